@@ -1,4 +1,5 @@
 /** The record of what was done, as it is asked for. */
+import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 
 export type AuditFilter = {
@@ -20,3 +21,8 @@ export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };
 
 /** In place of an agent's id, for what the gateway's own tools do; no agent can have it. */
 export const GATEWAY_AGENT = "@gateway";
+
+/** The id of a line in an export and in an outside store: the same for the same line, on every try. */
+export async function recordId(home: string, line: AuditLine): Promise<string> {
+  return await canonicalHash({ domain: "edgecall audit v1", home, line });
+}

@@ -1,5 +1,12 @@
 /** The list of a home's conversations. */
 
+/** Older conversations still exist under their ids; they are not listed any more. */
+export const LISTED_MAX = 1_000;
+/** Characters. */
+export const TITLE_MAX = 80;
+/** Principals with whom one conversation is shared by name. */
+export const READERS_MAX = 20;
+
 /** @property principal who began it; named where that is not whoever looks */
 export type ListedConversation = { id: string; title: string; last_at: number; principal?: string };
 

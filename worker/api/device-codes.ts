@@ -20,6 +20,9 @@ export const BrokerForDevice = z.strictObject({
 
 export type BrokerForDevice = z.infer<typeof BrokerForDevice>;
 
+/** The end of a code, after its home. */
+export const CODE_END = /^[A-HJ-NP-Z2-9]{12}$/;
+
 export type NewCode = {
   /**
    * Only for this agent, whose key it may replace; absent: any that has none. `@bridge`: any that has none, which becomes

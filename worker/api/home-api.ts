@@ -94,14 +94,14 @@ export interface HomeApi {
   connection(channel: string, name: string): Promise<Parsed<Connection> | undefined>;
   connections(): Promise<StoredConnection[]>;
   /** @returns false: there are too many */
-  keepConnection(connection: Connection, by: string): Promise<boolean>;
-  dropConnection(channel: string, name: string): Promise<boolean>;
+  storeConnection(connection: Connection, by: string): Promise<boolean>;
+  removeConnection(channel: string, name: string): Promise<boolean>;
   /**
    * Puts a device's public key on record: from here on nothing of this agent is believed without its signature.
    * Pairing calls this too, with `{by: "pairing"}`.
    * @returns the key that the device has to obey, or what speaks against it
    */
-  enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled>;
+  enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled>;
   /** Nothing of this agent is believed any more, and nothing is sent to it. @returns false: there was no key */
   revokeAgentKey(agent: string): Promise<boolean>;
   /** A device that is gone is no longer listed. */

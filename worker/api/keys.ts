@@ -41,3 +41,7 @@ export type HomeKeys = {
 };
 
 export type Removed = "removed" | "unknown" | "has_a_key" | "in_use";
+
+/** The refusal of a bridge. An unknown home gets the same answer. */
+export const UNSIGNED_BRIDGE =
+  "the bridge's token is not signed with a key that a home of this gateway knows";

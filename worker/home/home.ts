@@ -13,7 +13,7 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import type { AgentView, HomeStatus } from "../api/answers.ts";
+import type { AgentView, HomeStatus, TokenView } from "../api/answers.ts";
 import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../api/audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../api/calls.ts";
@@ -35,7 +35,13 @@ import type {
   Stranger,
 } from "../api/senders.ts";
 import type { NewToken } from "../api/tokens.ts";
-import type { Admission, DayUsage, ModelUsage, ReportedTurn } from "../api/usage.ts";
+import {
+  type Admission,
+  type DayUsage,
+  type ModelUsage,
+  type ReportedTurn,
+  relayUnsigned,
+} from "../api/usage.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
@@ -72,11 +78,11 @@ import { Questions } from "./questions/questions.ts";
 import { RetrySchedule } from "./retry-schedule.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { planOf, statusOf } from "./status.ts";
-import { HomeTokens, type TokenView } from "./tokens.ts";
+import { HomeTokens } from "./tokens.ts";
 import { BackupList } from "./usage/backup-list.ts";
 import { ConversationList } from "./usage/conversation-list.ts";
 import { metricsPage } from "./usage/metrics.ts";
-import { admitToRelay, countRelayed, unsigned } from "./usage/relay-admission.ts";
+import { admitToRelay, countRelayed } from "./usage/relay-admission.ts";
 import { Spending } from "./usage/spending.ts";
 import { UsageCounters } from "./usage/usage-counters.ts";
 
@@ -174,7 +180,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return removeAgent(this.#home, agent);
   }
 
-  async enrolAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
+  async enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
     return await enrollKey(this.#home, key, grant);
   }
 
@@ -268,7 +274,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async admitToRelay(token: RelayToken, reserve: number): Promise<Admission> {
-    return this.#isBlank ? unsigned(token.claims.agent) : await admitToRelay(this.#home, token, reserve);
+    return this.#isBlank ? relayUnsigned(token.claims.agent) : await admitToRelay(this.#home, token, reserve);
   }
 
   async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
@@ -307,11 +313,11 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#home.connections.list();
   }
 
-  async keepConnection(connection: Connection, by: string): Promise<boolean> {
+  async storeConnection(connection: Connection, by: string): Promise<boolean> {
     return await this.#home.connections.store(connection, by, Date.now());
   }
 
-  async dropConnection(channel: string, name: string): Promise<boolean> {
+  async removeConnection(channel: string, name: string): Promise<boolean> {
     return this.#home.connections.remove(channel, name);
   }
 

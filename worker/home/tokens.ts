@@ -11,9 +11,6 @@ const USED_GRAIN_MS = 3_600_000;
 /** An expired one is listed for so long, so that one sees why it is refused. */
 const KEEP_EXPIRED_MS = 30 * 86_400_000;
 
-/** A token as people see it; times are epoch ms. */
-export type { TokenView };
-
 type Row = {
   id: string;
   hash: string;

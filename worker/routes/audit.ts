@@ -1,10 +1,9 @@
 /** `GET /v1/audit` and `GET /v1/audit/export`: the audit log of calls, as the devices wrote it. */
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Context } from "hono";
-import type { AuditFilter, AuditPage } from "../api/audit.ts";
+import { type AuditFilter, type AuditPage, recordId } from "../api/audit.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-import { recordId } from "../home/audit/outlet.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";

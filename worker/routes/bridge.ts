@@ -5,8 +5,8 @@
 import { BRIDGE, isFresh, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Context } from "hono";
+import { UNSIGNED_BRIDGE } from "../api/keys.ts";
 import { homeOf } from "../api/stubs.ts";
-import { UNSIGNED_BRIDGE } from "../home/bridge/bridge-socket.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { bridgeToken } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";

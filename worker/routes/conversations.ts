@@ -2,9 +2,9 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { Place } from "../api/conversation-list.ts";
+import { LISTED_MAX, READERS_MAX, TITLE_MAX } from "../api/conversation-list.ts";
 import { mayManage, seesAll } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
-import { LISTED_MAX, READERS_MAX, TITLE_MAX } from "../home/usage/conversation-list.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { namedConversation, noConversation, requireSeen } from "../http/conversation-access.ts";

@@ -41,7 +41,7 @@ async function putKey(c: Context<App>): Promise<Response> {
   const { public_key, signature, name = agent } = await readBody(c, KeyBody);
   const grant =
     signature === undefined ? ({ by: "nothing" } as const) : ({ by: "signature", signature } as const);
-  const enrolled = await homeOf(c.env, token.home).enrolAgent({ agent, publicKey: public_key, name }, grant);
+  const enrolled = await homeOf(c.env, token.home).enrollAgent({ agent, publicKey: public_key, name }, grant);
   if (!enrolled.ok) {
     const { status, message } = PROBLEMS[enrolled.problem];
     throw new HttpError(status, enrolled.problem, message);

@@ -2,8 +2,8 @@
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import type { TokenView } from "../api/answers.ts";
 import { homeOf } from "../api/stubs.ts";
-import type { TokenView } from "../home/tokens.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";

@@ -72,7 +72,7 @@ connections.post("/v1/connections", async (c) => {
   const setup = setupFor(channel);
   const account = await answered(setup.account(made));
   const connection = { ...made, ...account.fields } as Connection;
-  if (!(await home.keepConnection(connection, token.name)))
+  if (!(await home.storeConnection(connection, token.name)))
     throw new HttpError(409, "conflict", "there are too many connections; disconnect one, or use CHANNELS");
   try {
     const todo = await answered(setup.install(connection, addressOf(c, connection, true)));
@@ -81,7 +81,7 @@ connections.post("/v1/connections", async (c) => {
     return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
   } catch (error) {
     // What cannot be delivered to is not kept; one that was there is, for it may still work.
-    if (!before) await home.dropConnection(channel, name);
+    if (!before) await home.removeConnection(channel, name);
     throw error;
   }
 });
@@ -118,7 +118,7 @@ connections.delete("/v1/connections/:channel/:connection", async (c) => {
   if (!kept) throw new HttpError(404, "not_found", "no such connection");
   // Gone in any case: a token that the platform does not know any more must not keep it here.
   if (kept.ok) await Promise.resolve(setupOf(channel)?.uninstall?.(kept.value)).catch(() => undefined);
-  await homeOf(c.env, home).dropConnection(channel, name);
+  await homeOf(c.env, home).removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
   return c.body(null, 204);
 });

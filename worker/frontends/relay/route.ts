@@ -10,7 +10,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
 import { homeOf } from "../../api/stubs.ts";
-import { unsigned } from "../../home/usage/relay-admission.ts";
+import { relayUnsigned } from "../../api/usage.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { checkCredential } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
@@ -59,7 +59,7 @@ async function relayChat(c: Context<App>): Promise<Response> {
   const reserve = Math.ceil(text.length / CHARS_PER_TOKEN) + body.maxTokens;
   const admission = isNamedHome(c.env, home)
     ? await homeOf(c.env, home).admitToRelay(token, reserve)
-    : unsigned(token.claims.agent);
+    : relayUnsigned(token.claims.agent);
   if (!admission.ok && admission.status === 401) await countGuess(c);
   if (!admission.ok) throw new HttpError(admission.status, admission.code, admission.message);
 
@@ -109,7 +109,7 @@ async function relayKey(c: Context<App>): Promise<Response> {
   const token = await relayTokenOf(c);
   if (isNamedHome(c.env, home) && (await homeOf(c.env, home).knowsKeyOf(token))) return c.body(null, 204);
   await countGuess(c);
-  const { message } = unsigned(token.claims.agent);
+  const { message } = relayUnsigned(token.claims.agent);
   throw new HttpError(401, "unauthorized", message);
 }
 

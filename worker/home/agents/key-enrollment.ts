@@ -1,8 +1,16 @@
 /** Keys are enrolled, replaced and revoked. The bridge, the roster and the open calls follow. */
 import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import { errorBody } from "../../api/errors.ts";
-import type { BrokerLoginState, Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../../api/keys.ts";
-import { KEY_REVOKED, UNSIGNED_BRIDGE } from "../bridge/bridge-socket.ts";
+import {
+  type BrokerLoginState,
+  type Enrolled,
+  type HomeKeys,
+  type KeyGrant,
+  type NewKey,
+  type Removed,
+  UNSIGNED_BRIDGE,
+} from "../../api/keys.ts";
+import { KEY_REVOKED } from "../bridge/bridge-socket.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";

@@ -2,8 +2,8 @@
  * Sends the record to an outside store, from Home's alarm: in the order in which it came, a page at a time, again until
  * the store has it. A line has an id of its own in the store, so a line that comes twice is there once.
  */
-import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { recordId } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import type { AuditRecord, AuditStore } from "./audit-store.ts";
@@ -15,11 +15,6 @@ const LEASE_MS = 5_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 /** The next alarm sends the rest: an invocation may make 50 requests on the free plan. */
 const PAGES_AT_ONCE = 20;
-
-/** The key of a line in a store: the same for the same line, on every try. */
-export async function recordId(home: string, line: AuditLine): Promise<string> {
-  return await canonicalHash({ domain: "edgecall audit v1", home, line });
-}
 
 /** Adds lines to the record, and sees that the outside store gets them. */
 export function addToRecord(home: HomeContext, agent: string, id: string, lines: readonly AuditLine[]): void {

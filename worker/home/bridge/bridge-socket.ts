@@ -16,10 +16,6 @@ const TAG = "bridge";
 export const KEY_REVOKED =
   "the bridge's key was revoked; the console's 'Replace' beside @bridge makes a code to let it in";
 
-/** The same answer for an unknown home. */
-export const UNSIGNED_BRIDGE =
-  "the bridge's token is not signed with a key that a home of this gateway knows";
-
 /** Stored with the socket over hibernation. */
 type Attachment = {
   /** The token's name. `@bridge`: the token was signed with the bridge's key. */

@@ -30,7 +30,7 @@ export async function settleFromReport(
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
-  notifyOutcome(home.ctx, call.id, outcome);
+  if (call.conversation === null) notifyOutcome(home.ctx, call.id, outcome);
   if (!isDelivered) await home.alarm.arm();
   return true;
 }
@@ -48,8 +48,10 @@ export async function settleByGateway(
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, call.conversation === null, now)) return false;
   noteSettled(home, call, outcome, now);
-  notifyOutcome(home.ctx, call.id, outcome);
-  if (call.conversation === null) return true;
+  if (call.conversation === null) {
+    notifyOutcome(home.ctx, call.id, outcome);
+    return true;
+  }
   // If this object is stopped in the next lines, its alarm delivers the outcome.
   home.deliveryRetries.failed(call.id, now, now);
   await home.alarm.wakeBy(home.deliveryRetries.dueAt(call.id));

@@ -20,9 +20,6 @@ const SECRET_LENGTH = 9;
 /** Without characters that look alike. There are 32, so a random byte gives each the same chance. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-/** The end of a code, after its home. */
-export const CODE_END = /^[A-HJ-NP-Z2-9]{12}$/;
-
 type CodeRow = {
   finder: string;
   secret_hash: string;

@@ -1,13 +1,15 @@
 /** The API's conversations of a home, by who began them, so that a person finds an earlier one. Rows of Home. */
-import type { ListedConversation, Listing, ListQuery } from "../../api/conversation-list.ts";
+import {
+  LISTED_MAX,
+  type ListedConversation,
+  type Listing,
+  type ListQuery,
+  TITLE_MAX,
+} from "../../api/conversation-list.ts";
 
-/** Older conversations still exist under their ids; they are not listed any more. */
-export const LISTED_MAX = 1_000;
 /** A turn soon after another writes no row. */
 const GRAIN_MS = 60_000;
-export const TITLE_MAX = 80;
-/** Readers of one conversation, and of all conversations of a home. */
-export const READERS_MAX = 20;
+/** Readers of all conversations of a home. */
 const READERS_MAX_OF_HOME = 5_000;
 
 export class ConversationList {

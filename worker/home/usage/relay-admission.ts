@@ -2,7 +2,7 @@
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import type { Admission } from "../../api/usage.ts";
+import { type Admission, relayUnsigned } from "../../api/usage.ts";
 import { countsDays, readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 
@@ -17,13 +17,13 @@ export async function admitToRelay(
   const { budgets, prices, relay } = readSettings(env);
   const now = Date.now();
   const { agent } = token.claims;
-  if (!(await keys.isRelayToken(token))) return unsigned(agent);
+  if (!(await keys.isRelayToken(token))) return relayUnsigned(agent);
   const { spent, told } = spending.today(now);
   const verdict = checkBudget({ turn: NOTHING, conversation: NOTHING, day: spent }, budgets, now, told);
-  if (verdict.state === "refused") return refused(429, "insufficient_quota", verdict.text);
+  if (verdict.state === "refused") return quotaUsedUp(verdict.text);
   if (spending.relayed(agent, now) + reserve > relay.dayTokens) {
     const why = `'${agent}' has used up its ${relay.dayTokens} tokens of today (RELAY_DAY_TOKENS); they come back at 00:00 UTC`;
-    return refused(429, "insufficient_quota", why);
+    return quotaUsedUp(why);
   }
   spending.addRelayed(agent, reserve, now);
   if (countsDays({ budgets, prices })) spending.add(reserve, 1, now);
@@ -44,11 +44,6 @@ export function countRelayed(
   spending.correct(difference, isPriced ? { model, usage } : undefined, now);
 }
 
-/** The same answer for an unknown home. */
-export function unsigned(agent: string): Admission & { ok: false } {
-  return refused(401, "unauthorized", `the token is not signed with the key on record for '${agent}'`);
-}
-
-function refused(status: 401 | 429, code: string, message: string): Admission & { ok: false } {
-  return { ok: false, status, code, message };
+function quotaUsedUp(message: string): Admission {
+  return { ok: false, status: 429, code: "insufficient_quota", message };
 }
