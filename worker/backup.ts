@@ -15,9 +15,9 @@ const STAGING = "restoring";
  * The home's tokens are in no back-up: it would bring those back that were revoked since, and let whoever writes one
  * make tokens that may more than their own.
  */
-const KEPT: readonly string[] = ["token"];
+const PRESERVED: readonly string[] = ["token"];
 /** Ours and the platform's own, which a schema makes anew. */
-const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${KEPT.join("|")})$)`);
+const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${PRESERVED.join("|")})$)`);
 
 /** @param from the `next` of the page before; undefined: the first */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
@@ -28,7 +28,7 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
   const rows: BackupRow[] = [];
   let chars = 0;
   for (const table of tables.slice(from ? tables.indexOf(from.table) : 0)) {
-    const keys = keyOf(sql, table);
+    const keys = keyColumns(sql, table);
     let after = table === from?.table ? from.after : undefined;
     const places = keys.map(() => "?").join(", ");
     for (const row of sql.exec<Record<string, SqlStorageValue>>(
@@ -36,7 +36,7 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
       ...(after ?? []),
     )) {
       if (chars > PAGE_CHARS) return { schema, rows, next: { table, ...(after && { after }) } };
-      const values = Object.entries(row).map(([name, value]) => [name, shown(value)] as const);
+      const values = Object.entries(row).map(([name, value]) => [name, toBackupValue(value)] as const);
       rows.push({ table, row: Object.fromEntries(values) });
       chars += JSON.stringify(values).length;
       after = keys.map((key) => row[key] as string | number);
@@ -228,7 +228,7 @@ function tryOut(object: Restored, staging: Staging): void {
 function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
   const { storage } = ctx;
   const { sql } = storage;
-  const kept = KEPT.flatMap((table) =>
+  const preserved = PRESERVED.flatMap((table) =>
     hasTable(sql, table)
       ? sql
           .exec<Record<string, SqlStorageValue>>(`SELECT * FROM "${table}"`)
@@ -236,7 +236,8 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
           .map((row) => ({ table, row }))
       : [],
   );
-  for (const table of [...tablesOf(sql), ...KEPT, "migration"]) sql.exec(`DROP TABLE IF EXISTS "${table}"`);
+  for (const table of [...tablesOf(sql), ...PRESERVED, "migration"])
+    sql.exec(`DROP TABLE IF EXISTS "${table}"`);
   const schema = staging.schema();
   migrate(
     storage,
@@ -247,7 +248,7 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
   const home = (ctx.id.name ?? "").split("/", 1)[0] ?? "";
   for (const rows of staging.batches()) insert(sql, rows, home);
   migrate(storage, migrations);
-  for (const { table, row } of kept) insertRow(sql, table, row);
+  for (const { table, row } of preserved) insertRow(sql, table, row);
   giveUp();
 }
 
@@ -304,7 +305,7 @@ function tablesOf(sql: SqlStorage): string[] {
 }
 
 /** What tells the rows of a table apart: its primary key, or (media_part has none) its first two columns. */
-function keyOf(sql: SqlStorage, table: string): string[] {
+function keyColumns(sql: SqlStorage, table: string): string[] {
   const columns = sql
     .exec<{ name: string; pk: number }>("SELECT name, pk FROM pragma_table_info(?) ORDER BY pk, cid", table)
     .toArray();
@@ -317,7 +318,7 @@ function columnsOf(sql: SqlStorage, table: string): Set<string> {
   return new Set(rows.map(({ name }) => name));
 }
 
-function shown(value: SqlStorageValue): BackupValue {
+function toBackupValue(value: SqlStorageValue): BackupValue {
   if (!(value instanceof ArrayBuffer)) return value;
   return { base64: toBase64(new Uint8Array(value)) };
 }

@@ -29,6 +29,6 @@ export async function connectionOf(
 
 type Place = { channel: string; connection: string; home: string };
 
-export function webhookPath({ channel, connection, home }: Place, isKept: boolean): string {
-  return `/webhooks/${channel}/${isKept ? `${home}~${connection}` : connection}`;
+export function webhookPath({ channel, connection, home }: Place, isStored: boolean): string {
+  return `/webhooks/${channel}/${isStored ? `${home}~${connection}` : connection}`;
 }

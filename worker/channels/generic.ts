@@ -60,10 +60,10 @@ const Body = z.strictObject({
 });
 
 async function read(request: RawRequest, connection: GenericConnection, now: number): Promise<Received> {
-  const shown = connection.secret.startsWith(STANDARD)
+  const checked = connection.secret.startsWith(STANDARD)
     ? await isStandard(request, connection, now)
     : await isBearer(request, connection);
-  if (!shown.ok) return { as: "refused", status: 401, message: shown.message };
+  if (!checked.ok) return { as: "refused", status: 401, message: checked.message };
   const read = checkJson(Body, new TextDecoder().decode(request.body));
   if (!read.ok) return { as: "refused", status: 400, message: read.error };
   const { text = "", images = [], answer, conversation, sender } = read.value;
@@ -72,7 +72,7 @@ async function read(request: RawRequest, connection: GenericConnection, now: num
       ? { do: "say", text, pictures: images.map((ref) => ({ ref })) }
       : answer && { do: "press", question: answer.question, choice: answer.choice };
   if (!act) return { as: "refused", status: 400, message: "text: expected what the person says" };
-  const delivery = shown.delivery ?? read.value.id ?? crypto.randomUUID();
+  const delivery = checked.delivery ?? read.value.id ?? crypto.randomUUID();
   const from = sender ?? connection.connection;
   const event: Incoming = {
     delivery: `g${delivery}`,
@@ -94,9 +94,9 @@ async function read(request: RawRequest, connection: GenericConnection, now: num
   };
 }
 
-type Shown = { ok: true; delivery?: string } | { ok: false; message: string };
+type Checked = { ok: true; delivery?: string } | { ok: false; message: string };
 
-async function isBearer({ headers }: RawRequest, { secret }: GenericConnection): Promise<Shown> {
+async function isBearer({ headers }: RawRequest, { secret }: GenericConnection): Promise<Checked> {
   const token = /^Bearer (\S{1,1000})$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
   if (!(await isSame(token, secret)))
     return { ok: false, message: "Authorization: the bearer token is wrong" };
@@ -110,7 +110,7 @@ async function isStandard(
   { headers, body }: RawRequest,
   connection: GenericConnection,
   now: number,
-): Promise<Shown> {
+): Promise<Checked> {
   const delivery = headers.get("webhook-id") ?? "";
   const at = headers.get("webhook-timestamp");
   if (!/^[\x21-\x2d\x2f-\x7e]{1,100}$/.test(delivery))
@@ -120,12 +120,12 @@ async function isStandard(
   const signatures = (headers.get("webhook-signature") ?? "").split(" ").slice(0, 5);
   for (const signature of signatures) {
     const mac = signature.startsWith("v1,") ? tryFromBase64(signature.slice(3)) : undefined;
-    if (await isHmac(keyOf(connection), `${delivery}.${at}.`, body, mac)) return { ok: true, delivery };
+    if (await isHmac(signingKey(connection), `${delivery}.${at}.`, body, mac)) return { ok: true, delivery };
   }
   return { ok: false, message: "webhook-signature is wrong" };
 }
 
-function keyOf({ secret }: GenericConnection): Uint8Array | string {
+function signingKey({ secret }: GenericConnection): Uint8Array | string {
   if (!secret.startsWith(STANDARD)) return secret;
   return tryFromBase64(secret.slice(STANDARD.length)) ?? secret;
 }
@@ -140,7 +140,7 @@ async function callBack(
     throw new PlatformError({ kind: "never" }, "callback_url: not set any more");
   const body = JSON.stringify({ conversation: address.conversation, ...message });
   const at = Math.floor(Date.now() / 1_000);
-  const mac = await hmac(keyOf(connection), `${nonce}.${at}.${body}`);
+  const mac = await hmac(signingKey(connection), `${nonce}.${at}.${body}`);
   const { status } = await send("callback", connection.callback_url, {
     method: "POST",
     headers: {

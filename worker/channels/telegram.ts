@@ -50,7 +50,7 @@ const Update = z.looseObject({
   ),
 });
 
-type Told = { id: string; name: string };
+type Sender = { id: string; name: string };
 
 async function read(
   { headers, body }: { headers: Headers; body: Uint8Array },
@@ -67,16 +67,16 @@ async function read(
     if (!act || !at) return { as: "handled", response: Response.json(answerPress(press.id, undefined)) };
     return {
       as: "events",
-      events: [incoming(connection, update_id, told(press.from), at, act)],
+      events: [incoming(connection, update_id, senderOf(press.from), at, act)],
       ack: (words) => ({ response: Response.json(answerPress(press.id, words)) }),
     };
   }
-  const act = message && said(message);
+  const act = message && toSay(message);
   if (!message?.from || message.from.is_bot || !act)
     return { as: "handled", response: new Response(null, { status: 200 }) };
   return {
     as: "events",
-    events: [incoming(connection, update_id, told(message.from), message, act)],
+    events: [incoming(connection, update_id, senderOf(message.from), message, act)],
     ack: (words) => ({
       response:
         words === undefined
@@ -87,7 +87,7 @@ async function read(
   };
 }
 
-function said(message: Message): Act | undefined {
+function toSay(message: Message): Act | undefined {
   const pictures = picturesOf(message);
   const text = message.text ?? message.caption ?? "";
   const unread = pictures.length > 0 ? undefined : unreadIn(message);
@@ -137,7 +137,7 @@ function picturesOf(message: Message): PictureRef[] {
 function incoming(
   { connection }: TelegramConnection,
   update: number,
-  sender: Told,
+  sender: Sender,
   { chat, is_topic_message, message_thread_id, message_id }: Message,
   act: Act,
 ): Incoming {
@@ -159,14 +159,14 @@ function incoming(
   };
 }
 
-function told({ id, first_name, username }: z.infer<typeof User>): Told {
+function senderOf({ id, first_name, username }: z.infer<typeof User>): Sender {
   return { id: idPart(id) ?? "", name: username ? `@${username}` : (first_name ?? "") };
 }
 
 /** A button shows that it waits until this is called. A text has at most 200 characters. */
 function answerPress(id: string, words: string | undefined): Record<string, unknown> {
-  const said = words === undefined ? {} : { text: words.slice(0, 200), show_alert: true };
-  return { method: "answerCallbackQuery", callback_query_id: id, ...said };
+  const alert = words === undefined ? {} : { text: words.slice(0, 200), show_alert: true };
+  return { method: "answerCallbackQuery", callback_query_id: id, ...alert };
 }
 
 async function call(

@@ -161,14 +161,14 @@ function incoming(
 }
 
 function actOf(message: Message): Act | undefined {
-  const { type, text: said, image, audio, document, video, interactive, context } = message;
+  const { type, text: typed, image, audio, document, video, interactive, context } = message;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   const words = (text: string, pictures: PictureRef[] = []) => ({
     do: "say" as const,
     ...(isForwarded ? { text: "", forwarded: text } : { text }),
     pictures,
   });
-  if (said) return said.body.trim() === "" ? undefined : words(said.body);
+  if (typed) return typed.body.trim() === "" ? undefined : words(typed.body);
   if (image) return words(image.caption ?? "", [{ ref: image.id }]);
   const own = audio?.voice === true && !isForwarded;
   if (audio) return words("", [{ ref: audio.id, voice: true, ...(own && { own }) }]);

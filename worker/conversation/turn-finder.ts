@@ -107,7 +107,7 @@ function formsOf(answer: string | null, steps: readonly string[]): Set<string> {
   return new Set([plain(answer ?? ""), plain(steps.join("\n\n"))]);
 }
 
-/** Below the answer stood links to what the devices brought; only their names are left (frontends/openai/said.ts). */
+/** Below the answer stood links to what the devices brought; only their names are left (frontends/openai/client-messages.ts). */
 function formsOfBrought(text: string): string[] {
   return [plain(text), plain(withoutNames(text).words)];
 }

@@ -17,10 +17,10 @@ export function openAiForm(value: unknown, part: Part): unknown {
   if (value.error !== undefined) return value;
   if (Array.isArray(value.choices)) return { ...value, choices: value.choices.map(withPlainCalls) };
   const calls = Array.isArray(value.tool_calls) ? value.tool_calls.filter(isObject).map(callForm) : [];
-  const said = { content: textOf(value.response), ...(calls.length > 0 && { tool_calls: calls }) };
+  const message = { content: textOf(value.response), ...(calls.length > 0 && { tool_calls: calls }) };
   const finish = typeof value.finish_reason === "string" ? value.finish_reason : part === "message" && "stop";
   return {
-    choices: [{ index: 0, [part]: said, ...(finish && { finish_reason: finish }) }],
+    choices: [{ index: 0, [part]: message, ...(finish && { finish_reason: finish }) }],
     ...(isObject(value.usage) && { usage: value.usage }),
   };
 }
@@ -29,9 +29,9 @@ export function openAiForm(value: unknown, part: Part): unknown {
 function withPlainCalls(choice: unknown): unknown {
   if (!isObject(choice)) return choice;
   const part: Part = isObject(choice.delta) ? "delta" : "message";
-  const said = choice[part];
-  if (!isObject(said) || !Array.isArray(said.tool_calls)) return choice;
-  return { ...choice, [part]: { ...said, tool_calls: said.tool_calls.filter(isObject).map(callForm) } };
+  const message = choice[part];
+  if (!isObject(message) || !Array.isArray(message.tool_calls)) return choice;
+  return { ...choice, [part]: { ...message, tool_calls: message.tool_calls.filter(isObject).map(callForm) } };
 }
 
 function callForm(call: Loose): Loose {

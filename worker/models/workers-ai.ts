@@ -60,8 +60,8 @@ function wholeAnswer(answer: unknown, offered: ReadonlySet<string>): unknown {
 
 function textIn(chunk: unknown, part: "delta" | "message"): string {
   const choice = isObject(chunk) && Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-  const said = isObject(choice) ? choice[part] : undefined;
-  return isObject(said) && typeof said.content === "string" ? said.content : "";
+  const message = isObject(choice) ? choice[part] : undefined;
+  return isObject(message) && typeof message.content === "string" ? message.content : "";
 }
 
 /** The same stream in OpenAI's form. Lines that are no data are passed on: they are signs of life. */

@@ -104,10 +104,10 @@ const Naming = z.strictObject({ title: z.string().check(z.trim(), z.minLength(1)
 async function renameConversation(c: Context<App>): Promise<Response> {
   const { name, id } = await managed(c);
   const { title } = await readBody(c, Naming);
-  const kept = await homeOf(c.env, c.get("token").home).renameConversation(name, title);
-  if (kept === undefined)
+  const renamed = await homeOf(c.env, c.get("token").home).renameConversation(name, title);
+  if (renamed === undefined)
     throw new HttpError(409, "not_listed", "only the newest conversations are listed and have a title");
-  return c.json({ id, title: kept });
+  return c.json({ id, title: renamed });
 }
 
 async function forgetConversation(c: Context<App>): Promise<Response> {

@@ -27,9 +27,9 @@ async function getLinkedMedia(c: Context<App>, next: Next): Promise<Response | u
     throw notOpened();
   }
   const name = `${home}/${place.channel}/${place.conversation}`;
-  const kept = await conversationOf(c.env, name).media(id);
-  if (!kept) throw notOpened();
-  return c.body(kept.data.buffer as ArrayBuffer, 200, { ...SAFE, ...typeHeaders(kept.mediaType) });
+  const file = await conversationOf(c.env, name).media(id);
+  if (!file) throw notOpened();
+  return c.body(file.data.buffer as ArrayBuffer, 200, { ...SAFE, ...typeHeaders(file.mediaType) });
 }
 
 /** Pages of other sites may embed the file. It has no other rights on this origin. */

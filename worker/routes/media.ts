@@ -40,18 +40,18 @@ async function putMedia(c: Context<App>): Promise<Response> {
 async function getMedia(c: Context<App>): Promise<Response> {
   const id = mediaPath(c);
   const place = conversationOfMedia(id);
-  if (!place) throw notKept();
+  if (!place) throw notStored();
   const isCommand = place.channel === "command";
   const token = requireScope(c, isCommand ? "command" : "ask");
   // The home comes from the token, so an id of another home leads to a conversation without this file.
   const name = `${token.home}/${place.channel}/${place.conversation}`;
-  if (!(await isSeen(c, name, isCommand ? "result" : "conversation"))) throw notKept();
-  const kept = await conversationOf(c.env, name).media(id);
-  if (!kept) throw notKept();
-  const etag = `"${kept.sha256}"`;
-  const headers = { ...SAFE, ...typeHeaders(kept.mediaType), etag };
+  if (!(await isSeen(c, name, isCommand ? "result" : "conversation"))) throw notStored();
+  const file = await conversationOf(c.env, name).media(id);
+  if (!file) throw notStored();
+  const etag = `"${file.sha256}"`;
+  const headers = { ...SAFE, ...typeHeaders(file.mediaType), etag };
   if (c.req.header("if-none-match") === etag) return c.body(null, 304, headers);
-  return c.body(kept.data.buffer as ArrayBuffer, 200, headers);
+  return c.body(file.data.buffer as ArrayBuffer, 200, headers);
 }
 
 /** A file that a device or a model made gets no rights on this origin, whatever type it has. */
@@ -75,6 +75,6 @@ function mediaPath(c: Context<App>): string {
   return pathName(c, "id", MEDIA_ID, "the id of a picture or file, as a call's `media` names it");
 }
 
-function notKept(): HttpError {
+function notStored(): HttpError {
   return new HttpError(404, "not_found", "no such picture or file; it may have expired");
 }

@@ -20,8 +20,8 @@ async function showMetrics(c: Context<App>): Promise<Response> {
   // The home alone is the key, because the scope was checked above. On workers.dev the platform caches nothing, so there every
   // request reaches the home (docs/operations.md).
   const key = new Request(`https://metrics.invalid/${token.home}`);
-  const kept = await caches.default.match(key);
-  if (kept) return answer(await kept.text());
+  const cached = await caches.default.match(key);
+  if (cached) return answer(await cached.text());
   const page = await homeOf(c.env, token.home).metrics();
   const copy = new Response(page, { headers: { "cache-control": `max-age=${KEEP_S}` } });
   c.executionCtx.waitUntil(caches.default.put(key, copy));

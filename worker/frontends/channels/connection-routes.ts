@@ -47,14 +47,14 @@ export const connections = newRoutes();
 connections.get("/v1/connections", async (c) => {
   const { home } = requireScope(c, "admin");
   const set = readConnections(c.env).filter((one) => one.home === home);
-  const kept = await homeOf(c.env, home).connections();
+  const stored = await homeOf(c.env, home).connections();
   const isSet = (one: StoredConnection) =>
     set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
   return c.json({
     origin: originOf(c),
     connections: [
       ...set.map((one) => connectionView(c, one, undefined)),
-      ...kept.filter((one) => !isSet(one)).map((one) => connectionView(c, { ...one, home }, one)),
+      ...stored.filter((one) => !isSet(one)).map((one) => connectionView(c, { ...one, home }, one)),
     ],
   } satisfies Connections);
 });
@@ -88,15 +88,15 @@ connections.post("/v1/connections", async (c) => {
 
 /** What the platform says: whose token it is, and how deliveries stand. */
 connections.get("/v1/connections/:channel/:connection", async (c) => {
-  const { connection, setup, isKept } = await named(c);
+  const { connection, setup, isStored } = await named(c);
   const [account, deliveries] = await Promise.all([
     answered(setup.account(connection)),
     answered(setup.deliveries(connection)),
   ]);
-  const address = addressOf(c, connection, isKept);
+  const address = addressOf(c, connection, isStored);
   const { webhook } = deliveries;
   return c.json({
-    ...connectionView(c, connection, isKept ? {} : undefined),
+    ...connectionView(c, connection, isStored ? {} : undefined),
     ...accountOf(account),
     deliveries: { ...deliveries, ...(webhook !== undefined && { here: webhook === address }) },
   } satisfies ConnectionState);
@@ -104,9 +104,9 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
 
 /** Has the platform deliver here: for a connection of CHANNELS, or after the gateway's address changed. */
 connections.post("/v1/connections/:channel/:connection/webhook", async (c) => {
-  const { connection, setup, isKept } = await named(c);
-  const todo = await answered(setup.install(connection, addressOf(c, connection, isKept)));
-  return c.json({ ...connectionView(c, connection, isKept ? {} : undefined), todo });
+  const { connection, setup, isStored } = await named(c);
+  const todo = await answered(setup.install(connection, addressOf(c, connection, isStored)));
+  return c.json({ ...connectionView(c, connection, isStored ? {} : undefined), todo });
 });
 
 connections.delete("/v1/connections/:channel/:connection", async (c) => {
@@ -114,10 +114,10 @@ connections.delete("/v1/connections/:channel/:connection", async (c) => {
   const { channel, name } = nameOf(c);
   if (findConnection(c.env, channel, name)?.home === home)
     throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
-  const kept = await homeOf(c.env, home).connection(channel, name);
-  if (!kept) throw new HttpError(404, "not_found", "no such connection");
+  const stored = await homeOf(c.env, home).connection(channel, name);
+  if (!stored) throw new HttpError(404, "not_found", "no such connection");
   // Gone in any case: a token that the platform does not know any more must not keep it here.
-  if (kept.ok) await Promise.resolve(setupOf(channel)?.uninstall?.(kept.value)).catch(() => undefined);
+  if (stored.ok) await Promise.resolve(setupOf(channel)?.uninstall?.(stored.value)).catch(() => undefined);
   await homeOf(c.env, home).removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
   return c.body(null, 204);
@@ -144,13 +144,13 @@ function nameOf(c: Context<App>): { channel: string; name: string } {
   };
 }
 
-async function named(c: Context<App>): Promise<{ connection: Connection; setup: Setup; isKept: boolean }> {
+async function named(c: Context<App>): Promise<{ connection: Connection; setup: Setup; isStored: boolean }> {
   const { home } = requireScope(c, "admin");
   const { channel, name } = nameOf(c);
   const connection = await connectionOf(c.env, home, channel, name);
   if (!connection) throw new HttpError(404, "not_found", "no such connection");
-  const isKept = findConnection(c.env, channel, name)?.home !== home;
-  return { connection, setup: setupFor(channel), isKept };
+  const isStored = findConnection(c.env, channel, name)?.home !== home;
+  return { connection, setup: setupFor(channel), isStored };
 }
 
 function setupFor(channel: string): Setup {
@@ -184,17 +184,17 @@ type Place = { channel: string; connection: string; home: string };
 function connectionView(
   c: Context<App>,
   place: Place,
-  kept: Partial<StoredConnection> | undefined,
+  stored: Partial<StoredConnection> | undefined,
 ): ConnectionView {
   const { channel, connection } = place;
   return {
     channel,
     connection,
-    kept_in: kept ? "console" : "CHANNELS",
-    webhook: addressOf(c, place, kept !== undefined),
+    kept_in: stored ? "console" : "CHANNELS",
+    webhook: addressOf(c, place, stored !== undefined),
     checks: setupOf(channel) !== undefined,
-    ...(kept?.made_by !== undefined && { made_by: kept.made_by }),
-    ...(kept?.made_at !== undefined && { made_at: kept.made_at }),
+    ...(stored?.made_by !== undefined && { made_by: stored.made_by }),
+    ...(stored?.made_at !== undefined && { made_at: stored.made_at }),
   };
 }
 
@@ -202,8 +202,8 @@ function accountOf({ name, link }: Account) {
   return { account: name, ...(link !== undefined && { link }) };
 }
 
-function addressOf(c: Context<App>, place: Place, isKept: boolean): string {
-  return originOf(c) + webhookPath(place, isKept);
+function addressOf(c: Context<App>, place: Place, isStored: boolean): string {
+  return originOf(c) + webhookPath(place, isStored);
 }
 
 /** As platforms reach it. */

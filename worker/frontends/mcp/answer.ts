@@ -66,12 +66,12 @@ async function mediaBlock(media: Media, place: AnswerPlace, left: number): Promi
       ? { type: "image", data: media.data, mimeType: media.media_type }
       : { type: "text", text: `[${media.media_type}, ${media.bytes} bytes, left out: too many pictures]` };
   }
-  const data = fits ? await kept(media, place) : undefined;
+  const data = fits ? await storedData(media, place) : undefined;
   return data === undefined ? link(media, place) : { type: "image", data, mimeType: media.media_type };
 }
 
 /** The bytes, if this call brought them: an id is a device's claim. */
-async function kept(media: StoredMedia, { env, home, call }: AnswerPlace): Promise<string | undefined> {
+async function storedData(media: StoredMedia, { env, home, call }: AnswerPlace): Promise<string | undefined> {
   const found = conversationOfMedia(media.id);
   if (found?.channel !== "mcp" || found.conversation !== call) return undefined;
   const stored = await conversationOf(env, `${home}/mcp/${call}`).media(media.id);

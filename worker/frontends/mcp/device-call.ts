@@ -33,7 +33,7 @@ export type Waiting = {
   /** What the client itself asks for, ms; never more than is usual. */
   patienceMs?: number | undefined;
   /** The client listens to progress; absent: it does not. */
-  progress?: ((said: string) => void) | undefined;
+  progress?: ((text: string) => void) | undefined;
 };
 
 export type DeviceCall = { id: string; args: EdgeCallArgs; tainted: boolean };

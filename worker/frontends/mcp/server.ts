@@ -106,10 +106,12 @@ async function list(caller: McpCaller, args: Record<string, unknown>): Promise<C
   // SAFETY: parseArguments parsed with EdgeListInput.
   const { agent_id } = read.input as { agent_id?: string };
   const targets = await targetsOf(caller);
-  if (agent_id === undefined) return said(agentList(targets));
+  if (agent_id === undefined) return textResult(agentList(targets));
   const agent = targets.find((target) => target.id === agent_id);
   const known = targets.map((target) => target.id).join(", ") || "none";
-  return agent ? said(oneAgent(agent)) : failed(`Error: Agent '${agent_id}' not found. Agents: ${known}.`);
+  return agent
+    ? textResult(oneAgent(agent))
+    : failed(`Error: Agent '${agent_id}' not found. Agents: ${known}.`);
 }
 
 async function edgeCall(
@@ -212,7 +214,7 @@ function wantedPatience(header: string | null | undefined): number | undefined {
   return header && /^\d{1,3}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
-function said(text: string): CallToolResult {
+function textResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }] };
 }
 

@@ -1,9 +1,9 @@
 /** A form that a client wants the answer in, as words to the model: any model understands them. */
 import { HttpError } from "../../http/errors.ts";
-import type { Said } from "./said.ts";
+import type { ClientMessage } from "./client-messages.ts";
 
 /** @param format `response_format` of a chat, or `text.format` of a response */
-export function answerForm(format: unknown): Said[] {
+export function answerForm(format: unknown): ClientMessage[] {
   if (typeof format !== "object" || format === null || !("type" in format)) return [];
   if (format.type !== "json_object" && format.type !== "json_schema") return [];
   const nested = "json_schema" in format ? format.json_schema : format;

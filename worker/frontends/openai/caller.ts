@@ -12,9 +12,9 @@ import { turnResult } from "../../http/turn-stream.ts";
 import { logError } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { isBackgroundRequest } from "./background.ts";
+import type { SortedMessages } from "./client-messages.ts";
 import { oncePlace, type Place } from "./conversation-key.ts";
 import type { Linker } from "./pictures.ts";
-import type { Sorted } from "./said.ts";
 
 /** These clients send the whole chat each time, pictures and all. Read as JSON it has to fit a Worker's 128 MB. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
@@ -44,7 +44,7 @@ export function wantsTrace(c: Context<App>): boolean {
 /** The conversation of a request. Undefined: none is named. */
 export async function placeFor(
   c: Context<App>,
-  sorted: Sorted,
+  sorted: SortedMessages,
   named: () => Promise<Place | undefined>,
 ): Promise<{ place: Place | undefined; isBackground: boolean }> {
   const token = c.get("token");

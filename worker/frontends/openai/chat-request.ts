@@ -3,7 +3,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { ClientHistoryCall } from "../../api/turns.ts";
 import { HttpError } from "../../http/errors.ts";
 import { answerForm } from "./answer-form.ts";
-import type { Said } from "./said.ts";
+import type { ClientMessage } from "./client-messages.ts";
 
 export const Part = z.looseObject({
   type: z.string(),
@@ -45,10 +45,10 @@ export const ChatRequest = z.looseObject({
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
 /** @throws HttpError what cannot be said to a home */
-export function saidInChat(request: ChatRequest): Said[] {
+export function messagesInChat(request: ChatRequest): ClientMessage[] {
   if (request.n != null && request.n !== 1)
     throw new HttpError(400, "invalid_body", "n: one answer is given, since devices act once");
-  const said = request.messages.flatMap((message, index): Said[] => {
+  const messages = request.messages.flatMap((message, index): ClientMessage[] => {
     const { role, content, tool_calls, tool_call_id } = message;
     const known = roleOf(role);
     if (!known) return [];
@@ -59,10 +59,10 @@ export function saidInChat(request: ChatRequest): Said[] {
     );
     return [{ role: known, ...words, ...(known === "assistant" && calls.length > 0 && { calls }) }];
   });
-  return [...said, ...answerForm(request.response_format)];
+  return [...messages, ...answerForm(request.response_format)];
 }
 
-export function roleOf(role: string): Said["role"] | undefined {
+export function roleOf(role: string): ClientMessage["role"] | undefined {
   if (role === "developer" || role === "system") return "system";
   return role === "user" || role === "assistant" || role === "tool" ? role : undefined;
 }
@@ -70,9 +70,9 @@ export function roleOf(role: string): Said["role"] | undefined {
 /** Text and pictures of a message. @throws HttpError a user's part that would be lost */
 export function contentOf(
   content: string | Array<z.infer<typeof Part>>,
-  role: Said["role"],
+  role: ClientMessage["role"],
   field: string,
-): Pick<Said, "text" | "images"> {
+): Pick<ClientMessage, "text" | "images"> {
   if (typeof content === "string") return { text: content, images: [] };
   const texts: string[] = [];
   const images: string[] = [];

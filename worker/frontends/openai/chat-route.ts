@@ -3,27 +3,27 @@ import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";
 import { turnEvents } from "../../http/turn-stream.ts";
-import { begin } from "./begin.ts";
+import { beginTurn } from "./begin-turn.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { type Chat, chatChunks, chatCompletion } from "./chat-reply.ts";
-import { ChatRequest, saidInChat } from "./chat-request.ts";
+import { ChatRequest, messagesInChat } from "./chat-request.ts";
+import { sortMessages } from "./client-messages.ts";
 import { namedPlace } from "./conversation-key.ts";
 import { chosenModel } from "./models.ts";
 import { NO_TOOLS, ownTools } from "./own-tools.ts";
-import { sortSaid } from "./said.ts";
 import { eventStream, patientJson } from "./sending.ts";
 import { LOST } from "./turn-text.ts";
 
 export async function postChat(c: Context<App>): Promise<Response> {
   const token = c.get("token");
   const { request, hash } = await readRequest(c, ChatRequest);
-  const sorted = sortSaid(saidInChat(request), "messages");
+  const sorted = sortMessages(messagesInChat(request), "messages");
   const named = () => namedPlace(c, token, request);
   const tools = ownTools(c.env, request);
   const { place: wanted, isBackground } = await placeFor(c, sorted, named);
   const own = isBackground ? NO_TOOLS : tools;
   const model = chosenModel(c.env, request.model);
-  const { turn, place } = await begin(c, token, { hash, place: wanted, sorted, model, own, waits: true });
+  const { turn, place } = await beginTurn(c, token, { hash, place: wanted, sorted, model, own, waits: true });
   nameTurn(c, place, turn);
   const stop = stopper(c, place, turn);
   const chat: Chat = {

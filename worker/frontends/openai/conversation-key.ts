@@ -24,7 +24,7 @@ export type Place = {
 };
 
 /** What a body may say of its conversation. */
-export type Named = {
+export type ConversationFields = {
   metadata?: Record<string, unknown> | null | undefined;
   conversation?: string | { id: string } | null | undefined;
   user?: string | null | undefined;
@@ -34,7 +34,7 @@ export type Named = {
 export async function namedPlace(
   c: Context<App>,
   token: ApiToken,
-  body: Named,
+  body: ConversationFields,
   response?: Place,
 ): Promise<Place | undefined> {
   const own = c.req.header("x-edge-conversation");
@@ -57,15 +57,15 @@ export async function namedPlace(
   ];
   const key = names.find((name) => name !== undefined && !NO_KEY.test(name.trim()));
   if (key !== undefined) {
-    const place = await keptPlace(token, key.trim());
+    const place = await placeOfKey(token, key.trim());
     return key !== own && chats.includes(key) ? { ...place, whole: true } : place;
   }
   if (response) return response;
-  if (typeof user === "string" && !NO_KEY.test(user.trim())) return await keptPlace(token, `user:${user}`);
+  if (typeof user === "string" && !NO_KEY.test(user.trim())) return await placeOfKey(token, `user:${user}`);
   return undefined;
 }
 
-async function keptPlace(token: ApiToken, text: string): Promise<Place> {
+async function placeOfKey(token: ApiToken, text: string): Promise<Place> {
   const key = KEY.test(text) ? text : `h.${(await sha256Hex(text)).slice(0, 32)}`;
   return { name: `${token.home}/openai/${await tagOf(token)}.${key}`, key };
 }
@@ -132,12 +132,12 @@ export async function readResponseId(token: ApiToken, id: string): Promise<Respo
   if (match?.[1] === undefined || match[2] === undefined || match[3] === undefined) return undefined;
   const object = new TextDecoder().decode(tryFromBase64Url(match[3]));
   const tag = await tagOf(token);
-  const isKept = object.startsWith(`${tag}.`) && KEY.test(object.slice(tag.length + 1));
+  const isNamed = object.startsWith(`${tag}.`) && KEY.test(object.slice(tag.length + 1));
   const isOnce = object.startsWith(`once.${tag}.`) && /\.[0-9a-f]{32}$/.test(object);
-  if (!isKept && !isOnce) return undefined;
+  if (!isNamed && !isOnce) return undefined;
   return {
     turn: match[1].replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"),
-    place: { name: `${token.home}/openai/${object}`, ...(isKept && { key: object.slice(tag.length + 1) }) },
+    place: { name: `${token.home}/openai/${object}`, ...(isNamed && { key: object.slice(tag.length + 1) }) },
     createdAt: Number.parseInt(match[2], 16),
   };
 }

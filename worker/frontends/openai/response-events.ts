@@ -26,7 +26,7 @@ import { LOST, TAKEN_BACK } from "./turn-text.ts";
 const PER_ROW = 1_000_000;
 const TEXT_AT = 500_000;
 
-type Told = { type: string; sequence_number: number } & Record<string, unknown>;
+type ResponseEvent = { type: string; sequence_number: number } & Record<string, unknown>;
 
 /**
  * Server-sent events of a whole turn.
@@ -41,14 +41,14 @@ export async function* responseEvents(
   options: { trace: boolean; giveUp: () => void },
 ): AsyncGenerator<string> {
   const teller = new Teller(about, after, options.trace);
-  for (const told of await teller.begin()) yield sse(told);
+  for (const written of await teller.begin()) yield sse(written);
   for await (const event of events) {
     if (event.event === "probe") yield KEEP_ALIVE;
-    for (const told of await teller.tell(event)) yield sse(told);
+    for (const written of await teller.tell(event)) yield sse(written);
     if (teller.over && event.event !== "done") options.giveUp();
     if (teller.over) return;
   }
-  for (const told of await teller.fail(LOST)) yield sse(told);
+  for (const written of await teller.fail(LOST)) yield sse(written);
 }
 
 class Teller {
@@ -57,7 +57,7 @@ class Teller {
   readonly #trace: boolean;
   readonly #output: Item[] = [];
   /** The message that is being said. */
-  #open: { item: MessageItem; index: number; said: string } | undefined;
+  #open: { item: MessageItem; index: number; sent: string } | undefined;
   #row = 0;
   #inRow = 0;
   over = false;
@@ -68,7 +68,7 @@ class Teller {
     this.#trace = trace;
   }
 
-  async begin(): Promise<Told[]> {
+  async begin(): Promise<ResponseEvent[]> {
     const response = await responseObject(this.#about);
     return [
       ...this.#next("response.created", { response }),
@@ -76,11 +76,11 @@ class Teller {
     ];
   }
 
-  async tell(event: TurnEvent): Promise<Told[]> {
+  async tell(event: TurnEvent): Promise<ResponseEvent[]> {
     switch (event.event) {
       case "delta":
-        if (event.data.at !== (this.#open?.said.length ?? 0)) return [];
-        return [...this.#opened(), ...this.#said((this.#open?.said ?? "") + event.data.text)];
+        if (event.data.at !== (this.#open?.sent.length ?? 0)) return [];
+        return [...this.#opened(), ...this.#textUpTo((this.#open?.sent ?? "") + event.data.text)];
       case "reset":
         return this.#open ? await this.fail(TAKEN_BACK) : [];
       case "message": {
@@ -102,7 +102,7 @@ class Teller {
     }
   }
 
-  async fail({ message }: { code: string; message: string }): Promise<Told[]> {
+  async fail({ message }: { code: string; message: string }): Promise<ResponseEvent[]> {
     this.over = true;
     const response = {
       ...(await responseObject(this.#about, undefined, this.#output)),
@@ -112,7 +112,7 @@ class Teller {
     return this.#emit(this.#textNumber() + 1, "response.failed", { response });
   }
 
-  async #done(row: number, result: TurnResult): Promise<Told[]> {
+  async #done(row: number, result: TurnResult): Promise<ResponseEvent[]> {
     this.over = true;
     const media = await shownMedia(result.calls, this.#about.linker);
     const answer = [result.answer ?? "", media].filter((part) => part !== "").join("\n\n");
@@ -134,13 +134,13 @@ class Teller {
 
   // ── text ──────────────────────────────────────────────────────────────────────────────────────────────
 
-  #opened(): Told[] {
+  #opened(): ResponseEvent[] {
     if (this.#open) return [];
     const index = this.#output.length;
     const id = `msg_${this.#about.ref.turn}_${index}`;
     const item: MessageItem = { ...messageItem(id, ""), status: "in_progress", content: [] };
     this.#output.push(item);
-    this.#open = { item, index, said: "" };
+    this.#open = { item, index, sent: "" };
     const part = { type: "output_text", text: "", annotations: [] };
     return [
       ...this.#emit(this.#textNumber() - 2, "response.output_item.added", { output_index: index, item }),
@@ -149,11 +149,11 @@ class Teller {
   }
 
   /** The text so far, of which a client that attaches again may have a part. */
-  #said(text: string): Told[] {
-    const { item, index, said } = this.#open ?? {};
-    if (!this.#open || !item || index === undefined || said === undefined || said === text) return [];
-    const had = Math.min(Math.max(this.#after - this.#textNumber() + said.length, said.length), text.length);
-    this.#open.said = text;
+  #textUpTo(text: string): ResponseEvent[] {
+    const { item, index, sent } = this.#open ?? {};
+    if (!this.#open || !item || index === undefined || sent === undefined || sent === text) return [];
+    const had = Math.min(Math.max(this.#after - this.#textNumber() + sent.length, sent.length), text.length);
+    this.#open.sent = text;
     return this.#emit(this.#textNumber(), "response.output_text.delta", {
       ...place(item.id, index),
       delta: text.slice(had),
@@ -162,23 +162,23 @@ class Teller {
   }
 
   /** @returns undefined: something else was said than the row has */
-  #finishText(row: number, text: string): Told[] | undefined {
-    if (!text.startsWith(this.#open?.said ?? "")) return undefined;
-    const told = text === "" ? [] : [...this.#opened(), ...this.#said(text)];
-    return [...told, ...this.#cutOff(row)];
+  #finishText(row: number, text: string): ResponseEvent[] | undefined {
+    if (!text.startsWith(this.#open?.sent ?? "")) return undefined;
+    const written = text === "" ? [] : [...this.#opened(), ...this.#textUpTo(text)];
+    return [...written, ...this.#cutOff(row)];
   }
 
   /** Closes what is open as it stands. */
-  #cutOff(row: number): Told[] {
+  #cutOff(row: number): ResponseEvent[] {
     const open = this.#open;
     this.#open = undefined;
     this.#at(row);
     if (!open) return [];
-    return this.#closed(open.item.id, open.index, open.said);
+    return this.#closed(open.item.id, open.index, open.sent);
   }
 
   /** Words of the gateway's own, which nobody saw coming. */
-  #wholeText(text: string): Told[] {
+  #wholeText(text: string): ResponseEvent[] {
     const index = this.#output.length;
     const id = `msg_${this.#about.ref.turn}_${index}`;
     const item: MessageItem = { ...messageItem(id, ""), status: "in_progress", content: [] };
@@ -192,7 +192,7 @@ class Teller {
     ];
   }
 
-  #closed(id: string, index: number, text: string): Told[] {
+  #closed(id: string, index: number, text: string): ResponseEvent[] {
     const item = messageItem(id, text);
     const [part] = item.content;
     this.#output[index] = item;
@@ -205,7 +205,7 @@ class Teller {
 
   // ── calls and questions ───────────────────────────────────────────────────────────────────────────────
 
-  #asked(call: CallRecord): Told[] {
+  #asked(call: CallRecord): ResponseEvent[] {
     const item = callItem(call);
     const at = { output_index: this.#output.length, item_id: item.id };
     this.#output.push(item);
@@ -216,7 +216,7 @@ class Teller {
     ];
   }
 
-  #settled(call: CallRecord): Told[] {
+  #settled(call: CallRecord): ResponseEvent[] {
     const item = callItem(call);
     const index = this.#output.findIndex(({ id }) => id === item.id);
     if (index < 0) return [];
@@ -229,7 +229,7 @@ class Teller {
   }
 
   /** One of the client's own tools. */
-  #requested(call: CallRecord): Told[] {
+  #requested(call: CallRecord): ResponseEvent[] {
     const item = functionItem(this.#about.ref, call);
     const { arguments: text } = item;
     const at = { output_index: this.#output.length, item_id: item.id };
@@ -243,7 +243,7 @@ class Teller {
     ];
   }
 
-  #reasoned(row: number, text: string): Told[] {
+  #reasoned(row: number, text: string): ResponseEvent[] {
     const index = this.#output.length;
     const part = { type: "summary_text" as const, text };
     const item: ReasoningItem = {
@@ -272,17 +272,17 @@ class Teller {
     this.#inRow = 0;
   }
 
-  #next(type: string, body: Record<string, unknown>): Told[] {
+  #next(type: string, body: Record<string, unknown>): ResponseEvent[] {
     this.#inRow += 1;
     return this.#emit(this.#row * PER_ROW + this.#inRow - 1, type, body);
   }
 
   /** Of what was said so far. */
   #textNumber(): number {
-    return this.#row * PER_ROW + TEXT_AT + (this.#open?.said.length ?? 0);
+    return this.#row * PER_ROW + TEXT_AT + (this.#open?.sent.length ?? 0);
   }
 
-  #emit(sequence_number: number, type: string, body: Record<string, unknown>): Told[] {
+  #emit(sequence_number: number, type: string, body: Record<string, unknown>): ResponseEvent[] {
     return sequence_number > this.#after ? [{ type, sequence_number, ...body }] : [];
   }
 }
@@ -291,6 +291,6 @@ function place(id: string, index: number) {
   return { item_id: id, output_index: index, content_index: 0 };
 }
 
-function sse(told: Told): string {
-  return `event: ${told.type}\ndata: ${JSON.stringify(told)}\n\n`;
+function sse(event: ResponseEvent): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -88,8 +88,8 @@ async function outputOf(ref: ResponseRef, result: TurnResult, linker: Linker): P
   if (result.answer === null) return calls;
   const requested = (result.requested ?? []).map((call) => functionItem(ref, call));
   const text = await finalText(result, linker);
-  const said = text === "" && requested.length > 0 ? [] : [messageItem(`msg_${ref.turn}`, text)];
-  return [...calls, ...said, ...requested];
+  const message = text === "" && requested.length > 0 ? [] : [messageItem(`msg_${ref.turn}`, text)];
+  return [...calls, ...message, ...requested];
 }
 
 export function messageItem(id: string, text: string): MessageItem {

@@ -3,7 +3,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { HttpError } from "../../http/errors.ts";
 import { answerForm } from "./answer-form.ts";
 import { contentOf, Part, roleOf } from "./chat-request.ts";
-import type { Said } from "./said.ts";
+import type { ClientMessage } from "./client-messages.ts";
 
 const Item = z.looseObject({
   type: z.optional(z.nullable(z.string())),
@@ -35,19 +35,19 @@ export const ResponseRequest = z.looseObject({
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
 
 /** @throws HttpError what cannot be said to a home */
-export function saidInResponse({ input, instructions, text }: ResponseRequest): Said[] {
-  const first: Said[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
+export function messagesInResponse({ input, instructions, text }: ResponseRequest): ClientMessage[] {
+  const first: ClientMessage[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
   const items: Array<z.infer<typeof Item>> =
     typeof input === "string" ? [{ role: "user", content: input }] : input;
-  const said: Said[] = [];
+  const messages: ClientMessage[] = [];
   for (const [index, item] of items.entries()) {
     const { type, role, content, call_id, name } = item;
     if (type === "function_call" && call_id && name) {
       const call = { id: call_id, name, arguments: item.arguments ?? "" };
-      const before = said.at(-1);
+      const before = messages.at(-1);
       // Items of one reply stand beside each other.
       if (before?.role === "assistant") before.calls = [...(before.calls ?? []), call];
-      else said.push({ role: "assistant", text: "", images: [], calls: [call] });
+      else messages.push({ role: "assistant", text: "", images: [], calls: [call] });
     } else if (type === "function_call_output" && call_id) {
       const output = Output.safeParse(item.output);
       if (!output.success)
@@ -57,13 +57,17 @@ export function saidInResponse({ input, instructions, text }: ResponseRequest): 
           `input.${index}.output: expected a text`,
           `input.${index}.output`,
         );
-      said.push({ role: "tool", ...contentOf(output.data, "tool", `input.${index}.output`), call: call_id });
+      messages.push({
+        role: "tool",
+        ...contentOf(output.data, "tool", `input.${index}.output`),
+        call: call_id,
+      });
     } else {
       // Other items without a role (reasoning, references) are the work of earlier turns, which the words tell.
       const known = roleOf(role ?? "");
       if (known && known !== "tool")
-        said.push({ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) });
+        messages.push({ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) });
     }
   }
-  return [...first, ...said, ...answerForm(text?.format)];
+  return [...first, ...messages, ...answerForm(text?.format)];
 }

@@ -5,15 +5,15 @@ import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";
 import { HttpError } from "../../http/errors.ts";
 import { turnEvents } from "../../http/turn-stream.ts";
-import { begin } from "./begin.ts";
+import { beginTurn } from "./begin-turn.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
+import { sortMessages } from "./client-messages.ts";
 import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
 import { chosenModel } from "./models.ts";
 import { NO_TOOLS, ownTools } from "./own-tools.ts";
 import { responseEvents } from "./response-events.ts";
 import { type About, responseObject } from "./response-object.ts";
-import { ResponseRequest, saidInResponse } from "./response-request.ts";
-import { sortSaid } from "./said.ts";
+import { messagesInResponse, ResponseRequest } from "./response-request.ts";
 import { eventStream, patientJson } from "./sending.ts";
 import { LOST } from "./turn-text.ts";
 
@@ -22,7 +22,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const { request, hash } = await readRequest(c, ResponseRequest);
   const { previous_response_id: previous, metadata } = request;
   const background = request.background === true;
-  const sorted = sortSaid(saidInResponse(request), "input");
+  const sorted = sortMessages(messagesInResponse(request), "input");
   const before = previous ? await previousOf(c, previous) : undefined;
   const named = () => namedPlace(c, token, request, before?.place);
   const tools = ownTools(c.env, request);
@@ -31,7 +31,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const after = before && wanted?.name === before.place.name ? before.turn : undefined;
   const model = chosenModel(c.env, request.model);
   const asked = { hash, place: wanted, sorted, after, model, own, waits: !background };
-  const { turn, place } = await begin(c, token, asked);
+  const { turn, place } = await beginTurn(c, token, asked);
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
   const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };

@@ -45,7 +45,7 @@ export function eventStream(
 
 /**
  * Nothing is said while there is patience: a client whose connection breaks before the headers asks again, and finds
- * its turn (begin.ts). Then comes white space, with which JSON may begin, so that a proxy sees a response that lives.
+ * its turn (begin-turn.ts). Then comes white space, with which JSON may begin, so that a proxy sees a response that lives.
  * The status is said before the outcome then, which is why whatever a turn comes to is a 200 here.
  */
 export async function patientJson(

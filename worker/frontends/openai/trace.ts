@@ -4,7 +4,7 @@ import { visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../api/answers.ts";
 import { oneLine } from "../../api/roster.ts";
 
-const shown = (text: string, max: number) => oneLine(visible(text), max);
+const bounded = (text: string, max: number) => oneLine(visible(text), max);
 
 const ASKED_MAX_CHARS = 60;
 const ERROR_MAX_CHARS = 160;
@@ -22,12 +22,12 @@ export function settledLines(call: CallRecord): string {
 function settledLine(call: CallRecord): string {
   const time = call.elapsed_ms === undefined ? "" : ` ${call.elapsed_ms} ms`;
   if (call.status !== "error") return `✓ ${whatOf(call)}${time}`;
-  return `✗ ${whatOf(call)}${time}: ${shown(call.error ?? call.error_type ?? "failed", ERROR_MAX_CHARS)}`;
+  return `✗ ${whatOf(call)}${time}: ${bounded(call.error ?? call.error_type ?? "failed", ERROR_MAX_CHARS)}`;
 }
 
 function whatOf({ name, agent, action, query }: CallRecord): string {
   const asked = action ?? (query === undefined ? undefined : `"${query}"`);
-  return [agent ?? name, asked].flatMap((part) => (part ? [shown(part, ASKED_MAX_CHARS)] : [])).join(" · ");
+  return [agent ?? name, asked].flatMap((part) => (part ? [bounded(part, ASKED_MAX_CHARS)] : [])).join(" · ");
 }
 
 /** Nobody can answer here: a client's token may be held by a model. */
@@ -35,5 +35,5 @@ export function questionLine(question: TurnQuestion, origin: string): string {
   const { agent, text, approval, id, expires_at } = question;
   const asks = approval ? `asks for approval of ${visible(approval.tool)}` : "asks";
   const until = new Date(expires_at).toISOString();
-  return `? ${shown(agent, ASKED_MAX_CHARS)} ${asks}: ${shown(text, 300)} (answer in the console or at ${origin}/v1/questions/${id}, until ${until})\n`;
+  return `? ${bounded(agent, ASKED_MAX_CHARS)} ${asks}: ${bounded(text, 300)} (answer in the console or at ${origin}/v1/questions/${id}, until ${until})\n`;
 }

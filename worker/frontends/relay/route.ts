@@ -153,9 +153,9 @@ function upstreamBody(asked: Request, model: string, { relay }: Settings) {
 
 /** The device learns what it can act on; that the gateway's own key is wrong is the owner's affair. */
 async function refusal(answer: Response): Promise<Response> {
-  const said = (await answer.text()).slice(0, REFUSAL_MAX_CHARS);
+  const text = (await answer.text()).slice(0, REFUSAL_MAX_CHARS);
   if (answer.status === 401 || answer.status === 403) {
-    logError("relay.refused", new Error(said), { status: answer.status });
+    logError("relay.refused", new Error(text), { status: answer.status });
     throw new HttpError(502, "model_refused", "the model endpoint refused the gateway's key");
   }
   const status = answer.status >= 500 ? 502 : answer.status;
@@ -164,7 +164,7 @@ async function refusal(answer: Response): Promise<Response> {
     "content-type": "application/json",
     ...(retryAfter !== null && { "retry-after": retryAfter }),
   };
-  return new Response(said, { status, headers });
+  return new Response(text, { status, headers });
 }
 
 /** Passes bytes on as they are, and tells at the end what the endpoint said that it took; undefined: nothing. */

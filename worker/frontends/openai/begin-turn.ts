@@ -5,9 +5,9 @@ import type { ClientContext, ClientHistoryEntry } from "../../api/turns.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
+import { type SortedMessages, storePictures } from "./client-messages.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
 import type { OwnTools } from "./own-tools.ts";
-import { keepPictures, type Sorted } from "./said.ts";
 
 /** One works and one waits: whoever asks a third time into the same conversation is told to come back. */
 const UNFINISHED_MAX = 2;
@@ -20,12 +20,12 @@ const BUSY_RETRY_S = 2;
  */
 const SHARED_MAX_CHARS = 4_000_000;
 
-export type Asked = {
+export type TurnRequest = {
   /** Of the request's body. */
   hash: string;
   /** Undefined: it names no conversation, and waits for none. */
   place: Place | undefined;
-  sorted: Sorted;
+  sorted: SortedMessages;
   /** The turn to go on from, in a conversation that its client keeps. */
   after?: string | undefined;
   /** One of the configured. */
@@ -38,7 +38,7 @@ export type Asked = {
 export type Begun = { turn: string; place: Place };
 
 /** @throws HttpError busy */
-export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Promise<Begun> {
+export async function beginTurn(c: Context<App>, token: ApiToken, asked: TurnRequest): Promise<Begun> {
   const idempotency = c.req.header("idempotency-key");
   if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200))
     throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
@@ -56,7 +56,7 @@ export async function begin(c: Context<App>, token: ApiToken, asked: Asked): Pro
 /** The places where it may begin, in this order; each has to be free. The last one is, where no conversation is named. */
 async function placesFor(
   token: ApiToken,
-  { place, sorted }: Asked,
+  { place, sorted }: TurnRequest,
   idempotency: string | undefined,
 ): Promise<Place[]> {
   if (place) return [place];
@@ -71,14 +71,14 @@ async function placesFor(
 async function start(
   c: Context<App>,
   token: ApiToken,
-  asked: Asked,
+  asked: TurnRequest,
   place: Place,
   idempotency: string | undefined,
 ): Promise<string | undefined> {
   const { sorted, model, hash, waits } = asked;
   const isPinned = asked.place !== undefined || sorted.object !== undefined;
   const id = crypto.randomUUID();
-  const { images, history, added } = await keepPictures(sorted, id, place.name);
+  const { images, history, added } = await storePictures(sorted, id, place.name);
   const turn = {
     id,
     idempotency,
@@ -92,7 +92,7 @@ async function start(
       channel: "openai",
       ...(model !== undefined && { model, ...(mayReplace(c) && { replaceable: true as const }) }),
       ...(waits && { client: { request: hash } }),
-      brought: broughtBy(asked, place, history),
+      brought: toClientContext(asked, place, history),
     },
   };
   const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
@@ -108,15 +108,16 @@ function mayReplace(c: Context<App>): boolean {
   return c.req.header("x-edge-fallback")?.toLowerCase() === "on";
 }
 
-function broughtBy(
-  { sorted, after, own }: Asked,
+function toClientContext(
+  { sorted, after, own }: TurnRequest,
   place: Place,
   history: ClientHistoryEntry[],
 ): ClientContext {
-  const { instructions, results, isTold } = sorted;
+  const { instructions, results, hasHistory } = sorted;
   const { clientTools, none, wants, oneCall } = own;
   // In a conversation that has a name our own rows are the history, unless the client tells its own.
-  const tells = place.key === undefined ? isTold || Object.keys(results).length === 0 : isTold || place.whole;
+  const tells =
+    place.key === undefined ? hasHistory || Object.keys(results).length === 0 : hasHistory || place.whole;
   return {
     ...(instructions !== "" && { instructions }),
     ...(none && { tools: false as const }),
@@ -135,7 +136,7 @@ function broughtBy(
 async function firstTry(
   c: Context<App>,
   token: ApiToken,
-  { hash }: Asked,
+  { hash }: TurnRequest,
   places: readonly Place[],
 ): Promise<Begun | undefined> {
   if (!/^[1-9]\d?$/.test(c.req.header("x-stainless-retry-count") ?? "")) return undefined;

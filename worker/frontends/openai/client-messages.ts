@@ -14,7 +14,7 @@ const HISTORY_MAX_CHARS = 200_000;
 const PICTURE_MAX_CHARS = 5_600_000;
 const PICTURE = /^data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/;
 
-export type Said = {
+export type ClientMessage = {
   role: "system" | "user" | "assistant" | "tool";
   text: string;
   images: string[];
@@ -24,11 +24,11 @@ export type Said = {
   call?: string;
 };
 
-export type Sorted = {
+export type SortedMessages = {
   instructions: string;
   history: ClientHistoryEntry[];
   /** The client sent what was said before. */
-  isTold: boolean;
+  hasHistory: boolean;
   /** Results of calls that we handed over, by their `callRef`. */
   results: Record<string, string>;
   /** The object of a chat without a name in which such a call was. */
@@ -46,11 +46,11 @@ export type Sorted = {
 const GO_ON = "Go on with your last message, from where it ends; do not repeat what it says.";
 
 /** @param field for the errors: `messages` or `input`. @throws HttpError */
-export function sortSaid(said: readonly Said[], field: string): Sorted {
-  const instructions = said
+export function sortMessages(messages: readonly ClientMessage[], field: string): SortedMessages {
+  const instructions = messages
     .flatMap(({ role, text }) => (role === "system" && text !== "" ? [text] : []))
     .join("\n\n");
-  const spoken = said.filter(({ role }) => role !== "system");
+  const spoken = messages.filter(({ role }) => role !== "system");
   const before = spoken.findLastIndex(({ role }) => role !== "user") + 1;
   const now = spoken.slice(before);
   const text = now
@@ -76,7 +76,7 @@ export function sortSaid(said: readonly Said[], field: string): Sorted {
   return {
     instructions,
     history: newest(past, MAX_PICTURES - images.length),
-    isTold: past.length > 0,
+    hasHistory: past.length > 0,
     results,
     object,
     text,
@@ -88,14 +88,14 @@ export function sortSaid(said: readonly Said[], field: string): Sorted {
 
 /** Each result to its call, and to nobody else's: endpoints refuse one that answers none. @throws HttpError */
 function withResults(
-  said: readonly Said[],
+  messages: readonly ClientMessage[],
   field: string,
-): { past: Said[]; results: Record<string, string>; object: string | undefined } {
-  const past: Said[] = [];
+): { past: ClientMessage[]; results: Record<string, string>; object: string | undefined } {
+  const past: ClientMessage[] = [];
   const results: Record<string, string> = {};
   const calls = new Map<string, ClientHistoryCall>();
   let object: string | undefined;
-  for (const [at, one] of said.entries()) {
+  for (const [at, one] of messages.entries()) {
     if (one.role !== "tool") {
       const own = one.calls?.map((call): ClientHistoryCall => {
         const known = readClientCallId(call.id);
@@ -134,22 +134,22 @@ function isPictureUrl(url: string): boolean {
   return url.length <= 4_096 && /^https:\/\/\S+$/.test(url) && URL.canParse(url);
 }
 
-function newest(spoken: readonly Said[], pictures: number): ClientHistoryEntry[] {
+function newest(spoken: readonly ClientMessage[], maxPictures: number): ClientHistoryEntry[] {
   const entries: ClientHistoryEntry[] = [];
   let chars = HISTORY_MAX_CHARS;
-  let room = pictures;
+  let room = maxPictures;
   for (const { role, text, images, calls } of spoken.toReversed()) {
     chars -= text.length + sizeOf(calls);
     if (chars < 0) break;
-    const shown = role === "user" ? images.filter(isPictureUrl).slice(0, room) : [];
-    room -= shown.length;
-    const left = images.length > shown.length ? "\n[a picture that is not shown any more]" : "";
+    const pictures = role === "user" ? images.filter(isPictureUrl).slice(0, room) : [];
+    room -= pictures.length;
+    const left = images.length > pictures.length ? "\n[a picture that is not shown any more]" : "";
     const words = `${role === "assistant" ? withoutLinks(text) : text}${left}`;
-    if (words !== "" || shown.length > 0 || calls)
+    if (words !== "" || pictures.length > 0 || calls)
       entries.push({
         role: role === "assistant" ? "assistant" : "user",
         text: words,
-        ...(shown.length > 0 && { images: shown }),
+        ...(pictures.length > 0 && { images: pictures }),
         ...(calls && { calls }),
       });
   }
@@ -166,8 +166,8 @@ function withoutLinks(text: string): string {
 }
 
 /** The pictures of what was sent become kept ones. @throws HttpError one that holds no base64 */
-export async function keepPictures(
-  sorted: Sorted,
+export async function storePictures(
+  sorted: SortedMessages,
   turn: string,
   name: string,
 ): Promise<{ images: string[]; history: ClientHistoryEntry[]; added: NewMedia[] }> {
@@ -176,11 +176,11 @@ export async function keepPictures(
   const keep = async (urls: readonly string[]) => {
     const first = count;
     count += urls.length;
-    const kept = await separateImages(urls, (n) => mediaId(`${turn}-${first + n}`, name)).catch(() => {
+    const stored = await separateImages(urls, (n) => mediaId(`${turn}-${first + n}`, name)).catch(() => {
       throw invalid("a picture's data address holds no base64");
     });
-    added.push(...kept.added);
-    return kept.images;
+    added.push(...stored.added);
+    return stored.images;
   };
   const images = await keep(sorted.images);
   const history: ClientHistoryEntry[] = [];
