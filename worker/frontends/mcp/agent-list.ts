@@ -1,9 +1,9 @@
-/** What edge_list answers, in JSON: facts of ours, and the devices' own words as bounded text. */
+/** The answer of edge_list, in JSON: the gateway's facts, and the devices' own texts, which are cut. */
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import { ago, oneLine } from "../../api/roster.ts";
 
-/** Of one answer: more would push a model's conversation out of its context. */
+/** Characters of one answer: a longer one would push the conversation out of a model's context. */
 const LIST_MAX_CHARS = 40_000;
 const LINE_MAX = 300;
 const WORDS_MAX = 500;
@@ -21,7 +21,7 @@ export function agentList(targets: readonly CallTarget[]): string {
   return JSON.stringify({ agents: listed, ...(more > 0 && { more_agents_not_listed: more }) });
 }
 
-/** One agent, with the schemas of its actions as far as they fit. */
+/** One agent, with as many schemas of its actions as fit. */
 export function oneAgent(target: CallTarget): string {
   const actions: object[] = [];
   let chars = 0;

@@ -1,4 +1,4 @@
-/** What became of a call, as an MCP client takes it: text, pictures, links to files, and words on what comes next. */
+/** Writes the outcome of a call for an MCP client: text, pictures, links to files, and what to do next. */
 import { toBase64 } from "@edgecall/core/encoding.ts";
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
@@ -12,13 +12,13 @@ import type { Env } from "../../env.ts";
 import type { CallEnd } from "./device-call.ts";
 import { EDGE_RESULT } from "./tools.ts";
 
-/** Of the pictures of one answer, together, in bytes; the others are links. Models take 5 MB at most. */
+/** Bytes of all pictures of one answer; further pictures are links. Models accept 5 MB at most. */
 const PICTURES_MAX_BYTES = 3 * 1024 * 1024;
 
 export type AnswerPlace = {
   env: Env;
   home: string;
-  /** Where the client reaches this gateway. */
+  /** The address at which the client reaches this gateway. */
   origin: string;
   agent: string;
   call: string;
@@ -70,7 +70,7 @@ async function mediaBlock(media: Media, place: AnswerPlace, left: number): Promi
   return data === undefined ? link(media, place) : { type: "image", data, mimeType: media.media_type };
 }
 
-/** The bytes, if this call brought them: an id is a device's claim. */
+/** @returns base64; undefined when the file is not of this call: a device may claim any id */
 async function storedData(media: StoredMedia, { env, home, call }: AnswerPlace): Promise<string | undefined> {
   const found = conversationOfMedia(media.id);
   if (found?.channel !== "mcp" || found.conversation !== call) return undefined;
@@ -111,7 +111,7 @@ function words(text: string, place: AnswerPlace, status: string): CallToolResult
   return { content: [{ type: "text", text }], _meta: metaOf(place, status) };
 }
 
-/** For programs; it is no `structuredContent`, since some clients show a model that in place of the text. */
+/** Data for programs. It is not in `structuredContent`, because some clients give a model that in place of the text. */
 function metaOf({ agent, call }: AnswerPlace, status: string): Record<string, unknown> {
   return { "edgecall/agent_id": agent, "edgecall/call_id": call, "edgecall/status": status };
 }

@@ -1,16 +1,16 @@
-/** The id under which every ledger on the way knows a call. */
+/** Makes the id by which every ledger on the way recognises a call. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 
 const KEY_MAX = 200;
 
 /**
- * A new id; with a key, the same one each time, so that a repeat is recognised and not run again. JSON-RPC ids are
- * no such key: each client begins to count anew.
+ * Without a key the id is new. With a key it is the same each time, so that a repeat is not run again. A JSON-RPC id is not usable as a
+ * key, because each client counts from the beginning.
  */
 export async function callId(token: ApiToken, key: string | undefined): Promise<string> {
   if (!key || key.length > KEY_MAX) return crypto.randomUUID();
   const hash = await sha256Hex(`mcp\n${token.home}\n${token.hash}\n${key}`);
-  // In a UUID's form (version 8, RFC 9562 §5.8: made in a way of one's own).
+  // In the form of a UUID of version 8, which leaves the content to the application (RFC 9562 §5.8).
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }

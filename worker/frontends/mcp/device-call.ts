@@ -1,6 +1,6 @@
 /**
- * One call of an MCP client to a device: through Home like every other, under the device's policy, waited for
- * with bounded patience. What takes longer goes on, and edge_result looks again.
+ * One call of an MCP client to a device. It goes through Home and the device's policy like every other call. The client waits for a
+ * limited time; a longer call continues, and edge_result returns its outcome.
  */
 
 import type { CallNews, SettledOutcome, SubmitRequest } from "../../api/calls.ts";
@@ -12,27 +12,27 @@ import { requireValid } from "../../http/auth.ts";
 import { socketMessages, whileAllowed } from "../../http/object-stream.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 
-/** Clients of the SDK give up after 60 s, unless they hear of progress. */
+/** Clients of the SDK give up after 60 s without progress. */
 const PATIENCE_MS = 50_000;
-/** Nobody holds a request open for longer; the call goes on. */
+/** A request is held open no longer; the call continues. */
 const PATIENCE_WITH_PROGRESS_MS = 5 * 60_000;
 const PROGRESS_EVERY_MS = 10_000;
-/** A room that closes early is an object being replaced. */
+/** A socket that closes early means that the object is being replaced, so the Worker attaches again. */
 const REATTACH_TRIES = 5;
 const REATTACH_PAUSE_MS = 1_000;
 
 export type CallEnd =
   | { end: "outcome"; outcome: SettledOutcome }
-  /** A person has to answer before it goes on. */
+  /** A person has to answer before the call continues. */
   | { end: "question"; question: AskedQuestion }
   | { end: "running" };
 
 export type Waiting = {
-  /** The client is gone, or wants it no more. */
+  /** The client has left, or cancelled the call. */
   signal: AbortSignal;
-  /** What the client itself asks for, ms; never more than is usual. */
+  /** The client's own limit in ms; the usual limit is the maximum. */
   patienceMs?: number | undefined;
-  /** The client listens to progress; absent: it does not. */
+  /** Reports progress; absent when the client wants none. */
   progress?: ((text: string) => void) | undefined;
 };
 
@@ -57,7 +57,7 @@ export async function callDevice(
   return await awaitCall(env, token, args.agent_id, id, waiting);
 }
 
-/** Waits for a call that Home knows, as long as a client may be kept waiting. */
+/** Waits for a call that Home has, up to the client's limit. */
 export async function awaitCall(
   env: Env,
   token: ApiToken,
@@ -83,7 +83,7 @@ export async function awaitCall(
     clearInterval(life);
     allowed.end();
   }
-  // The token was revoked meanwhile: its client hears nothing of the outcome.
+  // When the token was revoked meanwhile, its client does not get the outcome.
   if (allowed.signal.aborted && !over.aborted) return { end: "running" };
   const outcome = await homeOf(env, token.home).outcome(agent, id, token);
   return outcome ? { end: "outcome", outcome } : { end: "running" };

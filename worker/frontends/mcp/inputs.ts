@@ -1,7 +1,7 @@
-/** Arguments of the tools that edge-call.ts does not have already. */
+/** Arguments of the tools; edge-call.ts has those of edge_call. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 
-/** The wire's bound of a request's id. */
+/** The wire's limit for a request's id. */
 const CALL_ID_MAX = 128;
 
 export const EdgeListInput = z.strictObject({ agent_id: z.optional(z.string()) });

@@ -1,6 +1,6 @@
 /**
  * `/mcp`: Model Context Protocol over streamable HTTP, stateless, for clients of revision 2026-07-28 and of 2025.
- * The SDK checks neither token nor Origin nor how large a message is: that is done here, before it.
+ * The SDK checks neither token nor Origin nor the size of a message, so this route checks them first.
  */
 
 import { isTooDeep } from "@edgecall/core/protocol/parse.ts";
@@ -20,7 +20,7 @@ import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { mcpServer } from "./server.ts";
 
-/** The arguments of a call have to pass a broker later: 64 KiB of them at most. */
+/** A broker has to accept a call's arguments later, and they have 64 KiB at most. */
 const BODY_MAX_BYTES = 256 * 1024;
 
 export async function serveMcp(c: Context<App>): Promise<Response> {
@@ -37,10 +37,10 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
       waitUntil: (work) =>
         c.executionCtx.waitUntil(work.catch((error: unknown) => logError("mcp.late_failed", error))),
     });
-  // Nobody is told of changes: a stream that stays open would be a Worker that does.
+  // Changes are not announced: for that a Worker would have to hold a stream open.
   const handler = createMcpHandler(factory, {
     maxSubscriptions: 0,
-    // Its messages quote the client: the log gets what kind it was.
+    // The SDK's messages quote the client, so the log gets only the kind of error.
     onerror: (error) => logInfo("mcp.refused", { kind: error.name }),
   });
   if (c.req.method !== "POST") return await handler.fetch(c.req.raw);
@@ -49,7 +49,7 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
 }
 
 /**
- * A page in a browser could be made to call this gateway by any site (the specification asks for this check).
+ * Any site could make a browser call this gateway, so an Origin has to be allowed (the specification requires this check).
  * Programs send no Origin.
  */
 function refuseStrangeOrigin(c: Context<App>): void {
@@ -63,7 +63,7 @@ function refuseStrangeOrigin(c: Context<App>): void {
   );
 }
 
-/** One message, or the refusal: batches were taken out of the protocol with revision 2025-06-18. */
+/** @returns one message, or the response that refuses it: revision 2025-06-18 removed batches from the protocol */
 async function readMessage(c: Context<App>): Promise<object | Response> {
   const type = c.req.header("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type))

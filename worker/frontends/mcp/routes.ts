@@ -1,9 +1,9 @@
-/** `/mcp`, and what its clients look for before it. */
+/** `/mcp`, and the address that MCP's clients request first. */
 
 import { newRoutes } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 
-/** Needs no token. MCP's clients ask here whether another server gives out tokens: 404 says that none does, 401 would not. */
+/** No token needed. MCP's clients ask here for an authorization server: 404 says that there is none, 401 would not. */
 export const mcpDiscovery = newRoutes();
 
 mcpDiscovery.all("/.well-known/*", (c) => {
@@ -12,5 +12,5 @@ mcpDiscovery.all("/.well-known/*", (c) => {
 
 export const mcp = newRoutes();
 
-// The server is built at the first call: the SDK's schemas are half of what this Worker would take to start.
+// The server is loaded at the first call: the SDK's schemas would double the Worker's start-up time.
 mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c));

@@ -1,7 +1,7 @@
 /**
- * Stands in for the MCP SDK's own shims of this runtime (an alias in wrangler.toml and local/bundles.ts). Those carry a
- * JSON Schema validator for what a server asks of a client's person; this server asks there for nothing, and checks
- * arguments by the tools' own schemas, so 22 KB of 790 would never run.
+ * Replaces the MCP SDK's shims of this runtime (an alias in wrangler.toml and local/bundles.ts). Those include a JSON Schema
+ * validator for questions to a client's person. This server asks none and checks arguments with the tools' own schemas, so 22 KB
+ * of 790 would never run.
  */
 
 export class DefaultJsonSchemaValidator {}

@@ -1,4 +1,4 @@
-/** The MCP server of one request: what it offers to this token, and what its calls do. Holds nothing beyond it. */
+/** The MCP server of one request: it lists the tools for this token and runs the calls. It holds no state afterwards. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
@@ -22,7 +22,7 @@ import { awaitCall, type CallEnd, callDevice, type Waiting } from "./device-call
 import { EdgeListInput, EdgeResultInput } from "./inputs.ts";
 import { actionTools, EDGE_LIST, EDGE_RESULT, namedActions, steadyTools } from "./tools.ts";
 
-/** A client may go on with the list that it has for so long. */
+/** A client may use its list of tools for so long. */
 const LIST_TTL_MS = 30_000;
 
 const INSTRUCTIONS = [
@@ -35,9 +35,9 @@ const INSTRUCTIONS = [
 export type McpCaller = {
   env: Env;
   token: ApiToken;
-  /** Where the client reaches this gateway. */
+  /** The address at which the client reaches this gateway. */
   origin: string;
-  /** Closing the response means that the call is not wanted any more (since revision 2026-07-28). */
+  /** Closing the response cancels the call (since revision 2026-07-28). */
   closeCancels: boolean;
   /** Keeps work alive after the response. */
   waitUntil(work: Promise<unknown>): void;
@@ -91,7 +91,7 @@ async function call(
   }
 }
 
-/** To ask in words takes `ask`, as everywhere; to name an action, `command`. Nothing here approves. */
+/** A query in words needs the scope `ask`, an action `command`. No tool can approve anything. */
 function mayAct(token: ApiToken): boolean {
   return token.scopes.includes("command");
 }
@@ -190,7 +190,7 @@ async function answered(
   return await answerOf(end, { env, home: token.home, origin, agent, call });
 }
 
-/** Progress goes to whoever gave a token for it, numbered so that it rises. */
+/** Progress is sent when the client gave a progress token. Its numbers rise. */
 function waitingOf({ mcpReq, http }: ServerContext): Waiting {
   const { signal } = mcpReq;
   const patienceMs = wantedPatience(http?.req?.headers.get("edgecall-wait"));
@@ -203,13 +203,13 @@ function waitingOf({ mcpReq, http }: ServerContext): Waiting {
     progress: (message) => {
       progress += 1;
       const params = { progressToken, progress, message };
-      // A client that is gone by now hears nothing; the call itself is not its stream.
+      // The client has left. The call does not depend on this stream.
       mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
     },
   };
 }
 
-/** `Edgecall-Wait`, seconds: for a client that gives up sooner than others (Home Assistant after 10 s). */
+/** Reads `Edgecall-Wait`, in seconds, for clients that give up early (Home Assistant after 10 s). */
 function wantedPatience(header: string | null | undefined): number | undefined {
   return header && /^\d{1,3}$/.test(header) ? Number(header) * 1_000 : undefined;
 }

@@ -1,15 +1,15 @@
 /** Names of the tools that stand for one action of one agent. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 
-/** Of a tool's name, for every client and model that we know of: `[A-Za-z0-9_-]`. */
+/** Characters of a tool's name that every known client and model accepts; all of them are `[A-Za-z0-9_-]`. */
 export const TOOL_NAME_MAX = 64;
 const SEPARATOR = "__";
-/** 32 bits: two names that are cut alike are told apart, and whoever sees one twice leaves the second out. */
+/** 32 bits distinguish names with the same beginning. Of two equal names the second is left out. */
 const HASH_DIGITS = 8;
 
 /**
- * `agent__action`; where that is too long, or could be read in two ways, a cut form with a hash of both. Ids of
- * agents and names of actions are `[A-Za-z0-9_-]{1,64}`, so the form is safe.
+ * `agent__action`. When that is too long or ambiguous, it is cut and gets a hash of both. Ids of agents and names of actions are
+ * `[A-Za-z0-9_-]{1,64}`, so every client accepts the result.
  */
 export async function toolName(agent: string, action: string): Promise<string> {
   const plain = `${agent}${SEPARATOR}${action}`;

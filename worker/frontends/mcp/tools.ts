@@ -1,4 +1,4 @@
-/** What an MCP client is offered: three tools that stay, and in a small home each action of its agents by name. */
+/** The tools for an MCP client: always three, and in a small home also a tool for each action of its agents. */
 
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
@@ -10,13 +10,13 @@ import { toolName } from "./tool-name.ts";
 export const EDGE_LIST = "edge_list";
 export const EDGE_RESULT = "edge_result";
 
-/** Of a device's own words on one of its actions. */
+/** Characters of a device's own description of an action. */
 const WORDS_MAX = 500;
 
-/** An action behind a tool's name. */
+/** The agent and the action that a tool's name stands for. */
 export type NamedAction = { name: string; agent: CallTarget; advert: ActionAdvert };
 
-/** @param actions may the caller name actions, or ask in words only */
+/** @param actions false: the caller may only ask in words */
 export function steadyTools(targets: readonly CallTarget[], actions: boolean): Tool[] {
   return [
     {
@@ -76,7 +76,7 @@ function callDescription(targets: readonly CallTarget[]): string {
   );
 }
 
-/** The actions of all agents by the names of their tools. Sorted; where two have one name, the first has it. */
+/** The actions of all agents by the names of their tools, sorted. Of two with the same name the first counts. */
 export async function namedActions(targets: readonly CallTarget[]): Promise<Map<string, NamedAction>> {
   const named = new Map<string, NamedAction>();
   for (const agent of targets) {
@@ -89,8 +89,8 @@ export async function namedActions(targets: readonly CallTarget[]): Promise<Map<
 }
 
 /**
- * Those of them that can be called now, as tools.
- * @param max above it there are none: they would fill a model's context, and edge_call reaches them all
+ * The actions that can be called now, as tools.
+ * @param max with more actions the list is empty: they would fill a model's context, and edge_call reaches all of them
  */
 export function actionTools(actions: Iterable<NamedAction>, max: number): Tool[] {
   const there = [...actions].filter(
@@ -112,7 +112,7 @@ function actionTool({ name, agent, advert }: NamedAction): Tool {
   };
 }
 
-/** In quotation marks, of which what stands between them has none: each takes a character more. */
+/** Puts a text in quotation marks, at most `max` characters in all. Those inside it are escaped, so a device's text cannot end the quotation. */
 function quoted(text: string, max: number): string {
   for (let length = text.length; ; length -= 1) {
     const words = JSON.stringify(length < text.length ? `${text.slice(0, length)}…` : text);
@@ -120,7 +120,7 @@ function quoted(text: string, max: number): string {
   }
 }
 
-/** A device's claims, for a client's interface; what may be done is decided by its policy, on every call. */
+/** Hints for a client's interface from the device's own claims. The device's policy decides on every call. */
 function annotationsOf({ effect, idempotent, taints }: ActionAdvert): ToolAnnotations {
   const reads = effect === "read";
   return {

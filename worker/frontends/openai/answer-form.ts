@@ -1,4 +1,4 @@
-/** A form that a client wants the answer in, as words to the model: any model understands them. */
+/** Turns the answer format that a client wants into an instruction, since every model understands words. */
 import { HttpError } from "../../http/errors.ts";
 import type { ClientMessage } from "./client-messages.ts";
 
@@ -19,7 +19,7 @@ function textOf(schema: unknown): string {
   try {
     return JSON.stringify(schema);
   } catch {
-    // Nested deeper than the stack.
+    // Too deeply nested for the stack.
     throw new HttpError(400, "invalid_body", "the schema of the answer is nested too deep");
   }
 }

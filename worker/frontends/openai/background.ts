@@ -1,6 +1,6 @@
-/** Chat pages ask for titles, tags and follow-up questions on their own account, in the words of their templates. */
+/** Recognises requests that a chat page makes itself, for titles, tags and follow-up questions, by the words of its templates. */
 
-/** By the beginning of the last message: Open WebUI, three forms; LibreChat, two. */
+/** Beginnings of the last message: three forms of Open WebUI, two of LibreChat. */
 const TEMPLATES = [
   // Titles, tags, follow-up questions, search queries, autocompletion, prompts of pictures.
   /^\s*### Task:\s/,
@@ -11,10 +11,10 @@ const TEMPLATES = [
   /^\s*Analyze this conversation and provide:\s+1\. The detected language/i,
 ];
 
-/** Of the instructions, where Open WebUI has a model choose among its own tools in words. */
+/** A beginning of the instructions, where Open WebUI lets a model choose among its own tools in words. */
 const CHOOSES_TOOLS = /^\s*Available Tools:/;
 
-/** Such a request is answered without tools, and is nobody's conversation. */
+/** @returns true for a request of the page itself: it gets an answer without tools, in no person's conversation */
 export function isBackgroundRequest(text: string, instructions: string): boolean {
   return CHOOSES_TOOLS.test(instructions) || TEMPLATES.some((template) => template.test(text));
 }

@@ -1,4 +1,4 @@
-/** From what a client asked to a turn: a new one, or the one that its first try began. */
+/** Begins the turn of a client's request, or finds the turn that the request's first try began. */
 import type { Context } from "hono";
 import { conversationOf, withRetry } from "../../api/stubs.ts";
 import type { ClientContext, ClientHistoryEntry } from "../../api/turns.ts";
@@ -9,35 +9,35 @@ import { type SortedMessages, storePictures } from "./client-messages.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
 import type { OwnTools } from "./own-tools.ts";
 
-/** One works and one waits: whoever asks a third time into the same conversation is told to come back. */
+/** One turn runs and one waits. A third request to the same conversation gets 409. */
 const UNFINISHED_MAX = 2;
-/** Responses that go on from those of one chat, each from its own. */
+/** The same for a chat whose responses may each be continued separately. */
 const UNFINISHED_MAX_BRANCHES = 8;
 const BUSY_RETRY_S = 2;
 /**
- * Chats that begin alike share an object, which holds the rows of its turns in memory: so many characters of them, and chats that
- * begin after that go to the next object.
+ * Chats with the same beginning share an object, which holds the rows of its turns in memory. When they have so many characters, a
+ * new chat goes to the next object.
  */
 const SHARED_MAX_CHARS = 4_000_000;
 
 export type TurnRequest = {
-  /** Of the request's body. */
+  /** SHA-256 of the request's body. */
   hash: string;
-  /** Undefined: it names no conversation, and waits for none. */
+  /** Undefined when the request names no conversation. */
   place: Place | undefined;
   sorted: SortedMessages;
-  /** The turn to go on from, in a conversation that its client keeps. */
+  /** The turn to continue from, in a conversation that the client stores. */
   after?: string | undefined;
-  /** One of the configured. */
+  /** The name of a configured model. */
   model: string | undefined;
   own: OwnTools;
-  /** The client waits for the answer on this request. */
+  /** The client waits for the answer during this request. */
   waits: boolean;
 };
 
 export type Begun = { turn: string; place: Place };
 
-/** @throws HttpError busy */
+/** @throws HttpError 409 while the conversation is busy */
 export async function beginTurn(c: Context<App>, token: ApiToken, asked: TurnRequest): Promise<Begun> {
   const idempotency = c.req.header("idempotency-key");
   if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200))
@@ -53,7 +53,7 @@ export async function beginTurn(c: Context<App>, token: ApiToken, asked: TurnReq
   throw new HttpError(409, "conversation_busy", "this conversation still works on earlier messages");
 }
 
-/** The places where it may begin, in this order; each has to be free. The last one is, where no conversation is named. */
+/** @returns the conversations where the turn may begin, in order of preference. Without a named conversation the last one is always free. */
 async function placesFor(
   token: ApiToken,
   { place, sorted }: TurnRequest,
@@ -61,13 +61,13 @@ async function placesFor(
 ): Promise<Place[]> {
   if (place) return [place];
   if (sorted.object !== undefined) return [await placeOfCall(token, sorted.object)];
-  // A repeat has to find the first one, however many chats begin alike.
+  // A repeat must find the first turn, whatever other chats have the same beginning.
   if (idempotency !== undefined) return [await oncePlace(token, `key ${idempotency}`)];
   const alike = await oncePlaces(token, sorted.beginning);
   return [...alike, await oncePlace(token, crypto.randomUUID())];
 }
 
-/** @returns the turn's id; undefined: others are at work there */
+/** @returns the turn's id; undefined while other turns are unfinished there */
 async function start(
   c: Context<App>,
   token: ApiToken,
@@ -103,7 +103,7 @@ async function start(
   return started?.turn;
 }
 
-/** The caller takes another model's answer when the one that it names is down. */
+/** @returns true when the caller accepts another model while the named one is down */
 function mayReplace(c: Context<App>): boolean {
   return c.req.header("x-edge-fallback")?.toLowerCase() === "on";
 }
@@ -115,7 +115,7 @@ function toClientContext(
 ): ClientContext {
   const { instructions, results, hasHistory } = sorted;
   const { clientTools, none, wants, oneCall } = own;
-  // In a conversation that has a name our own rows are the history, unless the client tells its own.
+  // In a named conversation our rows are the history, unless the client sends its own.
   const tells =
     place.key === undefined ? hasHistory || Object.keys(results).length === 0 : hasHistory || place.whole;
   return {
@@ -129,9 +129,10 @@ function toClientContext(
 }
 
 /**
- * OpenAI's clients send a request again when its connection broke, and say so. The turn that they lost may be at work,
- * or done: a second one would have the devices act twice. A request that was refused is sent again as well, in the very
- * same words, and others may ask the same: these get no answer that is somebody else's.
+ * OpenAI's clients repeat a request after a broken connection, and mark the repeat. The lost turn may still run or be done: a second
+ * turn would make the devices act twice. Clients also repeat a refused request with the same body, and others may ask the same, so only a
+ * lost turn of the same principal is found.
+ * @returns undefined when there is no such turn
  */
 async function firstTry(
   c: Context<App>,

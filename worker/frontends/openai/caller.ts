@@ -1,4 +1,4 @@
-/** What the routes of OpenAI's clients share: bodies, the caller's wishes, and the end of a turn nobody waits for. */
+/** Shared by the routes of OpenAI's clients: reads a request, names its conversation, waits for its turn or ends it. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -16,12 +16,12 @@ import type { SortedMessages } from "./client-messages.ts";
 import { oncePlace, type Place } from "./conversation-key.ts";
 import type { Linker } from "./pictures.ts";
 
-/** These clients send the whole chat each time, pictures and all. Read as JSON it has to fit a Worker's 128 MB. */
+/** These clients send the whole chat each time, with its pictures. Parsed as JSON it has to fit a Worker's 128 MB. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024;
-/** No turn is as long; whoever waits leaves before. */
+/** Longer than any turn, and longer than any client waits. */
 const LONGEST_TURN_MS = 6 * 3_600_000;
 
-/** @returns the body, and a hash that names this very request. @throws HttpError in words */
+/** @returns the body, and its SHA-256, by which a repeat is recognised @throws HttpError 400 */
 export async function readRequest<T>(
   c: Context<App>,
   schema: z.ZodMiniType<T>,
@@ -41,7 +41,7 @@ export function wantsTrace(c: Context<App>): boolean {
   return c.req.header("x-edge-trace")?.toLowerCase() !== "off";
 }
 
-/** The conversation of a request. Undefined: none is named. */
+/** @returns the conversation of a request; undefined when it names none */
 export async function placeFor(
   c: Context<App>,
   sorted: SortedMessages,
@@ -54,7 +54,7 @@ export async function placeFor(
 }
 
 /**
- * Ends a turn that nobody waits for any more: a person who pressed Stop means the device, too. It goes on after the
+ * Cancels a turn that nobody waits for: a person who pressed Stop wants the device to stop too. This work continues after the
  * request has ended.
  */
 export function stopper(c: Context<App>, place: Place, turn: string): () => void {
@@ -65,9 +65,9 @@ export function stopper(c: Context<App>, place: Place, turn: string): () => void
 }
 
 /**
- * @param signal the client hung up
- * @param hurry something has to be written to it now
- * @returns undefined when the turn was lost sight of
+ * @param signal fires when the client hangs up
+ * @param hurry is called when something has to be written to the client now
+ * @returns the turn's result; undefined when the turn could not be followed to its end
  */
 export function turnEnd(
   c: Context<App>,
@@ -79,7 +79,7 @@ export function turnEnd(
   return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, recheckSeen(c, place.name));
 }
 
-/** Tells the client where its answer comes from. */
+/** Sets the headers that name the turn and the conversation. */
 export function nameTurn(c: Context<App>, place: Place, turn: string): void {
   c.header("edgecall-turn", turn);
   if (place.key !== undefined) c.header("x-edge-conversation", place.key);

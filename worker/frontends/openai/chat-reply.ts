@@ -1,4 +1,4 @@
-/** A turn as `chat.completion` and as its chunks. */
+/** Writes a turn as a `chat.completion`, whole or in chunks. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
 import type { TurnEvent } from "../../api/turn-events.ts";
@@ -14,16 +14,16 @@ export type Chat = {
   place: Place;
   createdAt: number;
   model: string | undefined;
-  /** Lines of tool activity, as reasoning. */
+  /** Send lines of tool activity, as reasoning. */
   trace: boolean;
   /** `stream_options.include_usage` */
   usage: boolean;
   linker: Linker;
-  /** The stream ends without the answer: nobody waits for it any more. */
+  /** Is called when the stream ends before the answer, because the client left. */
   giveUp: () => void;
 };
 
-/** The whole answer. What went wrong is said in it, in words: an error status would have the client ask again. */
+/** The whole answer. A failed turn is an answer in words too: an error status would make the client repeat the request. */
 export async function chatCompletion(result: TurnResult, chat: Chat) {
   const trace = chat.trace ? result.calls.map((call) => settledLines(call)).join("") : "";
   return {
@@ -49,7 +49,7 @@ export async function chatCompletion(result: TurnResult, chat: Chat) {
   };
 }
 
-/** Server-sent events; never a named one, and `tool_calls` for the client's own tools alone, since it runs them. */
+/** Server-sent events, all without a name. `tool_calls` has only calls of the client's own tools, since the client runs them. */
 export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat): AsyncGenerator<string> {
   const chunk = (delta: Record<string, unknown>, more: Record<string, unknown> = {}) =>
     sse({
@@ -79,7 +79,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
       text.stepEnds();
       for (const call of event.data.calls) yield* trace(askedLine(call));
     } else if (event.event === "reset") {
-      // What is on the person's screen cannot be taken back.
+      // Text that the person has seen cannot be withdrawn.
       if (text.inStep) return yield takenBack();
     } else if (event.event === "done") {
       const result = event.data;
@@ -103,17 +103,17 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
   yield errorChunk(LOST);
 }
 
-/** The text of the steps so far, as a client has it: it can be added to and never be taken back. */
+/** The text that the client has so far. Text can be added and never withdrawn. */
 export class SpokenText {
   #step = "";
   #before = false;
 
-  /** Something of this step was said. */
+  /** Text of this step was sent. */
   get inStep(): boolean {
     return this.#step !== "";
   }
 
-  /** @param at where it belongs in its step: after a gap the rest comes as a whole. @returns what to send */
+  /** @param at the position in the step; after a gap, the rest comes with the whole text @returns the text to send */
   delta(text: string, at: number): string {
     if (at !== this.#step.length || text === "") return "";
     const gap = this.#gap();
@@ -121,7 +121,7 @@ export class SpokenText {
     return gap + text;
   }
 
-  /** What of the step's text was not sent; undefined: something else was. */
+  /** @returns the unsent rest of the step's text; undefined when a different text was sent */
   rest(text: string): string | undefined {
     if (!text.startsWith(this.#step)) return undefined;
     const rest = text.slice(this.#step.length);
@@ -145,7 +145,7 @@ export async function finalText(result: TurnResult, linker: Linker): Promise<str
   return [result.answer ?? "", media].filter((part) => part !== "").join("\n\n");
 }
 
-/** Of the client's own tools alone: what devices did is no call that a client could make. */
+/** Calls of the client's own tools; a client could not run the calls of devices. */
 function toolCalls({ requested = [] }: TurnResult, { place }: Chat) {
   return requested.map(({ id, name, args }) => ({
     id: clientCallId(place, id),
@@ -162,13 +162,13 @@ function common(chat: Chat, model: string | null) {
   return {
     id: `chatcmpl-${chat.turn}`,
     created: chat.createdAt,
-    // The model that answered, once it is known.
+    // Known only when a model has answered.
     model: model ?? chat.model ?? OWN_NAME,
     system_fingerprint: null,
   };
 }
 
-/** Our own words beside OpenAI's: clients leave alone what they do not know. */
+/** Our own fields beside OpenAI's. Clients ignore fields that they do not know. */
 function edgeOf(chat: Chat, result?: TurnResult) {
   return {
     turn: chat.turn,
@@ -179,7 +179,7 @@ function edgeOf(chat: Chat, result?: TurnResult) {
   };
 }
 
-/** What is claimed can be held against it; results are in the words already. */
+/** A call without its result, which the answer already contains: a reader can check the answer against the calls. */
 function briefly({ id, name, agent, action, query, status, error_type, elapsed_ms }: CallRecord) {
   return { id, name, agent, action, query, status, error_type, elapsed_ms };
 }

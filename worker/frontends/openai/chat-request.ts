@@ -1,4 +1,4 @@
-/** The body of `POST /v1/chat/completions`. What we do not know is ignored, as these clients expect. */
+/** The body of `POST /v1/chat/completions`. Unknown fields are ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { ClientHistoryCall } from "../../api/turns.ts";
 import { HttpError } from "../../http/errors.ts";
@@ -44,7 +44,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-/** @throws HttpError what cannot be said to a home */
+/** @throws HttpError 400 for a message that cannot be used */
 export function messagesInChat(request: ChatRequest): ClientMessage[] {
   if (request.n != null && request.n !== 1)
     throw new HttpError(400, "invalid_body", "n: one answer is given, since devices act once");
@@ -67,7 +67,7 @@ export function roleOf(role: string): ClientMessage["role"] | undefined {
   return role === "user" || role === "assistant" || role === "tool" ? role : undefined;
 }
 
-/** Text and pictures of a message. @throws HttpError a user's part that would be lost */
+/** @returns text and pictures of a message @throws HttpError 400 for a user's part that would be lost */
 export function contentOf(
   content: string | Array<z.infer<typeof Part>>,
   role: ClientMessage["role"],

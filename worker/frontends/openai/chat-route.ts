@@ -1,4 +1,4 @@
-/** `POST /v1/chat/completions`, streamed and not. */
+/** `POST /v1/chat/completions`, streamed or in one piece. */
 import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";

@@ -1,4 +1,4 @@
-/** What a client sent of a conversation, sorted: instructions, what was said before, and what is said now. */
+/** Sorts the messages of a client's request into instructions, history and the new message. */
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
 import type { NewMedia } from "../../api/media.ts";
 import { mediaId, separateImages } from "../../api/media.ts";
@@ -6,9 +6,9 @@ import type { ClientHistoryCall, ClientHistoryEntry } from "../../api/turns.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readClientCallId } from "./conversation-key.ts";
 
-/** As much as a model of a home is good for; the documents of a chat page come within it. */
+/** Enough for the documents that a chat page includes. */
 const TEXT_MAX_CHARS = 100_000;
-/** Of what was said before, in characters, the newest: it has to fit a row, and the model is shown less. */
+/** Of the history, the newest so many characters: it is stored in one row, and the model gets less anyway. */
 const HISTORY_MAX_CHARS = 200_000;
 /** A picture as the model's endpoint takes it: 4 MiB, in base64. */
 const PICTURE_MAX_CHARS = 5_600_000;
@@ -18,27 +18,27 @@ export type ClientMessage = {
   role: "system" | "user" | "assistant" | "tool";
   text: string;
   images: string[];
-  /** Of tools of the client's, in an assistant's message. */
+  /** Calls of the client's own tools, in an assistant's message. */
   calls?: ClientHistoryCall[];
-  /** The call that a tool's message answers. */
+  /** The id of the call whose result a tool's message has. */
   call?: string;
 };
 
 export type SortedMessages = {
   instructions: string;
   history: ClientHistoryEntry[];
-  /** The client sent what was said before. */
+  /** The client sent earlier messages. */
   hasHistory: boolean;
-  /** Results of calls that we handed over, by their `callRef`. */
+  /** Results of calls that the gateway gave to the client, by their `callRef`. */
   results: Record<string, string>;
-  /** The object of a chat without a name in which such a call was. */
+  /** The object of the unnamed chat to which such a call belongs. */
   object: string | undefined;
-  /** Empty: the last one is a result, or the assistant's. */
+  /** Empty when the last message is a result, or the assistant's. */
   text: string;
   images: string[];
-  /** The model gets this text when nothing new is said. */
+  /** Text for the model when there is no new message. */
   note: string | undefined;
-  /** What the chat began with: names it while it goes on. */
+  /** The chat's first user message, by which an unnamed chat is found again. */
   beginning: string;
 };
 
@@ -86,7 +86,7 @@ export function sortMessages(messages: readonly ClientMessage[], field: string):
   };
 }
 
-/** Each result to its call, and to nobody else's: endpoints refuse one that answers none. @throws HttpError */
+/** Adds each result to its call: endpoints refuse a result without a call. @throws HttpError 400 for such a result */
 function withResults(
   messages: readonly ClientMessage[],
   field: string,
@@ -122,7 +122,7 @@ function withResults(
   return { past, results, object };
 }
 
-/** A form that endpoints take, and only once. */
+/** @returns an id that endpoints accept and that is not taken yet */
 function idFor(id: string, taken: ReadonlyMap<string, ClientHistoryCall>): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) && !taken.has(id)
     ? id
@@ -160,12 +160,12 @@ function sizeOf(calls: readonly ClientHistoryCall[] = []): number {
   return calls.reduce((sum, call) => sum + call.arguments.length + (call.result?.length ?? 0), 0);
 }
 
-/** Links that we gave the person (media-links.ts) are not for the model to repeat. */
+/** Removes links that we gave the person (media-links.ts), so that the model does not repeat them. */
 function withoutLinks(text: string): string {
   return text.replace(/!?\[([^\]\n]*)\]\(https?:\/\/[^)\s]*\/v1\/media\/[^)\s]*\)/g, "[$1]");
 }
 
-/** The pictures of what was sent become kept ones. @throws HttpError one that holds no base64 */
+/** Replaces pictures in `data:` URLs by stored ones. @throws HttpError 400 for one without valid base64 */
 export async function storePictures(
   sorted: SortedMessages,
   turn: string,

@@ -1,6 +1,6 @@
 /**
- * Which conversation a request belongs to. OpenAI's clients are stateless by default, and each names its chats in
- * its own way: the first name found counts. A name is its token's own: two tokens with the same one do not meet.
+ * Finds the conversation of a request. OpenAI's clients are stateless by default, and each has its own way to name a chat: the
+ * first name found counts. Names belong to a token: two tokens with the same name have different conversations.
  */
 import { fromHex, sha256Hex, toBase64Url, toHex, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Context } from "hono";
@@ -9,28 +9,28 @@ import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 
-/** With the token's tag before it, it still fits an object's id (128 characters). */
+/** Short enough that a name and the token's tag fit an object's id (128 characters). */
 const KEY = /^[A-Za-z0-9._:@-]{1,100}$/;
-/** What clients send for a chat that has no id yet. */
+/** Values that clients send for a chat without an id. */
 const NO_KEY = /^(|new|null|undefined|\{\{.*\}\})$/i;
 
 export type Place = {
   /** `home/openai/id` of the object. */
   name: string;
-  /** The conversation's id for the client; absent in one that the client keeps itself. */
+  /** The conversation's id for the client; absent when the client stores the chat itself. */
   key?: string;
-  /** Its client sends the whole chat each time, so what it does not send is no part of it any more. */
+  /** The client sends the whole chat each time: a message that is missing was removed. */
   whole?: true;
 };
 
-/** What a body may say of its conversation. */
+/** The fields of a body that may name its conversation. */
 export type ConversationFields = {
   metadata?: Record<string, unknown> | null | undefined;
   conversation?: string | { id: string } | null | undefined;
   user?: string | null | undefined;
 };
 
-/** The conversation that a request names, or undefined. @throws HttpError a name of ours that is none */
+/** @returns the conversation that a request names, or undefined @throws HttpError 400 when X-Edge-Conversation is invalid */
 export async function namedPlace(
   c: Context<App>,
   token: ApiToken,
@@ -70,41 +70,42 @@ async function placeOfKey(token: ApiToken, text: string): Promise<Place> {
   return { name: `${token.home}/openai/${await tagOf(token)}.${key}`, key };
 }
 
-/** An object for a chat that its client keeps. @param seed the same one leads to the same object */
+/** @param seed the same seed gives the same object @returns the object of a chat that its client stores */
 export async function oncePlace(token: ApiToken, seed: string): Promise<Place> {
   const hash = (await sha256Hex(seed)).slice(0, 32);
   return { name: `${token.home}/openai/once.${await tagOf(token)}.${hash}` };
 }
 
-/** Of chats that begin alike, so many at once have an object that is found again. */
+/** So many objects are tried for chats with the same beginning. */
 const ALIKE = 4;
 
 /**
- * The objects where a chat that its client keeps is looked for: the same beginning leads to the same objects, so that what came from
- * strangers is remembered for as long as the chat goes on (brought.ts).
- * @param beginning the first words of the person; instructions may hold the time of day
+ * The same beginning gives the same objects. So the gateway remembers which texts came from strangers for as long as the chat
+ * goes on (brought.ts).
+ * @param beginning the person's first message; instructions are left out, since they may contain the time of day
+ * @returns the objects that may have a chat that its client stores
  */
 export async function oncePlaces(token: ApiToken, beginning: string): Promise<Place[]> {
   const seeds = Array.from({ length: ALIKE }, (_, at) => (at === 0 ? beginning : `${at} ${beginning}`));
   return await Promise.all(seeds.map((seed) => oncePlace(token, seed)));
 }
 
-/** Of a token's name, not of the token: a new token for the same person keeps the conversations. */
+/** Made of the token's name, so that a new token for the same person has the same conversations. */
 async function tagOf(token: ApiToken): Promise<string> {
   return (await sha256Hex(token.name)).slice(0, 16);
 }
 
-/** Its parts have a fixed length: base64url may hold a `_`. */
+/** The parts have a fixed length, since base64url may contain a `_`. */
 const CALL_ID = /^ec_([A-Za-z0-9_-]{22})?_([0-9a-f]{12})$/;
 
-/** A call that its client is to make, as the client knows it: where it is kept, unless the client names that, and which. */
+/** @returns the id under which a client knows a call of its tool; in an unnamed chat the id also names the object */
 export function clientCallId({ name, key }: Place, call: string): string {
   const hash = /\.([0-9a-f]{32})$/.exec(name)?.[1] ?? "";
   const bytes = fromHex(hash);
   return `ec_${key === undefined && bytes ? toBase64Url(bytes) : ""}_${callRef(call)}`;
 }
 
-/** @returns its `callRef`, and the object of a chat without a name; undefined: it is none of ours */
+/** @returns the `callRef`, and the object of an unnamed chat; undefined when the id is not one of ours */
 export function readClientCallId(id: string): { ref: string; object: string | undefined } | undefined {
   const [, place, ref] = CALL_ID.exec(id) ?? [];
   if (ref === undefined) return undefined;
@@ -112,21 +113,21 @@ export function readClientCallId(id: string): { ref: string; object: string | un
   return { ref, object: hash && toHex(hash) };
 }
 
-/** The conversation where a chat without a name goes on. @param object as `readClientCallId` has it */
+/** @param object from `readClientCallId` @returns the conversation in which an unnamed chat continues */
 export async function placeOfCall(token: ApiToken, object: string): Promise<Place> {
   return { name: `${token.home}/openai/once.${await tagOf(token)}.${object}` };
 }
 
-/** A response as its id says it: which turn, where, and since when (s). */
+/** The content of a response's id. `createdAt`: epoch seconds. */
 export type ResponseRef = { turn: string; place: Place; createdAt: number };
 
-/** `resp_`, the turn's UUID, its time, and the object's id: nothing has to be kept to find it again. */
+/** `resp_`, the turn's UUID, its time and the object's id: a response is found by its id alone. */
 export function responseId({ turn, place, createdAt }: ResponseRef): string {
   const object = place.name.split("/").slice(2).join("/");
   return `resp_${turn.replaceAll("-", "")}${createdAt.toString(16).padStart(8, "0")}${toBase64Url(utf8(object))}`;
 }
 
-/** Undefined: it is none, or another token's. */
+/** @returns undefined when the id is invalid or belongs to another token */
 export async function readResponseId(token: ApiToken, id: string): Promise<ResponseRef | undefined> {
   const match = /^resp_([0-9a-f]{32})([0-9a-f]{8})([A-Za-z0-9_-]{1,180})$/.exec(id);
   if (match?.[1] === undefined || match[2] === undefined || match[3] === undefined) return undefined;

@@ -1,9 +1,9 @@
-/** `GET /v1/models`: the gateway's own name first, which is what clients fill in, then the configured models. */
+/** `GET /v1/models`: first the gateway's own name, which clients choose by default, then the configured models. */
 import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
 
 export const OWN_NAME = "edgecall";
-/** Clients show an age; a model list has none. The day of the first version. */
+/** Clients show a model's age, which the gateway does not know. This is the day of the first version. */
 const CREATED = 1_793_491_200;
 
 export function listedModels(env: Env) {
@@ -16,7 +16,7 @@ export function listedModels(env: Env) {
   }));
 }
 
-/** The configured model that is meant. Hard-coded clients send names of others; they get the first one. */
+/** @returns the configured model of this name; undefined for any other name, which means the first model */
 export function chosenModel(env: Env, asked: string | null | undefined): string | undefined {
   return readSettings(env).models.find(({ name }) => name === asked)?.name;
 }

@@ -1,4 +1,4 @@
-/** Tools of a client's own in a request, and which of them (or of ours) it wants called. */
+/** Reads a client's own tools from a request, and which tool it wants called. */
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../../api/edge-call.ts";
 import type { WantedCall } from "../../api/turns.ts";
@@ -7,7 +7,7 @@ import type { Env } from "../../env.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readSettings } from "../../settings/settings.ts";
 
-/** OpenAI's own limit. */
+/** OpenAI's limit. */
 const TOOLS_MAX = 128;
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** They are stored with each turn. */
@@ -15,7 +15,7 @@ const TOOLS_MAX_CHARS = 200_000;
 
 export type OwnTools = {
   clientTools: ToolDefinition[];
-  /** None are offered, ours neither. */
+  /** No tools are offered, not even the gateway's. */
   none: boolean;
   wants?: WantedCall;
   /** One call at a time. */
@@ -27,8 +27,8 @@ export const NO_TOOLS: OwnTools = { clientTools: [], none: true, oneCall: false 
 export type ToolFields = { tools?: unknown; tool_choice?: unknown; parallel_tool_calls?: unknown };
 
 /**
- * Of a chat, where a function stands in `function`, or of a response, where it stands in the tool itself.
- * @throws HttpError what cannot be offered, by its name
+ * Takes the form of a chat, which has the function in `function`, and that of a response, which has its fields in the tool itself.
+ * @throws HttpError 400 naming the tool that cannot be offered
  */
 export function ownTools(env: Env, { tools, tool_choice, parallel_tool_calls }: ToolFields): OwnTools {
   const ours = [EDGE_CALL, ...gatewayTools(readSettings(env).tools, env).list()];
@@ -83,7 +83,7 @@ function definitionOf(tool: unknown, field: string): ToolDefinition {
   };
 }
 
-/** `only`: no others are offered. */
+/** `only`: the only tools to offer. */
 function choiceOf(choice: unknown): { wants?: WantedCall; names: string[]; only: boolean } {
   if (choice == null || choice === "auto") return { names: [], only: false };
   if (choice === "required" || choice === "any") return { wants: "required", names: [], only: false };

@@ -1,17 +1,17 @@
-/** What a turn's calls brought, as Markdown below the answer: pictures to be shown, files to be fetched. */
+/** Writes the pictures and files of a turn's calls as Markdown below the answer. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { isPicture } from "@edgecall/core/protocol/media.ts";
 import { linkNames } from "../../conversation/store/media.ts";
 import type { Env } from "../../env.ts";
 import { mediaLink } from "../../http/media-links.ts";
 
-/** More than anybody looks at in an answer. */
+/** More than a person looks at in one answer. */
 const MAX_SHOWN = 16;
 
-/** Where the caller reaches this gateway, and whose home it is. */
+/** The address at which the caller reaches this gateway, and the caller's home. */
 export type Linker = { env: Env; origin: string; home: string };
 
-/** Empty when the calls brought nothing. */
+/** @returns Markdown; empty when the calls have no files */
 export async function shownMedia(calls: readonly CallRecord[], linker: Linker): Promise<string> {
   const { env, origin, home } = linker;
   const brought = calls.flatMap((call) => {

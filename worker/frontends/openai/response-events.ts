@@ -1,9 +1,9 @@
 /**
- * A turn as the event stream of a response, to which a client can attach again with the number that it had last.
+ * Writes a turn as the event stream of a response. A client can attach again with the last number that it received.
  *
- * Numbers are made of the conversation's rows, so that the same events get the same ones whenever they are told: a
- * row `seq` gives `seq·10⁶ + 0, 1, …`, and text that comes after it `seq·10⁶ + 500,000 +` its length so far. So a
- * client that broke off in the middle of a sentence gets the rest of it, though deltas are no rows.
+ * The numbers come from the conversation's rows, so an event has the same number each time it is sent: a row `seq` gives
+ * `seq·10⁶ + 0, 1, …`, and the text after it `seq·10⁶ + 500,000 +` the text's length so far. A client that lost its connection in
+ * the middle of a sentence therefore gets the rest, although deltas are not stored as rows.
  */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
@@ -56,7 +56,7 @@ class Teller {
   readonly #after: number;
   readonly #trace: boolean;
   readonly #output: Item[] = [];
-  /** The message that is being said. */
+  /** The message whose text is being sent. */
   #open: { item: MessageItem; index: number; sent: string } | undefined;
   #row = 0;
   #inRow = 0;
@@ -121,7 +121,7 @@ class Teller {
         ? this.#finishText(row, answer)
         : [...this.#cutOff(row), ...this.#wholeText(answer)];
     if (!spoken) return await this.fail(TAKEN_BACK);
-    // A result that came late stands in the rows after the end of the turn.
+    // A late result is stored in the rows after the turn's end.
     for (const call of result.calls) {
       const at = this.#output.findIndex(({ id }) => id === `mcp_${call.id}`);
       if (at >= 0) this.#output[at] = callItem(call);
@@ -148,7 +148,7 @@ class Teller {
     ];
   }
 
-  /** The text so far, of which a client that attaches again may have a part. */
+  /** @param text the whole text so far; a client that attached again may have a part of it */
   #textUpTo(text: string): ResponseEvent[] {
     const { item, index, sent } = this.#open ?? {};
     if (!this.#open || !item || index === undefined || sent === undefined || sent === text) return [];
@@ -161,14 +161,14 @@ class Teller {
     });
   }
 
-  /** @returns undefined: something else was said than the row has */
+  /** @returns undefined when the text that was sent differs from the row's */
   #finishText(row: number, text: string): ResponseEvent[] | undefined {
     if (!text.startsWith(this.#open?.sent ?? "")) return undefined;
     const written = text === "" ? [] : [...this.#opened(), ...this.#textUpTo(text)];
     return [...written, ...this.#cutOff(row)];
   }
 
-  /** Closes what is open as it stands. */
+  /** Closes the open message with the text that was sent. */
   #cutOff(row: number): ResponseEvent[] {
     const open = this.#open;
     this.#open = undefined;
@@ -177,7 +177,7 @@ class Teller {
     return this.#closed(open.item.id, open.index, open.sent);
   }
 
-  /** Words of the gateway's own, which nobody saw coming. */
+  /** A text of the gateway itself, which comes without deltas. */
   #wholeText(text: string): ResponseEvent[] {
     const index = this.#output.length;
     const id = `msg_${this.#about.ref.turn}_${index}`;
@@ -228,7 +228,7 @@ class Teller {
     ];
   }
 
-  /** One of the client's own tools. */
+  /** A call of one of the client's own tools. */
   #requested(call: CallRecord): ResponseEvent[] {
     const item = functionItem(this.#about.ref, call);
     const { arguments: text } = item;
@@ -277,7 +277,7 @@ class Teller {
     return this.#emit(this.#row * PER_ROW + this.#inRow - 1, type, body);
   }
 
-  /** Of what was said so far. */
+  /** The number of the text that was sent so far. */
   #textNumber(): number {
     return this.#row * PER_ROW + TEXT_AT + (this.#open?.sent.length ?? 0);
   }

@@ -1,4 +1,4 @@
-/** A turn as a `response` object, with its calls as `mcp_call` items: what a server did itself. */
+/** Writes a turn as a `response` object. Calls to devices are `mcp_call` items, OpenAI's form for calls that a server made. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
 import { finalText } from "./chat-reply.ts";
@@ -6,12 +6,12 @@ import { clientCallId, type ResponseRef, responseId } from "./conversation-key.t
 import { OWN_NAME } from "./models.ts";
 import type { Linker } from "./pictures.ts";
 
-/** What is known of a response beside its turn. */
+/** The data of a response that its turn does not have. */
 export type About = {
   ref: ResponseRef;
   model: string | undefined;
   linker: Linker;
-  /** As the client sent them; not kept, so a later look does not have them. */
+  /** From the request. They are not stored, so a later GET does not return them. */
   previous?: string | null | undefined;
   metadata?: Record<string, unknown> | null | undefined;
   background?: boolean | undefined;
@@ -41,7 +41,7 @@ const STATUS: Record<TurnResult["status"], Status> = {
   cancelled: "cancelled",
 };
 
-/** @param output as it was streamed; else the calls, and the answer as far as there is one */
+/** @param output the items that were streamed; by default the calls, and the answer if there is one */
 export async function responseObject(about: About, result?: TurnResult, output?: readonly Item[]) {
   const { ref, background = false, metadata, previous = null } = about;
   const { key } = ref.place;
@@ -74,7 +74,7 @@ export async function responseObject(about: About, result?: TurnResult, output?:
   };
 }
 
-/** What OpenAI takes for metadata. */
+/** OpenAI's limits for metadata. */
 function shortTexts(metadata: Record<string, unknown>): Record<string, string> {
   const texts = Object.entries(metadata).flatMap(
     ([name, value]): Array<[string, string]> =>
@@ -102,7 +102,7 @@ export function messageItem(id: string, text: string): MessageItem {
   };
 }
 
-/** A call of one of the client's own tools, which the client makes. */
+/** A call of one of the client's own tools, which the client runs. */
 export function functionItem({ place }: ResponseRef, { id, name, args }: CallRecord) {
   return {
     id: `fc_${id.replaceAll("-", "")}`,

@@ -1,4 +1,4 @@
-/** The body of `POST /v1/responses`. What we do not know is ignored, as these clients expect. */
+/** The body of `POST /v1/responses`. Unknown fields are ignored, as these clients expect. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { HttpError } from "../../http/errors.ts";
 import { answerForm } from "./answer-form.ts";
@@ -9,7 +9,7 @@ const Item = z.looseObject({
   type: z.optional(z.nullable(z.string())),
   role: z.optional(z.nullable(z.string())),
   content: z.optional(z.nullable(z.union([z.string(), z.array(Part).check(z.maxLength(200))]))),
-  // Of a `function_call`, and of its `function_call_output`.
+  // Fields of a `function_call` and of its `function_call_output`.
   call_id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
   name: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
   arguments: z.optional(z.nullable(z.string())),
@@ -34,7 +34,7 @@ export const ResponseRequest = z.looseObject({
 });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
 
-/** @throws HttpError what cannot be said to a home */
+/** @throws HttpError 400 for an item that cannot be used */
 export function messagesInResponse({ input, instructions, text }: ResponseRequest): ClientMessage[] {
   const first: ClientMessage[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
   const items: Array<z.infer<typeof Item>> =
@@ -45,7 +45,7 @@ export function messagesInResponse({ input, instructions, text }: ResponseReques
     if (type === "function_call" && call_id && name) {
       const call = { id: call_id, name, arguments: item.arguments ?? "" };
       const before = messages.at(-1);
-      // Items of one reply stand beside each other.
+      // Consecutive calls belong to one reply.
       if (before?.role === "assistant") before.calls = [...(before.calls ?? []), call];
       else messages.push({ role: "assistant", text: "", images: [], calls: [call] });
     } else if (type === "function_call_output" && call_id) {
@@ -63,7 +63,7 @@ export function messagesInResponse({ input, instructions, text }: ResponseReques
         call: call_id,
       });
     } else {
-      // Other items without a role (reasoning, references) are the work of earlier turns, which the words tell.
+      // Other items without a role (reasoning, references) come from earlier turns, whose texts are in the messages.
       const known = roleOf(role ?? "");
       if (known && known !== "tool")
         messages.push({ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) });

@@ -1,4 +1,4 @@
-/** `/v1/responses`: ask, look, attach again, stop, forget. */
+/** `/v1/responses`: creates, shows, streams again, cancels and deletes responses. */
 import type { Context } from "hono";
 import { conversationOf } from "../../api/stubs.ts";
 import type { App } from "../../http/app.ts";
@@ -35,7 +35,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
   const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };
-  // A turn in the background goes on without anybody: its client looks again.
+  // A turn in the background continues without a connection: its client asks again later.
   const stop = background ? () => {} : stopper(c, place, turn);
   if (request.stream) return stream(c, about, -1, stop);
   if (background) return c.json(await responseObject(about));
@@ -46,7 +46,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   return patientJson(c, answer, stop);
 }
 
-/** `?stream=true&starting_after=N` attaches again. Who only looks does not stop the turn by leaving. */
+/** `?stream=true&starting_after=N` attaches to the stream again. Leaving this stream does not cancel the turn. */
 export async function getResponse(c: Context<App>): Promise<Response> {
   const ref = await refOf(c);
   const result = await conversationOf(c.env, ref.place.name).look(ref.turn);
@@ -67,8 +67,8 @@ export async function cancelResponse(c: Context<App>): Promise<Response> {
 }
 
 /**
- * A response goes with its conversation: alone when it is the only one there, else when the caller says that all of
- * it may go (`?conversation=true`).
+ * A response is deleted with its whole conversation. When the conversation has other responses, the caller has to agree with
+ * `?conversation=true`.
  */
 export async function deleteResponse(c: Context<App>): Promise<Response> {
   const ref = await refOf(c);

@@ -1,6 +1,6 @@
 /**
- * OpenAI's routes, for the clients that speak them: chat completions, responses, models. Nothing here answers a
- * question or an approval: a client's token may be held by a model.
+ * OpenAI's routes: chat completions, responses and models. None of them can answer a question or an approval, because a model may
+ * hold a client's token.
  */
 import type { Context, Next } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -24,7 +24,7 @@ openai.delete("/v1/responses/:id", needsToken, deleteResponse);
 
 openai.get("/v1/models", needsToken, (c) => c.json({ object: "list", data: listedModels(c.env) }));
 
-/** Names of models may hold a slash. */
+/** Names of models may contain a slash. */
 openai.get("/v1/models/:id{.+}", needsToken, (c) => {
   const id = c.req.param("id") ?? "";
   const model = listedModels(c.env).find((one) => one.id === id);
@@ -32,7 +32,7 @@ openai.get("/v1/models/:id{.+}", needsToken, (c) => {
   return c.json(model);
 });
 
-/** Their clients know errors in one form only, also on what is not there. */
+/** These clients know only OpenAI's form of an error, also for routes that do not exist. */
 for (const path of ["/v1/chat/*", "/v1/responses/*", "/v1/models/*"])
   openai.all(path, needsToken, (c) => {
     throw noRoute(openai, c);

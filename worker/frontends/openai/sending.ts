@@ -1,31 +1,31 @@
-/** How an answer that takes its time is sent: as an event stream, or as JSON whose beginning is held open. */
+/** Sends an answer that takes long: as an event stream, or as JSON after white space that holds the connection open. */
 import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { logError } from "../../log.ts";
 
 export type Pace = {
   /**
-   * Proxies close a silent response after 60 to 100 s. And that a client has left is noticed when something is
-   * written (measured with workerd): a person who pressed Stop should not wait for that.
+   * Proxies close a silent response after 60 to 100 s. And workerd notices that a client has left only when something is written
+   * (measured), so that a person's Stop would take effect late.
    */
   keepAliveMs: number;
-  /** So long a JSON answer waits before it says anything. */
+  /** A JSON answer writes nothing for so long. */
   patienceMs: number;
 };
 
 export const PACE: Pace = { keepAliveMs: 2_000, patienceMs: 5_000 };
 
-/** A line of an event stream that says nothing. */
+/** A comment line, which clients of an event stream ignore. */
 export const KEEP_ALIVE = ": keep-alive\n\n";
 
 /**
- * A compression in front gathers what is sent until it is worth a block: white space and comments would never leave it,
- * and a client that has gone would not be noticed. Cloudflare's edge looks at `no-transform` alone, Miniflare (here) and
- * nginx at the encoding, other proxies at either.
+ * These headers prevent compression on the way. A compressor collects output until it fills a block, so white space and comments
+ * would not be sent, and nobody would notice that the client has left. Cloudflare's edge respects only `no-transform`, Miniflare and
+ * nginx only the encoding, other proxies one of the two.
  */
 const AS_IT_IS = { "cache-control": "no-store, no-transform", "content-encoding": "identity" };
 
-/** @param hungUp the client left before the end */
+/** @param hungUp is called when the client leaves before the end */
 export function eventStream(
   c: Context<App>,
   texts: (signal: AbortSignal) => AsyncIterable<string>,
@@ -44,9 +44,9 @@ export function eventStream(
 }
 
 /**
- * Nothing is said while there is patience: a client whose connection breaks before the headers asks again, and finds
- * its turn (begin-turn.ts). Then comes white space, with which JSON may begin, so that a proxy sees a response that lives.
- * The status is said before the outcome then, which is why whatever a turn comes to is a 200 here.
+ * At first nothing is written: a client whose connection breaks before the headers repeats its request and finds its turn
+ * (begin-turn.ts). Then white space is written, with which JSON may begin, so that proxies keep the connection. The status is
+ * therefore sent before the outcome is known, and is always 200.
  */
 export async function patientJson(
   c: Context<App>,

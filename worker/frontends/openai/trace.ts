@@ -1,4 +1,4 @@
-/** What the devices do, in lines beside the answer. Their text is a stranger's: one line, bounded. */
+/** Writes the devices' activity as lines beside the answer. A device's text is untrusted, so it is cut and put on one line. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../api/answers.ts";
@@ -13,7 +13,7 @@ export function askedLine(call: CallRecord): string {
   return `→ ${whatOf(call)}\n`;
 }
 
-/** With the device's own calls below it. */
+/** A call, with the device's own calls below it. */
 export function settledLines(call: CallRecord): string {
   const inner = (call.calls ?? []).map((one) => `  ${settledLine(one)}`);
   return `${[settledLine(call), ...inner].join("\n")}\n`;
@@ -30,7 +30,7 @@ function whatOf({ name, agent, action, query }: CallRecord): string {
   return [agent ?? name, asked].flatMap((part) => (part ? [bounded(part, ASKED_MAX_CHARS)] : [])).join(" · ");
 }
 
-/** Nobody can answer here: a client's token may be held by a model. */
+/** A question cannot be answered through this API, because a model may hold the client's token. */
 export function questionLine(question: TurnQuestion, origin: string): string {
   const { agent, text, approval, id, expires_at } = question;
   const asks = approval ? `asks for approval of ${visible(approval.tool)}` : "asks";

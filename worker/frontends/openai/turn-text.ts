@@ -1,4 +1,4 @@
-/** Words for streams that cannot be brought to their end. */
+/** Texts for streams that cannot be completed. */
 export const TAKEN_BACK = {
   code: "step_retried",
   message:

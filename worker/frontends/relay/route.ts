@@ -1,8 +1,8 @@
 /**
  * `POST /v1/relay/{home}/chat/completions`: the gateway's model for a device that has no key of its own for one.
  *
- * OpenAI's form, as far as the agent's loop uses it. The model is one of the gateway's, the answer's length is capped,
- * and what it took counts in the home's budget and in the agent's own share of the day.
+ * It takes the part of OpenAI's form that the agent's loop uses. The model is one of the gateway's, the answer's length is limited,
+ * and the tokens count against the home's budget and the agent's daily share.
  */
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
@@ -28,11 +28,11 @@ export const relay = newRoutes();
 relay.post("/v1/relay/:home/chat/completions", relayChat);
 relay.get("/v1/relay/:home/key", relayKey);
 
-/** Whole answers are read up to here for their usage; a longer one is counted as reserved. */
+/** An unstreamed answer is read up to here to find its usage. A longer one counts with the reserved tokens. */
 const COUNTED_MAX_CHARS = 4 * 1024 * 1024;
-/** Of an endpoint's refusal that the device is told. */
+/** Characters of an endpoint's refusal that the device gets. */
 const REFUSAL_MAX_CHARS = 2_000;
-/** English has four characters a token; other languages have fewer, and the count is corrected by the endpoint's. */
+/** English has about four characters a token, other languages fewer. The endpoint's own count corrects the estimate. */
 const CHARS_PER_TOKEN = 4;
 
 const Request = z.object({
@@ -88,7 +88,7 @@ async function relayChat(c: Context<App>): Promise<Response> {
     });
   } catch (error) {
     logError("relay.unreached", error, { agent, model: model.name });
-    // The model works on what a client that hung up, or the time-out, does not wait for: what was reserved stands.
+    // The model continues after a hang-up or a time-out, so the reserved tokens count.
     if (!signal.aborted) counted({ input_tokens: 0, output_tokens: 0 });
     throw new HttpError(502, "model_unreachable", "the gateway could not reach its model");
   }
@@ -103,7 +103,7 @@ async function relayChat(c: Context<App>): Promise<Response> {
 
 const MODEL_TOTAL_MS = 300_000;
 
-/** `GET /v1/relay/{home}/key`: whether the key that made the token is the agent's on record. 204, or 401: revoked, or never known. */
+/** `GET /v1/relay/{home}/key`: 204 when the agent's stored key made the token; 401 when the key is revoked or unknown. */
 async function relayKey(c: Context<App>): Promise<Response> {
   const home = pathName(c, "home", HOME_ID, "a home's id");
   const token = await relayTokenOf(c);
@@ -113,7 +113,7 @@ async function relayKey(c: Context<App>): Promise<Response> {
   throw new HttpError(401, "unauthorized", message);
 }
 
-/** Everything that can be told without the agent's key is told before any object is woken. @throws HttpError 401, 429 */
+/** Everything that needs no key is checked before any object is woken. @throws HttpError 401, 429 */
 async function relayTokenOf(c: Context<App>): Promise<RelayToken> {
   let why = "a relay token is needed: 'Authorization: Bearer …', made of the device's key";
   const token = await checkCredential(c, async () => {
@@ -132,7 +132,7 @@ async function relayTokenOf(c: Context<App>): Promise<RelayToken> {
   throw new HttpError(401, "unauthorized", why);
 }
 
-/** What is not named here does not reach the endpoint: neither its other features, nor somebody's storage. */
+/** Only these fields reach the endpoint, so a device cannot use its other features or store anything there. */
 function upstreamBody(asked: Request, model: string, { relay }: Settings) {
   const { messages, tools, temperature, stream, max_completion_tokens } = asked;
   const maxTokens = Math.min(max_completion_tokens ?? asked.max_tokens ?? relay.maxTokens, relay.maxTokens);
@@ -140,7 +140,7 @@ function upstreamBody(asked: Request, model: string, { relay }: Settings) {
     model,
     messages,
     ...(tools && tools.length > 0 && { tools }),
-    // Some models take the one and some the other: the agent's client finds out by their refusal.
+    // Each model accepts one of the two. The agent's client finds out from the refusal.
     ...(max_completion_tokens === undefined
       ? { max_tokens: maxTokens }
       : { max_completion_tokens: maxTokens }),
@@ -151,7 +151,7 @@ function upstreamBody(asked: Request, model: string, { relay }: Settings) {
   return { request, maxTokens };
 }
 
-/** The device learns what it can act on; that the gateway's own key is wrong is the owner's affair. */
+/** The device gets refusals that it can act on. A wrong key of the gateway is for the owner, so it goes to the log. */
 async function refusal(answer: Response): Promise<Response> {
   const text = (await answer.text()).slice(0, REFUSAL_MAX_CHARS);
   if (answer.status === 401 || answer.status === 403) {
@@ -167,7 +167,7 @@ async function refusal(answer: Response): Promise<Response> {
   return new Response(text, { status, headers });
 }
 
-/** Passes bytes on as they are, and tells at the end what the endpoint said that it took; undefined: nothing. */
+/** Passes bytes on unchanged. At the end it reports the usage that the endpoint named, or undefined. */
 function countingUsage(
   type: string,
   counted: (usage: Usage | undefined) => void,
@@ -180,7 +180,7 @@ function countingUsage(
     try {
       reply.add(JSON.parse(json) as LooseChunk);
     } catch {
-      // Comments, [DONE], and what an endpoint breaks: the device judges it, not the counter.
+      // Comments, [DONE] and invalid lines are passed on: only the device interprets them.
     }
   };
   return new TransformStream({
