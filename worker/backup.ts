@@ -1,25 +1,25 @@
 /**
- * The rows of one object as they go into a back-up and come out of it: table by table, a page at a time, whatever the
- * schema. A page is what one answer may hold in memory; between two of them others may write.
+ * Backs up and restores the rows of one object, table by table, for any schema. A page of rows is small enough to be held in memory.
+ * Between two pages the object may be written to.
  */
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./api/backup.ts";
 import { isBlank, type Migration, migrate } from "./migrate.ts";
 
-/** Bytes of text in a page; one row may go over it (a part of a picture is 512 KiB). */
+/** Characters in a page. A single row may have more (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;
 const LOOK_AFTER_MS = 1_000;
-/** An import waits here until all of it has come (Staging). */
+/** The table in which an import waits until it is complete (see Staging). */
 const STAGING = "restoring";
 /**
- * The home's tokens are in no back-up: it would bring those back that were revoked since, and let whoever writes one
- * make tokens that may more than their own.
+ * A back-up does not contain the home's tokens: it would restore revoked tokens, and whoever writes a back-up could give themselves
+ * more rights.
  */
 const PRESERVED: readonly string[] = ["token"];
-/** Ours and the platform's own, which a schema makes anew. */
+/** Tables that are not backed up: the platform's, and those that a migration makes. */
 const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${PRESERVED.join("|")})$)`);
 
-/** @param from the `next` of the page before; undefined: the first */
+/** @param from `next` of the previous page; undefined for the first page */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
   const { sql } = storage;
   if (isBlank(storage)) return { schema: 0, rows: [] };
@@ -45,29 +45,29 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
   return { schema, rows };
 }
 
-/** An import that takes longer has ended somewhere: the Worker that staged it is gone. */
+/** An import that takes longer was abandoned: the Worker that staged it is gone. */
 const STAGED_MS = 6 * 3_600_000;
-/** Well below the platform's 2 MB of one value. */
+/** Well below the platform's limit of 2 MB for a value. */
 const PART_BYTES = 1024 * 1024;
-/** Places in the table of staging: who staged and of which schema, and whose rows have taken their place. */
+/** Positions in the staging table: the import's id and schema, and the id of the import whose rows were restored. */
 const META = 0;
 const REPLACED = -1;
 
 export type Restored = {
   ctx: DurableObjectState;
   migrations: readonly Migration[];
-  /** Work that was under way has ended since, one way or the other: it must not go on, or be done again. */
+  /** Ends work that the restored rows show as running: it has ended since, and must neither continue nor be repeated. */
   giveUp: () => void;
 };
 
-/** One step of putting an object back as it was. @throws with what is wrong; then nothing was replaced */
+/** Does one step of restoring an object. @throws Error with the reason; then nothing was replaced */
 export async function restoreStep(object: Restored, step: RestoreStep): Promise<void> {
   const { storage } = object.ctx;
   const staging = new Staging(storage);
   if (step.do === "discard") {
     if (staging.id() !== step.id) return;
     staging.drop();
-    // A conversation that was only to come back: nothing of it stays.
+    // The conversation existed only for this import, so nothing of it stays.
     if (isBlank(storage)) await storage.deleteAll();
     return;
   }
@@ -88,19 +88,19 @@ export async function restoreStep(object: Restored, step: RestoreStep): Promise<
     staging.drop();
     staging.note(REPLACED, step.id);
   });
-  // It looks at once what is due; and whatever it has in memory is of the rows before: it starts anew.
+  // The object restarts, because its memory belongs to the old rows, and then does what is due.
   await storage.setAlarm(Date.now() + LOOK_AFTER_MS);
   await storage.sync();
   setTimeout(() => object.ctx.abort("restored from an export"), 0);
 }
 
-/** Whether an import that ended in the middle left its rows here. */
+/** @returns true when an abandoned import left rows here */
 export function hasStaleImport({ storage }: DurableObjectState): boolean {
   const until = new Staging(storage).until();
   return until !== undefined && until <= Date.now();
 }
 
-/** Such rows go; those of an import that is under way are looked at again when they may be stale. */
+/** Deletes the rows of an abandoned import. Rows of a running import are checked again later. */
 export async function dropStaleImport({ storage }: DurableObjectState): Promise<void> {
   const staging = new Staging(storage);
   const until = staging.until();
@@ -120,7 +120,7 @@ function requireKnown(schema: number, migrations: readonly Migration[]): number 
   throw new Error(`schema: the back-up has version ${schema}, this gateway ${newest}; update it first`);
 }
 
-/** The rows of an import, until all of it is here. */
+/** Stores the rows of an import until it is complete. */
 class Staging {
   readonly #storage: DurableObjectStorage;
 
@@ -171,7 +171,7 @@ class Staging {
     return this.#meta()?.schema ?? 0;
   }
 
-  /** The time at which it is stale; undefined: nothing is staged. A staging of 0.2.0 does not say when it began. */
+  /** @returns when the staged rows count as abandoned (epoch ms); undefined when nothing is staged. 0.2.0 did not store when it began. */
   until(): number | undefined {
     const meta = this.#meta();
     return meta && (meta.at ?? 0) + STAGED_MS;
@@ -186,7 +186,7 @@ class Staging {
       `SELECT DISTINCT n FROM ${STAGING} WHERE n > ? ORDER BY n`,
       META,
     );
-    // SAFETY: `add` wrote them, from rows that were checked.
+    // SAFETY: `add` wrote checked rows.
     for (const { n } of numbers.toArray()) yield JSON.parse(this.#text(n) ?? "[]") as BackupRow[];
   }
 
@@ -211,7 +211,7 @@ class Staging {
   }
 }
 
-/** Replaces everything and takes it back: what does not fit shows before anything is lost. @throws with what it is */
+/** Restores everything and rolls it back, to find rows that do not fit before anything is lost. @throws Error naming what does not fit */
 function tryOut(object: Restored, staging: Staging): void {
   const undo = new Error("tried out");
   try {
@@ -224,7 +224,7 @@ function tryOut(object: Restored, staging: Staging): void {
   }
 }
 
-/** The tables of the back-up's schema with its rows, brought up to today's; tokens stay those of the home. */
+/** Makes the tables of the back-up's schema, inserts its rows and migrates them to today's schema. The home's tokens stay. */
 function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
   const { storage } = ctx;
   const { sql } = storage;
@@ -243,7 +243,7 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
     storage,
     migrations.filter(({ version }) => version <= schema),
   );
-  // A migration may begin a table with a row; the back-up has it.
+  // A migration may insert a table's first row, which the back-up contains too.
   for (const table of tablesOf(sql)) sql.exec(`DELETE FROM "${table}"`);
   const home = (ctx.id.name ?? "").split("/", 1)[0] ?? "";
   for (const rows of staging.batches()) insert(sql, rows, home);
@@ -252,14 +252,14 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
   giveUp();
 }
 
-/** @throws when a row does not fit its table, or names another home */
+/** @throws Error when a row does not fit its table, or names another home */
 function insert(sql: SqlStorage, rows: readonly BackupRow[], home: string): void {
   const known = new Map(tablesOf(sql).map((table) => [table, columnsOf(sql, table)]));
   for (const { table, row } of rows) {
     const columns = known.get(table);
     const names = Object.keys(row);
     const stranger = columns ? names.find((name) => !columns.has(name)) : table;
-    // Names go into the statement: only those of the schema do.
+    // The names become part of the statement, so only names of the schema are allowed.
     if (!columns || stranger !== undefined) throw new Error(`${table}: '${stranger}' is not in this schema`);
     requireOwn(table, row, home);
     const values = Object.entries(row).map(([name, value]) => [name, stored(value)] as const);
@@ -279,10 +279,10 @@ function insertRow(sql: SqlStorage, table: string, row: Record<string, SqlStorag
   );
 }
 
-/** Tables of a Home whose rows are named like a conversation, beside every column of that name. */
+/** Tables of a home whose `name` is a conversation; columns called `conversation` count in every table. */
 const NAMED = /^(conversation|kept_conversation|conversation_reader)$/;
 
-/** A row that names a conversation of another home would reach into it. @throws */
+/** A row that names a conversation of another home would give access to it. @throws Error */
 function requireOwn(table: string, row: BackupRow["row"], home: string): void {
   for (const column of ["conversation", ...(NAMED.test(table) ? ["name"] : [])]) {
     const name = row[column];
@@ -304,7 +304,7 @@ function tablesOf(sql: SqlStorage): string[] {
     .filter((name) => !SKIPPED.test(name));
 }
 
-/** What tells the rows of a table apart: its primary key, or (media_part has none) its first two columns. */
+/** @returns the columns that identify a row: the primary key, or the first two columns (media_part has no key) */
 function keyColumns(sql: SqlStorage, table: string): string[] {
   const columns = sql
     .exec<{ name: string; pk: number }>("SELECT name, pk FROM pragma_table_info(?) ORDER BY pk, cid", table)

@@ -4,16 +4,16 @@ import type { WebFetch } from "@edgecall/core/web/fetch-page.ts";
 export interface Env {
   HOME: DurableObjectNamespace;
   CONVERSATION: DurableObjectNamespace;
-  /** Cloudflare's own models; absent on one machine, and where wrangler.toml has no [ai]. */
+  /** Cloudflare's own models. Absent on one machine, or when wrangler.toml has no [ai]. */
   AI?: {
     run(model: string, input: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<unknown>;
   };
   /** The console's files; absent where the gateway was deployed without them. */
   ASSETS?: { fetch(request: Request): Promise<Response> };
-  /** The way out, which reaches public addresses only. Absent: as on Cloudflare, where there is no other network to reach. */
+  /** Requests to the web, limited to public addresses. Absent on Cloudflare, where no private network can be reached. */
   WEB?: { fetch: WebFetch };
 
-  /** Secrets: JSON arrays of token records (auth.ts). */
+  /** Secrets: JSON arrays of token records (settings/tokens.ts). */
   API_TOKENS?: string;
   BRIDGE_TOKENS?: string;
   LLM_API_KEY?: string;
@@ -42,7 +42,7 @@ export interface Env {
   TOOL_REPEAT_LIMIT?: string;
   MAX_PARALLEL_TOOLS?: string;
   DEFAULT_TOOL_TIMEOUT_MS?: string;
-  /** Of foreign agents, for a prompt or a command. */
+  /** For a prompt or a command of a foreign agent. */
   FOREIGN_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
   PUBLIC_URL?: string;
@@ -58,16 +58,16 @@ export interface Env {
   CODESEARCH_API_KEY?: string;
   CODESEARCH_BASE_URL?: string;
 
-  /** `/mcp`: up to so many actions are tools of their own; 0 = none. */
+  /** Up to so many actions are tools of their own at `/mcp`; 0: none. */
   MCP_ACTION_TOOLS?: string;
-  /** Names of tokens, or `*`, whose clients read nothing of strangers: the devices' own policy is enough for them. */
+  /** Names of tokens, or `*`, whose clients read no texts of strangers: their calls are not tainted. */
   MCP_TRUSTED_TOKENS?: string;
-  /** Origins of web pages that may call, separated by commas; this gateway's own may. */
+  /** Origins of web pages that may call `/mcp`, separated by commas. The gateway's own origin always may. */
   MCP_ORIGINS?: string;
 
   /** Secret: a JSON list of connections to chat platforms. */
   CHANNELS?: string;
-  /** Secret: what the tokens of connections that were made in the console are encrypted with. */
+  /** Secret: the key that encrypts the tokens of connections made in the console. */
   CONNECTIONS_KEY?: string;
 
   /** `myteam.cloudflareaccess.com` */
@@ -77,15 +77,15 @@ export interface Env {
   /** `anna@example.org=anna, bob@example.org=guest`: the name of a record in API_TOKENS for each. */
   ACCESS_EMAILS?: string;
 
-  /** `off`: nobody is counted. The bindings below have the numbers (wrangler.toml). */
+  /** `off` disables rate limits. wrangler.toml has the numbers of the bindings below. */
   RATE_LIMITS?: string;
-  /** Every request that could show a credential, by the address that it comes from. */
+  /** Counts every request that may carry a credential, by the client's address. */
   RATE_ADDRESS?: RateLimit;
-  /** Sign-ins, and credentials that were wrong, by address. */
+  /** Counts sign-ins and wrong credentials, by address. */
   RATE_GUESSES?: RateLimit;
-  /** What a token asks. */
+  /** Counts requests, by token. */
   RATE_TOKENS?: RateLimit;
-  /** What one person of a chat app says. */
+  /** Counts messages from chat apps, by person. */
   RATE_SENDERS?: RateLimit;
   /** Origins of web pages that may read our answers, separated by commas. */
   CORS_ORIGINS?: string;
@@ -94,7 +94,7 @@ export interface Env {
   RELAY_MAX_TOKENS?: string;
 
   TRANSCRIPTION_MODEL?: string;
-  /** Up to and with `/v1`; needed unless the model is Cloudflare's. */
+  /** An address that ends in `/v1`. Not needed for a model of Cloudflare. */
   TRANSCRIPTION_BASE_URL?: string;
   TRANSCRIPTION_API_KEY?: string;
 

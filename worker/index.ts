@@ -1,4 +1,4 @@
-/** The Worker: which routes there are, and which of them need a token. What they do is in the files that they come from. */
+/** The Worker: mounts all routes. Those in WITH_TOKEN need a token. */
 import { connections } from "./frontends/channels/connection-routes.ts";
 import { channels } from "./frontends/channels/routes.ts";
 import { consolePage } from "./frontends/console/routes.ts";
@@ -31,7 +31,7 @@ import { turns } from "./routes/turns.ts";
 export { Conversation } from "./conversation/conversation.ts";
 export { Home } from "./home/home.ts";
 
-/** Each of these checks its caller itself: by nothing, a session, a signature, or a token of another kind. */
+/** These check the caller themselves, by a session, a signature or another kind of token, or serve everybody. */
 const CHECKING_THEMSELVES = [
   health,
   bridgeSocket,
@@ -45,7 +45,7 @@ const CHECKING_THEMSELVES = [
   joining,
 ];
 
-/** The caller's token is known here, and with it the home. */
+/** `requireToken` has set the caller's token, which names the home. */
 const WITH_TOKEN = [
   conversations,
   turns,

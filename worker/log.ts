@@ -1,6 +1,6 @@
 /**
- * Log lines: one JSON object each, as in every program. Workers Logs indexes the fields of a line that is JSON
- * (https://developers.cloudflare.com/workers/observability/logs/workers-logs/). No texts of persons, no arguments, no results.
+ * Writes log lines as JSON objects, as in every program. Workers Logs indexes their fields
+ * (https://developers.cloudflare.com/workers/observability/logs/workers-logs/). No line contains texts of people, arguments or results.
  */
 
 export function logInfo(event: string, fields: Record<string, unknown> = {}): void {

@@ -1,14 +1,14 @@
-/** Schema versions of a Durable Object. `PRAGMA user_version` is refused on the platform, so a table counts. */
+/** Schema versions of a Durable Object. The platform refuses `PRAGMA user_version`, so a table has the version. */
 
-/** One step, run once, in a transaction. Never edited after it shipped: a later step corrects it. */
+/** One step, run once in a transaction. A shipped step is never edited; a later step corrects it. */
 export type Migration = { version: number; sql: string };
 
-/** Whether nothing was ever written here. */
+/** @returns true when nothing was ever written here */
 export function isBlank({ sql }: DurableObjectStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'migration'").toArray().length === 0;
 }
 
-/** Brings the object's tables to the newest version. Costs one row read when they are there already. */
+/** Migrates the object's tables to the newest version. Costs one row read when they are up to date. */
 export function migrate(storage: DurableObjectStorage, migrations: readonly Migration[]): void {
   const { sql } = storage;
   sql.exec(

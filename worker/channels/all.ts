@@ -1,4 +1,4 @@
-/** Every platform by its name in the address. */
+/** All chat platforms, by their names in a webhook's address. */
 import { CHANNEL_NAMES, type ChannelName } from "../settings/channels.ts";
 import type { Channel } from "./channel.ts";
 import { discord } from "./discord.ts";
@@ -9,9 +9,9 @@ import { whatsapp } from "./whatsapp.ts";
 
 const CHANNELS = { telegram, slack, discord, whatsapp, generic };
 
-/** Undefined: there is no such platform. */
+/** @returns undefined when there is no such platform */
 export function channelOf(name: string): Channel | undefined {
   if (!(CHANNEL_NAMES as readonly string[]).includes(name)) return undefined;
-  // SAFETY: a line is made of a connection of the same channel (`findConnection` takes both).
+  // SAFETY: a `Line` has a connection of the same channel, because `findConnection` looks for both.
   return CHANNELS[name as ChannelName] as unknown as Channel;
 }

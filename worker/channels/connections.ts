@@ -4,7 +4,7 @@ import type { Env } from "../env.ts";
 import { type Connection, findConnection } from "../settings/channels.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 
-/** Platforms that the console connects. */
+/** Platforms that the console can connect. */
 export const CONSOLE_CHANNELS = ["telegram", "slack", "discord"] as const;
 export type ConsoleChannel = (typeof CONSOLE_CHANNELS)[number];
 

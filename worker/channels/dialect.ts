@@ -1,7 +1,7 @@
-/** A model's Markdown in the words of a platform. Recursive, so what comes out is always well nested. */
+/** Converts a model's Markdown into a platform's markup. It works recursively, so the result is always well nested. */
 
 export type Dialect = {
-  /** Text outside of any mark, escaped. */
+  /** Escapes text without markup. */
   plain(text: string): string;
   bold(inner: string): string;
   italic(inner: string): string;
@@ -22,7 +22,7 @@ const INLINE = [
   /(?<![\w_])_(?=[^\s_])(?<italic2>[^\n_]+?)(?<=\S)_(?![\w_])/,
 ];
 const ANY = new RegExp(INLINE.map(({ source }) => source).join("|"));
-/** Deeper than anybody writes. */
+/** Deeper than real texts. */
 const DEPTH_MAX = 8;
 
 export function render(markdown: string, dialect: Dialect): string {
@@ -95,7 +95,7 @@ export const telegramHtml: Dialect = {
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
 };
 
-/** WhatsApp's: no links, no headings. */
+/** WhatsApp's markup, which has no links and no headings. */
 export const whatsappText: Dialect = {
   plain: (text) => text,
   bold: (inner) => `*${inner}*`,
@@ -107,7 +107,7 @@ export const whatsappText: Dialect = {
   quote: (inner) => `> ${inner}`,
 };
 
-/** Slack's own mrkdwn, for blocks with buttons; escaped, so that nothing in it calls a whole channel. */
+/** Slack's mrkdwn, for blocks with buttons. It is escaped, so that no text notifies a whole channel. */
 export const slackMrkdwn: Dialect = {
   ...whatsappText,
   plain: escaped,

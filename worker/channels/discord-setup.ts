@@ -1,4 +1,4 @@
-/** Connecting Discord: the bot's token tells the application; its slash commands and its interactions' address are set. */
+/** Connects Discord: finds the application by the bot's token, and sets its slash commands and the address for interactions. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { DiscordConnection } from "../settings/channels.ts";
 import { postJson, send } from "./platform.ts";
@@ -12,13 +12,13 @@ const Application = z.looseObject({
 });
 type Application = z.infer<typeof Application>;
 
-/** Discord's numbers: a command that is typed, a text, a file. */
+/** Discord's numbers for a typed command, a text option and a file option. */
 const CHAT_INPUT = 1;
 const STRING = 3;
 const ATTACHMENT = 11;
 
 function command(name: string, description: string, options: object[] = []) {
-  // In servers and for single people; in servers, the bot's own private channel and others'.
+  // Installed in servers or by single people; used in servers, in the bot's private channel and in those of others.
   return { type: CHAT_INPUT, name, description, options, integration_types: [0, 1], contexts: [0, 1, 2] };
 }
 
@@ -29,7 +29,7 @@ const text = (description: string, required: boolean) => ({
   required,
 });
 
-/** What `discord.ts` and `commands.ts` know. */
+/** The commands that `discord.ts` and `commands.ts` handle. */
 const COMMANDS = [
   command("ask", "Ask your devices", [
     text("Your question, or what is to be done", true),
@@ -65,7 +65,7 @@ export const discordSetup: Setup<DiscordConnection> = {
       "PUT",
     );
     if (registered.status !== 200) return refused("the commands", registered);
-    // Discord tries the address at once, so the connection has to be kept by now.
+    // Discord tests the address at once, so the connection has to be stored already.
     const set = await postJson(
       "discord application",
       `${base_url}/applications/@me`,

@@ -1,8 +1,8 @@
 /**
- * Discord over HTTP interactions: slash commands and buttons. It delivers no ordinary messages this way.
+ * Discord over HTTP interactions: slash commands and buttons. Ordinary messages do not come this way.
  *
- * An interaction is answered with "thinking …" at once, and its token may edit that answer and add to it for 15
- * minutes. After that, and for a job's result, the bot writes to the channel, where it may.
+ * The immediate answer to an interaction is "thinking …". The interaction's token can edit that answer and add messages for 15
+ * minutes. Later, and for a job's result, the bot writes to the channel if it has the right to.
  */
 
 import { fromHex } from "@edgecall/core/encoding.ts";
@@ -26,9 +26,9 @@ import {
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import { isEd25519, isRecent } from "./signature.ts";
 
-/** An interaction's token holds for 15 minutes; what is begun now has to arrive before. */
+/** An interaction's token is valid for 15 minutes. A request has to arrive before its end. */
 const TOKEN_LIFE_MS = 14 * 60_000;
-/** Only whom it answers sees the message. */
+/** A message flag: only the person sees the answer. */
 const EPHEMERAL = 64;
 
 const PING = 1;
@@ -49,7 +49,7 @@ const Interaction = z.looseObject({
   token: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._-]{1,400}$/))),
   guild_id: z.optional(snowflake),
   channel_id: z.optional(snowflake),
-  /** 0 a server, 1 the bot's own private channel, 2 a private channel of others. */
+  /** 0: a server; 1: the bot's own private channel; 2: a private channel of others. */
   context: z.optional(z.int()),
   member: z.optional(z.looseObject({ user: User })),
   user: z.optional(User),
@@ -92,7 +92,7 @@ function say(words: string): Response {
   });
 }
 
-/** `/ask text:…`, and each command of ours under its own name with at most one option. */
+/** Reads `/ask text:…`, or a command of ours with at most one option. */
 function actOf({ type, data }: Interaction): Act | undefined {
   if (type === COMPONENT) return readButton(data?.custom_id);
   if (type !== COMMAND || !data?.name) return undefined;
@@ -142,12 +142,12 @@ function mayReply({ address }: DiscordLine): boolean {
   return Number(address.at) + TOKEN_LIFE_MS > Date.now();
 }
 
-/** "thinking …" stands until then; a job's result comes after the answer that took its place. */
+/** The first answer replaces "thinking …". A job's result is a later message of its own. */
 function isOpen(line: DiscordLine): boolean {
   return mayReply(line) && line.address.late !== true;
 }
 
-/** Below the interaction's own webhook while that holds; else, or when Discord says that it is over, by the bot. */
+/** Uses the interaction's webhook while it is valid. Afterwards, or when Discord says that it has ended, the bot sends the message. */
 async function call(
   line: DiscordLine,
   method: "POST" | "PATCH",
@@ -169,7 +169,7 @@ async function call(
     return resultOf(what, await request(what, url, "POST", { recipient_id: address.user }, bot)).id;
   };
   const base = `${connection.base_url}/channels/${address.channel ?? (await open())}/messages`;
-  // Only the token knows the answer by this name.
+  // This name of the answer is valid only below the interaction's token.
   if (message === undefined || message === ORIGINAL)
     return resultOf(what, await request(what, base, "POST", body, bot));
   return resultOf(what, await request(what, `${base}/${message}`, method, body, bot));
@@ -191,7 +191,7 @@ function request(
 
 /** `Unknown Webhook`, `Invalid Webhook Token`. */
 const TOKEN_OVER = [10_015, 50_027];
-/** `Unknown Message`: it was deleted, or belongs to another's token. */
+/** `Unknown Message`: it was deleted, or belongs to another token. */
 const UNKNOWN_MESSAGE = 10_008;
 
 function resultOf(what: string, { status, body }: Reply): Record<string, unknown> {
@@ -201,8 +201,8 @@ function resultOf(what: string, { status, body }: Reply): Record<string, unknown
 }
 
 /**
- * A message flag: no previews of links. A preview is a request to an address that a device's text may have put there,
- * made by Discord as soon as the answer is posted. https://discord.com/developers/docs/resources/message#message-object-message-flags
+ * A message flag: no previews of links. For a preview Discord requests the address as soon as the answer is posted, and a device's text
+ * may have put the address there. https://discord.com/developers/docs/resources/message#message-object-message-flags
  */
 const SUPPRESS_EMBEDS = 1 << 2;
 
@@ -217,7 +217,7 @@ async function sayText(
     flags: SUPPRESS_EMBEDS,
     allowed_mentions: { parse: [] },
     ...(buttons && { components: rows(buttons) }),
-    // A message with the same nonce is given back in place of a second one; webhooks do not know it.
+    // Discord returns the first message when the nonce repeats. Webhooks have no nonce.
     ...(isNew && !mayReply(line) && nonce !== undefined && { nonce, enforce_nonce: true }),
   };
   const place = isNew ? undefined : edit;
@@ -225,7 +225,7 @@ async function sayText(
   return typeof id === "string" ? id : edit;
 }
 
-/** Five to a row, five rows. */
+/** Discord allows five rows of five buttons. */
 function rows(buttons: readonly Button[]): unknown[] {
   const all = buttons.slice(0, 25).map(({ label, data }) => ({
     type: 2,
@@ -239,15 +239,15 @@ function rows(buttons: readonly Button[]): unknown[] {
   }));
 }
 
-/** The answer that stands as "thinking …" until it is edited. */
+/** The name of the answer that shows "thinking …" until it is edited. */
 const ORIGINAL = "@original";
 
 export const discord: Channel<DiscordConnection> = {
   textMax: 2_000,
   questionMax: 2_000,
-  // Each interaction waits for an answer of its own.
+  // Each interaction needs its own answer.
   merges: false,
-  // Its channel is opened by the person's id, when there is something to say.
+  // The private channel is opened by the person's id when there is a message for it.
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined
       ? undefined
@@ -257,7 +257,7 @@ export const discord: Channel<DiscordConnection> = {
   text: (line, markdown, sending) => sayText(line, markdown, sending),
   question: (line, markdown, buttons, { nonce }) => sayText(line, markdown, { nonce, buttons }),
   async close(line, message, markdown) {
-    // A mention: Discord shows the person's name for it, and nobody is notified (`allowed_mentions`).
+    // Discord shows a mention as the person's name. `allowed_mentions` prevents a notification.
     const named = markdown.replace(/ by discord:(\d{1,25})\b/g, " by <@$1>");
     await sayText(line, named, { edit: message, buttons: [] });
   },
@@ -268,7 +268,7 @@ export const discord: Channel<DiscordConnection> = {
     form.set("files[0]", new Blob([data], { type: mediaType }), name);
     await call(line, "POST", undefined, form);
   },
-  // An interaction's token takes 5 requests in 5 s, and the answer is one of them.
+  // An interaction's token allows 5 requests in 5 s, the answer included.
   editEveryMs: () => 1_500,
   picture: ({ connection }, { ref }) =>
     download("discord attachment", ref, {

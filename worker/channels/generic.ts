@@ -1,7 +1,7 @@
 /**
- * Any program: one JSON body in, an answer in the response or at the callback address that stands in the settings.
- * It shows itself by a bearer token, or by Standard Webhooks (https://www.standardwebhooks.com): the signature is
- * over id, time and body. What goes to the callback is signed in the same way, whichever of the two it is.
+ * Any program: it posts JSON and gets its answer in the response, or at the callback address of the settings. It authenticates
+ * with a bearer token or with Standard Webhooks (https://www.standardwebhooks.com), a signature over id, time and body. Requests to
+ * the callback are always signed in the second way.
  */
 import { toBase64, tryFromBase64 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -19,12 +19,12 @@ import { PlatformError, send } from "./platform.ts";
 import { hmac, isHmac, isRecent, isSame } from "./signature.ts";
 
 const STANDARD = "whsec_";
-/** It stands in a row until the turn begins, and a row takes 1.9 MB. */
+/** The picture is stored in a row until the turn begins, and a row has 1.9 MB at most. */
 const IMAGE_MAX_CHARS = 1_400_000;
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._@-]{1,64}$/, "expected 1 to 64 of A-Z a-z 0-9 . _ @ -"));
 const Body = z.strictObject({
-  /** Names the message: a repeat has the same. */
+  /** Identifies the message; a repeat has the same id. */
   id: z.optional(id),
   conversation: z._default(id, "default"),
   sender: z.optional(id),
@@ -44,13 +44,13 @@ const Body = z.strictObject({
       )
       .check(z.maxLength(8)),
   ),
-  /** Answers a question that came to the callback. */
+  /** The answer to a question that was sent to the callback. */
   answer: z.optional(
     z.strictObject({
       question: z
         .string()
         .check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "expected a question's id")),
-      /** One of `choices`, or its place among them, beginning with 0. */
+      /** One of `choices`, or its index in them, from 0. */
       choice: z.union([
         z.int().check(z.minimum(0), z.maximum(99)),
         z.string().check(z.trim(), z.minLength(1), z.maxLength(4_000)),
@@ -116,7 +116,7 @@ async function isStandard(
   if (!/^[\x21-\x2d\x2f-\x7e]{1,100}$/.test(delivery))
     return { ok: false, message: "webhook-id: expected 1 to 100 characters" };
   if (!isRecent(at, now)) return { ok: false, message: "webhook-timestamp: more than 5 minutes off" };
-  // Several, while a secret is being changed.
+  // There are several signatures while a secret is being changed.
   const signatures = (headers.get("webhook-signature") ?? "").split(" ").slice(0, 5);
   for (const signature of signatures) {
     const mac = signature.startsWith("v1,") ? tryFromBase64(signature.slice(3)) : undefined;
@@ -130,7 +130,7 @@ function signingKey({ secret }: GenericConnection): Uint8Array | string {
   return tryFromBase64(secret.slice(STANDARD.length)) ?? secret;
 }
 
-/** @param nonce the receiver drops a repeat by it */
+/** @param nonce lets the receiver drop a repeat */
 async function callBack(
   { connection, address }: Line<GenericConnection>,
   nonce: string,
@@ -159,7 +159,7 @@ export const generic: Channel<GenericConnection> = {
   textMax: 32_000,
   questionMax: 8_000,
   merges: false,
-  // By the person's id: the program that has the callback knows who that is.
+  // The conversation is named by the person's id, which the program behind the callback knows.
   privateChat: ({ connection, callback_url }, id) =>
     callback_url === undefined || idPart(id) === undefined
       ? undefined

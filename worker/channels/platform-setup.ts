@@ -1,23 +1,23 @@
-/** Connecting a chat app from the console: what each platform can be asked. One file each; setup.ts lists them. */
+/** What connecting a chat app from the console needs of a platform. One file a platform implements it; setup.ts lists them. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../api/answers.ts";
 import type { Connection } from "../settings/channels.ts";
 
-/** Who the platform says that a token is. */
+/** The bot that a token belongs to. */
 export type Account = {
   name: string;
-  /** Where a person finds the bot, or lets it into a server. */
+  /** A link to the bot, or to add it to a server. */
   link?: string;
-  /** What the connection needs and the platform knows. */
+  /** Fields of the connection that the platform provides. */
   fields?: { public_key: string };
 };
 
-/** Each may throw PlatformError. A refusal is in the platform's own words. */
+/** Each method may throw PlatformError. A refusal has the platform's own words. */
 export type Setup<C extends Connection = Connection> = {
   account(connection: C): Promise<Parsed<Account>>;
-  /** Has the platform deliver to an address. @returns what is left for the person to do */
+  /** Makes the platform deliver to an address. @returns what the person still has to do */
   install(connection: C, address: string): Promise<Parsed<string[]>>;
   deliveries(connection: C): Promise<Parsed<Deliveries>>;
-  /** Has it deliver nowhere. Absent: that is done in the platform's own settings. */
+  /** Ends deliveries. Absent: the person does that in the platform's own settings. */
   uninstall?(connection: C): Promise<void>;
 };

@@ -1,24 +1,24 @@
-/** A request to a platform: bounded in time and size, and its refusal in one form, whoever refuses. */
+/** Requests to a platform, limited in time and size. All refusals have one form. */
 import { readUpTo } from "../read-up-to.ts";
 
-/** Platforms answer in well under a second; who takes longer is asked again. */
+/** Platforms answer in well under a second. A request that takes longer is repeated. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** A picture over a slow line. */
+/** Enough for a picture over a slow line. */
 const DOWNLOAD_TIMEOUT_MS = 20_000;
-/** A platform that asks for a longer pause gets the message after this one. */
+/** The longest pause, even when a platform asks for more. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 export type Refusal =
-  /** Later it may work. `afterMs`: how long the platform wants to be left alone. */
+  /** It may work later. `afterMs`: the pause that the platform asks for. */
   | { kind: "again"; afterMs: number }
-  /** The message that was to be edited is not there, or cannot be edited any more. */
+  /** The message to edit is gone, or can no longer be edited. */
   | { kind: "not_editable" }
-  /** Not before the person has written again. */
+  /** It works only after the person has written again. */
   | { kind: "unheard" }
   /** It will never work. */
   | { kind: "never" };
 
-/** What a platform did not take. The message holds no token: it goes to the log. */
+/** A platform refused a request, or did not answer. The message goes to the log, so it contains no token. */
 export class PlatformError extends Error {
   override readonly name = "PlatformError";
   readonly refusal: Refusal;
@@ -43,7 +43,7 @@ export async function send(what: string, url: string, init: RequestInit): Promis
     });
     text = await response.text();
   } catch (error) {
-    // Not its own words: they may hold the address, and Telegram's addresses hold the token.
+    // Not the error's own message: it may contain the address, and Telegram's addresses contain the token.
     const name = error instanceof Error ? error.name : "Error";
     throw new PlatformError({ kind: "again", afterMs: 0 }, `${what}: no answer (${name})`);
   }
@@ -68,7 +68,7 @@ export function postJson(
   });
 }
 
-/** As the platforms say it: a header, or a field of the body; both in seconds. */
+/** Reads the pause from a header or from a field of the body; both are in seconds. */
 function retryAfterMs(headers: Headers, body: Record<string, unknown>): number {
   const { parameters } = body;
   const inBody =
@@ -80,7 +80,8 @@ function retryAfterMs(headers: Headers, body: Record<string, unknown>): number {
 }
 
 /**
- * The bytes at an address. @param allowed whether a host may have it: the token goes along
+ * Downloads a file.
+ * @param options `allowed` checks the address, since the request carries the token
  * @throws PlatformError
  */
 export async function download(
@@ -127,7 +128,7 @@ export function asObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Whether an address is on the host of the settings' base, or on one of the platform's own. */
+/** @returns true when an address is on the origin of `base`, or on one of the platform's hosts */
 export function isOn(url: URL, base: string, hosts: readonly string[]): boolean {
   if (url.origin === new URL(base).origin) return true;
   return (

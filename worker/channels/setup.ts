@@ -1,6 +1,6 @@
 /**
- * Connecting a chat app from the console: what each platform is asked when a token is pasted, told where to deliver, and
- * asked again when something does not arrive. One file each; the routes are in connection-routes.ts.
+ * The platforms that the console can connect: each checks a pasted token, is told where to deliver, and reports how deliveries
+ * stand. Each has a file; the routes are in frontends/channels/connection-routes.ts.
  */
 import { discordSetup } from "./discord-setup.ts";
 import type { Setup } from "./platform-setup.ts";
@@ -13,8 +13,8 @@ const SETUPS: Partial<Record<string, unknown>> = {
   discord: discordSetup,
 };
 
-/** Undefined: this platform is set up by hand. */
+/** @returns undefined for a platform that a person sets up by hand */
 export function setupOf(channel: string): Setup | undefined {
-  // SAFETY: a setup is given connections of its own channel alone, by whose name it is found.
+  // SAFETY: a setup is found by the channel's name, so it gets only connections of that channel.
   return Object.hasOwn(SETUPS, channel) ? (SETUPS[channel] as Setup) : undefined;
 }

@@ -1,16 +1,16 @@
-/** Signatures of webhooks, each over the raw body. Compared in constant time by the platform's own `verify`. */
+/** Verifies the signatures of webhooks, over the raw body. WebCrypto's `verify` compares in constant time. */
 import { fromHex, utf8 } from "@edgecall/core/encoding.ts";
 
-/** Beyond this a signed request may be a replay: Slack's own bound, and Standard Webhooks'. */
+/** An older signed request may be a replay. Slack and Standard Webhooks recommend this limit. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** @param seconds as the header has it */
+/** @param seconds epoch seconds from the header @param now epoch ms */
 export function isRecent(seconds: string | null, now: number): boolean {
   if (seconds === null || !/^\d{1,12}$/.test(seconds)) return false;
   return Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS;
 }
 
-/** HMAC-SHA256 over a prefix and the body. */
+/** @returns true when `mac` is the HMAC-SHA256 of a prefix and the body */
 export async function isHmac(
   key: Uint8Array | string,
   prefix: string,
@@ -30,7 +30,7 @@ function hmacKey(key: Uint8Array | string, use: "sign" | "verify"): Promise<Cryp
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, [use]);
 }
 
-/** Ed25519 over a prefix and the body. @param publicKey 64 hex digits */
+/** @returns true when `signature` is a valid Ed25519 signature of a prefix and the body @param publicKey 64 hex digits */
 export async function isEd25519(
   publicKey: string,
   prefix: string,
@@ -43,7 +43,7 @@ export async function isEd25519(
   return await crypto.subtle.verify("Ed25519", key, signature, joined(prefix, body));
 }
 
-/** Two secrets, without telling by time where they differ: their digests are compared. */
+/** Compares two secrets by their digests, so that the time does not reveal where they differ. */
 export async function isSame(a: string, b: string): Promise<boolean> {
   const [one, other] = await Promise.all([a, b].map((text) => crypto.subtle.digest("SHA-256", utf8(text))));
   return one !== undefined && other !== undefined && crypto.subtle.timingSafeEqual(one, other);

@@ -1,4 +1,4 @@
-/** Connecting Slack: the app is made from a manifest on Slack's own page; here its token is looked at. */
+/** Connects Slack. The person makes the app from a manifest on Slack's page; the gateway checks the token. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { SlackConnection } from "../settings/channels.ts";
 import { send } from "./platform.ts";
@@ -18,7 +18,7 @@ export const slackSetup: Setup<SlackConnection> = {
     };
   },
 
-  /** Slack tells an app nothing of its own deliveries; that the token is good is all there is. */
+  /** Slack does not report an app's deliveries, so only the token is checked. */
   async deliveries(connection) {
     const tested = await account(connection);
     return tested.ok ? { ok: true, value: {} } : tested;

@@ -1,4 +1,4 @@
-/** Slack: the Events API, block actions and slash commands on one address, answers through the Web API. */
+/** Slack: the Events API, block actions and slash commands arrive at one address; answers go out over the Web API. */
 
 import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
@@ -44,7 +44,7 @@ const Event = z.looseObject({
   channel_type: z.optional(z.string()),
   ts: z.optional(id),
   thread_ts: z.optional(id),
-  // `files` and `attachments` are looked at by themselves: one of another form must not cost the person their words.
+  // `files` and `attachments` are checked separately: one of an unknown form must not lose the person's text.
 });
 const Envelope = z.looseObject({
   type: z.string(),
@@ -94,7 +94,7 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     const { mimetype = "", url_private: ref, subtype, user } = file ?? {};
     if (ref === undefined || !/^(image|audio)\//.test(mimetype)) return [];
     if (!mimetype.startsWith("audio/")) return [{ ref }];
-    // What Slack itself recorded, by whom it says.
+    // The subtype shows that Slack itself recorded the clip.
     const own = subtype === "slack_audio" && user === event.user && !sharedFiles.includes(file);
     return [{ ref, voice: true, ...(own && { own }) }];
   });
@@ -105,7 +105,7 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
   const unread = files.length > pictures.length ? "a file" : undefined;
   const words = unmentioned(event.text ?? "");
   if (words === "" && forwarded === "" && pictures.length === 0 && unread === undefined) return handled();
-  // In a channel the answer opens a thread; that is a conversation of its own.
+  // In a channel the answer opens a thread, and each thread is a conversation.
   const thread = event.thread_ts ?? (private_ ? undefined : event.ts);
   const act: Act = {
     do: "say",
@@ -119,7 +119,7 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
   return events(connection, incoming(connection, `e${event_id}`, sender, place, !private_, act));
 }
 
-/** A list's items; undefined stands for one that has another form. */
+/** @returns a list's items; undefined for an item of another form */
 function listed<T>(schema: z.ZodMiniType<T>, list: unknown): Array<T | undefined> {
   return Array.isArray(list) ? list.map((one: unknown) => schema.safeParse(one).data) : [];
 }
@@ -134,7 +134,7 @@ function readForm(form: URLSearchParams, connection: SlackConnection): Received 
   const text = (form.get("text") ?? "").trim();
   const sender = { id: user, name: form.get("user_name") ?? "" };
   const act: Act = { do: "say", text, pictures: [] };
-  // A private conversation with the app has an id that begins so.
+  // The id of a private conversation with the app begins with D.
   const isGroup = !channel.startsWith("D");
   const place = { team, channel, thread: undefined };
   return events(connection, incoming(connection, `c${trigger}`, sender, place, isGroup, act));
@@ -188,7 +188,7 @@ function handled(): Received {
   return { as: "handled", response: new Response(null, { status: 200 }) };
 }
 
-/** Without the mention that called us, and with Slack's escapes undone. */
+/** @returns the text without the mention of the app, and unescaped */
 function unmentioned(text: string): string {
   return unescaped(text.replace(/^\s*<@[A-Z0-9]+(\|[^>]*)?>\s*/, ""));
 }
@@ -197,15 +197,15 @@ function unescaped(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
 }
 
-/** For one person's eyes. */
+/** Sends words that only one person sees. */
 async function whisper(line: Line<SlackConnection>, words: string): Promise<void> {
   await call(line, "chat.postEphemeral", { ...place(line.address), user: line.address.user, text: words });
 }
 
-/** Of `markdown_text`. */
+/** Slack's limit of `markdown_text`. */
 const TEXT_MAX = 12_000;
 
-/** A whole answer that calls nobody: neither a channel nor a person. */
+/** Changes a text so that it notifies neither a channel nor a person. */
 function harmless(markdown: string): string {
   const safe = markdown.replace(/<(?=[!@#])/g, "<\u200b");
   return safe.length <= TEXT_MAX ? safe : markdown.replace(/<(?=[!@#])/g, "‹");
@@ -223,7 +223,7 @@ async function call(
   );
 }
 
-/** These come back by themselves. */
+/** Errors that pass by themselves. */
 const PASSING = ["ratelimited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"];
 const NOT_EDITABLE = ["message_not_found", "cant_update_message", "edit_window_closed"];
 
@@ -256,9 +256,9 @@ async function sayText(
   return typeof ts === "string" ? ts : edit;
 }
 
-/** Of one section, after the escapes. */
+/** Slack's limit of one section, after escaping. */
 const SECTION_MAX = 3_000;
-/** No text of this length is longer than a section then: the longest escape makes five of one. */
+/** A text of this length always fits a section: the longest escape turns one character into five. */
 const ALWAYS_FITS = SECTION_MAX / 5;
 
 function sections(markdown: string): unknown[] {
@@ -269,15 +269,15 @@ function sections(markdown: string): unknown[] {
   }));
 }
 
-/** What Slack lets a button say. */
+/** Slack's limit of a button's text. */
 const LABEL_MAX = 75;
 
 export const slack: Channel<SlackConnection> = {
   textMax: TEXT_MAX,
-  // All blocks of a message fail at about 13,000, after the escapes.
+  // Slack refuses a message whose blocks have more than about 13,000 characters after escaping.
   questionMax: 2_000,
   merges: true,
-  // Posting to a person's id opens the private chat, whose own id is not known here: so it is no conversation.
+  // Posting to a person's id opens the private chat. Its own id is not known here, so the conversation is named by the person's.
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined
       ? undefined
@@ -297,7 +297,7 @@ export const slack: Channel<SlackConnection> = {
   },
   async close(line, message, markdown) {
     const content = { text: render(markdown, slackMrkdwn), blocks: sections(markdown) };
-    // A mention: Slack shows the person's name for it, and an edit notifies nobody.
+    // Slack shows a mention as the person's name, and an edit notifies nobody.
     const named = JSON.stringify(content).replace(/ by slack:([A-Z0-9]{2,20})\b/g, " by <@$1>");
     await sayText(line, JSON.parse(named) as typeof content, message);
   },
@@ -324,7 +324,7 @@ export const slack: Channel<SlackConnection> = {
   },
   async typing(line) {
     const { channel, thread } = line.address;
-    // Slack shows it in threads alone.
+    // Slack shows this only in threads.
     if (thread === undefined) return;
     await call(line, "assistant.threads.setStatus", {
       channel_id: channel,
@@ -332,7 +332,7 @@ export const slack: Channel<SlackConnection> = {
       status: "is looking …",
     });
   },
-  // `chat.update` takes 50 a minute, of a whole workspace.
+  // `chat.update` allows 50 a minute for a whole workspace.
   editEveryMs: () => 1_500,
   picture: (line, { ref }) =>
     download("slack file", ref, {

@@ -1,11 +1,11 @@
-/** Connecting Telegram: getMe, setWebhook, getWebhookInfo, deleteWebhook. */
+/** Connects Telegram with getMe, setWebhook, getWebhookInfo and deleteWebhook. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../api/answers.ts";
 import type { TelegramConnection } from "../settings/channels.ts";
 import { postJson } from "./platform.ts";
 import type { Setup } from "./platform-setup.ts";
 
-/** What `telegram.ts` reads; anything else would be delivered for nothing. */
+/** The updates that `telegram.ts` reads; Telegram does not deliver others. */
 const ALLOWED_UPDATES = ["message", "callback_query"];
 
 const Me = z.looseObject({ id: z.int(), first_name: z.string(), username: z.optional(z.string()) });

@@ -1,4 +1,4 @@
-/** Telegram's Bot API. One token, and the webhook's secret is a header: it has neither signatures nor times. */
+/** Telegram's Bot API. A webhook is authenticated by a secret in a header; Telegram has neither signatures nor times. */
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -81,7 +81,7 @@ async function read(
       response:
         words === undefined
           ? new Response(null, { status: 200 })
-          : // A call of the API may stand in the webhook's response.
+          : // Telegram accepts a call of its API in the webhook's response.
             Response.json({ method: "sendMessage", chat_id: message.chat.id, text: words }),
     }),
   };
@@ -100,12 +100,12 @@ function toSay(message: Message): Act | undefined {
   };
 }
 
-/** The second one before Bot API 7.0. */
+/** `forward_date` is the field of Bot API versions before 7.0. */
 function isForwarded({ forward_origin, forward_date }: Message): boolean {
   return forward_origin !== undefined || forward_date !== undefined;
 }
 
-/** The parts of a message that nobody here can read. */
+/** @returns the part of a message that cannot be read here, in the person's words */
 function unreadIn(message: Message): string | undefined {
   if (message.document) return "a file";
   if (message.voice ?? message.audio) return "a voice message of this length";
@@ -122,7 +122,7 @@ const UNREAD = [
   ["poll", "a poll"],
 ] as const;
 
-/** The largest size of the photo that we keep; a picture sent as a file. */
+/** Takes the largest size of a photo that can be stored, a voice message, or a picture that was sent as a file. */
 function picturesOf(message: Message): PictureRef[] {
   const { photo = [], document, voice, audio } = message;
   const fits = ({ file_size = 0 }: { file_size?: number | undefined }) => file_size <= MEDIA_MAX_BYTES;
@@ -152,7 +152,7 @@ function incoming(
       connection,
       chat: chat.id,
       ...(thread !== undefined && { thread }),
-      // In a group the answer stands below the question.
+      // In a group the answer is a reply to the question.
       ...(group && { reply_to: message_id }),
     },
     act,
@@ -163,7 +163,7 @@ function senderOf({ id, first_name, username }: z.infer<typeof User>): Sender {
   return { id: idPart(id) ?? "", name: username ? `@${username}` : (first_name ?? "") };
 }
 
-/** A button shows that it waits until this is called. A text has at most 200 characters. */
+/** A pressed button shows that it waits until this answer. Its text has at most 200 characters. */
 function answerPress(id: string, words: string | undefined): Record<string, unknown> {
   const alert = words === undefined ? {} : { text: words.slice(0, 200), show_alert: true };
   return { method: "answerCallbackQuery", callback_query_id: id, ...alert };
@@ -207,7 +207,7 @@ function place({ chat, thread, reply_to }: Address): Record<string, unknown> {
   };
 }
 
-/** Formatted; plain where Telegram cannot read the form. */
+/** Sends formatted text; plain text when Telegram cannot parse the format. */
 async function sayText(
   line: Line<TelegramConnection>,
   markdown: string,
@@ -226,11 +226,11 @@ async function sayText(
   return typeof result.message_id === "number" ? String(result.message_id) : edit;
 }
 
-/** What sendPhoto takes; anything else goes as a file. */
+/** The types that sendPhoto accepts. Other files are sent as documents. */
 const PHOTO_TYPES = ["image/png", "image/jpeg", "image/webp"];
 
 export const telegram: Channel<TelegramConnection> = {
-  // After the marks are read: what is sent may be longer.
+  // Telegram counts after parsing the markup, so the request may be longer.
   textMax: 4_096,
   questionMax: 4_096,
   merges: true,
@@ -266,7 +266,7 @@ export const telegram: Channel<TelegramConnection> = {
     const asFile = () => call(line, "sendDocument", form("document"));
     if (!PHOTO_TYPES.includes(mediaType)) return void (await asFile());
     await call(line, "sendPhoto", form("photo")).catch((error: unknown) => {
-      // Too long, too large: a file takes it.
+      // sendPhoto refuses large pictures, which a document may contain.
       if (error instanceof PlatformError && error.refusal.kind === "never") return asFile();
       throw error;
     });
@@ -275,7 +275,7 @@ export const telegram: Channel<TelegramConnection> = {
     const { chat_id, message_thread_id } = place(line.address);
     await call(line, "sendChatAction", { chat_id, message_thread_id, action: "typing" });
   },
-  // A private chat takes about one a second, a group 20 a minute of all that is said there; groups have ids below 0.
+  // Limits: about one a second in a private chat; 20 a minute in a group, whose id is below 0.
   editEveryMs: ({ chat }) => (Number(chat) < 0 ? 4_000 : 1_500),
   async picture(line, { ref }) {
     const { file_path } = await call(line, "getFile", { file_id: ref });

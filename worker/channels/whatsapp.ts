@@ -1,7 +1,7 @@
 /**
- * WhatsApp's Cloud API. Experimental: since 2026-01-15 Meta's terms forbid it to services whose main function is an
- * AI assistant, so a number may be closed at any time; and outside of 24 hours after a person's last message only
- * templates are delivered, which this does not send.
+ * WhatsApp's Cloud API. Experimental: since 2026-01-15 Meta's terms forbid services whose main function is an AI assistant, so
+ * Meta may close a number at any time. Later than 24 hours after a person's last message WhatsApp delivers only templates, which
+ * edgecall does not send.
  */
 
 import { fromHex } from "@edgecall/core/encoding.ts";
@@ -42,7 +42,7 @@ const Message = z.looseObject({
   interactive: z.optional(z.looseObject({ button_reply: z.optional(z.looseObject({ id: z.string() })) })),
 });
 type Message = z.infer<typeof Message>;
-/** What became of a message of ours: sent, delivered, read, failed. */
+/** The state of a message that we sent: sent, delivered, read or failed. */
 const Status = z.looseObject({
   status: z.optional(z.string()),
   errors: z.optional(z.array(z.looseObject({ code: z.optional(z.number()) }))),
@@ -106,7 +106,7 @@ async function read(request: RawRequest, connection: WhatsAppConnection): Promis
   };
 }
 
-/** It took a message and then did not deliver it: which one of ours that was, nothing here knows any more. */
+/** WhatsApp accepted a message and did not deliver it. The gateway no longer knows which message that was. */
 function undelivered(
   { entry }: z.infer<typeof Body>,
   { connection, phone_number_id }: WhatsAppConnection,
@@ -122,7 +122,7 @@ function undelivered(
   return notice;
 }
 
-/** How Meta asks whether this address is ours. */
+/** Answers Meta's challenge, which verifies that the address is ours. */
 async function challenge(url: URL, connection: WhatsAppConnection): Promise<Received> {
   const { searchParams: query } = url;
   const token = query.get("hub.verify_token") ?? "";
@@ -146,7 +146,7 @@ function incoming(
   contacts: Contacts,
 ): Incoming | undefined {
   const contact = contacts.find(({ wa_id }) => wa_id === message.from) ?? contacts[0];
-  // Someone with a user name has no number here.
+  // A person with a user name has no number.
   const sender = idPart(message.from ?? contact?.user_id);
   const act = actOf(message);
   if (!sender || !act) return undefined;
@@ -177,7 +177,7 @@ function actOf(message: Message): Act | undefined {
   return readButton(interactive?.button_reply?.id);
 }
 
-/** By the type of a message. Reactions and system messages are no words to us. */
+/** Names for types of messages that cannot be read. Reactions and system messages are ignored. */
 const UNREAD: Record<string, string | undefined> = {
   sticker: "a sticker",
   location: "a location",
@@ -210,11 +210,11 @@ function authorization({ token }: WhatsAppConnection): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** More than 24 hours since the person wrote. */
+/** More than 24 hours have passed since the person wrote. */
 const RE_ENGAGEMENT = 131_047;
-/** Limits of a minute, an hour, a pair of numbers; the application's own. They come as 400. */
+/** Rate limits of a minute, an hour, a pair of numbers, and the application. WhatsApp answers them with 400. */
 const PASSING = [4, 80_007, 130_429, 131_048, 131_056];
-/** WhatsApp says nothing of when. */
+/** WhatsApp does not say when to try again. */
 const LIMIT_PAUSE_MS = 4_000;
 
 function resultOf({ status, body }: Reply): Record<string, unknown> {
@@ -230,12 +230,12 @@ function resultOf({ status, body }: Reply): Record<string, unknown> {
 
 const BUTTONS_MAX = 3;
 const TITLE_MAX = 20;
-/** What an image message takes. */
+/** The types of an image message. */
 const IMAGE_TYPES = ["image/png", "image/jpeg"];
 const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
 
 export const whatsapp: Channel<WhatsAppConnection> = {
-  // Meta's window for what is no template.
+  // Meta's limit for messages that are no templates.
   windowMs: 24 * 3_600_000,
   textMax: 4_000,
   questionMax: 1_000,
@@ -248,11 +248,11 @@ export const whatsapp: Channel<WhatsAppConnection> = {
   text: (line, markdown) => post(line, text(render(markdown, whatsappText))),
   question(line, markdown, buttons) {
     const body = render(markdown, whatsappText);
-    // More than it can show: /answer takes the number.
+    // With more options than WhatsApp can show, people answer with /answer and the number.
     if (buttons.length === 0 || buttons.length > BUTTONS_MAX) return post(line, text(body));
     const replies = buttons.map(({ label, data }, at) => ({
       type: "reply",
-      // Two that begin alike would have the same title, which is refused; the whole stands above, by its number.
+      // WhatsApp refuses equal titles, which options with the same beginning would have. The numbered list above has the whole texts.
       reply: {
         id: data,
         title: label.length > TITLE_MAX ? `${at + 1}. ${label}`.slice(0, TITLE_MAX) : label,
@@ -291,7 +291,7 @@ export const whatsapp: Channel<WhatsAppConnection> = {
   },
 };
 
-/** Marks the person's message as read, and shows for up to 25 s that an answer is being made. */
+/** Marks the person's message as read, and shows for up to 25 s that an answer is being written. */
 async function showTyping({ connection, address }: WhatsAppLine): Promise<void> {
   const body = {
     messaging_product: "whatsapp",

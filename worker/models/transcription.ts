@@ -1,20 +1,20 @@
 /**
- * Voice messages as text: by one of Cloudflare's own models, or at any endpoint with OpenAI's `/audio/transcriptions`
+ * Transcribes voice messages with a model of Cloudflare, or at any endpoint with OpenAI's `/audio/transcriptions`
  * (https://platform.openai.com/docs/api-reference/audio/createTranscription). Off until a model is named.
  */
 import { toBase64 } from "@edgecall/core/encoding.ts";
 import type { Transcription } from "../settings/transcription.ts";
 import type { WorkersAi } from "./workers-ai.ts";
 
-/** A voice message is short; a person waits. */
+/** Voice messages are short, and a person waits. */
 const TIMEOUT_MS = 60_000;
-/** Of what was said: as much as a person may write. */
+/** The longest transcript, as long as the longest message. */
 const TEXT_MAX_CHARS = 30_000;
 
 /**
- * @param audio as the chat platform has it: OGG/Opus, M4A, MP3
- * @returns what was said, without blanks around it; may be empty
- * @throws Error when there is no answer, or none with a text
+ * @param audio in the chat platform's format: OGG/Opus, M4A, MP3
+ * @returns the transcript without white space around it; may be empty
+ * @throws Error when there is no answer, or none with text
  */
 export async function transcribe(
   { model, baseUrl, apiKey }: Transcription,
@@ -32,7 +32,7 @@ export async function transcribe(
 
 async function askWorkersAi(ai: WorkersAi | undefined, model: string, data: Uint8Array): Promise<unknown> {
   if (!ai) throw new Error("TRANSCRIPTION_MODEL is Cloudflare's, and the binding AI is missing");
-  // The turbo model takes base64, the older one a list of bytes (https://developers.cloudflare.com/workers-ai/models/).
+  // The turbo model accepts base64, the older one a list of bytes (https://developers.cloudflare.com/workers-ai/models/).
   const audio = model.endsWith("-turbo") ? toBase64(data) : [...data];
   return await ai.run(model, { audio }, { signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
@@ -49,7 +49,7 @@ async function askEndpoint(
     method: "POST",
     ...(apiKey && { headers: { authorization: `Bearer ${apiKey}` } }),
     body: form,
-    // The key is for this address.
+    // No redirects: the key is only for this address.
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
@@ -58,7 +58,7 @@ async function askEndpoint(
   throw new Error(`the endpoint for transcriptions answered ${response.status}`);
 }
 
-/** These endpoints go by the file's name. */
+/** These endpoints recognise the format by the file's name. */
 const ENDINGS: Record<string, string> = {
   "audio/ogg": "ogg",
   "audio/mpeg": "mp3",

@@ -1,15 +1,15 @@
 /**
- * What Workers AI's models answer with, brought into OpenAI's form. Pure.
+ * Converts answers of Workers AI's models into OpenAI's form. Pure functions.
  *
- * There are two forms: the newer models' own is OpenAI's; the older ones answer `{response, tool_calls, usage}`,
- * with calls as `{name, arguments}`, with `response` as a number or an object where it reads like one, and some
- * with the call as JSON in their text. What is in OpenAI's form already is left as it is.
+ * Newer models answer in OpenAI's form, which stays unchanged. Older ones answer `{response, tool_calls, usage}` with calls as
+ * `{name, arguments}`. Their `response` is a number or an object when the text looks like one, and some write a call as JSON into
+ * their text.
  */
 
 type Loose = Record<string, unknown>;
 type Part = "delta" | "message";
 
-/** @param part where OpenAI's form has the text: of a stream's chunk, or of a whole answer */
+/** @param part the field of OpenAI's form that has the text: `delta` in a stream's chunk, `message` in a whole answer */
 export function openAiForm(value: unknown, part: Part): unknown {
   if (!isObject(value)) return value;
   const errors = Array.isArray(value.errors) ? value.errors : [];
@@ -25,7 +25,7 @@ export function openAiForm(value: unknown, part: Part): unknown {
   };
 }
 
-/** Some put the name beside `function` instead of into it, in OpenAI's form too. */
+/** Some models put the name beside `function` instead of into it, also in OpenAI's form. */
 function withPlainCalls(choice: unknown): unknown {
   if (!isObject(choice)) return choice;
   const part: Part = isObject(choice.delta) ? "delta" : "message";
@@ -40,7 +40,7 @@ function callForm(call: Loose): Loose {
   return { ...rest, type: "function", function: { name, arguments: args ?? parameters } };
 }
 
-/** A text that reads like JSON comes parsed. */
+/** Workers AI parses a text that looks like JSON, so it is turned back into text. */
 function textOf(response: unknown): string {
   if (typeof response === "string") return response;
   return response === undefined || response === null ? "" : JSON.stringify(response);
@@ -48,16 +48,16 @@ function textOf(response: unknown): string {
 
 const MARKED_CALL = /<tool_call>\s*([\s\S]*?)\s*(?:<\/tool_call>|$)/g;
 
-/** Whether a text that begins like this may turn out to be a call. */
+/** @returns true when a text with this beginning may become a call */
 export function mayBeCall(text: string): boolean {
   const begin = text.trimStart();
   return /^[{[]/.test(begin) || "<tool_call>".startsWith(begin.slice(0, 11));
 }
 
 /**
- * The calls that a model wrote as text: JSON alone, or marked with `<tool_call>`.
+ * Finds calls that a model wrote as text: JSON alone, or marked with `<tool_call>`.
  *
- * @param offered names: JSON that names none of them is an answer like any other
+ * @param offered the tools' names; JSON without one of them is an ordinary answer
  */
 export function callsInText(text: string, offered: ReadonlySet<string>): Loose[] | undefined {
   const marked = [...text.matchAll(MARKED_CALL)].map((match) => match[1] ?? "");
@@ -84,8 +84,8 @@ function parse(json: string): unknown[] {
 }
 
 /**
- * Workers AI's own error numbers, for what becomes of a call: 3036 is the account's free share of the day, which
- * no second try within a turn brings back.
+ * Workers AI's error numbers, by what a retry can do. 3036 means that the account's free share of the day is used up, so no retry
+ * within a turn helps.
  */
 const STATUS_OF: Record<string, number> = {
   "3006": 413,
@@ -100,7 +100,7 @@ const STATUS_OF: Record<string, number> = {
   "5018": 403,
 };
 
-/** @param message of what `run` threw: `InferenceUpstreamError: 3040: Capacity temporarily exceeded` */
+/** @param message of the error that `run` threw: `InferenceUpstreamError: 3040: Capacity temporarily exceeded` */
 export function statusOfError(message: string): number {
   const code = /^(?:\w+: )*(?:error code: )?(\d{4})\b/i.exec(message)?.[1];
   return (code && STATUS_OF[code]) || 502;

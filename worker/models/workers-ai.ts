@@ -1,18 +1,18 @@
 /**
  * Workers AI: Cloudflare's own models through the Worker's binding, without a key.
  *
- * To the rest of the gateway it is one more OpenAI-compatible endpoint: this file is the `fetch` by which it is
- * reached, so that time-outs, tries, fall-back and budgets are those of every other model.
+ * The rest of the gateway uses it like any OpenAI-compatible endpoint: this file is the `fetch` that reaches it, so time-outs,
+ * retries, fallback and budgets are the same as for other models.
  */
 import type { Fetch } from "@edgecall/core/loop/model.ts";
 import type { Env } from "../env.ts";
 import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import { callsInText, isObject, mayBeCall, openAiForm, statusOfError } from "./workers-ai-forms.ts";
 
-/** The binding, as far as it is used here. */
+/** The part of the binding that is used here. */
 export type WorkersAi = NonNullable<Env["AI"]>;
 
-/** @returns undefined: the model is at an address, and reached as any */
+/** @returns undefined for a model at an ordinary address */
 export function modelFetch(ai: WorkersAi | undefined, baseUrl: string): Fetch | undefined {
   return ai && baseUrl === WORKERS_AI_URL ? workersAiFetch(ai) : undefined;
 }
@@ -37,7 +37,7 @@ function workersAiFetch(ai: WorkersAi): Fetch {
     }
     if (answer instanceof ReadableStream) {
       const headers = { "content-type": "text/event-stream" };
-      // SAFETY: the binding's streams are of bytes.
+      // SAFETY: the binding's streams contain bytes.
       return new Response(mapped(answer as ReadableStream<Uint8Array>, offered), { headers });
     }
     return Response.json(wholeAnswer(openAiForm(answer, "message"), offered));
@@ -64,7 +64,7 @@ function textIn(chunk: unknown, part: "delta" | "message"): string {
   return isObject(message) && typeof message.content === "string" ? message.content : "";
 }
 
-/** The same stream in OpenAI's form. Lines that are no data are passed on: they are signs of life. */
+/** Converts a stream into OpenAI's form. Lines without data are passed on as signs of life. */
 function mapped(
   source: ReadableStream<Uint8Array>,
   offered: ReadonlySet<string>,
@@ -86,7 +86,7 @@ function mapped(
       },
       flush(out) {
         write(out, [rest]);
-        // Without [DONE] the stream broke off, and the reader has to see that it did.
+        // Without [DONE] the stream broke off, and the reader has to notice that.
         if (!chunks.released) write(out, chunks.release().map(dataLine));
       },
     }),
@@ -106,7 +106,7 @@ function mappedLine(line: string, chunks: HeldText): string[] {
 
 const dataLine = (chunk: unknown) => `data: ${JSON.stringify(chunk)}\n`;
 
-/** Holds a text back while it may yet turn out to be a call: what was shown to a person cannot be taken back. */
+/** Holds back a text that may still become a call, because text that a person has seen cannot be withdrawn. */
 class HeldText {
   readonly #offered: ReadonlySet<string>;
   #held: unknown[] = [];
@@ -119,7 +119,7 @@ class HeldText {
     this.#isText = offered.size === 0;
   }
 
-  /** @returns the chunks that may be told now */
+  /** @returns the chunks that can be sent now */
   take(chunk: unknown): unknown[] {
     const text = textIn(chunk, "delta");
     if (this.#isText || this.released) return [chunk];
@@ -131,7 +131,7 @@ class HeldText {
     return this.#letGo();
   }
 
-  /** The stream is at its end. */
+  /** Called at the end of the stream. @returns the remaining chunks */
   release(): unknown[] {
     this.released = true;
     const calls = this.#text === "" ? undefined : callsInText(this.#text, this.#offered);

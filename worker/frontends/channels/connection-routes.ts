@@ -1,4 +1,4 @@
-/** `/v1/connections`: chat apps that are connected, and connecting one. For administrators; no secret ever leaves here. */
+/** `/v1/connections`: lists, makes, checks and removes connections to chat apps. For administrators; no answer contains a secret. */
 import { toBase64Url } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
@@ -24,10 +24,10 @@ import {
 } from "../../settings/channels.ts";
 import { readSettings } from "../../settings/settings.ts";
 
-/** Of a webhook's secret that we make: 256 bits. */
+/** A webhook's secret that the gateway makes has 256 bits. */
 const SECRET_BYTES = 32;
 const CHANNEL = new RegExp(`^(${CHANNEL_NAMES.join("|")})$`);
-/** In place of Discord's key until Discord has told it. */
+/** A placeholder until Discord has told its key. */
 const NO_KEY = "0".repeat(64);
 
 const pasted = z.string().check(z.trim(), z.minLength(8), z.maxLength(1_000));
@@ -35,9 +35,9 @@ const NewConnection = z.strictObject({
   channel: z.enum(CONSOLE_CHANNELS),
   connection: z.string().check(z.regex(CONNECTION_ID, "expected a-z, 0-9 and -, at most 32")),
   token: pasted,
-  /** Slack's signing secret; Telegram's is made here, Discord has none. */
+  /** Slack's signing secret. The gateway makes Telegram's, and Discord has none. */
   secret: z.optional(pasted),
-  /** Another address of the platform's API. */
+  /** An address of the platform's API in place of the usual one. */
   base_url: z.optional(z.string().check(z.trim())),
 });
 type NewConnection = z.infer<typeof NewConnection>;
@@ -59,7 +59,7 @@ connections.get("/v1/connections", async (c) => {
   } satisfies Connections);
 });
 
-/** Looks at the token, keeps the connection, and has the platform deliver here. */
+/** Checks the token, stores the connection, and makes the platform deliver here. */
 connections.post("/v1/connections", async (c) => {
   const token = requireScope(c, "admin");
   const asked = await readBody(c, NewConnection);
@@ -80,13 +80,13 @@ connections.post("/v1/connections", async (c) => {
     const view = connectionView(c, connection, { made_by: token.name });
     return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
   } catch (error) {
-    // What cannot be delivered to is not kept; one that was there is, for it may still work.
+    // A new connection without deliveries is removed again. An earlier one stays, since it may still work.
     if (!before) await home.removeConnection(channel, name);
     throw error;
   }
 });
 
-/** What the platform says: whose token it is, and how deliveries stand. */
+/** Asks the platform for the token's bot and the state of deliveries. */
 connections.get("/v1/connections/:channel/:connection", async (c) => {
   const { connection, setup, isStored } = await named(c);
   const [account, deliveries] = await Promise.all([
@@ -102,7 +102,7 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
   } satisfies ConnectionState);
 });
 
-/** Has the platform deliver here: for a connection of CHANNELS, or after the gateway's address changed. */
+/** Makes the platform deliver here: for a connection of CHANNELS, or after the gateway's address has changed. */
 connections.post("/v1/connections/:channel/:connection/webhook", async (c) => {
   const { connection, setup, isStored } = await named(c);
   const todo = await answered(setup.install(connection, addressOf(c, connection, isStored)));
@@ -116,7 +116,7 @@ connections.delete("/v1/connections/:channel/:connection", async (c) => {
     throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
   const stored = await homeOf(c.env, home).connection(channel, name);
   if (!stored) throw new HttpError(404, "not_found", "no such connection");
-  // Gone in any case: a token that the platform does not know any more must not keep it here.
+  // The connection is removed in any case, also when the platform no longer knows the token.
   if (stored.ok) await Promise.resolve(setupOf(channel)?.uninstall?.(stored.value)).catch(() => undefined);
   await homeOf(c.env, home).removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
@@ -160,7 +160,7 @@ function setupFor(channel: string): Setup {
   return setup;
 }
 
-/** A platform's refusal, or its silence, in words for the person who connects. */
+/** Turns a platform's refusal or silence into an error for the person who connects. @throws HttpError 422, 502 */
 async function answered<T>(
   asked: Promise<{ ok: true; value: T } | { ok: false; error: string }>,
 ): Promise<T> {
@@ -180,7 +180,7 @@ async function answered<T>(
 
 type Place = { channel: string; connection: string; home: string };
 
-/** @param kept absent: it stands in CHANNELS */
+/** @param stored absent for a connection of CHANNELS */
 function connectionView(
   c: Context<App>,
   place: Place,
@@ -206,7 +206,7 @@ function addressOf(c: Context<App>, place: Place, isStored: boolean): string {
   return originOf(c) + webhookPath(place, isStored);
 }
 
-/** As platforms reach it. */
+/** @returns the gateway's address for platforms */
 function originOf(c: Context<App>): string {
   return readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
 }

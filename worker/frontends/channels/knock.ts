@@ -1,6 +1,6 @@
 /**
- * What the owners hear in their own private chats. A stranger has knocked: the code is not in it: the stranger has it,
- * and who tells it to an owner is the one who asked. What a stranger can set off is bounded for the whole home.
+ * Tells owners in their private chats that a stranger asks to be let in. The message does not contain the code: the stranger gives
+ * it to an owner, which proves who asked. The number of messages that strangers can cause is limited for the whole home.
  */
 
 import type { AdmittedSender, Stranger } from "../../api/senders.ts";
@@ -9,17 +9,17 @@ import { channelOf } from "../../channels/all.ts";
 import type { Env } from "../../env.ts";
 import { type Connection, readConnections } from "../../settings/channels.ts";
 
-/** A home has a few; a long list of them is no reason to write to everybody. */
+/** A home has few owners. With a long list of them, not everybody gets a message. */
 const OWNERS_MAX = 5;
 
 /**
- * @param over the connection that it is about: its own owners are told first
- * @param id of what they are told: none of them hears it twice
+ * @param over the connection that the message is about; its own owners come first
+ * @param id of the message, so that no owner gets it twice
  */
 export async function tellOwners(env: Env, over: Connection, id: string, text: string): Promise<void> {
   const { home } = over;
   const { senders } = await homeOf(env, home).pairings();
-  // This one may be kept by the home; others of those are not looked for.
+  // `over` may be stored in the home. Other connections that the home stores are not searched.
   const set = readConnections(env).filter(
     (one) => one.home === home && (one.channel !== over.channel || one.connection !== over.connection),
   );
@@ -37,7 +37,7 @@ export async function tellOwners(env: Env, over: Connection, id: string, text: s
   );
 }
 
-/** Those in the settings, and those whom another owner let in. */
+/** The owners named in the settings, and those whom another owner let in. */
 function ownersOf(
   { role_of, channel, connection }: Connection,
   senders: readonly AdmittedSender[],
@@ -49,15 +49,15 @@ function ownersOf(
   return [...new Set([...named, ...letIn.map(({ sender }) => sender)])];
 }
 
-/** Platforms without a private chat that is reached by a person's id have none: not everybody is told everywhere. */
+/** Empty for platforms where a person's id does not lead to a private chat: their owners get no message. */
 function privateChat(connection: Connection, id: string) {
   const chat = channelOf(connection.channel)?.privateChat?.(connection, id);
   return chat ? [{ channel: connection.channel, ...chat }] : [];
 }
 
-/** @param isLast no other is told of until an hour after the first of them is over */
+/** @param isLast no further stranger is announced within the hour */
 export function knockWords({ name, channel, connection }: Stranger, isLast: boolean): string {
-  // They chose it: words alone, no link and no mark.
+  // The stranger chose the name, so links and markup are removed.
   const plain = name.replace(/[^\p{L}\p{N} @.'-]/gu, "").trim();
   const who = plain === "" ? "Somebody" : `Somebody who goes by “${plain}”`;
   const more = isLast ? " Others who ask within the hour are listed in the console alone." : "";
