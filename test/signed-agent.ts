@@ -36,9 +36,9 @@ export class SignedAgent {
   }
 
   /** @returns the text that it publishes on the topic */
-  async say(kind: TopicKind, said: Fields): Promise<string> {
+  async say(kind: TopicKind, fields: Fields): Promise<string> {
     this.n += 1;
-    const body = stamped(JSON.stringify(said), { boot_id: this.bootId, n: this.n });
+    const body = stamped(JSON.stringify(fields), { boot_id: this.bootId, n: this.n });
     return await sign(this.#key, { agent: this.id, kind }, body);
   }
 

@@ -50,9 +50,9 @@ export class Sqld {
     });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`sqld: ${response.status} ${text}`);
-    const [{ error, response: said }] = (JSON.parse(text) as { results: [Result] }).results;
-    if (!said) throw new Error(`sqld: ${error?.message}`);
-    const { cols, rows } = said.result;
+    const [{ error, response: result }] = (JSON.parse(text) as { results: [Result] }).results;
+    if (!result) throw new Error(`sqld: ${error?.message}`);
+    const { cols, rows } = result.result;
     return rows.map((row) => Object.fromEntries(row.map((cell, n) => [cols[n]?.name ?? n, plain(cell)])));
   }
 

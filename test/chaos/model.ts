@@ -62,11 +62,11 @@ export async function startModel(): Promise<ChaosModel> {
     const from = messages.findLastIndex(isQuestion);
     const script = JSON.parse(textOf(messages[from]).slice(MARK.length)) as TurnScript;
     asked.set(script.turn, (asked.get(script.turn) ?? 0) + 1);
-    const said = messages.slice(from + 1);
-    const step = script.steps[said.filter((message) => message.tool_calls).length];
+    const sinceQuestion = messages.slice(from + 1);
+    const step = script.steps[sinceQuestion.filter((message) => message.tool_calls).length];
     setTimeout(() => {
       if (step) reply(response, { calls: step });
-      else reply(response, { text: answerTo(script, said) });
+      else reply(response, { text: answerTo(script, sinceQuestion) });
     }, script.delay);
   }
 
@@ -84,8 +84,8 @@ export async function startModel(): Promise<ChaosModel> {
   };
 }
 
-function answerTo(script: TurnScript, said: Message[]): string {
-  const results = said.filter((message) => message.role === "tool").map(textOf);
+function answerTo(script: TurnScript, sinceQuestion: Message[]): string {
+  const results = sinceQuestion.filter((message) => message.role === "tool").map(textOf);
   return `${answerMark(script.turn)} ${results.join(" | ")}`;
 }
 

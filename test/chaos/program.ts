@@ -112,9 +112,9 @@ export class Program {
     const child = spawn(program, args, { env, stdio, detached: true });
     closeSync(file);
     child.stdin?.on("error", () => {});
-    const said = Promise.withResolvers<void>();
+    const announced = Promise.withResolvers<void>();
     child.on("message", (message: { ready?: unknown }) => {
-      if (message.ready === true) said.resolve();
+      if (message.ready === true) announced.resolve();
     });
     const gone = Promise.withResolvers<void>();
     const ended = (how: string) => {
@@ -127,7 +127,7 @@ export class Program {
     child.once("exit", (code, signal) => ended(signal ?? `exit code ${code}`));
     const isReady =
       ready === "says so"
-        ? said.promise
+        ? announced.promise
         : until(ready, { within: READY_WITHIN_MS, what: this.name }).then(() => {});
     isReady.catch(() => {});
     return { child, gone: gone.promise, ready: isReady };

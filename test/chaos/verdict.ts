@@ -108,14 +108,14 @@ function judgeTurn(turn: AskedTurn, effects: Effects): Violation[] {
 }
 
 function judgeCall(call: SeenCall, times: number): { kind?: ViolationKind; what: string } {
-  const said = (call.error ?? call.result ?? "").slice(0, 160);
+  const text = (call.error ?? call.result ?? "").slice(0, 160);
   if (times > 1) return { kind: "twice", what: `call ${call.id} to ${call.agent} ran ${times} times` };
   if (call.status === "pending") return { kind: "open", what: `call ${call.id} has no outcome` };
   if (call.status === "success") {
-    return times === 1 ? { what: said } : { kind: "claimed", what: `call ${call.id}: '${said}'` };
+    return times === 1 ? { what: text } : { kind: "claimed", what: `call ${call.id}: '${text}'` };
   }
-  if (call.error_type === "outcome_unknown" || times === 0) return { what: said };
-  return { kind: "denied", what: `call ${call.id} ran, and it was said (${call.error_type}): '${said}'` };
+  if (call.error_type === "outcome_unknown" || times === 0) return { what: text };
+  return { kind: "denied", what: `call ${call.id} ran, and it was said (${call.error_type}): '${text}'` };
 }
 
 /** Returns the differences between two looks at a finished turn. Only a late result may change anything. */

@@ -76,7 +76,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
   const isQuiet = () => until(async () => (await state()).waiting === 0, { what: "nothing waits" });
 
   /** Sends audit lines as a bridge brings them. @param chars the length of each line's parameters */
-  async function brought(ids: readonly string[], lines: number, text: string): Promise<void> {
+  async function bringLines(ids: readonly string[], lines: number, text: string): Promise<void> {
     const socket = new WebSocket(`${gateway.url.replace("http", "ws")}/bridge`, {
       headers: { authorization: `Bearer ${TOKENS.bridge}` },
     });
@@ -186,12 +186,12 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
   ] as const)("a store that is %s is reported, and gets everything later", async (fault, problem) => {
     line.fault = fault;
     await refused(fault);
-    const told = await until(async () => {
+    const outlet = await until(async () => {
       const now = await state();
       return now.problem !== null && now;
     });
-    expect(told).toMatchObject({ problem, lost: 0, since: expect.any(Number) });
-    expect(told.waiting).toBeGreaterThan(200);
+    expect(outlet).toMatchObject({ problem, lost: 0, since: expect.any(Number) });
+    expect(outlet.waiting).toBeGreaterThan(200);
     expect(log.some((text) => text.includes("audit.unsent") && text.includes(problem))).toBe(true);
     line.fault = "none";
     await hasArrived(fault);
@@ -200,7 +200,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
   });
 
   test("large rows of three-byte letters arrive", async () => {
-    await brought(["large"], 100, "漢".repeat(2_000));
+    await bringLines(["large"], 100, "漢".repeat(2_000));
     await hasArrived("large", 100);
     expect((await state()).lost).toBe(0);
   });
@@ -209,7 +209,7 @@ describe("with sqld", { tags: ["needs/sqld"] }, () => {
     await isQuiet();
     line.fault = "down";
     const batches = Array.from({ length: 6 }, (_, n) => `flood-${n}`);
-    await brought(batches, 50, "x".repeat(5_000));
+    await bringLines(batches, 50, "x".repeat(5_000));
     const { lost, waiting } = await state();
     expect(lost).toBe(100);
     expect(waiting).toBeGreaterThan(1_000_000);

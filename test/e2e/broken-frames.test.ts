@@ -92,12 +92,12 @@ test.each([
 test("G11 a waiting room's socket that ends in a protocol error is removed, as after a close", async () => {
   const name = "a/api/broken-frames";
   // A conversation that does not exist has no waiting clients.
-  const said = await fetch(`${gateway.url}/v1/conversations/broken-frames/messages`, {
+  const answer = await fetch(`${gateway.url}/v1/conversations/broken-frames/messages`, {
     method: "POST",
     headers: { authorization: `Bearer ${TOKENS.owner}` },
     body: JSON.stringify({ text: "hello" }),
   });
-  await said.text();
+  await answer.text();
   const listening = () => read<number>(`/listening?name=${encodeURIComponent(name)}`);
   await until(async () => (await listening()) === 0, { what: "an empty room" });
   const room = `${gateway.url}/room?name=${encodeURIComponent(name)}&path=${encodeURIComponent("/follow")}`;

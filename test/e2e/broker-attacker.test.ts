@@ -277,10 +277,10 @@ async function expectUnharmed(name: string, doneBefore: number): Promise<void> {
     ).toEqual(["pi"]);
     expect(JSON.stringify(agents), name).not.toContain(FORGED);
   }
-  const shown = await Promise.all(
+  const visible = await Promise.all(
     ["/v1/questions", "/v1/audit?limit=100"].map(async (path) => (await stack.gateway.fetch(path)).text()),
   );
-  expect(shown.join(), name).not.toContain(FORGED);
+  expect(visible.join(), name).not.toContain(FORGED);
 }
 
 const ALL = { forging, replaying, commanding, naming, flooding };

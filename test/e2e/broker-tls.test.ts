@@ -94,6 +94,6 @@ describe("a broker with TLS", { tags: ["needs/mosquitto", "needs/openssl"] }, ()
 
   test("a host name that is not in the certificate: refused, although the authority is right", async () => {
     const words = await refused(start(`mqtts://localhost:${broker.port}`, ours));
-    for (const said of Object.values(words)) expect(said).toContain("is for another name");
+    for (const text of Object.values(words)) expect(text).toContain("is for another name");
   });
 });

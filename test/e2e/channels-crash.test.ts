@@ -1,6 +1,6 @@
 /** An answer reaches the chat whatever is killed on the way, and no part of it is sent twice without need. */
 import { afterAll, expect, test } from "vitest";
-import { everybody, OWNER, type Person, type Said } from "../platforms/people.ts";
+import { everybody, OWNER, type Person, type SentMessage } from "../platforms/people.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
@@ -28,28 +28,29 @@ async function killed(people: readonly Person[], before: Before): Promise<void> 
   await Promise.all(begun.map(({ after }) => after()));
 }
 
-const holding = (said: Said, words: string) => said.shown().filter(({ text }) => text.includes(words));
-const arrived = (said: Said, words: string) =>
-  until(() => holding(said, words).length > 0, { within: 30_000, what: words });
+const holding = (sent: SentMessage, words: string) =>
+  sent.messages().filter(({ text }) => text.includes(words));
+const arrived = (sent: SentMessage, words: string) =>
+  until(() => holding(sent, words).length > 0, { within: 30_000, what: words });
 
 test("the gateway is killed between its acknowledgement and the answer", async () => {
   await killed(Object.values(PEOPLE), async (person) => {
     const { channel } = person;
     const answer = `after the crash, on ${channel}`;
     const delivery = "424242";
-    const said = await person.say(script({ hang: "before" }, { text: answer }), OWNER, { delivery });
-    expect(said.status).toBeLessThan(300);
+    const sent = await person.say(script({ hang: "before" }, { text: answer }), OWNER, { delivery });
+    expect(sent.status).toBeLessThan(300);
     const isAsked = () =>
       stack.model.requests.some(({ messages }) => JSON.stringify(messages).includes(answer));
     await until(isAsked, { what: `the model is asked for ${channel}` });
     const after = async () => {
-      await arrived(said, answer);
+      await arrived(sent, answer);
       const again = await person.say(script({ text: `second run on ${channel}` }), OWNER, { delivery });
       expect(again.status).toBeLessThan(300);
       const help = await person.say("/help", OWNER);
       await arrived(help, "in your own words");
-      expect(holding(said, answer)).toHaveLength(1);
-      expect(holding(said, "second run")).toHaveLength(0);
+      expect(holding(sent, answer)).toHaveLength(1);
+      expect(holding(sent, "second run")).toHaveLength(0);
     };
     return { after };
   });
@@ -67,19 +68,19 @@ function twoParts({ channel, textMax }: Person): { steps: Step[]; first: string 
 test("the platform is down when the turn ends, and the gateway is killed while it waits: parts that arrived are not sent again", async () => {
   await killed([telegram, slack, generic], async (person) => {
     const { steps, first } = twoParts(person);
-    const sent = () =>
+    const delivered = () =>
       person.server.calls.filter(({ path, status }) => isMessage(path) && status < 300).length;
-    const before = sent();
+    const before = delivered();
     person.server.limit(
       3,
       () => ({ status: 503 }),
-      (path) => isMessage(path) && sent() > before,
+      (path) => isMessage(path) && delivered() > before,
     );
-    const said = await person.say(script(...steps), OWNER);
+    const sent = await person.say(script(...steps), OWNER);
     await until(() => person.server.calls.some(({ status }) => status === 503), { what: "a refusal" });
-    expect(holding(said, first)).toHaveLength(1);
+    expect(holding(sent, first)).toHaveLength(1);
     const after = async () => {
-      const isRest = () => said.shown().some(({ text, file }) => text.includes("second second") || file);
+      const isRest = () => sent.messages().some(({ text, file }) => text.includes("second second") || file);
       await until(isRest, { within: 30_000, what: `the rest on ${person.channel}` });
       const tries = person.server.calls.filter(({ body, status }) => status < 300 && body.includes(first));
       expect(tries).toHaveLength(1);
@@ -95,18 +96,18 @@ test("the gateway is killed while an answer is being written: the same message g
     const name = `half on ${person.channel} `;
     const slow: Step = { text: name.repeat(200), pieces: 200, everyMs: 100 };
     const whole = `whole on ${person.channel}`;
-    const said = await person.say(script(slow, { text: whole }), OWNER);
+    const sent = await person.say(script(slow, { text: whole }), OWNER);
     // After one edit the gateway knows that the message exists.
     const writes = () => person.server.calls.filter(({ body }) => body.includes(name));
     await until(() => writes().length > 1, { what: `words on ${person.channel}` });
-    const [draft] = holding(said, name);
+    const [draft] = holding(sent, name);
     const after = async () => {
-      await arrived(said, whole);
-      expect(holding(said, whole).map(({ id }) => id)).toEqual([draft?.id]);
-      expect(holding(said, name)).toEqual([]);
+      await arrived(sent, whole);
+      expect(holding(sent, whole).map(({ id }) => id)).toEqual([draft?.id]);
+      expect(holding(sent, name)).toEqual([]);
       const next = await person.say(script({ text: `next on ${person.channel}` }), OWNER);
       await arrived(next, `next on ${person.channel}`);
-      expect(holding(said, whole)).toHaveLength(1);
+      expect(holding(sent, whole)).toHaveLength(1);
     };
     return { after };
   });

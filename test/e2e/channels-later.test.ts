@@ -3,9 +3,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { everybody, MEMBER, OWNER, type Person, type Said } from "../platforms/people.ts";
-import { saying, shows } from "../platforms/seeing.ts";
-import type { Shown } from "../platforms/server.ts";
+import { everybody, MEMBER, OWNER, type Person, type SentMessage } from "../platforms/people.ts";
+import type { ChatMessage } from "../platforms/server.ts";
+import { waitForMessage, waitForText } from "../platforms/waiting.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
@@ -26,7 +26,12 @@ afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.clos
 const { discord, whatsapp } = PEOPLE;
 
 /** The messages of a chat, by any sender. */
-const chat = (shown: () => Shown[]): Said => ({ status: 200, ms: 0, words: undefined, shown });
+const chat = (messages: () => ChatMessage[]): SentMessage => ({
+  status: 200,
+  ms: 0,
+  words: undefined,
+  messages: messages,
+});
 /** The messages that the bot itself wrote in the chat of this person's command. */
 const byBot = (from: string) => chat(() => discord.fake.channels.get(`5${from}`) ?? []);
 
@@ -52,29 +57,29 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
       { text: `begun for ${channel}` },
       { text: `later for ${channel}: $notes` },
     ];
-    const said = await person.say(script(...steps), OWNER);
-    await saying(said, `begun for ${channel}`);
-    await saying(said, new RegExp(`later for ${channel}: .*done after 300 ms`, "s"));
-    const { id } = await shows(said, ({ file }) => file?.bytes === 5_000, "the job's picture");
-    const at = (text: string) => said.shown().findIndex((one) => one.text.includes(text));
+    const sent = await person.say(script(...steps), OWNER);
+    await waitForText(sent, `begun for ${channel}`);
+    await waitForText(sent, new RegExp(`later for ${channel}: .*done after 300 ms`, "s"));
+    const { id } = await waitForMessage(sent, ({ file }) => file?.bytes === 5_000, "the job's picture");
+    const at = (text: string) => sent.messages().findIndex((one) => one.text.includes(text));
     expect(at(`begun for ${channel}`)).toBeGreaterThanOrEqual(0);
     expect(at(`later for ${channel}`)).toBeGreaterThan(at(`begun for ${channel}`));
-    expect(said.shown().findIndex((one) => one.id === id)).toBeGreaterThan(at(`later for ${channel}`));
+    expect(sent.messages().findIndex((one) => one.id === id)).toBeGreaterThan(at(`later for ${channel}`));
   });
 });
 
 describe("discord", () => {
   test("when its token is refused too early, the bot sends the answer", async () => {
     const [from = ""] = OTHERS;
-    const said = await discord.say(
+    const sent = await discord.say(
       script({ hold: "refused", step: { text: "by the bot, since the token is refused" } }),
       from,
       { delivery: "8801" },
     );
-    expect(said.status).toBe(200);
+    expect(sent.status).toBe(200);
     discord.fake.interactions.delete("tok-8801");
     stack.model.release("refused");
-    await saying(byBot(from), "by the bot, since the token is refused");
+    await waitForText(byBot(from), "by the bot, since the token is refused");
   });
 });
 
@@ -103,17 +108,19 @@ describe("whatsapp", () => {
       value([], { statuses: [{ id: "wamid.x", status: "failed", errors: [{ code: 131_026 }] }] }),
     ];
     expect((await whatsapp.deliver(batch)).status).toBe(200);
-    await Promise.all([saying(of(one), "one is answered"), saying(of(two), "two is answered")]);
+    await Promise.all([waitForText(of(one), "one is answered"), waitForText(of(two), "two is answered")]);
     expect((await whatsapp.deliver(batch)).status).toBe(200);
-    await saying(await whatsapp.say(script({ text: "and then" }), one), "and then");
+    await waitForText(await whatsapp.say(script({ text: "and then" }), one), "and then");
     expect(
       of(one)
-        .shown()
+        .messages()
         .filter(({ text }) => text === "one is answered"),
     ).toHaveLength(1);
     // An owner, who is told about undelivered messages.
-    const said = of(two).shown();
-    expect(said.filter(({ text }) => !text.includes("did not deliver a message of mine"))).toHaveLength(1);
+    const messages = of(two).messages();
+    expect(messages.filter(({ text }) => !text.includes("did not deliver a message of mine"))).toHaveLength(
+      1,
+    );
     expect(JSON.stringify(stack.model.requests)).not.toContain("not ours");
   });
 
@@ -124,18 +131,18 @@ describe("whatsapp", () => {
       (path) => path.endsWith("/messages"),
     );
     const step = { hold: "limited", step: { text: "after a second" } };
-    const said = await whatsapp.say(script(step), OTHERS[2] ?? "");
+    const sent = await whatsapp.say(script(step), OTHERS[2] ?? "");
     // The typing indicator meets the limit, and the messages after it respect it.
     await until(() => whatsapp.server.calls.some(({ status }) => status === 429), { what: "a refusal" });
     stack.model.release("limited");
-    await saying(said, "after a second");
+    await waitForText(sent, "after a second");
     expect(whatsapp.server.tooEarly).toEqual([]);
   });
 });
 
 describe("time passes while a turn runs", () => {
   const [, dan = "", , wanda = ""] = OTHERS;
-  let fromWanda: Said;
+  let fromWanda: SentMessage;
 
   // The times in the rows are changed while the gateway is down.
   beforeAll(async () => {
@@ -163,14 +170,14 @@ describe("time passes while a turn runs", () => {
   });
 
   test("discord, after 15 minutes: the bot sends parts, picture, question and the end of the answer", async () => {
-    const said = byBot(dan);
-    const asked = await shows(said, ({ buttons }) => buttons.length === 2, "the question");
+    const fromBot = byBot(dan);
+    const asked = await waitForMessage(fromBot, ({ buttons }) => buttons.length === 2, "the question");
     await discord.press(asked.buttons[0]?.data ?? "", dan, dan);
-    await saying(said, /The end: .*the answer was: yes/s);
-    await shows(said, ({ file }) => file?.bytes === 3_000, "the picture");
-    const shown = said.shown();
-    expect(shown.filter(({ text }) => text.includes("of the long answer")).length).toBeGreaterThan(1);
-    expect(shown.find(({ id }) => id === asked.id)?.buttons).toEqual([]);
+    await waitForText(fromBot, /The end: .*the answer was: yes/s);
+    await waitForMessage(fromBot, ({ file }) => file?.bytes === 3_000, "the picture");
+    const messages = fromBot.messages();
+    expect(messages.filter(({ text }) => text.includes("of the long answer")).length).toBeGreaterThan(1);
+    expect(messages.find(({ id }) => id === asked.id)?.buttons).toEqual([]);
     expect(discord.server.calls.filter(({ path }) => path.includes("tok-8802"))).toEqual([]);
     const posted = discord.server.calls
       .filter(({ path, method }) => path === `/channels/5${dan}/messages` && method === "POST")
@@ -191,8 +198,8 @@ describe("time passes while a turn runs", () => {
     });
     expect(messages()).toEqual([]);
     await whatsapp.say("/help", wanda);
-    await saying(fromWanda, "in your own words");
-    expect(fromWanda.shown()[0]?.text).toBe("an answer a day later");
+    await waitForText(fromWanda, "in your own words");
+    expect(fromWanda.messages()[0]?.text).toBe("an answer a day later");
 
     // Also by the platform's own clock.
     whatsapp.fake.isWindowOpen = false;
@@ -201,10 +208,10 @@ describe("time passes while a turn runs", () => {
     const refused = messages().length;
     whatsapp.fake.isWindowOpen = true;
     const next = await whatsapp.say(script({ text: "what came after it" }), wanda);
-    await saying(next, "what came after it");
+    await waitForText(next, "what came after it");
     expect(
       fromWanda
-        .shown()
+        .messages()
         .map(({ text }) => text)
         .slice(-2),
     ).toEqual(["what the platform refused", "what came after it"]);

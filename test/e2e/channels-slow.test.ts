@@ -26,26 +26,26 @@ test("a tool works for 20 s: message and repeat are acknowledged within 1 s, and
       const answer = `slow answer for ${person.channel}`;
       const question = script(slow, { text: answer });
       const began = performance.now();
-      const said = await person.say(question, OWNER, { delivery: "77777" });
+      const sent = await person.say(question, OWNER, { delivery: "77777" });
       const asked = () =>
         stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(answer)).length;
       await until(() => asked() === 1, { within: 10_000, what: `the model of ${person.channel}` });
       // Sent while the device works.
       const repeat = await person.say(question, OWNER, { delivery: "77777" });
       const status = await person.say("/status", OWNER);
-      for (const ack of [said, repeat, status]) {
+      for (const ack of [sent, repeat, status]) {
         expect(ack.status).toBeLessThan(300);
         expect(ack.ms, person.channel).toBeLessThan(ACK_WITHIN_MS);
       }
       expect(performance.now() - began).toBeLessThan(TOOL_MS);
-      const answers = () => said.shown().filter(({ text }) => text.includes(answer));
+      const answers = () => sent.messages().filter(({ text }) => text.includes(answer));
       expect(answers()).toEqual([]);
       await until(() => answers().length > 0, { within: TOOL_MS + 20_000, what: answer });
       expect(performance.now() - began).toBeGreaterThan(TOOL_MS);
       expect((await person.say(question, OWNER, { delivery: "77777" })).ms).toBeLessThan(ACK_WITHIN_MS);
       // A later question is answered later, so no answer to a repetition can follow.
       const last = await person.say(script({ text: `after ${person.channel}` }), OWNER);
-      await until(() => last.shown().some(({ text }) => text.includes(`after ${person.channel}`)), {
+      await until(() => last.messages().some(({ text }) => text.includes(`after ${person.channel}`)), {
         within: 20_000,
       });
       // Two steps of one turn, and one request of the last message.

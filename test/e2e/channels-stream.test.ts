@@ -2,9 +2,9 @@
  * An answer is written in the chat while the model produces it: in one message, which finally holds the whole answer.
  */
 import { afterAll, expect, test } from "vitest";
-import { everybody, type Person, type Said } from "../platforms/people.ts";
-import { saying, shows } from "../platforms/seeing.ts";
-import type { Call, Shown } from "../platforms/server.ts";
+import { everybody, type Person, type SentMessage } from "../platforms/people.ts";
+import type { Call, ChatMessage } from "../platforms/server.ts";
+import { waitForMessage, waitForText } from "../platforms/waiting.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
@@ -58,15 +58,16 @@ const picture: Step = {
   calls: [{ arguments: { agent_id: "eye", action: "picture", params: { bytes: 100 } } }],
 };
 
-const isHalf = ({ text }: Shown) => text.endsWith("…");
-const half = (said: Said, words: string) =>
-  shows(said, (shown) => shown.text.includes(words) && isHalf(shown), `half of '${words}'`);
-const whole = (said: Said, words: string) =>
-  shows(said, (shown) => shown.text.includes(words) && !isHalf(shown), `all of '${words}'`);
-const holding = (said: Said, words: string) => said.shown().filter(({ text }) => text.includes(words));
+const isHalf = ({ text }: ChatMessage) => text.endsWith("…");
+const half = (sent: SentMessage, words: string) =>
+  waitForMessage(sent, (message) => message.text.includes(words) && isHalf(message), `half of '${words}'`);
+const whole = (sent: SentMessage, words: string) =>
+  waitForMessage(sent, (message) => message.text.includes(words) && !isHalf(message), `all of '${words}'`);
+const holding = (sent: SentMessage, words: string) =>
+  sent.messages().filter(({ text }) => text.includes(words));
 
 /** Returns the calls with these words, in order. */
-function sent({ server }: Person, words: string): Call[] {
+function callsWith({ server }: Person, words: string): Call[] {
   return server.calls.filter(({ body }) => body.includes(words));
 }
 
@@ -92,17 +93,17 @@ onEach(
   async (person, name) => {
     const begun = `${name}: **bold** [link](https://example.org/) <b> &\n\n\`\`\`sh\nls -l **`;
     const text = `${begun}${"x".repeat(begun.length - 4)}\n\`\`\``;
-    const said = await person.say(script({ text, pause: name }), newId());
-    const draft = await half(said, name);
+    const sent = await person.say(script({ text, pause: name }), newId());
+    const draft = await half(sent, name);
     expect(draft.text).toContain("ls -l");
     expectFence(person, draft.text);
     expect(draft.text).not.toContain("xx");
     if (person === telegram) expect(draft.text).toContain("<b>bold</b>");
     stack.model.release(name);
-    const answer = await whole(said, "xxx");
+    const answer = await whole(sent, "xxx");
     expect(answer.id).toBe(draft.id);
-    expect(holding(said, name)).toHaveLength(1);
-    const calls = sent(person, name);
+    expect(holding(sent, name)).toHaveLength(1);
+    const calls = callsWith(person, name);
     expect(calls.every(isTaken)).toBe(true);
     expectPace(calls, GAP_MS);
   },
@@ -114,15 +115,15 @@ onEach(
     const lines = (person.textMax * 1.8) / 60;
     const text = `Of ${name}:\n\n\`\`\`\n${`${name} ${".".repeat(58 - name.length)}\n`.repeat(lines)}\`\`\`\nThe end of ${name}.`;
     const slow: Step = { text, pieces: 60, everyMs: 100 };
-    const said = await person.say(script(slow), newId());
-    const draft = await half(said, name);
-    await saying(said, `The end of ${name}.`);
-    const shown = holding(said, name);
-    expect(shown[0]?.id).toBe(draft.id);
-    expect(shown.length).toBeGreaterThan(1);
-    expect(shown.some(isHalf)).toBe(false);
-    for (const { text } of shown) expectFence(person, text);
-    const calls = sent(person, name);
+    const sent = await person.say(script(slow), newId());
+    const draft = await half(sent, name);
+    await waitForText(sent, `The end of ${name}.`);
+    const messages = holding(sent, name);
+    expect(messages[0]?.id).toBe(draft.id);
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages.some(isHalf)).toBe(false);
+    for (const { text } of messages) expectFence(person, text);
+    const calls = callsWith(person, name);
     expect(calls.length).toBeGreaterThan(3);
     expect(calls.every(isTaken)).toBe(true);
     expectPace(calls, GAP_MS);
@@ -132,11 +133,11 @@ onEach(
 test.concurrent("in a Telegram group edits are rarer, because all messages there count", async () => {
   const name = `group ${newId()}`;
   const slow: Step = { text: `${name} word`.repeat(60), pieces: 60, everyMs: 100 };
-  const said = await telegram.say(script(slow), newId(), { group: true });
-  await half(said, name);
-  const answer = await whole(said, name);
-  expect(holding(said, name)).toEqual([answer]);
-  const calls = sent(telegram, name);
+  const sent = await telegram.say(script(slow), newId(), { group: true });
+  await half(sent, name);
+  const answer = await whole(sent, name);
+  expect(holding(sent, name)).toEqual([answer]);
+  const calls = callsWith(telegram, name);
   expectPace(calls.slice(0, -1), GROUP_GAP_MS);
   expectPace(calls, GAP_MS);
 });
@@ -144,14 +145,14 @@ test.concurrent("in a Telegram group edits are rarer, because all messages there
 onEach("a step that is tried again: what was said is rubbed out", async (person, name) => {
   const broken: Step = { text: `void ${name} `.repeat(2), pause: name, breakOff: true };
   const again: Step = { hold: `${name} again`, step: { text: `right ${name}` } };
-  const said = await person.say(script(broken, again), newId());
-  const draft = await half(said, `void ${name}`);
+  const sent = await person.say(script(broken, again), newId());
+  const draft = await half(sent, `void ${name}`);
   stack.model.release(name);
-  await shows(said, ({ id, text }) => id === draft.id && text === "…", "nothing of it");
+  await waitForMessage(sent, ({ id, text }) => id === draft.id && text === "…", "nothing of it");
   stack.model.release(`${name} again`);
-  const answer = await whole(said, `right ${name}`);
+  const answer = await whole(sent, `right ${name}`);
   expect(answer.id).toBe(draft.id);
-  expect(holding(said, name)).toHaveLength(1);
+  expect(holding(sent, name)).toHaveLength(1);
 });
 
 onEach(
@@ -163,20 +164,20 @@ onEach(
       calls: [{ arguments: { agent_id: "eye", action: "picture", params: { bytes: 100 } } }],
     };
     const answers: Step = { text: `seen ${name} `.repeat(2), pause: `${name} seen` };
-    const said = await person.say(script(asks, answers), newId());
-    const draft = await half(said, `let me look ${name}`);
+    const sent = await person.say(script(asks, answers), newId());
+    const draft = await half(sent, `let me look ${name}`);
     stack.model.release(name);
-    const record = await saying(said, /^[⏳✓] eye · picture/);
+    const record = await waitForText(sent, /^[⏳✓] eye · picture/);
     expect(record.id).toBe(draft.id);
-    const next = await half(said, `seen ${name}`);
+    const next = await half(sent, `seen ${name}`);
     stack.model.release(`${name} seen`);
-    const answer = await whole(said, `seen ${name}`);
+    const answer = await whole(sent, `seen ${name}`);
     expect(answer.id).toBe(next.id);
-    expect(holding(said, "let me look")).toEqual([]);
-    await shows(said, ({ file }) => file !== undefined, "the picture");
+    expect(holding(sent, "let me look")).toEqual([]);
+    await waitForMessage(sent, ({ file }) => file !== undefined, "the picture");
     if (person === discord) return;
     // On Discord the answer replaces "thinking …" and the record of calls.
-    const [first, second] = said.shown();
+    const [first, second] = sent.messages();
     expect(first?.id).toBe(record.id);
     expect(first?.text).toMatch(/^✓ eye · picture \(\d+ ms\)$/);
     expect(second?.id).toBe(answer.id);
@@ -184,11 +185,11 @@ onEach(
 );
 
 onEach("a quick answer is one message, sent once", async (person, name) => {
-  const said = await person.say(script({ text: `quick ${name}` }), newId());
-  await whole(said, `quick ${name}`);
+  const sent = await person.say(script({ text: `quick ${name}` }), newId());
+  await whole(sent, `quick ${name}`);
   const next = await person.say(script({ text: `next ${name}` }), newId());
   await whole(next, `next ${name}`);
-  expect(sent(person, `quick ${name}`)).toHaveLength(1);
+  expect(callsWith(person, `quick ${name}`)).toHaveLength(1);
 });
 
 onEach(
@@ -197,15 +198,19 @@ onEach(
     const from = newId();
     for (const command of ["/stop", "/new"]) {
       const pause = `${name} ${command}`;
-      const said = await person.say(script({ text: `${pause} `.repeat(2), pause }), from);
-      const draft = await half(said, pause);
+      const sent = await person.say(script({ text: `${pause} `.repeat(2), pause }), from);
+      const draft = await half(sent, pause);
       await person.say(command, from);
-      await shows(said, ({ id, text }) => id === draft.id && text.startsWith("Cancelled."), "its end");
-      expect(holding(said, pause)).toEqual([]);
+      await waitForMessage(
+        sent,
+        ({ id, text }) => id === draft.id && text.startsWith("Cancelled."),
+        "its end",
+      );
+      expect(holding(sent, pause)).toEqual([]);
       const next = await person.say(script({ text: `after ${pause}` }), from);
       const answer = await whole(next, `after ${pause}`);
       if (person !== discord) expect(answer.id).not.toBe(draft.id);
-      expect(said.shown().find(({ id }) => id === draft.id)?.text).toMatch(/^Cancelled\./);
+      expect(sent.messages().find(({ id }) => id === draft.id)?.text).toMatch(/^Cancelled\./);
     }
   },
 );
@@ -214,14 +219,14 @@ onEach(
   "somebody deletes the message in the middle: no edit comes after that, and the answer is sent anew",
   async (person, name) => {
     const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 100 };
-    const said = await person.say(script(slow), newId());
-    const draft = await half(said, name);
-    const shown = said.shown();
-    shown.splice(shown.indexOf(draft), 1);
-    await whole(said, name);
-    expect(holding(said, name)).toHaveLength(1);
+    const sent = await person.say(script(slow), newId());
+    const draft = await half(sent, name);
+    const messages = sent.messages();
+    messages.splice(messages.indexOf(draft), 1);
+    await whole(sent, name);
+    expect(holding(sent, name)).toHaveLength(1);
     // One edit during the stream, and the final one.
-    expect(sent(person, name).filter((call) => !isTaken(call))).toHaveLength(2);
+    expect(callsWith(person, name).filter((call) => !isTaken(call))).toHaveLength(2);
   },
 );
 
@@ -229,8 +234,8 @@ test.concurrent("Discord's token expires during the stream: the bot sends the an
   const name = `token ${newId()}`;
   const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 80 };
   const from = newId();
-  const said = await discord.say(script(slow), from, { delivery: "4711" });
-  await half(said, name);
+  const sent = await discord.say(script(slow), from, { delivery: "4711" });
+  await half(sent, name);
   discord.fake.interactions.delete("tok-4711");
   const ofBot = () => [...discord.fake.channels.values()].flat().filter(({ text }) => text.includes(name));
   await until(() => ofBot().length > 0, { within: 20_000, what: "the bot's message" });
@@ -245,12 +250,12 @@ test.concurrent.each([whatsapp, generic] as Person[])(
   async (person) => {
     const name = `whole ${person.channel}`;
     const slow: Step = { text: `${name} `.repeat(20), pieces: 20, everyMs: 100 };
-    const said = await person.say(script(picture, slow), newId());
-    await saying(said, name);
-    await shows(said, ({ file }) => file !== undefined, "the picture");
+    const sent = await person.say(script(picture, slow), newId());
+    await waitForText(sent, name);
+    await waitForMessage(sent, ({ file }) => file !== undefined, "the picture");
     // There is also no list of calls.
-    expect(said.shown()).toHaveLength(2);
-    expect(sent(person, name)).toHaveLength(1);
+    expect(sent.messages()).toHaveLength(2);
+    expect(callsWith(person, name)).toHaveLength(1);
   },
 );
 
@@ -258,14 +263,14 @@ onEach(
   "a limit in the middle is obeyed: edits are left out, the answer comes after it",
   async (person, name) => {
     const slow: Step = { text: `${name} word `.repeat(60), pieces: 60, everyMs: 80 };
-    const said = await person.say(script(slow), newId());
-    const draft = await half(said, name);
+    const sent = await person.say(script(slow), newId());
+    const draft = await half(sent, name);
     person.limit(4);
-    const answer = await whole(said, name);
+    const answer = await whole(sent, name);
     expect(answer.id).toBe(draft.id);
-    expect(holding(said, name)).toHaveLength(1);
+    expect(holding(sent, name)).toHaveLength(1);
     expect(person.server.tooEarly).toEqual([]);
-    const refused = sent(person, name).filter((call) => !isTaken(call));
+    const refused = callsWith(person, name).filter((call) => !isTaken(call));
     expect(refused).toHaveLength(1);
   },
   // The other tests would be limited too.

@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { privateChannel } from "../platforms/discord.ts";
-import { everybody, MEMBER, OWNER, type Person, type Said } from "../platforms/people.ts";
-import { saying, shows } from "../platforms/seeing.ts";
-import { PNG, type Shown } from "../platforms/server.ts";
+import { everybody, MEMBER, OWNER, type Person, type SentMessage } from "../platforms/people.ts";
+import { type ChatMessage, PNG } from "../platforms/server.ts";
+import { waitForMessage, waitForText } from "../platforms/waiting.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
@@ -44,46 +44,46 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     const name = `${person.channel}-slow`;
     const question = script({ hold: name, step: { text: `slow answer of ${name}` } });
     const delivery = `9${newId()}`;
-    const said = await person.say(question, OWNER, { delivery });
+    const sent = await person.say(question, OWNER, { delivery });
     const again = await person.say(question, OWNER, { delivery });
-    for (const { status, ms } of [said, again]) {
+    for (const { status, ms } of [sent, again]) {
       expect(status).toBeLessThan(300);
       expect(ms).toBeLessThan(ACK_WITHIN_MS);
     }
     const asked = () =>
       stack.model.requests.filter(({ messages }) => JSON.stringify(messages).includes(name));
     await until(() => asked().length > 0, { what: "the model is asked" });
-    expect(said.shown().some(({ text }) => text.includes("slow answer"))).toBe(false);
+    expect(sent.messages().some(({ text }) => text.includes("slow answer"))).toBe(false);
     stack.model.release(name);
-    await saying(said, `slow answer of ${name}`);
+    await waitForText(sent, `slow answer of ${name}`);
     const after = await person.say(question, OWNER, { delivery });
     expect(after.status).toBeLessThan(300);
     const next = await person.say(script({ text: `next of ${name}` }), OWNER);
-    await saying(next, `next of ${name}`);
+    await waitForText(next, `next of ${name}`);
     expect(asked()).toHaveLength(2);
-    expect(said.shown().filter(({ text }) => text.includes(`slow answer of ${name}`))).toHaveLength(1);
+    expect(sent.messages().filter(({ text }) => text.includes(`slow answer of ${name}`))).toHaveLength(1);
   });
 
   test("S17 the links of an answer are not fetched for a preview", async () => {
     const link = `https://collect.example/${person.channel}?secret=1`;
-    const said = await person.say(script({ text: `See ${link} for more.` }), OWNER);
-    const shown = await saying(said, link);
-    expect(shown.previewed ?? false).toBe(false);
+    const sent = await person.say(script({ text: `See ${link} for more.` }), OWNER);
+    const message = await waitForText(sent, link);
+    expect(message.previewed ?? false).toBe(false);
   });
 
   test("a device's picture is delivered", async () => {
     const done = `picture for ${person.channel}`;
-    const said = await person.say(script(call("picture", { bytes: 20_000 }), { text: done }), OWNER);
-    await saying(said, done);
-    const { file } = await shows(said, (shown) => shown.file !== undefined, "a picture");
+    const sent = await person.say(script(call("picture", { bytes: 20_000 }), { text: done }), OWNER);
+    await waitForText(sent, done);
+    const { file } = await waitForMessage(sent, (message) => message.file !== undefined, "a picture");
     expect(file).toMatchObject({ bytes: 20_000, type: "image/jpeg" });
   });
 
   test("an approval by its button: not by a member, once by the owner, and then the buttons disappear", async () => {
     const file = `${person.channel}.txt`;
     const write = call("write", { path: file, content: "hello" });
-    const said = await person.say(script(write, { text: `written for ${person.channel}` }), OWNER);
-    const asked = await shows(said, (shown) => shown.buttons.length === 2, "the buttons");
+    const sent = await person.say(script(write, { text: `written for ${person.channel}` }), OWNER);
+    const asked = await waitForMessage(sent, (message) => message.buttons.length === 2, "the buttons");
     expect(asked.text).toContain(file);
     const [approve, deny] = asked.buttons;
     const refused = await person.press(approve?.data ?? "", MEMBER);
@@ -93,14 +93,14 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     const pressed = await person.press(approve?.data ?? "", OWNER);
     // On WhatsApp a text to one person is a normal message.
     if (person.channel !== "whatsapp") expect(pressed.words).toBeUndefined();
-    await saying(said, `written for ${person.channel}`);
+    await waitForText(sent, `written for ${person.channel}`);
     expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(true);
-    const decided = await saying(said, "Approved");
+    const decided = await waitForText(sent, "Approved");
     // G14: by name as in a mention, and not only by id.
     if (person.channel === "slack" || person.channel === "discord")
       expect(decided.text).toMatch(/Approved by <@\w+>/);
     if (person.channel !== "whatsapp" && person.channel !== "generic")
-      expect(said.shown().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
+      expect(sent.messages().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
     const late = await person.press(deny?.data ?? "", OWNER);
     await until(() => late.words !== undefined, { what: "words for who is late" });
     expect(late.words).toMatch(/already|not open/);
@@ -109,8 +109,8 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   test("after a rate limit the answer arrives in time", async () => {
     person.limit(2);
     const began = performance.now();
-    const said = await person.say(script({ text: `limited ${person.channel}` }), OWNER);
-    await saying(said, `limited ${person.channel}`);
+    const sent = await person.say(script({ text: `limited ${person.channel}` }), OWNER);
+    await waitForText(sent, `limited ${person.channel}`);
     expect(performance.now() - began).toBeGreaterThan(2_000);
     expect(person.server.tooEarly).toEqual([]);
   });
@@ -118,28 +118,28 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   test("a stranger gets no access but a code, and the owner admits them", async () => {
     const stranger = newId();
     const secret = `the stranger of ${person.channel}`;
-    const kept = await person.say(script({ text: secret }), stranger);
-    await until(() => kept.words !== undefined, { what: "words for the stranger" });
-    const [, code] = /Your code is ([A-Z2-9]{6}):/.exec(kept.words ?? "") ?? [];
+    const sent = await person.say(script({ text: secret }), stranger);
+    await until(() => sent.words !== undefined, { what: "words for the stranger" });
+    const [, code] = /Your code is ([A-Z2-9]{6}):/.exec(sent.words ?? "") ?? [];
     expect(code).toBeDefined();
     expect(JSON.stringify(stack.model.requests)).not.toContain(secret);
     const tried = await person.say(`/approve ${code}`, MEMBER);
-    await saying(tried, "Only an owner can let somebody in");
+    await waitForText(tried, "Only an owner can let somebody in");
     const approved = await person.say(`/approve ${code} guest`, OWNER);
-    await saying(approved, /may speak now, as a guest/);
+    await waitForText(approved, /may speak now, as a guest/);
     const welcome = await person.say(script({ text: secret }), stranger);
-    await saying(welcome, secret);
+    await waitForText(welcome, secret);
     // Guests may only read.
     const write = call("write", { path: "guest.txt", content: "x" });
     const refused = await person.say(script(write, { text: "$results" }), stranger);
-    await saying(refused, "only actions that read are allowed");
+    await waitForText(refused, "only actions that read are allowed");
     expect(existsSync(join(stack.workspaceOf("eye"), "guest.txt"))).toBe(false);
   });
 
   test("G14 a mistyped command gets a suggestion, and is not sent to the model", async () => {
     const asked = stack.model.requests.length;
-    const said = await person.say("/stauts", OWNER);
-    await saying(said, "Did you mean /status?");
+    const sent = await person.say("/stauts", OWNER);
+    await waitForText(sent, "Did you mean /status?");
     expect(
       stack.model.requests
         .slice(asked)
@@ -148,20 +148,20 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   });
 
   test("commands: /agents, /status, /help, /stop, /new", async () => {
-    await saying(await person.say("/agents", OWNER), /eye \(online\)/);
-    await saying(await person.say("/help", OWNER), "in your own words");
-    await saying(await person.say("/stop", OWNER), "Nothing is running.");
+    await waitForText(await person.say("/agents", OWNER), /eye \(online\)/);
+    await waitForText(await person.say("/help", OWNER), "in your own words");
+    await waitForText(await person.say("/stop", OWNER), "Nothing is running.");
     const name = `${person.channel}-stopped`;
-    const said = await person.say(script({ hold: name, step: { text: "never said" } }), OWNER);
-    await saying(
+    const sent = await person.say(script({ hold: name, step: { text: "never said" } }), OWNER);
+    await waitForText(
       await person.say("/status", OWNER),
       /Running in this conversation: 1[\s\S]*1 of 1 devices are online/,
     );
     await person.say("/stop", OWNER);
-    await saying(said, "Cancelled.");
-    await saying(await person.say("/new", OWNER), "A new conversation");
+    await waitForText(sent, "Cancelled.");
+    await waitForText(await person.say("/new", OWNER), "A new conversation");
     const fresh = await person.say(script({ text: `fresh ${person.channel}` }), OWNER);
-    await saying(fresh, `fresh ${person.channel}`);
+    await waitForText(fresh, `fresh ${person.channel}`);
     const last = stack.model.requests.findLast(({ messages }) =>
       JSON.stringify(messages).includes(`fresh ${person.channel}`),
     );
@@ -186,10 +186,10 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", 
     // From a file, because a question has its own limit.
     writeFileSync(join(stack.workspaceOf("eye"), "log.txt"), lines.slice(0, lines.length / 2).join("\n"));
     const text = "The **log** <now>:\n\n```sh\n$results\n$results\n```\n\nThe end & more.";
-    const said = await person.say(script(call("read", { path: "log.txt" }), { text }), OWNER);
-    await saying(said, /The end (&|&amp;) more\./);
-    await saying(said, TITLE[person.channel] ?? "");
-    const parts = said.shown().filter((shown) => /\bline \d+ \./.test(shown.text));
+    const sent = await person.say(script(call("read", { path: "log.txt" }), { text }), OWNER);
+    await waitForText(sent, /The end (&|&amp;) more\./);
+    await waitForText(sent, TITLE[person.channel] ?? "");
+    const parts = sent.messages().filter((message) => /\bline \d+ \./.test(message.text));
     expect(parts.length).toBeGreaterThan(2);
     const all = parts.map((part) => part.text).join("\n");
     for (const at of [0, 1, Math.floor(lines.length / 2) - 1]) expect(all).toContain(`line ${at} .`);
@@ -200,19 +200,19 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel: what a chat shows", 
   });
 
   test("a person's picture reaches the model", async () => {
-    const said = await person.say(script({ text: "I see $pictures" }), OWNER, { picture: true });
+    const sent = await person.say(script({ text: "I see $pictures" }), OWNER, { picture: true });
     const length = "data:image/png;base64,".length + Math.ceil(PNG.length / 3) * 4;
-    await saying(said, `I see data:image/png ${length}`);
+    await waitForText(sent, `I see data:image/png ${length}`);
   });
 });
 
 describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$channel: groups", (person) => {
   test("an owner in a group may only read; a stranger there gets no answer", async () => {
     const write = call("write", { path: "group.txt", content: "x" });
-    const said = await person.say(script(write, { text: "$results" }), OWNER, { group: true });
-    await saying(said, "only actions that read are allowed");
+    const sent = await person.say(script(write, { text: "$results" }), OWNER, { group: true });
+    await waitForText(sent, "only actions that read are allowed");
     const read = await person.say(script(call("cpu", {}), { text: "read it" }), OWNER, { group: true });
-    await saying(read, "read it");
+    await waitForText(read, "read it");
     const stranger = await person.say(script({ text: "nothing" }), newId(), {
       group: true,
     });
@@ -225,14 +225,14 @@ describe.each([PEOPLE.telegram, PEOPLE.slack] as Person[])("$channel: while devi
   test("a message shows the calls, and stays above the answer as their record", async () => {
     const name = `${person.channel}-working`;
     const steps = [call("picture", { bytes: 100 }), { hold: name, step: { text: `done of ${name}` } }];
-    const said = await person.say(script(...steps), OWNER);
-    const shown = await shows(said, ({ text }) => /^[⏳✓] eye · picture/.test(text), "the call");
+    const sent = await person.say(script(...steps), OWNER);
+    const message = await waitForMessage(sent, ({ text }) => /^[⏳✓] eye · picture/.test(text), "the call");
     stack.model.release(name);
-    await saying(said, `done of ${name}`);
-    const at = (id: string) => said.shown().findIndex((one) => one.id === id);
-    expect(said.shown()[at(shown.id)]?.text).toMatch(/^✓ eye · picture \(\d+ ms\)$/);
-    expect(said.shown().findIndex(({ text }) => text.includes(`done of ${name}`))).toBeGreaterThan(
-      at(shown.id),
+    await waitForText(sent, `done of ${name}`);
+    const at = (id: string) => sent.messages().findIndex((one) => one.id === id);
+    expect(sent.messages()[at(message.id)]?.text).toMatch(/^✓ eye · picture \(\d+ ms\)$/);
+    expect(sent.messages().findIndex(({ text }) => text.includes(`done of ${name}`))).toBeGreaterThan(
+      at(message.id),
     );
   });
 });
@@ -245,23 +245,28 @@ test("owners on every platform are told once an hour what WhatsApp did not deliv
   await PEOPLE.whatsapp.deliver([failed("999", 131_053)]);
   for (let times = 0; times < 4; times += 1)
     await PEOPLE.whatsapp.deliver([failed(PEOPLE.whatsapp.settings.phone_number_id, 131_026)]);
-  const chat = (shown: () => Shown[]): Said => ({ status: 200, ms: 0, words: undefined, shown });
+  const chat = (messages: () => ChatMessage[]): SentMessage => ({
+    status: 200,
+    ms: 0,
+    words: undefined,
+    messages: messages,
+  });
   const chats = {
     whatsapp: chat(() => PEOPLE.whatsapp.fake.chat(OWNER)),
     telegram: chat(() => PEOPLE.telegram.fake.chat(Number(OWNER))),
     slack: chat(() => PEOPLE.slack.fake.channel(OWNER)),
     discord: chat(() => PEOPLE.discord.fake.channels.get(privateChannel(OWNER)) ?? []),
     generic: chat(() =>
-      PEOPLE.generic.fake.told
+      PEOPLE.generic.fake.answers
         .filter(({ conversation }) => conversation === OWNER)
         .map(({ id, text }) => ({ id, text: String(text), buttons: [] })),
     ),
   };
-  for (const one of Object.values(chats)) await saying(one, "did not deliver a message of mine");
-  const told = Object.values(chats).map((one) =>
-    one.shown().filter(({ text }) => text.includes("did not deliver")),
+  for (const one of Object.values(chats)) await waitForText(one, "did not deliver a message of mine");
+  const notices = Object.values(chats).map((one) =>
+    one.messages().filter(({ text }) => text.includes("did not deliver")),
   );
-  for (const texts of told) {
+  for (const texts of notices) {
     // One more when the hour ends in between.
     expect(texts.length).toBeLessThanOrEqual(2);
     for (const { text } of texts) expect(text).toContain("131026");
@@ -288,16 +293,16 @@ test("D10 the diff of a change reaches the chat, and not the model", async () =>
   const person = PEOPLE.telegram;
   writeFileSync(join(stack.workspaceOf("eye"), "d10.txt"), "one\ntwo\n");
   const write = call("write", { path: "d10.txt", content: "one\n```three\n", overwrite: true });
-  const said = await person.say(script(write, { text: "changed d10: $results" }), OWNER);
-  const { buttons } = await shows(
-    said,
-    (shown) => shown.buttons.length === 2 && shown.text.includes("d10.txt"),
+  const sent = await person.say(script(write, { text: "changed d10: $results" }), OWNER);
+  const { buttons } = await waitForMessage(
+    sent,
+    (message) => message.buttons.length === 2 && message.text.includes("d10.txt"),
     "the buttons",
   );
   await person.press(buttons[0]?.data ?? "", OWNER);
-  const answer = await saying(said, "changed d10");
+  const answer = await waitForText(sent, "changed d10");
   expect(answer.text).not.toContain("-two");
-  const diff = await saying(said, "From eye");
+  const diff = await waitForText(sent, "From eye");
   expect(diff.text).toContain("-two");
   expect(diff.text).toContain("+```three");
 });

@@ -33,8 +33,8 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
   test("S2 invisible characters are shown as escapes, and the card says so", async () => {
     const turn = await ask(append("ls \u202e#fr- mr\u200b\u{e0041}"));
     const asked = turn.getByRole("group", { name: "pi asks for approval" });
-    const shown = await asked.getByRole("group", { name: "what would be run" }).textContent();
-    expect(shown).toContain('"text": "ls \\u202e#fr- mr\\u200b\\udb40\\udc41"');
+    const command = await asked.getByRole("group", { name: "what would be run" }).textContent();
+    expect(command).toContain('"text": "ls \\u202e#fr- mr\\u200b\\udb40\\udc41"');
     await asked
       .getByText("Contains characters that cannot be seen, shown as escapes: U+202E, U+200B, U+E0041.")
       .waitFor();

@@ -43,7 +43,7 @@ async function writes(text: string, from = 71): Promise<Response> {
 let updates = 0;
 
 const answered = (text: string) =>
-  until(() => telegram.chat(71).find((shown) => shown.text.includes(text)), {
+  until(() => telegram.chat(71).find((message) => message.text.includes(text)), {
     within: 20_000,
     what: `'${text}' in the chat`,
   });

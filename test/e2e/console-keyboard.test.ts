@@ -88,8 +88,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("by keyboard alone: sign in, ask, approve, stop; a screen reader announces each step", async () => {
     await page.goto(stack.gateway.url);
-    const heard: string[] = [];
-    await page.exposeFunction("heard", (text: string) => heard.push(text));
+    const announced: string[] = [];
+    await page.exposeFunction("announced", (text: string) => announced.push(text));
     await page.getByLabel("Token").focus();
     await page.keyboard.type(TOKENS.owner);
     await press("Enter");
@@ -97,7 +97,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.locator("main p.unseen[role=status]").waitFor({ state: "attached" });
     await page.evaluate(`new MutationObserver(() => {
       const text = document.querySelector("main p.unseen[role=status]")?.textContent;
-      if (text) window.heard(text);
+      if (text) window.announced(text);
     }).observe(document.querySelector("main"), { childList: true, characterData: true, subtree: true })`);
 
     await tabTo("Message");
@@ -122,8 +122,8 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn").last().locator(".answer.cancelled").waitFor();
     expect(await focused()).toBe("Message");
 
-    const told = heard.filter((text, at) => text !== heard[at - 1]);
-    expect(told).toEqual(
+    const announcements = announced.filter((text, at) => text !== announced[at - 1]);
+    expect(announcements).toEqual(
       expect.arrayContaining([
         "pi asks for your approval before it runs append.",
         "Answer: It is written.",
@@ -132,7 +132,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
       ]),
     );
     // It announces sentences, not letters.
-    expect(told.length).toBeLessThan(16);
+    expect(announcements.length).toBeLessThan(16);
   });
 
   test("an earlier conversation can be found on another machine too, until it is deleted", async () => {

@@ -35,7 +35,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
   afterAll(() => browser?.close());
 
   const place = (page: Page) => page.evaluate<string>("location.hash");
-  const said = (page: Page) => page.locator(".turn .answer").allTextContents();
+  const answersOn = (page: Page) => page.locator(".turn .answer").allTextContents();
 
   test("C4 what is asked on one page appears on the other, from the question to the answer", async () => {
     await askIn(desk, script({ text: "The first answer." }));
@@ -57,10 +57,10 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     await other.getByRole("button", { name: "Approve" }).click();
     for (const page of [desk, phone])
       await page.locator(".answer", { hasText: "Both have it: appended" }).waitFor();
-    expect(await said(phone)).toEqual(await said(desk));
+    expect(await answersOn(phone)).toEqual(await answersOn(desk));
     await desk.reload();
     await desk.locator(".answer", { hasText: "Both have it" }).waitFor();
-    expect(await said(phone)).toEqual(await said(desk));
+    expect(await answersOn(phone)).toEqual(await answersOn(desk));
     expect(await phone.locator(".turn").count()).toBe(2);
   });
 
@@ -83,7 +83,7 @@ describe("the console, live", { tags: ["needs/chromium"] }, () => {
     expect(await phone.locator(".answer", { hasText: "Said while nobody looked." }).count()).toBe(0);
     await hide(false);
     await phone.locator(".answer", { hasText: "Said while nobody looked." }).waitFor();
-    expect(await said(phone)).toEqual(await said(desk));
+    expect(await answersOn(phone)).toEqual(await answersOn(desk));
   });
 
   test("C5 after a reload during the answer, the text is shown from its beginning", async () => {

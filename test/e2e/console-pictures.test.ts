@@ -130,10 +130,10 @@ describe("the console's looks", { tags: ["needs/chromium"] }, () => {
     await card.getByLabel("Action").selectOption("read");
     await card.getByLabel("path").fill("snapshot.png");
     await card.getByRole("button", { name: "Try it" }).click();
-    const shown = card.getByRole("img", { name: /from garden-pi/ });
-    await shown.waitFor();
+    const picture = card.getByRole("img", { name: /from garden-pi/ });
+    await picture.waitFor();
     await expect
-      .poll(() => shown.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+      .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
       .toBe(480);
     await look("fleet");
     await screen("Audit");

@@ -60,12 +60,12 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
   const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
 
   /** Repeats until it is shown, because a device sends its audit log in its own time. */
-  async function lookUntil(shown: Locator) {
-    for (let tries = 0; tries < 40 && !(await shown.isVisible()); tries += 1) {
+  async function lookUntil(entry: Locator) {
+    for (let tries = 0; tries < 40 && !(await entry.isVisible()); tries += 1) {
       await page.getByRole("button", { name: "Refresh" }).click();
-      await shown.waitFor({ timeout: 500 }).catch(() => undefined);
+      await entry.waitFor({ timeout: 500 }).catch(() => undefined);
     }
-    await shown.waitFor();
+    await entry.waitFor();
   }
 
   const ask = (text: string) => askIn(page, text);
@@ -122,11 +122,11 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("Stop keeps the part of the answer that was already written", async () => {
     const turn = await ask(script({ text: "I begin and never end", pause: "stopped" }));
-    const said = turn.locator("p:not(.asked)", { hasText: "I begin" });
-    await said.waitFor();
+    const part = turn.locator("p:not(.asked)", { hasText: "I begin" });
+    await part.waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await turn.locator(".answer.cancelled", { hasText: "Cancelled." }).waitFor();
-    expect(await said.isVisible()).toBe(true);
+    expect(await part.isVisible()).toBe(true);
     stack.model.release("stopped");
   });
 

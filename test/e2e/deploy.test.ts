@@ -66,8 +66,8 @@ test("a first deploy sets everything up, and the next one asks nothing and chang
   );
   const [token = "", client = "", bridge = ""] = made?.slice(1) ?? [];
   expect(token.length).toBeGreaterThan(40);
-  const kept = (name: string) => JSON.parse(worker?.secrets.get(name) ?? "null");
-  expect(kept("API_TOKENS")).toEqual([
+  const stored = (name: string) => JSON.parse(worker?.secrets.get(name) ?? "null");
+  expect(stored("API_TOKENS")).toEqual([
     {
       hash: sha256(token),
       name: "owner",
@@ -77,7 +77,7 @@ test("a first deploy sets everything up, and the next one asks nothing and chang
     },
     { hash: sha256(client), name: "client", home: "home", role: "member", scopes: ["ask"] },
   ]);
-  expect(kept("BRIDGE_TOKENS")).toEqual([{ hash: sha256(bridge), name: "bridge", home: "home" }]);
+  expect(stored("BRIDGE_TOKENS")).toEqual([{ hash: sha256(bridge), name: "bridge", home: "home" }]);
   expect(first.stdout).toContain(`GATEWAY_URL=${api.gatewayUrl} BRIDGE_TOKEN=${bridge} MQTT_URL=`);
   expect(Object.fromEntries(worker?.secrets ?? [])).toMatchObject({
     LLM_BASE_URL: "https://models.test/v1",

@@ -120,11 +120,11 @@ async function statusOf(home: GatewayClient): Promise<Status> {
 
 /** Waits until the bridge itself reports that its line is dead. @returns milliseconds since `since` */
 async function silentAfter(bridge: Program, since: number): Promise<number> {
-  const said = await until(() => bridge.events("gateway.silent")[0], {
+  const event = await until(() => bridge.events("gateway.silent")[0], {
     within: 30_000,
     what: "gateway.silent",
   });
-  return Date.parse(String(said.ts)) - since;
+  return Date.parse(String(event.ts)) - since;
 }
 
 describe.concurrent("a line that dies silently", () => {

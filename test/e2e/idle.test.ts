@@ -113,7 +113,7 @@ const frames = (way: Way) => tap.frames.filter((frame) => frame.way === way && !
 /** Shortened to recognise them; an agent's frame has 4 KB. */
 const heads = (some: Frame[]) => some.map(({ kind, text }) => `${kind} ${text.slice(0, 60)}`);
 const pings = () => tap.frames.filter(({ text }) => text === "ping").length;
-const times = (said: string) => home.filter((line) => line === `home: ${said}`).length;
+const times = (report: string) => home.filter((line) => line === `home: ${report}`).length;
 
 function heartbeatsByAgent(): Map<string, number> {
   const counts = new Map<string, number>();
@@ -172,9 +172,12 @@ test("a hundred agents' heartbeats of three minutes send nothing to Home, and a 
 
   const leaves = performance.now();
   const leaving = own[0]?.stop();
-  const told = await until(() => frames("up")[before.up], { within: CROSSES_WITHIN_MS, what: "its goodbye" });
-  console.log(`a goodbye was at Home after ${Math.round(told.at - leaves)} ms`);
-  expect(JSON.parse(told.text)).toMatchObject({
+  const goodbye = await until(() => frames("up")[before.up], {
+    within: CROSSES_WITHIN_MS,
+    what: "its goodbye",
+  });
+  console.log(`a goodbye was at Home after ${Math.round(goodbye.at - leaves)} ms`);
+  expect(JSON.parse(goodbye.text)).toMatchObject({
     t: "agent",
     agent: { id: "own-0", online: false, reason: "shutdown" },
   });

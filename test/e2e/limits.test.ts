@@ -123,13 +123,13 @@ describe("a client that asks too often", () => {
     for (let update = 1; update <= 62 && !words.some((text) => text.includes("too much")); update += 1) {
       const chat = { id: 999, type: "private" };
       const message = { message_id: update, from: { id: 999, first_name: "Eve" }, chat, text: "hello" };
-      const told = await ask("/webhooks/telegram/family", {
+      const response = await ask("/webhooks/telegram/family", {
         from: "203.0.113.5",
         headers: { "x-telegram-bot-api-secret-token": CHANNEL_SECRETS.telegram },
         body: { update_id: update, message },
       });
-      expect(told.status).toBe(200);
-      words.push(await told.text());
+      expect(response.status).toBe(200);
+      words.push(await response.text());
     }
     expect(words.at(-1)).toContain("too much at once");
   });

@@ -81,16 +81,16 @@ describe.each([
     const file = { name: "eye__picture", arguments: { bytes: 5_000, media_type: "text/csv" } };
     const link = blocks(await client.callTool(file)).find(({ type }) => type === "resource_link");
     expect(link).toMatchObject({ mimeType: "text/csv" });
-    const kept = await stack.gateway.fetch(new URL(link?.uri ?? "").pathname);
-    expect((await kept.arrayBuffer()).byteLength).toBe(5_000);
+    const download = await stack.gateway.fetch(new URL(link?.uri ?? "").pathname);
+    expect((await download.arrayBuffer()).byteLength).toBe(5_000);
   });
 
   test("receives progress, and cancels", async () => {
     const client = await connect(mode);
-    const heard: Array<string | undefined> = [];
+    const messages: Array<string | undefined> = [];
     const slow = { name: "eye__slow", arguments: { ms: 400, chunks: 4 } };
-    await client.callTool(slow, { onprogress: ({ message }) => heard.push(message) });
-    expect(heard.join("")).toContain("chunk 1");
+    await client.callTool(slow, { onprogress: ({ message }) => messages.push(message) });
+    expect(messages.join("")).toContain("chunk 1");
     if (mode === "legacy") return;
     const stop = new AbortController();
     const long = { name: "eye__slow", arguments: { ms: 50_000, chunks: 100 } };

@@ -69,8 +69,8 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     const client = await running(first);
     await client.ask("How much memory is in use?", "kept");
     // Chat app connections are encrypted from the first one on, with a stored key.
-    const kept = readFileSync(join(folder.path, "tokens.json"), "utf8");
-    const { connections } = JSON.parse(kept) as { connections: string };
+    const stored = readFileSync(join(folder.path, "tokens.json"), "utf8");
+    const { connections } = JSON.parse(stored) as { connections: string };
     const environments = processesOf(folder.path).map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"));
     expect(environments.join("\0")).toContain(`\0CONNECTIONS_KEY=${connections}\0`);
     interrupt(first);

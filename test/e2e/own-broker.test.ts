@@ -147,8 +147,8 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
 
   test("one code makes the first machine bridge and agent", async () => {
     const more = ["--id", "hub", "--broker", url, "--bridge-state", bridgeState, "--bridge-broker", url];
-    const said = await pair("hub", await newCode({ agent: "@bridge" }), ...more);
-    expect(said).toContain("this machine is the home's bridge");
+    const output = await pair("hub", await newCode({ agent: "@bridge" }), ...more);
+    expect(output).toContain("this machine is the home's bridge");
     for (const file of ["key.json", "gateway.json"])
       expect(statSync(join(bridgeState, file)).mode & 0o777, file).toBe(0o600);
     expect(mqttOf("hub")).toMatchObject({ username: "hub", password: expect.any(String) });
@@ -199,8 +199,8 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     for (const wrong of [{}, { username: "eye", password: "guess" }, { ...mqttOf("eye"), username: "hub" }])
       expect(await mayLogin(wrong), JSON.stringify(wrong)).toBe(false);
     const eye = await login(mqttOf("eye"));
-    const heard: string[] = [];
-    eye.on("message", (topic) => heard.push(topic));
+    const topics: string[] = [];
+    eye.on("message", (topic) => topics.push(topic));
     await eye.subscribeAsync(["#", "evoclaw/agents/hub/+", "evoclaw/agents/+/commands"], { qos: 1 });
     for (const kind of TOPIC_KINDS) {
       const forged = eye.publishAsync(`evoclaw/agents/hub/${kind}`, "forged", { qos: 1 });
@@ -208,8 +208,8 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     }
     expect(await ping("hub")).toBe(true);
     expect(await ping("eye")).toBe(true);
-    await until(() => heard.includes("evoclaw/agents/eye/commands"));
-    expect(heard.filter((topic) => !/^evoclaw\/agents\/eye\/(commands|presence)$/.test(topic))).toEqual([]);
+    await until(() => topics.includes("evoclaw/agents/eye/commands"));
+    expect(topics.filter((topic) => !/^evoclaw\/agents\/eye\/(commands|presence)$/.test(topic))).toEqual([]);
   });
 
   test("a revoked device's login ends with its key, and returns with it", async () => {

@@ -102,10 +102,12 @@ test("one command, and it is online; the same command again upgrades, and keeps 
     await agent.stop();
   }
 
-  const kept = ["agent.toml", "state/key.json"].map((file) => readFileSync(join(dir, file), "utf8"));
+  const before = ["agent.toml", "state/key.json"].map((file) => readFileSync(join(dir, file), "utf8"));
   const again = await install(["--no-service", dir]);
   expect(again, again.err).toMatchObject({ code: 0, out: installed.out });
-  expect(["agent.toml", "state/key.json"].map((file) => readFileSync(join(dir, file), "utf8"))).toEqual(kept);
+  expect(["agent.toml", "state/key.json"].map((file) => readFileSync(join(dir, file), "utf8"))).toEqual(
+    before,
+  );
   const other = await install([(await newCode()).code, "--name", "ear", "--no-service", dir]);
   expect(other).toMatchObject({ code: 1, err: expect.stringContaining("agent.toml is there already") });
 });

@@ -94,10 +94,10 @@ describe.concurrent("a program ends with 2 and names what is missing or wrong:",
     ],
     ["the Worker with a wrong port", "local/worker.ts", [], { PORT: "-1" }, [/PORT: expected a number/]],
   ];
-  test.for(cases)("%s", async ([, script, args, env, said]) => {
+  test.for(cases)("%s", async ([, script, args, env, expected]) => {
     const { code, err } = run(script, args, env);
     expect(await code, err()).toBe(2);
-    for (const words of said) expect(err()).toMatch(words);
+    for (const words of expected) expect(err()).toMatch(words);
     // A person reads this, so there is no stack trace.
     expect(err()).not.toMatch(/\n\s+at .*:\d+:\d+/);
   });

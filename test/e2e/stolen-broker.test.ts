@@ -133,12 +133,12 @@ describe("a thief with the broker's password", { tags: ["needs/mosquitto"] }, ()
       expires_in_ms: 60_000,
     };
     const stamp = { boot_id: bootId(), n: 2 ** 52 };
-    for (const [kind, said] of [
+    for (const [kind, forgery] of [
       ["reports", report],
       ["events", question],
     ] as const) {
-      await write(kind, JSON.stringify(said));
-      await write(kind, own.sign({ agent: "pi", kind }, stamped(JSON.stringify(said), stamp)));
+      await write(kind, JSON.stringify(forgery));
+      await write(kind, own.sign({ agent: "pi", kind }, stamped(JSON.stringify(forgery), stamp)));
     }
     // The device reports that it refused this command. That does not answer the call with the same id.
     await write("commands", JSON.stringify({ command: "tool", payload: APPEND, request_id: id }));

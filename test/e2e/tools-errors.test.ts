@@ -29,14 +29,14 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
   });
 
   /** Returns exactly what the asking model received. */
-  async function told(step: Step): Promise<{ text: string | null; call: CallRecord | undefined }> {
+  async function whatModelReads(step: Step): Promise<{ text: string | null; call: CallRecord | undefined }> {
     const { answer, calls } = await stack.gateway.ask(script(step, RESULTS));
     return { text: answer, call: calls[0] };
   }
 
   /** The device's own model calls the tool, and answers with what it received. */
   async function toldByItself(agent: string, name: string, args: Record<string, unknown>) {
-    const { text, call } = await told(ownLoop(agent, tool(name, args), RESULTS));
+    const { text, call } = await whatModelReads(ownLoop(agent, tool(name, args), RESULTS));
     expect(call?.calls).toHaveLength(1);
     return { text, call: call?.calls?.[0] };
   }
@@ -50,14 +50,14 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       call: expect.objectContaining({ status: "error", error_type: "not_found", error: personal(text) }),
     });
     // The gateway knows the actions (reads come first), so the device is not asked.
-    expect(await told(action("pi", "git_status"))).toEqual({
+    expect(await whatModelReads(action("pi", "git_status"))).toEqual({
       text:
         "Error: Invalid parameters for 'edge_call': agent 'pi' has no action 'git_status'.\n" +
         "Required: [agent_id]. Optional: [query, action, params].\n" +
         "Actions of 'pi': read, bash, write.",
       call: expect.objectContaining({ status: "error", error_type: "invalid_params" }),
     });
-    expect((await told(tool("bash", { command: "ls" }))).text).toBe(
+    expect((await whatModelReads(tool("bash", { command: "ls" }))).text).toBe(
       "Error: Tool 'bash' not found. Available tools: edge_call.\n" +
         "Please choose an available tool or explain to the user.",
     );
@@ -80,10 +80,10 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       call: expect.objectContaining({ status: "error", error_type: "timeout", error: personal(text) }),
     };
     expect(await toldByItself("pi", "bash", { command: "sleep 60" })).toEqual(failed);
-    expect(await told(action("pi", "bash", { command: "sleep 60" }))).toEqual(failed);
+    expect(await whatModelReads(action("pi", "bash", { command: "sleep 60" }))).toEqual(failed);
     // Its output until then is not lost.
     const half = { command: "echo half; sleep 60", timeout_ms: 700 };
-    expect((await told(action("pi", "bash", half))).text).toBe(
+    expect((await whatModelReads(action("pi", "bash", half))).text).toBe(
       "Error: Tool 'bash' timed out after 0.7s. Command: 'echo half; sleep 60'.\n" +
         "Output so far:\nhalf\n" +
         "Try again with a shorter timeout or explain to the user.",
@@ -103,14 +103,14 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       }),
     };
     expect(await toldByItself("shut", "bash", { command: "touch was-here" })).toEqual(failed);
-    expect(await told(action("shut", "bash", { command: "touch was-here" }))).toEqual(failed);
+    expect(await whatModelReads(action("shut", "bash", { command: "touch was-here" }))).toEqual(failed);
     expect(readdirSync(stack.workspaceOf("shut"))).toEqual([]);
     // An agent whose capabilities exclude a tool does not have it at all.
     expect((await toldByItself("reader", "bash", { command: "touch was-here" })).text).toBe(
       "Error: Tool 'bash' not found. Available tools: read.\n" +
         "Please choose an available tool or explain to the user.",
     );
-    expect((await told(action("reader", "bash", { command: "ls" }))).text).toContain(
+    expect((await whatModelReads(action("reader", "bash", { command: "ls" }))).text).toContain(
       "agent 'reader' has no action 'bash'",
     );
   });
@@ -128,7 +128,7 @@ describe("an agent with bash, read and write", { tags: ["needs/bubblewrap"] }, (
       }),
     });
     // The gateway's model never received the schema, so the error contains it.
-    const called = await told(action("pi", "read", { limit: 5 }));
+    const called = await whatModelReads(action("pi", "read", { limit: 5 }));
     const [first, second, schema] = called.text?.split(/\n(?=Required|Schema)/) ?? [];
     expect(`${first}\n${second}`).toBe(text);
     expect(JSON.parse(schema?.replace("Schema of 'read': ", "") ?? "")).toMatchObject({

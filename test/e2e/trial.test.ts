@@ -24,22 +24,22 @@ describe("a new user's first hour, on four machines", {
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-trial-test-"));
   let steps = new Map<string, Step>();
-  let said = "";
+  let output = "";
 
   beforeAll(async () => {
     const file = join(folder, "trial.json");
-    said = await new Promise((resolve) =>
+    output = await new Promise((resolve) =>
       execFile(process.execPath, [MAIN, "--json", file], { maxBuffer: 1e8 }, (_, out, err) =>
         resolve(err + out),
       ),
     );
-    if (!existsSync(file)) throw new Error(said);
+    if (!existsSync(file)) throw new Error(output);
     const { steps: done } = JSON.parse(readFileSync(file, "utf8")) as { steps: Step[] };
     steps = new Map(done.map((step) => [step.name, step]));
   }, WITHIN_MS);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test.each(STEPS)("%s", (name) => {
-    expect(steps.get(name) ?? { name, note: `not reached:\n${said}` }).toMatchObject({ name, ok: true });
+    expect(steps.get(name) ?? { name, note: `not reached:\n${output}` }).toMatchObject({ name, ok: true });
   });
 });

@@ -3,7 +3,7 @@ import type { AgentState, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { WebSocket } from "ws";
 import { until } from "../wait.ts";
-import { bearer } from "./shot.ts";
+import { bearer } from "./request.ts";
 import { TOKENS } from "./world.ts";
 
 const ID = "pi";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { judge } from "./judge.ts";
+import { http } from "./request.ts";
 import type { Result } from "./run.ts";
-import { http } from "./shot.ts";
 import { complaint } from "./verdict.ts";
 
 const FINE: Result = {
@@ -50,8 +50,8 @@ const response = (status: number, body: unknown, headers: Record<string, string>
 const ours = { error: { code: "x", message: "y" } };
 
 test("each thing in an answer that a stranger must not get is reported", () => {
-  const shot = http("k", "/v1/agents");
-  expect(complaint(shot, response(401, ours))).toBeUndefined();
+  const request = http("k", "/v1/agents");
+  expect(complaint(request, response(401, ours))).toBeUndefined();
   expect(complaint(http("k", "/v1/agents", { may: "answered" }), response(200, ""))).toBeUndefined();
   for (const bad of [
     { as: "dropped", why: "x" } as const,
@@ -64,15 +64,15 @@ test("each thing in an answer that a stranger must not get is reported", () => {
     response(401, ours, { ...safe, "content-type": "text/html" }),
     response(401, { error: { code: "x", message: "Error\n    at f (worker.js:1:1)" } }.error.message),
   ])
-    expect(complaint(shot, bad)).toBeDefined();
+    expect(complaint(request, bad)).toBeDefined();
   const exact = http("k", "/v1/agents", { exactly: { status: 401, words: /"y"/ } });
   expect(complaint(exact, response(401, ours))).toBeUndefined();
   expect(complaint(exact, response(403, ours))).toContain("not 401");
   expect(complaint(exact, response(401, { error: { code: "x", message: "z" } }))).toContain('"y"');
   const escaped = { error: { code: "x", message: "at f (worker.js:1:1)" } };
-  expect(complaint(shot, response(401, escaped))).toContain("stack trace");
+  expect(complaint(request, response(401, escaped))).toContain("stack trace");
   expect(complaint(http("k", "/v1/models"), response(401, ours))).toContain("'openai'");
   const rpc = { jsonrpc: "2.0", id: null, error: { code: -32700, message: "y" } };
   expect(complaint(http("k", "/mcp"), response(400, rpc))).toBeUndefined();
-  expect(complaint(shot, response(400, rpc))).toContain("another form");
+  expect(complaint(request, response(400, rpc))).toContain("another form");
 });

@@ -10,12 +10,12 @@ import { type PlatformServer, startPlatform } from "../platforms/server.ts";
 import { type ScriptedModel, script, startScriptedModel } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { PlayedBridge } from "./bridge.ts";
-import { shots as corpus } from "./kinds/all.ts";
+import { hostileRequests as corpus } from "./kinds/all.ts";
 import { FIXED } from "./kinds/fixed.ts";
 import { DELIVERED } from "./kinds/webhooks.ts";
+import { bearer, describeRequest, type HostileRequest } from "./request.ts";
 import { countRows, type Rows } from "./rows.ts";
-import { type Answer, Gun } from "./send.ts";
-import { bearer, describeShot, type Shot } from "./shot.ts";
+import { type Answer, RequestSender } from "./send.ts";
 import { complaint } from "./verdict.ts";
 import { DEVICE, DEVICE_KEY, SIGNED, TOKENS, webhookPath, worldVars } from "./world.ts";
 
@@ -87,7 +87,7 @@ export async function runHostile(plan: Plan): Promise<Result> {
     const before = countRows(dir);
     const gateway = await start();
     const bridge = await PlayedBridge.connect(gateway.url);
-    const shot = await shoot(gateway, plan, model);
+    const outcome = await sendAll(gateway, plan, model);
     await bridge.close();
     await gateway.stop();
     const secrets = [
@@ -99,7 +99,7 @@ export async function runHostile(plan: Plan): Promise<Result> {
         (BAD_LINE.test(line) && !NOT_OURS.test(line)) || secrets.some((secret) => line.includes(secret)),
     );
     return {
-      ...shot,
+      ...outcome,
       deviceCalls: bridge.calls,
       rows: { before, after: countRows(dir) },
       badLines: [...new Set(badLines)],
@@ -136,41 +136,41 @@ async function furnish(url: string, platform: PlatformServer): Promise<void> {
   await until(() => platform.calls.length > 0, { within: 20_000, what: "the chat's first answer" });
 }
 
-type Shooting = Omit<Result, "rows" | "badLines" | "ms" | "deviceCalls">;
+type SendingResult = Omit<Result, "rows" | "badLines" | "ms" | "deviceCalls">;
 
-async function shoot(gateway: Gateway, plan: Plan, model: ScriptedModel): Promise<Shooting> {
-  const gun = new Gun(gateway.url, AT_ONCE);
+async function sendAll(gateway: Gateway, plan: Plan, model: ScriptedModel): Promise<SendingResult> {
+  const sender = new RequestSender(gateway.url, AT_ONCE);
   const asked = model.requests.length;
   const kinds: Record<string, Tally> = {};
   const faults: string[] = [];
   let faultCount = 0;
   let half = 0;
-  const anyShot = corpus(plan.only);
-  const fireAll = async (shots: Shot[], from: string) => {
-    const queue = shots.values();
+  const anyRequest = corpus(plan.only);
+  const sendBatch = async (requests: HostileRequest[], from: string) => {
+    const queue = requests.values();
     const one = async () => {
-      for (const shot of queue) {
-        const answer = await gun.fire(shot);
-        const tally = kinds[shot.kind] ?? { sent: 0, byClass: {} };
-        kinds[shot.kind] = tally;
+      for (const request of queue) {
+        const answer = await sender.send(request);
+        const tally = kinds[request.kind] ?? { sent: 0, byClass: {} };
+        kinds[request.kind] = tally;
         tally.sent += 1;
         const name = classOf(answer);
         tally.byClass[name] = (tally.byClass[name] ?? 0) + 1;
-        const fault = complaint(shot, answer);
+        const fault = complaint(request, answer);
         if (fault === undefined) continue;
         faultCount += 1;
-        if (faults.length < FAULTS_SHOWN) faults.push(`${from}: ${describeShot(shot)}\n  → ${fault}`);
+        if (faults.length < FAULTS_SHOWN) faults.push(`${from}: ${describeRequest(request)}\n  → ${fault}`);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, one));
   };
   try {
-    if (plan.only === undefined) await fireAll(FIXED, "fixed");
+    if (plan.only === undefined) await sendBatch(FIXED, "fixed");
     for (let sent = 0; sent < plan.requests; ) {
       const seed = plan.seed + sent / BATCH;
-      const shots = fc.sample(anyShot, { seed, numRuns: Math.min(BATCH, plan.requests - sent) });
-      await fireAll(shots, `seed ${seed}`);
-      sent += shots.length;
+      const requests = fc.sample(anyRequest, { seed, numRuns: Math.min(BATCH, plan.requests - sent) });
+      await sendBatch(requests, `seed ${seed}`);
+      sent += requests.length;
       plan.onProgress?.(sent);
       if (half === 0 && sent >= plan.requests / 2) half = await restingRss();
     }
@@ -184,7 +184,7 @@ async function shoot(gateway: Gateway, plan: Plan, model: ScriptedModel): Promis
       modelRequests: model.requests.length - asked,
     };
   } finally {
-    gun.stop();
+    sender.stop();
   }
 }
 

@@ -2,7 +2,7 @@
 import { Agent, type ClientRequestArgs, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { WebSocket } from "ws";
-import type { HttpShot, RawShot, Shot, SocketShot } from "./shot.ts";
+import type { HostileRequest, HttpRequest, RawRequest, SocketRequest } from "./request.ts";
 
 export type Answer =
   | { as: "response"; status: number; headers: IncomingMessage["headers"]; text: string }
@@ -18,7 +18,7 @@ const RAW_WITHIN_MS = 2_000;
 /** The pieces of a body that is sent without its length. */
 const CHUNK_BYTES = 64 * 1_024;
 
-export class Gun {
+export class RequestSender {
   readonly #url: URL;
   readonly #agent: Agent;
 
@@ -28,27 +28,27 @@ export class Gun {
     this.#agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   }
 
-  async fire(shot: Shot): Promise<Answer> {
-    if (shot.by === "raw") return await this.#raw(shot);
-    if (shot.by === "socket") return await this.#socket(shot);
-    const answer = await this.#http(shot, this.#agent);
+  async send(hostile: HostileRequest): Promise<Answer> {
+    if (hostile.by === "raw") return await this.#raw(hostile);
+    if (hostile.by === "socket") return await this.#socket(hostile);
+    const answer = await this.#http(hostile, this.#agent);
     // The server may close an idle connection just as it is used again (RFC 9112 §9.3.1).
-    return answer === "rested" ? await this.#fresh(shot) : answer;
+    return answer === "closed while idle" ? await this.#fresh(hostile) : answer;
   }
 
   stop(): void {
     this.#agent.destroy();
   }
 
-  async #fresh(shot: HttpShot): Promise<Answer> {
-    const answer = await this.#http(shot, false);
-    return answer === "rested" ? { as: "dropped", why: "twice" } : answer;
+  async #fresh(hostile: HttpRequest): Promise<Answer> {
+    const answer = await this.#http(hostile, false);
+    return answer === "closed while idle" ? { as: "dropped", why: "twice" } : answer;
   }
 
-  #http(shot: HttpShot, agent: Agent | false): Promise<Answer | "rested"> {
-    const { method, path, body, chunked } = shot;
+  #http(hostile: HttpRequest, agent: Agent | false): Promise<Answer | "closed while idle"> {
+    const { method, path, body, chunked } = hostile;
     const headers: Record<string, string> = Object.fromEntries(
-      Object.entries(shot.headers).map(([name, value]) => [
+      Object.entries(hostile.headers).map(([name, value]) => [
         name,
         value.replace("{origin}", this.#url.origin),
       ]),
@@ -73,7 +73,8 @@ export class Gun {
       sent.on("error", (error: NodeJS.ErrnoException) => {
         // The server answered before it had read the whole body, and closed: its answer counts.
         if (answered) return;
-        if (sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) resolve("rested");
+        if (sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE"))
+          resolve("closed while idle");
         else resolve({ as: "dropped", why: `${error.code ?? ""} ${error.message}` });
       });
       if (body && chunked)
@@ -82,7 +83,7 @@ export class Gun {
     });
   }
 
-  #socket({ path, headers, frames }: SocketShot): Promise<Answer> {
+  #socket({ path, headers, frames }: SocketRequest): Promise<Answer> {
     return new Promise((resolve) => {
       const socket = new WebSocket(`ws://${this.#url.host}${path}`, {
         headers,
@@ -104,7 +105,7 @@ export class Gun {
     });
   }
 
-  #raw({ bytes }: RawShot): Promise<Answer> {
+  #raw({ bytes }: RawRequest): Promise<Answer> {
     return new Promise((resolve) => {
       const socket = connect(Number(this.#url.port), this.#url.hostname);
       const parts: Buffer[] = [];

@@ -1,6 +1,7 @@
 /** Judges one answer: may a stranger get it? */
+
+import type { ErrorForm, HostileRequest, HttpRequest } from "./request.ts";
 import type { Answer } from "./send.ts";
-import type { ErrorForm, HttpShot, Shot } from "./shot.ts";
 
 /** Close codes of an object that threw or is gone. */
 const BAD_CLOSES = [1006, 1011];
@@ -9,8 +10,8 @@ const BAD_CLOSES = [1006, 1011];
 const STACK = /\n\s+at \S+|\bat .*\.(m?js|ts):\d+/;
 
 /** @returns what is wrong, in words, or undefined */
-export function complaint(shot: Shot, answer: Answer): string | undefined {
-  if (shot.by === "raw") {
+export function complaint(request: HostileRequest, answer: Answer): string | undefined {
+  if (request.by === "raw") {
     // Only the Worker sets this header. workerd itself answers an unknown method with 501, and the local server in
     // front of Workers answers an invalid Host with 500. On Cloudflare neither request gets that far.
     const isOurs = answer.as === "response" && /^x-content-type-options:/im.test(answer.text);
@@ -18,28 +19,32 @@ export function complaint(shot: Shot, answer: Answer): string | undefined {
   }
   if (answer.as === "dropped") return `no answer: ${answer.why}`;
   if (answer.as === "closed") {
-    if (shot.may === "refused") return "it was let in";
+    if (request.may === "refused") return "it was let in";
     return BAD_CLOSES.includes(answer.code) ? `closed with ${answer.code}` : undefined;
   }
   const { status, headers, text } = answer;
   const quoted = `${status} ${text.slice(0, 300)}`;
   if (status >= 500 || status < 200) return quoted;
-  if (shot.may === "refused" && status < 400) return `it was taken: ${quoted}`;
-  if (shot.by === "http" && shot.exactly && !isExactly(shot.exactly, status, text))
-    return `not ${shot.exactly.status} ${shot.exactly.words ?? ""}: ${quoted}`;
+  if (request.may === "refused" && status < 400) return `it was taken: ${quoted}`;
+  if (request.by === "http" && request.exactly && !isExactly(request.exactly, status, text))
+    return `not ${request.exactly.status} ${request.exactly.words ?? ""}: ${quoted}`;
   if (STACK.test(text)) return `a stack trace: ${quoted}`;
   if (headers["x-content-type-options"] !== "nosniff" || headers["referrer-policy"] === undefined)
     return `without its safe headers: ${quoted}`;
-  if (shot.by === "http" && status >= 400 && shot.method !== "HEAD")
-    return formComplaint(shot, headers["content-type"], text);
+  if (request.by === "http" && status >= 400 && request.method !== "HEAD")
+    return formComplaint(request, headers["content-type"], text);
   return undefined;
 }
 
-function isExactly({ status, words }: NonNullable<HttpShot["exactly"]>, got: number, text: string): boolean {
+function isExactly(
+  { status, words }: NonNullable<HttpRequest["exactly"]>,
+  got: number,
+  text: string,
+): boolean {
   return got === status && (words === undefined || words.test(text));
 }
 
-function formComplaint({ form }: HttpShot, type = "", text: string): string | undefined {
+function formComplaint({ form }: HttpRequest, type = "", text: string): string | undefined {
   if (!type.startsWith("application/json")) return `an error as '${type}': ${text.slice(0, 300)}`;
   let body: unknown;
   try {

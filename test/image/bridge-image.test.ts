@@ -93,12 +93,12 @@ describe("with buildah, debootstrap and bubblewrap (apt-get install)", {
     const dir = mkdtempSync(join(tmpdir(), "broker-"));
     chmodSync(dir, 0o777);
     const child = image.start(["broker-files", "/broker", "pi-1"], {}, { [dir]: "/broker" });
-    let said = "";
+    let output = "";
     child.stdout?.on("data", (text) => {
-      said += text;
+      output += text;
     });
     expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
-    expect(said).toContain('username = "pi-1"');
+    expect(output).toContain('username = "pi-1"');
     expect(readFileSync(join(dir, "mosquitto.conf"), "utf8")).toContain("acl_file /broker/acl");
     expect(readFileSync(join(dir, "passwords"), "utf8")).toMatch(/^pi-1:\$7\$/m);
   });

@@ -7,7 +7,7 @@ const id = randomUUID();
 const topic = (kind: string) => `evoclaw/agents/eye/${kind}`;
 
 const client = await connectAsync("mqtt://127.0.0.1:1883", { protocolVersion: 4 });
-const told = new Promise<Record<string, unknown>>((resolve) => {
+const ended = new Promise<Record<string, unknown>>((resolve) => {
   client.on("message", (_topic, bytes) => {
     const { payload } = JSON.parse(bytes.toString("utf8"));
     const isRefusal = payload?.request_id === id && payload.status !== "accepted";
@@ -17,6 +17,6 @@ const told = new Promise<Record<string, unknown>>((resolve) => {
 await client.subscribeAsync(topic("reports"), { qos: 1 });
 const command = { command: "tool", payload: { tool, parameters: {} }, request_id: id, n: Date.now() };
 await client.publishAsync(topic("commands"), JSON.stringify(command), { qos: 1 });
-const { status, result, error } = await told;
+const { status, result, error } = await ended;
 console.log(`${status} ${result ?? error}`);
 await client.endAsync(true);

@@ -5,27 +5,27 @@ import { jsonOf, type PlatformServer, startPlatform } from "./server.ts";
 export const WEBHOOK_KEY = Buffer.from("a key of twenty-four bytes and more");
 export const WEBHOOK_SECRET = `whsec_${WEBHOOK_KEY.toString("base64")}`;
 
-export type Told = { id: string } & Record<string, unknown>;
+export type ReceivedAnswer = { id: string } & Record<string, unknown>;
 
 export class FakeCallback {
   readonly server: PlatformServer;
-  readonly told: readonly Told[];
+  readonly answers: readonly ReceivedAnswer[];
 
-  private constructor(server: PlatformServer, told: readonly Told[]) {
+  private constructor(server: PlatformServer, answers: readonly ReceivedAnswer[]) {
     this.server = server;
-    this.told = told;
+    this.answers = answers;
   }
 
   static async start(): Promise<FakeCallback> {
-    const told: Told[] = [];
+    const answers: ReceivedAnswer[] = [];
     const server = await startPlatform(({ headers, body }) => {
       const id = String(headers["webhook-id"]);
       const signed = standardHeaders(body.toString("utf8"), id, Number(headers["webhook-timestamp"]));
       if (headers["webhook-signature"] !== signed["webhook-signature"]) return { status: 401 };
-      if (!told.some((one) => one.id === id)) told.push({ ...jsonOf(body), id });
+      if (!answers.some((one) => one.id === id)) answers.push({ ...jsonOf(body), id });
       return { status: 204 };
     });
-    return new FakeCallback(server, told);
+    return new FakeCallback(server, answers);
   }
 
   limit(seconds: number): void {

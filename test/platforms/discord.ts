@@ -3,13 +3,13 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import {
   type Answer,
   type Call,
+  type ChatMessage,
   fetchesLinks,
   formOf,
   jsonOf,
   type PlatformServer,
   PNG,
   pace,
-  type Shown,
   startFake,
 } from "./server.ts";
 
@@ -27,8 +27,8 @@ export type DiscordCommand = { name: string; description: string; options: Array
 export class FakeDiscord {
   readonly server: PlatformServer;
   /** Messages by the interaction's token; the answer to the interaction is `@original`. */
-  readonly interactions = new Map<string, Shown[]>();
-  readonly channels = new Map<string, Shown[]>();
+  readonly interactions = new Map<string, ChatMessage[]>();
+  readonly channels = new Map<string, ChatMessage[]>();
   /** The address that receives interactions, and the commands that can be typed. */
   endpoint: string | undefined;
   commands: DiscordCommand[] = [];
@@ -45,10 +45,10 @@ export class FakeDiscord {
   }
 
   /** Starts an interaction that was answered with "thinking …". */
-  deferred(token: string): Shown[] {
-    const shown = this.interactions.get(token) ?? [{ id: "@original", text: "", buttons: [] }];
-    this.interactions.set(token, shown);
-    return shown;
+  deferred(token: string): ChatMessage[] {
+    const messages = this.interactions.get(token) ?? [{ id: "@original", text: "", buttons: [] }];
+    this.interactions.set(token, messages);
+    return messages;
   }
 
   limit(seconds: number): void {
@@ -79,19 +79,19 @@ export class FakeDiscord {
     const [, token, message] =
       /^\/webhooks\/\d+\/([\w.-]+)(?:\/messages\/([@\w]+))?$/.exec(url.pathname) ?? [];
     if (token !== undefined) {
-      const shown = this.interactions.get(token);
-      if (!shown) return { status: 401, body: { code: 50_027, message: "Invalid Webhook Token" } };
+      const messages = this.interactions.get(token);
+      if (!messages) return { status: 401, body: { code: 50_027, message: "Invalid Webhook Token" } };
       const wait = this.#requests(token);
       if (wait > 0) return tooMany(wait);
-      return this.#say(call.method, shown, message, body, file);
+      return this.#say(call.method, messages, message, body, file);
     }
     const [, channel, id] = /^\/channels\/(\d+)\/messages(?:\/(\d+))?$/.exec(url.pathname) ?? [];
     if (channel === undefined) return { status: 404, body: { code: 0, message: "404: Not Found" } };
     if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
       return { status: 401, body: { code: 0, message: "401" } };
-    const shown = this.channels.get(channel) ?? [];
-    this.channels.set(channel, shown);
-    return this.#say(call.method, shown, id, body, file);
+    const messages = this.channels.get(channel) ?? [];
+    this.channels.set(channel, messages);
+    return this.#say(call.method, messages, id, body, file);
   }
 
   /**
@@ -101,7 +101,7 @@ export class FakeDiscord {
   async #application(call: Omit<Call, "status">, path: string): Promise<Answer> {
     if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
       return { status: 401, body: { code: 0, message: "401: Unauthorized" } };
-    const shown = () => ({
+    const application = () => ({
       id: "4242",
       name: "Home",
       verify_key: DISCORD_PUBLIC_KEY,
@@ -128,12 +128,12 @@ export class FakeDiscord {
         };
       this.endpoint = address === "" ? undefined : String(address);
     }
-    return { status: 200, body: shown() };
+    return { status: 200, body: application() };
   }
 
   #say(
     method: string,
-    shown: Shown[],
+    messages: ChatMessage[],
     message: string | undefined,
     body: {
       content?: string;
@@ -159,15 +159,15 @@ export class FakeDiscord {
     if (components?.some((row) => row.components.length > 5) || buttons.some(({ data }) => data.length > 100))
       return { status: 400, body: { code: 50_035, message: "Invalid Form Body: components" } };
     if (method === "PATCH") {
-      const before = shown.find(({ id }) => id === message);
+      const before = messages.find(({ id }) => id === message);
       if (!before) return { status: 404, body: { code: 10_008, message: "Unknown Message" } };
       Object.assign(before, { text: content ?? before.text, previewed, ...(components && { buttons }) });
       return { status: 200, body: { id: before.id } };
     }
     this.#next += 1;
-    const added: Shown = { id: String(this.#next), text: content ?? "", buttons, previewed };
+    const added: ChatMessage = { id: String(this.#next), text: content ?? "", buttons, previewed };
     if (file instanceof File) added.file = { name: file.name, bytes: file.size, type: file.type };
-    shown.push(added);
+    messages.push(added);
     return { status: 200, body: { id: added.id } };
   }
 }

@@ -1,13 +1,13 @@
 /** A program that gets its answers at a callback. */
 import { FakeCallback, standardHeaders, WEBHOOK_SECRET } from "./callback.ts";
 import { common, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
-import { PNG, type Shown } from "./server.ts";
+import { type ChatMessage, PNG } from "./server.ts";
 
 export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallback }> {
   const next = numbers();
   const fake = await FakeCallback.start();
-  const shown = (conversation: string): Shown[] =>
-    fake.told
+  const messagesOf = (conversation: string): ChatMessage[] =>
+    fake.answers
       .filter((one) => one.conversation === conversation)
       .map(({ id, text, choices, question, type, name, data, media_type }) => ({
         id,
@@ -24,7 +24,7 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
   const send = (body: string, chat: string, id = `m${next()}`, at?: number, key?: Buffer<ArrayBuffer>) => {
     const words = ({ error }: Record<string, unknown>) =>
       (error as { message?: string } | undefined)?.message;
-    return timed(post, "generic", body, standardHeaders(body, id, at, key), words, () => shown(chat));
+    return timed(post, "generic", body, standardHeaders(body, id, at, key), words, () => messagesOf(chat));
   };
   return {
     fake,

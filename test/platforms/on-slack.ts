@@ -1,6 +1,6 @@
 /** A person on Slack. */
 
-import { common, numbers, OWNER, type Person, type Post, type Saying, timed } from "./person.ts";
+import { common, type MessageOptions, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
 import { FakeSlack, SLACK_SECRET, SLACK_TOKEN, slackHeaders } from "./slack.ts";
 
 export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }> {
@@ -16,7 +16,7 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
   ) => {
     const headers = { "content-type": type, ...slackHeaders(body, at, secret) };
     const before = fake.whispers.length;
-    const said = await timed(
+    const sent = await timed(
       post,
       "slack",
       body,
@@ -25,11 +25,15 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       () => fake.channel(channel),
     );
     // Slack shows words to one person only through a later call of its API.
-    return Object.defineProperty(said, "words", {
+    return Object.defineProperty(sent, "words", {
       get: () => fake.whispers.slice(before).find(({ user }) => user === from)?.text,
     });
   };
-  const event = (text: string, from: string, { delivery, picture, group, thread, fields }: Saying) => ({
+  const event = (
+    text: string,
+    from: string,
+    { delivery, picture, group, thread, fields }: MessageOptions,
+  ) => ({
     type: "event_callback",
     team_id: "T1",
     event_id: `Ev${delivery ?? next()}`,

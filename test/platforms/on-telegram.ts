@@ -33,7 +33,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
     buttons: true,
     say(text, from, { delivery, picture, group, thread, fields } = {}) {
       const chat = group ? -Number(from) : Number(from);
-      const said = picture
+      const content = picture
         ? {
             caption: text,
             photo: [
@@ -47,7 +47,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
         from: { id: Number(from), is_bot: false, first_name: "P", username: `p${from}` },
         chat: { id: chat, type: group ? "supergroup" : "private" },
         ...(thread !== undefined && { message_thread_id: Number(thread), is_topic_message: true }),
-        ...said,
+        ...content,
       };
       return send({ update_id: Number(delivery ?? 10_000 + next()), message }, chat);
     },

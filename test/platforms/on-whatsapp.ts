@@ -1,6 +1,6 @@
 /** A person on WhatsApp. */
 
-import { common, numbers, OWNER, type Person, type Post, type Said, timed } from "./person.ts";
+import { common, numbers, OWNER, type Person, type Post, type SentMessage, timed } from "./person.ts";
 import {
   FakeWhatsApp,
   PHONE,
@@ -12,7 +12,7 @@ import {
 
 type Batched = {
   fake: FakeWhatsApp;
-  deliver(changes: ReadonlyArray<Record<string, unknown>>): Promise<Said>;
+  deliver(changes: ReadonlyArray<Record<string, unknown>>): Promise<SentMessage>;
 };
 
 export async function onWhatsApp(post: Post): Promise<Person & Batched> {
@@ -20,8 +20,8 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
   const fake = await FakeWhatsApp.start();
   const deliver = (values: ReadonlyArray<Record<string, unknown>>, chat: string) => {
     const body = JSON.stringify({ entry: values.map((value) => ({ changes: [{ value }] })) });
-    const shown = () => fake.chat(chat);
-    return timed(post, "whatsapp", body, whatsappHeaders(body), () => undefined, shown);
+    const messages = () => fake.chat(chat);
+    return timed(post, "whatsapp", body, whatsappHeaders(body), () => undefined, messages);
   };
   const send = async (message: Record<string, unknown>, from: string, chat = from) => {
     const value = {
@@ -30,8 +30,8 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
       messages: [{ from, timestamp: "1", ...message }],
     };
     const before = fake.chat(from).length;
-    const said = await deliver([value], chat);
-    return Object.defineProperty(said, "words", { get: () => fake.chat(from)[before]?.text });
+    const sent = await deliver([value], chat);
+    return Object.defineProperty(sent, "words", { get: () => fake.chat(from)[before]?.text });
   };
   return {
     fake,
@@ -48,10 +48,10 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
     textMax: 4_096,
     buttons: true,
     say(text, from, { delivery, picture, fields } = {}) {
-      const said = picture
+      const content = picture
         ? { type: "image", image: { id: "777", caption: text } }
         : (fields ?? { type: "text", text: { body: text } });
-      return send({ id: `wamid.${delivery ?? next()}`, ...said }, from);
+      return send({ id: `wamid.${delivery ?? next()}`, ...content }, from);
     },
     press: (data, from, chat = OWNER) =>
       send(

@@ -1,23 +1,23 @@
 /** What a person on any platform can do and see. `on-*.ts` send it in each platform's form. */
-import type { PlatformServer, Shown } from "./server.ts";
+import type { ChatMessage, PlatformServer } from "./server.ts";
 
 /** Ids that are valid on every platform. */
 export const OWNER = "1001";
 export const MEMBER = "1002";
 export const GUEST = "1003";
 
-export type Said = {
+export type SentMessage = {
   status: number;
   /** Milliseconds until the acknowledgement. */
   ms: number;
   /** The text that the acknowledgement shows to the person, if any. */
   words: string | undefined;
   /** Returns the present messages of the chat. */
-  shown(): Shown[];
+  messages(): ChatMessage[];
 };
 
 /** @property thread digits: a topic, a thread, or a separate conversation */
-export type Saying = {
+export type MessageOptions = {
   delivery?: string;
   picture?: boolean;
   group?: boolean;
@@ -34,15 +34,15 @@ export type Person = {
   /** The greatest length of one message, in characters. */
   textMax: number;
   buttons: boolean;
-  say(text: string, from: string, how?: Saying): Promise<Said>;
+  say(text: string, from: string, how?: MessageOptions): Promise<SentMessage>;
   /** @param chat the chat of the button; by default the owner's */
-  press(data: string, from: string, chat?: string): Promise<Said>;
+  press(data: string, from: string, chat?: string): Promise<SentMessage>;
   /** Sends the platform's request with an invalid signature, or an old one. */
   forged(): Promise<number>;
   old?(): Promise<number>;
   limit(seconds: number): void;
   /** Changes an earlier message, where the platform reports that. */
-  edit?(text: string, from: string): Promise<Said>;
+  edit?(text: string, from: string): Promise<SentMessage>;
 };
 
 export type Post = (path: string, init: RequestInit) => Promise<Response>;
@@ -69,12 +69,17 @@ export async function timed(
   body: string,
   headers: Record<string, string>,
   read: (body: Record<string, unknown>) => unknown,
-  shown: () => Shown[],
-): Promise<Said> {
+  messages: () => ChatMessage[],
+): Promise<SentMessage> {
   const began = performance.now();
   const response = await post(`/webhooks/${path}/family`, { method: "POST", headers, body });
   const text = await response.text();
   const ms = performance.now() - began;
   const words = text.startsWith("{") ? read(JSON.parse(text) as Record<string, unknown>) : undefined;
-  return { status: response.status, ms, words: typeof words === "string" ? words : undefined, shown };
+  return {
+    status: response.status,
+    ms,
+    words: typeof words === "string" ? words : undefined,
+    messages: messages,
+  };
 }

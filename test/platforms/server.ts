@@ -34,7 +34,7 @@ export async function startPlatform(
   let limit:
     | {
         until: number;
-        told: boolean;
+        reported: boolean;
         seconds: number;
         answer: (left: number) => Answer;
         when: (path: string) => boolean;
@@ -52,10 +52,10 @@ export async function startPlatform(
       body: Buffer.concat(parts),
     };
     let reply: Answer;
-    if (limit?.when(call.path) && (!limit.told || call.at < limit.until)) {
-      if (limit.told) tooEarly.push({ ...call, status: 429 });
+    if (limit?.when(call.path) && (!limit.reported || call.at < limit.until)) {
+      if (limit.reported) tooEarly.push({ ...call, status: 429 });
       else limit.until = call.at + limit.seconds * 1_000;
-      limit.told = true;
+      limit.reported = true;
       reply = limit.answer(limit.seconds);
     } else reply = await handle(call);
     calls.push({ ...call, status: reply.status, reply: reply.body });
@@ -74,7 +74,7 @@ export async function startPlatform(
     calls,
     tooEarly,
     limit(seconds, answer, when = () => true) {
-      limit = { until: 0, told: false, seconds, answer, when };
+      limit = { until: 0, reported: false, seconds, answer, when };
     },
     close: () =>
       new Promise((resolve) => {
@@ -122,7 +122,7 @@ export function pace(most: number, withinMs: number): (key: string) => number {
 }
 
 /** A message as a person sees it now. */
-export type Shown = {
+export type ChatMessage = {
   id: string;
   text: string;
   buttons: Array<{ label: string; data: string }>;

@@ -3,12 +3,12 @@ import { createHmac } from "node:crypto";
 import {
   type Answer,
   type Call,
+  type ChatMessage,
   fetchesLinks,
   jsonOf,
   type PlatformServer,
   PNG,
   pace,
-  type Shown,
   startFake,
 } from "./server.ts";
 
@@ -21,7 +21,7 @@ type Element = { text: { text: string }; value: string; action_id: string };
 
 export class FakeSlack {
   readonly server: PlatformServer;
-  readonly channels = new Map<string, Shown[]>();
+  readonly channels = new Map<string, ChatMessage[]>();
   readonly whispers: Array<{ user: string; text: string }> = [];
   readonly statuses: string[] = [];
   readonly #uploads = new Map<string, { name: string; length: number; bytes?: Buffer; type?: string }>();
@@ -37,10 +37,10 @@ export class FakeSlack {
     return startFake((server) => new FakeSlack(server));
   }
 
-  channel(id: string): Shown[] {
-    const shown = this.channels.get(id) ?? [];
-    this.channels.set(id, shown);
-    return shown;
+  channel(id: string): ChatMessage[] {
+    const messages = this.channels.get(id) ?? [];
+    this.channels.set(id, messages);
+    return messages;
   }
 
   limit(seconds: number): void {
@@ -111,9 +111,9 @@ export class FakeSlack {
     const { markdown_text, text, blocks } = body;
     if (markdown_text !== undefined && (text !== undefined || blocks !== undefined))
       return error("markdown_text_conflict");
-    const said = String(markdown_text ?? text ?? "");
-    if (said === "") return error("no_text");
-    if (markdown_text !== undefined && said.length > MARKDOWN_MAX) return error("msg_too_long");
+    const content = String(markdown_text ?? text ?? "");
+    if (content === "") return error("no_text");
+    if (markdown_text !== undefined && content.length > MARKDOWN_MAX) return error("msg_too_long");
     const all = (blocks ?? []) as Array<{
       type: string;
       text?: { text: string };
@@ -125,18 +125,18 @@ export class FakeSlack {
       return error("invalid_blocks");
     const buttons = elements.map((one) => ({ label: one.text.text, data: one.value }));
     const channel = this.channel(String(body.channel));
-    const previewed = fetchesLinks(said, body.unfurl_links === false && body.unfurl_media === false);
+    const previewed = fetchesLinks(content, body.unfurl_links === false && body.unfurl_media === false);
     if (method === "chat.postMessage") {
-      const shown: Shown = { id: this.#id(), text: said, buttons, previewed };
-      if (body.thread_ts !== undefined) shown.thread = String(body.thread_ts);
-      channel.push(shown);
-      return ok({ ts: shown.id });
+      const message: ChatMessage = { id: this.#id(), text: content, buttons, previewed };
+      if (body.thread_ts !== undefined) message.thread = String(body.thread_ts);
+      channel.push(message);
+      return ok({ ts: message.id });
     }
     const wait = this.#updates(String(body.channel));
     if (wait > 0) return tooMany(wait);
     const before = channel.find(({ id }) => id === body.ts);
     if (!before) return error("message_not_found");
-    Object.assign(before, { text: said, buttons });
+    Object.assign(before, { text: content, buttons });
     return ok({ ts: before.id });
   }
 

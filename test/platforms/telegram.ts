@@ -1,13 +1,13 @@
 /** Telegram's Bot API as far as our bot uses it. It refuses what Telegram refuses, with the same texts. */
 import {
   type Answer,
+  type ChatMessage,
   fetchesLinks,
   formOf,
   jsonOf,
   type PlatformServer,
   PNG,
   pace,
-  type Shown,
   startFake,
 } from "./server.ts";
 
@@ -20,7 +20,7 @@ const CALLBACK_DATA_MAX_BYTES = 64;
 export class FakeTelegram {
   readonly server: PlatformServer;
   /** Messages by chat, in order. */
-  readonly chats = new Map<string, Shown[]>();
+  readonly chats = new Map<string, ChatMessage[]>();
   typing = 0;
   /** The webhook's address and settings. Plain http is allowed, because tests have no TLS. */
   webhook: { url: string; secret_token: string; allowed_updates: string[] } | undefined;
@@ -38,10 +38,10 @@ export class FakeTelegram {
     return startFake((server) => new FakeTelegram(server));
   }
 
-  chat(id: number): Shown[] {
-    const shown = this.chats.get(String(id)) ?? [];
-    this.chats.set(String(id), shown);
-    return shown;
+  chat(id: number): ChatMessage[] {
+    const messages = this.chats.get(String(id)) ?? [];
+    this.chats.set(String(id), messages);
+    return messages;
   }
 
   limit(seconds: number): void {
@@ -70,14 +70,14 @@ export class FakeTelegram {
       const form = await formOf(call);
       const file = form.get(method === "sendPhoto" ? "photo" : "document");
       if (!(file instanceof File)) return refuse(400, "Bad Request: there is no photo in the request");
-      const shown = {
+      const message = {
         id: this.#id(),
         text: "",
         buttons: [],
         file: { name: file.name, bytes: file.size, type: file.type },
       };
-      this.chat(Number(form.get("chat_id"))).push(shown);
-      return ok({ message_id: Number(shown.id) });
+      this.chat(Number(form.get("chat_id"))).push(message);
+      return ok({ message_id: Number(message.id) });
     }
     const body = isForm ? {} : jsonOf(call.body);
     if (method === "getFile")
@@ -138,10 +138,10 @@ export class FakeTelegram {
     const previewed = fetchesLinks(text.text, options?.is_disabled === true);
     const chat = this.chat(body.chat_id as number);
     if (method === "sendMessage") {
-      const shown: Shown = { id: this.#id(), text: String(body.text), buttons, previewed };
-      if (body.message_thread_id !== undefined) shown.thread = String(body.message_thread_id);
-      chat.push(shown);
-      return ok({ message_id: Number(shown.id) });
+      const message: ChatMessage = { id: this.#id(), text: String(body.text), buttons, previewed };
+      if (body.message_thread_id !== undefined) message.thread = String(body.message_thread_id);
+      chat.push(message);
+      return ok({ message_id: Number(message.id) });
     }
     const wait = this.#edits[Number(body.chat_id) < 0 ? "group" : "private"](String(body.chat_id));
     if (wait > 0) return tooMany(wait);

@@ -3,12 +3,12 @@ import { createHmac } from "node:crypto";
 import {
   type Answer,
   type Call,
+  type ChatMessage,
   fetchesLinks,
   formOf,
   jsonOf,
   type PlatformServer,
   PNG,
-  type Shown,
   startFake,
 } from "./server.ts";
 
@@ -35,7 +35,7 @@ type Message = {
 
 export class FakeWhatsApp {
   readonly server: PlatformServer;
-  readonly chats = new Map<string, Shown[]>();
+  readonly chats = new Map<string, ChatMessage[]>();
   readonly read: string[] = [];
   /** False: more than 24 hours since the person wrote. */
   isWindowOpen = true;
@@ -50,10 +50,10 @@ export class FakeWhatsApp {
     return startFake((server) => new FakeWhatsApp(server));
   }
 
-  chat(to: string): Shown[] {
-    const shown = this.chats.get(to) ?? [];
-    this.chats.set(to, shown);
-    return shown;
+  chat(to: string): ChatMessage[] {
+    const messages = this.chats.get(to) ?? [];
+    this.chats.set(to, messages);
+    return messages;
   }
 
   /** Refuses calls without a time to wait; a caller is expected to wait briefly. */
@@ -100,29 +100,29 @@ export class FakeWhatsApp {
     if (!this.isWindowOpen) return refuse(400, 131_047, "Re-engagement message");
     const { to, type, text, interactive, image, document } = body;
     if (!to) return refuse(400, 100, "to is required");
-    const shown: Shown = { id: `wamid.${this.#id()}`, text: "", buttons: [] };
+    const message: ChatMessage = { id: `wamid.${this.#id()}`, text: "", buttons: [] };
     if (type === "text") {
       if (!text?.body || text.body.length > BODY_MAX) return refuse(400, 100, "text.body: length 1 to 4096");
-      shown.text = text.body;
-      shown.previewed = fetchesLinks(text.body, text.preview_url !== true);
+      message.text = text.body;
+      message.previewed = fetchesLinks(text.body, text.preview_url !== true);
     } else if (type === "interactive") {
       const buttons = interactive?.action.buttons ?? [];
-      const said = interactive?.body.text ?? "";
-      if (said.length > INTERACTIVE_MAX || buttons.length === 0 || buttons.length > BUTTONS_MAX)
+      const content = interactive?.body.text ?? "";
+      if (content.length > INTERACTIVE_MAX || buttons.length === 0 || buttons.length > BUTTONS_MAX)
         return refuse(400, 131_009, "Parameter value is not valid");
       if (new Set(buttons.map(({ reply }) => reply.title)).size < buttons.length)
         return refuse(400, 131_009, "Duplicate button titles");
       if (buttons.some(({ reply }) => reply.title.length > TITLE_MAX))
         return refuse(400, 131_009, "title: max 20");
-      shown.text = said;
-      shown.buttons = buttons.map(({ reply }) => ({ label: reply.title, data: reply.id }));
+      message.text = content;
+      message.buttons = buttons.map(({ reply }) => ({ label: reply.title, data: reply.id }));
     } else {
       const file = this.#media.get((image ?? document)?.id ?? "");
       if (!file) return refuse(400, 131_053, "Media upload error");
-      shown.file = { name: file.name, bytes: file.size, type: file.type };
+      message.file = { name: file.name, bytes: file.size, type: file.type };
     }
-    this.chat(to).push(shown);
-    return { status: 200, body: { messages: [{ id: shown.id }] } };
+    this.chat(to).push(message);
+    return { status: 200, body: { messages: [{ id: message.id }] } };
   }
 
   #id(): string {

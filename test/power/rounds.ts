@@ -67,7 +67,7 @@ export async function powerCuts(options: {
     for (let round = 0; round < times; round += 1) {
       const throws = dice(seed, `round ${round}`);
       const asked = await house.work(throws);
-      const told = new Map(asked.map((id) => [id, house.told(id)]));
+      const outcomes = new Map(asked.map((id) => [id, house.outcomeOf(id)]));
       await house.kill(agent);
       const cut = () => {
         for (const { what } of cutPower(house.state, house.report, throws)) found.cuts[what] += 1;
@@ -84,11 +84,11 @@ export async function powerCuts(options: {
       await house.askAgain(asked);
       for (const id of asked) {
         const marks = house.marks(id);
-        const answer = house.told(id);
+        const answer = house.outcomeOf(id);
         if (marks > 0) found.executed += 1;
         if (marks > 1) found.twice.push(id);
         if (marks > 0 && answer === "nothing was run") found.forgotten.push(id);
-        const before = told.get(id);
+        const before = outcomes.get(id);
         if (before !== undefined && before !== answer) found.changed.push(`${id}: ${before}, then ${answer}`);
       }
       found.rounds += 1;
@@ -186,7 +186,7 @@ job = "allow"
       else void this.#teach(throws.whole(1, 1_000));
       await pause(throws.whole(0, WORK_MS / CALLS));
       // Acknowledges the outcomes, as the gateway does; it does not wait for that.
-      for (const id of asked) if (this.told(id) !== undefined) void this.#ack(id);
+      for (const id of asked) if (this.outcomeOf(id) !== undefined) void this.#ack(id);
     }
     await pause(throws.whole(0, WORK_MS));
     return asked;
@@ -204,7 +204,7 @@ job = "allow"
   }
 
   /** Returns the last reported outcome of a call; undefined: none yet. */
-  told(id: string): "done" | "unknown" | "nothing was run" | undefined {
+  outcomeOf(id: string): "done" | "unknown" | "nothing was run" | undefined {
     const payload = this.#peer.reports(id).at(-1)?.payload;
     if (!payload) return undefined;
     if (payload.status === "success") return "done";

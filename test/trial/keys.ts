@@ -27,16 +27,16 @@ async function revoke({ machines, person }: Home, machine: "arm" | "hub", key: s
   const { calls, answer } = await person.use(`revoked-${machine}`, "arm");
   if (calls.at(-1)?.status !== "error") throw new Error(`the model got: ${answer}`);
   if (key === "arm" && !answer?.includes("revoked")) throw new Error(`the model was told: ${answer}`);
-  const told = await until(() => toldBy(machines[machine], key), {
+  const advice = await until(() => doctorAbout(machines[machine], key), {
     ...PATIENT,
     every: 1_000,
     what: `the doctor at ${machine} speaks of the key`,
   });
-  return { times: { "it is offline": offline, "it says so itself": watch() }, note: `${answer}\n${told}` };
+  return { times: { "it is offline": offline, "it says so itself": watch() }, note: `${answer}\n${advice}` };
 }
 
 /** Returns what the machine's doctor reports, once the report names the key. */
-async function toldBy(machine: Machine, key: string): Promise<string | undefined> {
+async function doctorAbout(machine: Machine, key: string): Promise<string | undefined> {
   const { code, out } = await machine.type(`sudo edgecall ${key === "@bridge" ? "bridge" : "agent"} doctor`);
   const lines = out.split("\n");
   const wrong = lines.filter((line, at) => /^WRONG/.test(line) || /^WRONG/.test(lines[at - 1] ?? ""));

@@ -10,15 +10,15 @@ const LEFT =
 export async function askDoctors(home: Home, recorder: Recorder): Promise<void> {
   const { person, machines } = home;
   await recorder.step("no doctor finds anything wrong", async () => {
-    const said = [
+    const results = [
       ["edgecall doctor", await person.doctor()],
       ["hub", await person.type(machines.hub, "sudo edgecall bridge doctor")],
       ["hub", await person.type(machines.hub, "sudo edgecall agent doctor")],
       ["eye", await person.type(machines.eye, "sudo edgecall agent doctor")],
     ] as const;
-    for (const [where, { code, out }] of said)
+    for (const [where, { code, out }] of results)
       if (code !== 0) throw new Error(`${where}: ended with ${code}\n${out}`);
-    return { note: said[0][1].out };
+    return { note: results[0][1].out };
   });
 }
 

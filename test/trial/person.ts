@@ -144,16 +144,18 @@ export class Person {
       env: { EDGECALL_URL: this.#gateway, EDGECALL_TOKEN: this.#token, HOME: "/nonexistent" },
       timeout: EDGECALL_WITHIN_MS,
     });
-    const said = { out: "", err: "" };
+    const output = { out: "", err: "" };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said.out += text;
+      output.out += text;
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said.err += text;
+      output.err += text;
     });
     return new Promise((resolve, reject) => {
       child.on("error", reject);
-      child.on("close", (code) => resolve({ code: code ?? -1, out: said.out.trim(), err: said.err.trim() }));
+      child.on("close", (code) =>
+        resolve({ code: code ?? -1, out: output.out.trim(), err: output.err.trim() }),
+      );
     });
   }
 }

@@ -69,11 +69,11 @@ async function rollBack(home: Home, good: string, bad: string): Promise<Seen> {
   const watch = stopwatch();
   const { code, err } = await updating;
   if (code === 0) throw new Error(`the bad version ${bad} was taken`);
-  const told = watch();
+  const result = watch();
   await answersAgain(home, ["eye"]);
   const now = (await person.agent("eye"))?.version;
   if (now !== good) throw new Error(`eye runs ${now}`);
-  return { times: { "the command ends": told, "it answers": watch() }, note: err };
+  return { times: { "the command ends": result, "it answers": watch() }, note: err };
 }
 
 /** Does what the gateway's owner does with a new release. */

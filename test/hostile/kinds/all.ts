@@ -1,6 +1,6 @@
 /** The corpus: each kind of request, with its share of a thousand. */
 import fc from "fast-check";
-import type { Shot } from "../shot.ts";
+import type { HostileRequest } from "../request.ts";
 import { encodings, largeBodies } from "./bodies.ts";
 import { consoleForms } from "./console.ts";
 import { mcp } from "./mcp.ts";
@@ -30,11 +30,11 @@ const CORPUS = {
   encodings: { weight: 6, arbitrary: encodings },
   sockets: { weight: 15, arbitrary: sockets },
   raw: { weight: 15, arbitrary: raw },
-} satisfies Record<string, fc.MaybeWeightedArbitrary<Shot>>;
+} satisfies Record<string, fc.MaybeWeightedArbitrary<HostileRequest>>;
 
 /** @param only one part of the corpus. @throws when no part has this name */
-export function shots(only?: string): fc.Arbitrary<Shot> {
-  const parts: Record<string, { weight: number; arbitrary: fc.Arbitrary<Shot> }> = CORPUS;
+export function hostileRequests(only?: string): fc.Arbitrary<HostileRequest> {
+  const parts: Record<string, { weight: number; arbitrary: fc.Arbitrary<HostileRequest> }> = CORPUS;
   if (only === undefined) return fc.oneof(...Object.values(parts));
   const part = Object.hasOwn(parts, only) ? parts[only] : undefined;
   if (!part) throw new Error(`there is no part '${only}'; there are: ${Object.keys(parts).join(", ")}`);

@@ -1,7 +1,7 @@
 /** Bodies that are larger than their route allows, with and without their length, and bodies in other encodings. */
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { bearer, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { SIGNED, TOKENS, webhookPath } from "../world.ts";
 
 const MIB = 1_024 * 1_024;
@@ -16,14 +16,14 @@ const ROUTES = [
 ];
 const HUGE = Buffer.alloc(4 * MIB, '{"text":"');
 
-export const largeBodies: fc.Arbitrary<Shot> = fc
+export const largeBodies: fc.Arbitrary<HostileRequest> = fc
   .tuple(fc.constantFrom(...ROUTES), fc.boolean(), fc.constantFrom(1, 1_000, 65_536, MIB, 3 * MIB))
   .map(([{ path, max, headers }, chunked, over]) =>
     http("large body", path, { headers, body: HUGE.subarray(0, max + over), chunked }),
   );
 
 const SAID = json({ text: "x" });
-export const encodings: fc.Arbitrary<Shot> = fc
+export const encodings: fc.Arbitrary<HostileRequest> = fc
   .constantFrom<[string, Buffer]>(
     ["gzip", gzipSync(SAID)],
     ["deflate", deflateSync(SAID)],

@@ -1,7 +1,7 @@
 /** The console's requests, sent by other pages and with odd fields. */
 import fc from "fast-check";
 import { broken, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
-import { bearer, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const SESSION = "/v1/console/session";
@@ -26,7 +26,7 @@ const otherPage = fc.record({
   "sec-fetch-site": fc.constantFrom("cross-site", "same-site"),
 });
 
-export const consoleForms: fc.Arbitrary<Shot> = fc.oneof(
+export const consoleForms: fc.Arbitrary<HostileRequest> = fc.oneof(
   signIn.map((body) => http("console", SESSION, { headers: PAGE, body })),
   // A valid token from the wrong page.
   otherPage.map((headers) =>

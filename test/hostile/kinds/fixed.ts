@@ -1,9 +1,9 @@
 /** Requests with one right answer each. Every run of the whole corpus begins with them. */
-import { bearer, type HttpShot, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, type HttpRequest, http, json } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const OWNER = { ...bearer(TOKENS.owner), "content-type": "application/json" };
-const fixed = (path: string, exactly: HttpShot["exactly"], more: Partial<HttpShot>) =>
+const fixed = (path: string, exactly: HttpRequest["exactly"], more: Partial<HttpRequest>) =>
   http("fixed", path, { exactly, ...more });
 
 const ARRAYS = "[".repeat(60_000) + "]".repeat(60_000);
@@ -47,4 +47,4 @@ const absent = (
   return fixed(path, { status, words }, { method, headers: OWNER });
 });
 
-export const FIXED: Shot[] = [...deep, ...tokenless, ...absent];
+export const FIXED: HostileRequest[] = [...deep, ...tokenless, ...absent];

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { deep, headerText, noJson, oddText, oddValue, POLLUTING } from "../corpus.ts";
 import { mcpBody, mcpHeaders } from "../lookalikes.ts";
-import { bearer, type HttpShot, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, type HttpRequest, http, json } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const HEADERS = {
@@ -10,7 +10,7 @@ const HEADERS = {
   "content-type": "application/json",
   accept: "application/json, text/event-stream",
 };
-const shot = (body: Buffer, more: Partial<HttpShot> = {}) =>
+const post = (body: Buffer, more: Partial<HttpRequest> = {}) =>
   http("mcp", "/mcp", { headers: HEADERS, body, may: "answered", ...more });
 
 const METHODS = [
@@ -78,26 +78,26 @@ const call = fc
     params: { name: "edge_call", arguments: args },
   }));
 
-export const mcp: fc.Arbitrary<Shot> = fc.oneof(
-  { weight: 6, arbitrary: fc.oneof(rpc, call).map((message) => shot(json(message))) },
+export const mcp: fc.Arbitrary<HostileRequest> = fc.oneof(
+  { weight: 6, arbitrary: fc.oneof(rpc, call).map((message) => post(json(message))) },
   {
     weight: 6,
     arbitrary: fc
       .tuple(mcpBody, mcpHeaders)
-      .map(([text, headers]) => shot(json(text), { headers: { ...HEADERS, ...headers } })),
+      .map(([text, headers]) => post(json(text), { headers: { ...HEADERS, ...headers } })),
   },
   {
     weight: 2,
     arbitrary: fc
       .array(fc.oneof(rpc, oddValue), { maxLength: 4 })
-      .map((batch) => shot(json(JSON.stringify(batch)), { may: "refused" })),
+      .map((batch) => post(json(JSON.stringify(batch)), { may: "refused" })),
   },
-  { weight: 1, arbitrary: noJson.map((body) => shot(body, { may: "refused" })) },
-  { weight: 1, arbitrary: oddValue.map((value) => shot(json(JSON.stringify(value)))) },
+  { weight: 1, arbitrary: noJson.map((body) => post(body, { may: "refused" })) },
+  { weight: 1, arbitrary: oddValue.map((value) => post(json(JSON.stringify(value)))) },
   {
     weight: 1,
     arbitrary: deep.map((value) =>
-      shot(
+      post(
         json(
           `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"edge_call","arguments":{"agent_id":"nobody","action":"x","params":{"a":${value}}}}}`,
         ),
@@ -118,12 +118,12 @@ export const mcp: fc.Arbitrary<Shot> = fc.oneof(
         },
         { requiredKeys: [] },
       )
-      .chain((headers) => rpc.map((message) => shot(json(message), { headers: { ...HEADERS, ...headers } }))),
+      .chain((headers) => rpc.map((message) => post(json(message), { headers: { ...HEADERS, ...headers } }))),
   },
   {
     weight: 1,
     arbitrary: fc
       .constantFrom("GET", "DELETE", "PUT", "PATCH")
-      .map((method) => shot(json("{}"), { method, body: method === "GET" ? undefined : json("{}") })),
+      .map((method) => post(json("{}"), { method, body: method === "GET" ? undefined : json("{}") })),
   },
 );

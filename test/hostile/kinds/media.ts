@@ -1,7 +1,7 @@
 /** Pictures and files: invented ids, links and uploads. */
 import fc from "fast-check";
 import { headerText, oddText, pathPart } from "../corpus.ts";
-import { bearer, http, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const place = fc.oneof(
@@ -47,7 +47,7 @@ const grant = fc
     bearer(`${Buffer.from(JSON.stringify(value)).toString("base64url").slice(0, 1_500) || "e30"}.${mac}`),
   );
 
-export const media: fc.Arbitrary<Shot> = fc.oneof(
+export const media: fc.Arbitrary<HostileRequest> = fc.oneof(
   fc
     .tuple(id, fc.constantFrom(TOKENS.owner, TOKENS.guest, TOKENS.otherHome))
     .map(([name, token]) => http("media", `/v1/media/${name}`, { headers: bearer(token) })),

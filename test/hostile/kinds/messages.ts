@@ -1,7 +1,7 @@
 /** The gateway's own API with a valid token, and everything else invalid. */
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
-import { bearer, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const OWNER = bearer(TOKENS.owner);
@@ -102,7 +102,7 @@ const strange = fc
     }),
   );
 
-export const messages: fc.Arbitrary<Shot> = fc.oneof(
+export const messages: fc.Arbitrary<HostileRequest> = fc.oneof(
   { weight: 5, arbitrary: message.map((body) => http("message", MESSAGES, { headers: OWNER, body })) },
   {
     weight: 1,
@@ -125,7 +125,7 @@ export const messages: fc.Arbitrary<Shot> = fc.oneof(
 );
 
 /** Odd values in the path, in a query, or in a header that holds a number. */
-export const cursors: fc.Arbitrary<Shot> = fc.oneof(
+export const cursors: fc.Arbitrary<HostileRequest> = fc.oneof(
   fc.tuple(fc.uuid(), cursor).map(([turn, id]) =>
     http("cursor", `/v1/conversations/c/turns/${turn}/events`, {
       headers: { ...OWNER, "last-event-id": id },

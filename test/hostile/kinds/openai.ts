@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
 import { openaiBody, openaiHeader } from "../lookalikes.ts";
-import { bearer, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const OWNER = bearer(TOKENS.owner);
@@ -17,7 +17,7 @@ const part = fc.constantFrom<unknown>(
   {},
 );
 /** Never a valid message of a person. */
-const said = fc.oneof(
+const invalidMessages = fc.oneof(
   not("array", "string"),
   fc.constantFrom<unknown>(
     "",
@@ -65,7 +65,7 @@ const body = fc.oneof(
     fc.oneof(
       noJson,
       broken(chat, {
-        messages: fc.oneof(said, not("array")),
+        messages: fc.oneof(invalidMessages, not("array")),
         n: fc.constantFrom<unknown>(2, 0, -1, "1", [], true),
         stream: not("boolean", "null"),
         model: not("string", "null"),
@@ -81,7 +81,7 @@ const body = fc.oneof(
     fc.oneof(
       noJson,
       broken(response, {
-        input: said,
+        input: invalidMessages,
         previous_response_id: fc.oneof(
           not("string", "null"),
           oddText.filter((text) => text !== ""),
@@ -119,7 +119,7 @@ const responseId = fc.string({
   maxLength: 120,
 });
 
-export const openai: fc.Arbitrary<Shot> = fc.oneof(
+export const openai: fc.Arbitrary<HostileRequest> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc

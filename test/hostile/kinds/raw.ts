@@ -1,6 +1,6 @@
 /** Bytes that are hardly HTTP. The runtime handles them, and must keep working afterwards. */
 import fc from "fast-check";
-import type { Shot } from "../shot.ts";
+import type { HostileRequest } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const HEAD = `POST /v1/conversations/c/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.guest}\r\n`;
@@ -31,7 +31,7 @@ const BYTES = [
   `${HEAD}Content-Length: 100\r\n\r\n{"text":"x"}`,
 ];
 
-export const raw: fc.Arbitrary<Shot> = fc
+export const raw: fc.Arbitrary<HostileRequest> = fc
   .oneof(
     { weight: 4, arbitrary: fc.constantFrom(...BYTES).map((text) => Buffer.from(text, "latin1")) },
     {

@@ -1,7 +1,7 @@
 /** The relay: tokens that no device made or that are for something else, and invalid bodies with a valid token. */
 import fc from "fast-check";
 import { broken, deep, noJson, not, oddText, oddValue, pathPart } from "../corpus.ts";
-import { bearer, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { DEVICE, relayToken } from "../world.ts";
 
 const PATH = "/v1/relay/a/chat/completions";
@@ -74,7 +74,7 @@ const wrongBody = fc.oneof(
   deep.map((value) => json(`{"messages":[{"role":"user","content":${value}}]}`)),
 );
 
-export const relay: fc.Arbitrary<Shot> = fc.oneof(
+export const relay: fc.Arbitrary<HostileRequest> = fc.oneof(
   {
     weight: 4,
     arbitrary: wrongToken.map((token) =>

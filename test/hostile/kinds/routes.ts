@@ -1,7 +1,7 @@
 /** Methods, paths, headers and encodings that no client sends, with a token and without. */
 import fc from "fast-check";
 import { headerText, POLLUTING, pathPart } from "../corpus.ts";
-import { bearer, http, json, pathnameOf, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json, pathnameOf } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
 const METHODS = [
@@ -114,7 +114,7 @@ const host = fc.option(
   { nil: undefined, freq: 8 },
 );
 
-export const routes: fc.Arbitrary<Shot> = fc
+export const routes: fc.Arbitrary<HostileRequest> = fc
   .tuple(
     fc.constantFrom(...METHODS),
     path,

@@ -1,10 +1,10 @@
 /** WebSocket handshakes on routes without one, and frames from a sender with home b's bridge token. */
 import fc from "fast-check";
 import { deep, headerText, oddText, oddValue, POLLUTING } from "../corpus.ts";
-import { bearer, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest } from "../request.ts";
 import { TOKENS } from "../world.ts";
 
-const closed: fc.Arbitrary<Shot> = fc
+const closed: fc.Arbitrary<HostileRequest> = fc
   .tuple(
     fc.constantFrom(
       "/bridge",
@@ -88,7 +88,7 @@ const frame: fc.Arbitrary<string> = fc.oneof(
 );
 const HELLO = JSON.stringify({ t: "hello", protocol: 1, bridge: "hostile", version: "0" });
 
-const frames: fc.Arbitrary<Shot> = fc
+const frames: fc.Arbitrary<HostileRequest> = fc
   .tuple(
     fc.boolean(),
     fc.array(
@@ -108,7 +108,7 @@ const frames: fc.Arbitrary<Shot> = fc
     frames: greeted ? [HELLO, ...some] : some,
   }));
 
-export const sockets: fc.Arbitrary<Shot> = fc.oneof(
+export const sockets: fc.Arbitrary<HostileRequest> = fc.oneof(
   { weight: 2, arbitrary: closed },
   { weight: 1, arbitrary: frames },
 );

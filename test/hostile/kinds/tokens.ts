@@ -1,7 +1,7 @@
 /** No token, an invalid one, one of another home, and one with fewer rights. */
 import fc from "fast-check";
 import { headerText, oddText } from "../corpus.ts";
-import { bearer, http, json, type Shot } from "../shot.ts";
+import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { SECRETS, TOKENS } from "../world.ts";
 
 const SAID = json({ text: "Open the door." });
@@ -68,7 +68,7 @@ const wrong: fc.Arbitrary<Record<string, string>> = fc.oneof(
     .map((parts) => ({ cookie: `__Host-edgecall=${parts.join(".")}` })),
 );
 
-export const tokens: fc.Arbitrary<Shot> = fc.oneof(
+export const tokens: fc.Arbitrary<HostileRequest> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc
@@ -86,7 +86,7 @@ export const tokens: fc.Arbitrary<Shot> = fc.oneof(
 );
 
 /** A guest's token where an administrator's is needed, and a bridge's token where a person's is. */
-export const scopes: fc.Arbitrary<Shot> = fc.oneof(
+export const scopes: fc.Arbitrary<HostileRequest> = fc.oneof(
   fc
     .constantFrom<[string, string]>(
       ["POST", "/v1/agents/pi/commands"],

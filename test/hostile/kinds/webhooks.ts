@@ -3,7 +3,7 @@
  */
 import fc from "fast-check";
 import { broken, deep, headerText, noJson, not, oddText, oddValue, POLLUTING, pathPart } from "../corpus.ts";
-import { http, json, type Shot } from "../shot.ts";
+import { type HostileRequest, http, json } from "../request.ts";
 import { KNOWN_SENDER, SENDERS, type Sender, SIGNED, webhookPath } from "../world.ts";
 
 /** Messages of the known sender: with a valid signature each would begin a turn. */
@@ -56,7 +56,7 @@ const OLD_S = 400;
 const sender = fc.constantFrom(...SENDERS);
 const now = () => Math.floor(Date.now() / 1_000);
 
-const forged = fc.tuple(sender, fc.nat({ max: 7 }), headerText).map(([name, how, text]): Shot => {
+const forged = fc.tuple(sender, fc.nat({ max: 7 }), headerText).map(([name, how, text]): HostileRequest => {
   const body = json(SAID[name]);
   const right: Record<string, string> = SIGNED[name](body, now());
   const headers = Object.fromEntries(
@@ -158,7 +158,7 @@ const stranger: fc.Arbitrary<[Sender, Buffer]> = fc.oneof(
     }),
   ]),
 );
-const odd: fc.Arbitrary<Shot> = fc.oneof(
+const odd: fc.Arbitrary<HostileRequest> = fc.oneof(
   stranger.map(([name, body]) =>
     http("webhook stranger", webhookPath(name), {
       headers: SIGNED[name](body, now()),
@@ -204,7 +204,7 @@ const odd: fc.Arbitrary<Shot> = fc.oneof(
     ),
 );
 
-export const webhooks: fc.Arbitrary<Shot> = fc.oneof(
+export const webhooks: fc.Arbitrary<HostileRequest> = fc.oneof(
   { weight: 3, arbitrary: forged },
   { weight: 1, arbitrary: old },
   { weight: 1, arbitrary: replayed },

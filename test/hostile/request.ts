@@ -8,7 +8,7 @@ export type ErrorForm = "ours" | "openai" | "mcp";
  */
 type Common = { kind: string; may: "refused" | "answered" };
 
-export type HttpShot = Common & {
+export type HttpRequest = Common & {
   by: "http";
   method: string;
   path: string;
@@ -21,16 +21,16 @@ export type HttpShot = Common & {
   exactly: { status: number; words?: RegExp } | undefined;
 };
 /** A WebSocket handshake, and the frames to send when it succeeds. */
-export type SocketShot = Common & {
+export type SocketRequest = Common & {
   by: "socket";
   path: string;
   headers: Record<string, string>;
   frames: Array<string | Buffer>;
 };
 /** Bytes that are not valid HTTP: the server may close the connection. */
-export type RawShot = Common & { by: "raw"; bytes: Buffer };
+export type RawRequest = Common & { by: "raw"; bytes: Buffer };
 
-export type Shot = HttpShot | SocketShot | RawShot;
+export type HostileRequest = HttpRequest | SocketRequest | RawRequest;
 
 /** Returns the path as the Worker sees it, without dot segments. */
 export function pathnameOf(path: string): string {
@@ -44,7 +44,7 @@ function formOf(path: string): ErrorForm {
 }
 
 /** @param more the differences from a bare GET that must be refused with an error in our form */
-export function http(kind: string, path: string, more: Partial<HttpShot> = {}): HttpShot {
+export function http(kind: string, path: string, more: Partial<HttpRequest> = {}): HttpRequest {
   return {
     by: "http",
     kind,
@@ -69,13 +69,13 @@ export function json(value: unknown): Buffer {
 }
 
 /** Describes a request for a person who reads about a fault. */
-export function describeShot(shot: Shot): string {
+export function describeRequest(request: HostileRequest): string {
   const bytes = (data: Buffer) =>
     data.length > 2_000
       ? `${data.length} bytes: ${JSON.stringify(data.toString("latin1", 0, 300))}…`
       : JSON.stringify(data.toString("latin1"));
-  if (shot.by === "raw") return `${shot.kind}: ${bytes(shot.bytes)}`;
-  if (shot.by === "socket")
-    return `${shot.kind}: GET ${shot.path} ${JSON.stringify(shot.headers)} frames ${shot.frames.map((frame) => bytes(Buffer.from(frame))).join(" | ")}`;
-  return `${shot.kind}: ${shot.method} ${shot.path} ${JSON.stringify(shot.headers)}${shot.chunked ? " chunked" : ""} ${shot.body ? bytes(shot.body) : "no body"}`;
+  if (request.by === "raw") return `${request.kind}: ${bytes(request.bytes)}`;
+  if (request.by === "socket")
+    return `${request.kind}: GET ${request.path} ${JSON.stringify(request.headers)} frames ${request.frames.map((frame) => bytes(Buffer.from(frame))).join(" | ")}`;
+  return `${request.kind}: ${request.method} ${request.path} ${JSON.stringify(request.headers)}${request.chunked ? " chunked" : ""} ${request.body ? bytes(request.body) : "no body"}`;
 }
