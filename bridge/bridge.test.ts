@@ -9,8 +9,8 @@ import { usePlayed } from "./testkit/played.ts";
 
 const played = usePlayed();
 
-describe("the roster", () => {
-  test("hello, then a snapshot of what is retained, then changes", async () => {
+describe("the agents' state", () => {
+  test("hello, then a snapshot of the retained messages, then changes", async () => {
     const pi = await played.agent("pi");
     await pi.say("tools", { hash: "h", tools: [{ name: "uptime" }] }, true);
     await played.started();
@@ -23,7 +23,7 @@ describe("the roster", () => {
     expect(change.agent).toMatchObject({ id: "pi", online: false, reason: "last will" });
   });
 
-  test("an empty snapshot when nobody is there; who comes later is a change, who goes is gone", async () => {
+  test("an empty snapshot when there is no agent; a later agent is a change, and one that leaves is removed", async () => {
     await played.started();
     expect(played.home.of("snapshot")).toEqual([{ t: "snapshot", agents: [], last: true }]);
     const pi = await played.agent("pi");
@@ -32,7 +32,7 @@ describe("the roster", () => {
     expect(await played.home.next("gone")).toEqual({ t: "gone", agent: "pi" });
   });
 
-  test("birth and advert go out as one change, and heartbeats not at all", async () => {
+  test("birth and advert are sent as one change, and heartbeats are not sent", async () => {
     await played.started();
     const pi = await played.agent("pi");
     const claw = await played.agent("claw", "foreign");
@@ -40,7 +40,7 @@ describe("the roster", () => {
     await played.home.next("agent", (frame) => frame.agent.id === "claw" && frame.agent.online);
     const before = played.home.of("agent").length;
     for (let i = 0; i < 10; i++) await Promise.all([pi.heartbeat(), claw.heartbeat()]);
-    // What is published after the heartbeats arrives after them.
+    // Messages that are published after the heartbeats arrive after them.
     await pi.say("events", { type: "progress", request_id: "r1", text: "half" });
     await played.home.next("event");
     expect(played.home.of("agent")).toHaveLength(before);
@@ -58,7 +58,7 @@ describe("the roster", () => {
     expect(played.home.of("report")).toEqual([]);
   });
 
-  test("ids and payloads that do not fit are dropped, and the log names topic and field", async () => {
+  test("invalid ids and payloads are dropped, and the log names topic and field", async () => {
     await played.started();
     const pi = await played.agent("pi");
     await pi.client.publishAsync("evoclaw/agents/no spaces/capabilities", '{"capabilities":"x"}');
@@ -95,7 +95,7 @@ describe("calls", () => {
     expect(pi.commands[1]).toEqual(JSON.parse(ack));
   });
 
-  test("to nobody, to the dead, without time, and without sense are refused", async () => {
+  test("calls to unknown or offline agents, without time, or with invalid content are refused", async () => {
     const pi = await played.agent("pi");
     await played.started();
     const cases = [
@@ -118,7 +118,7 @@ describe("calls", () => {
     expect(pi.commands).toEqual([]);
   });
 
-  test("a foreign agent's answer without request_id is its open call's", async () => {
+  test("a foreign agent's answer without request_id belongs to its open call", async () => {
     const claw = await played.agent("claw", "foreign");
     await claw.heartbeat();
     await played.started();
@@ -130,7 +130,7 @@ describe("calls", () => {
     expect(await played.home.next("report")).toMatchObject({ id, agent: "claw" });
   });
 
-  test("the broker gone: refused at once, and everybody offline after a grace", async () => {
+  test("without the broker: calls are refused at once, and all agents are offline after a grace period", async () => {
     await played.agent("pi");
     await played.started();
     await played.broker.stop();
@@ -145,7 +145,7 @@ describe("calls", () => {
 });
 
 describe("the socket", () => {
-  test("lost: dialled again, a new snapshot, and every report that is not acked", async () => {
+  test("when it is lost: the bridge reconnects, sends a new snapshot, and every unacknowledged report", async () => {
     const pi = await played.agent("pi");
     await played.started();
     await pi.report("result", { status: "success", request_id: "acked" });
@@ -156,7 +156,7 @@ describe("the socket", () => {
     await played.home.next("refused");
     played.home.drop();
     await until(() => played.home.connections === 1 && played.home.closes.length === 1);
-    // Published while Home is away.
+    // Published while the connection to Home is down.
     await pi.report("error", { error: "broken", request_id: "meanwhile" });
     const question = { question_id: "q1", text: "Which one?", expires_in_ms: 60_000 };
     await pi.say("events", { type: "question", request_id: "q", ...question });
@@ -169,7 +169,7 @@ describe("the socket", () => {
     expect(order.lastIndexOf("snapshot")).toBeLessThan(order.lastIndexOf("report"));
   });
 
-  test("what Home sends that is no frame of ours is ignored", async () => {
+  test("an unknown frame from Home is ignored", async () => {
     await played.agent("pi");
     const bridge = await played.started();
     const rubbish = [
@@ -189,7 +189,7 @@ describe("the socket", () => {
     expect(played.logged.some((line) => line.fields?.frame === "dance")).toBe(true);
   });
 
-  test("replaced by a newer bridge it stays away", async () => {
+  test("replaced by a newer bridge, it does not reconnect", async () => {
     await played.started();
     played.home.drop(CLOSE.replaced);
     await until(() => played.log("gateway.down"));
@@ -199,7 +199,7 @@ describe("the socket", () => {
     });
   });
 
-  test("G12 replaced, it asks for its place, takes it from nobody, and has it back soon after", async () => {
+  test("G12 when replaced, it asks for its place, displaces no bridge, and soon has the place back", async () => {
     played.home.standby = true;
     const bridge = await played.started();
     played.home.isTaken = true;
@@ -212,7 +212,7 @@ describe("the socket", () => {
     expect(played.home.connections).toBe(2);
   });
 
-  test("D7 a gateway that was restarted finds a foreign agent online that was heard shortly before", async () => {
+  test("D7 a restarted gateway finds a foreign agent online if the bridge heard from it shortly before", async () => {
     const claw = await played.agent("claw", "foreign");
     await played.started();
     await claw.heartbeat();
@@ -223,7 +223,7 @@ describe("the socket", () => {
     expect(agents).toMatchObject([{ id: "claw", online: true }]);
   });
 
-  test("G12 a foreign agent that was there before the bridge is asked at once", async () => {
+  test("G12 a foreign agent that was there before the bridge gets a ping at once", async () => {
     const claw = await played.agent("claw", "foreign");
     await played.started();
     await until(() => claw.commands.length > 0);
@@ -232,14 +232,14 @@ describe("the socket", () => {
     await played.home.next("agent", ({ agent }) => agent.id === "claw" && agent.online);
   });
 
-  test("a refused token is no reason to hammer", async () => {
+  test("a refused token is not retried quickly", async () => {
     const bridge = played.start({ bridgeToken: "wrong" });
     await until(() => played.log("gateway.refuses"));
     expect(played.log("gateway.refuses")?.fields).toMatchObject({ status: 401, retry_in_ms: STAY_AWAY_MS });
     expect(bridge.ready()).toBe(false);
   });
 
-  test("a gateway in trouble is tried again soon", async () => {
+  test("a gateway with errors is soon retried", async () => {
     played.home.refuseWith = 503;
     played.start();
     await until(() => played.log("gateway.down"));
@@ -247,7 +247,7 @@ describe("the socket", () => {
     await played.home.next("snapshot");
   });
 
-  test("a gateway of another protocol is left alone", async () => {
+  test("a gateway with another protocol version is not retried", async () => {
     played.home.protocol = 99;
     played.start();
     await until(() => played.log("gateway.down"));

@@ -1,4 +1,4 @@
-/** Properties: whatever anybody publishes or sends, nothing throws, and what goes to Home is a frame. */
+/** Properties: for any published or sent input nothing throws, and only valid frames go to Home. */
 import { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { TOPIC_KINDS } from "@edgecall/core/protocol/names.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
@@ -18,7 +18,7 @@ import { Counts } from "./ops/counts.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** The whole of the bridge but its two connections; every line of log and every frame is kept. */
+/** The whole bridge without its two connections; it records every log line and every frame. */
 function bench() {
   let now = 0;
   const sent: BridgeFrame[] = [];
@@ -43,7 +43,7 @@ function bench() {
   const reports = new ReportBuffer(log);
   const gateway = { up: true, send: (frame: BridgeFrame) => sent.push(frame) > 0 };
   const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
-  // By now the broker's retained topics count as read, so the snapshot goes out at once.
+  // By now the broker's retained topics count as read, so the snapshot is sent at once.
   now = BROKER_GRACE_MS;
   outbox.welcomed();
   const stall = { arrival: () => now };

@@ -1,4 +1,4 @@
-/** The bridge as a process: its signals, its end, and what it says when a setting is missing. */
+/** The bridge as a process: signals, exit codes, and the text for a missing setting. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,7 @@ describe("the program", () => {
     played.after(() => child.kill("SIGKILL"));
     return { child, stderr: () => stderr };
   };
-  test("SIGTERM: says goodbye and exits 0", async () => {
+  test("SIGTERM: it says goodbye and exits with 0", async () => {
     const { child, stderr } = run(played.environment());
     const [message] = await once(child, "message");
     expect(message).toEqual({ ready: true });
@@ -44,7 +44,7 @@ describe("the program", () => {
     expect(code).toBe(0);
   });
 
-  test("what is missing is named, and it exits 2", async () => {
+  test("a missing setting is named, and it exits with 2", async () => {
     const { child, stderr } = run({ MQTT_URL: "nonsense" });
     const [code] = await once(child, "exit");
     expect(code).toBe(2);

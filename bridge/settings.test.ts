@@ -28,11 +28,11 @@ test.each([
   ["http://127.0.0.1:8787", "ws://127.0.0.1:8787/bridge"],
   ["http://127.0.0.1:8787/", "ws://127.0.0.1:8787/bridge"],
   ["wss://gate.example/home/", "wss://gate.example/home/bridge"],
-])("the socket's address of %s", (GATEWAY_URL, gatewayUrl) => {
+])("the socket's address for %s", (GATEWAY_URL, gatewayUrl) => {
   expect(readSettings({ ...NEEDED, GATEWAY_URL })).toMatchObject({ ok: true, settings: { gatewayUrl } });
 });
 
-test("everything that is missing is named at once", () => {
+test("all missing settings are named at once", () => {
   const result = readSettings({ GATEWAY_URL: "" });
   expect(result).toMatchObject({ ok: false });
   expect(result.ok ? [] : result.errors.map((error) => error.split(":")[0])).toEqual([
@@ -57,7 +57,7 @@ test.each([
   ["HEALTH_PORT", "70000"],
   ["HEALTH_PORT", "8o"],
   ["BRIDGE_ID", "attic/1"],
-])("a bad %s (%s) is named, and no token is shown", (name, value) => {
+])("a wrong %s (%s) is named, and no token is shown", (name, value) => {
   const result = readSettings({ ...NEEDED, [name]: value });
   expect(result).toMatchObject({ ok: false });
   const errors = result.ok ? [] : result.errors;
@@ -66,7 +66,7 @@ test.each([
   expect(errors[0]).not.toContain("two words");
 });
 
-test("a secret may stand in a file, without its line's end; one that cannot be read is named", () => {
+test("a secret may be in a file, without its line's end; an unreadable file is named", () => {
   const file = join(mkdtempSync(join(tmpdir(), "bridge-")), "secret");
   writeFileSync(file, "from-file\n");
   const env = {

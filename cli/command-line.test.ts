@@ -3,7 +3,7 @@ import { type Command, type Io, UsageError } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
-/** Runs the words with commands of the test's own and tells what was written and called. */
+/** Runs a command line with the test's own commands. @returns what was written and called */
 async function run(words: string[], commands: readonly Command[] = TWO) {
   const said = { out: "", err: "" };
   const io: Io = {
@@ -40,7 +40,7 @@ const SHOW_ALL: Command = {
 };
 const TWO = [SHOW, SHOW_ALL];
 
-test("a command gets its words, options and switches, and its exit code is the program's", async () => {
+test("a command gets its words, options and switches, and its exit code becomes the program's", async () => {
   expect(await run(["show", "one", "-n", "3", "--json", "two"])).toEqual({
     code: 0,
     out: '[["one","two"],true,"3"]',
@@ -49,7 +49,7 @@ test("a command gets its words, options and switches, and its exit code is the p
   expect(await run(["show", "bad"])).toMatchObject({ code: 1, out: '[["bad"],false,null]' });
 });
 
-test("the longer name wins, and wrong use says what and where the help is", async () => {
+test("the longer name wins, and wrong usage says what is wrong and where the help is", async () => {
   const { code, err } = await run(["show", "all"]);
   expect(code).toBe(2);
   expect(err).toBe("edgecall show all: not today\nedgecall show all --help tells more\n");
@@ -62,24 +62,24 @@ test.each([
   [["shw"], 'there is no command "shw"; did you mean "show"?'],
   [["shwo", "all"], 'there is no command "shwo all"; did you mean "show all"?'],
   [["weather"], 'there is no command "weather"; edgecall --help lists them'],
-])("%j is refused in words", async (words, said) => {
+])("%j is refused with a text", async (words, said) => {
   const { code, out, err } = await run(words);
   expect(code).toBe(2);
   expect(out).toBe("");
   expect(err).toContain(said);
 });
 
-test("help is asked for on stdout, and given on stderr to whoever did not ask", async () => {
+test("requested help goes to stdout, and unrequested help to stderr", async () => {
   expect(await run(["--help"])).toMatchObject({ code: 0, err: "" });
   expect((await run([])).code).toBe(2);
-  // A wrong word is not pushed off the screen by all that would be right.
+  // The message about a wrong word is not hidden by long help.
   expect((await run(["shw"])).err).not.toContain("usage");
   const { out } = await run(["show", "--help"]);
   expect(out).toContain("-n, --at-most N");
   expect(out).toContain("usage: edgecall show WORD… [options]");
 });
 
-test("every command can be asked for its help, and its code can be loaded", async () => {
+test("every command has help, and its code can be loaded", async () => {
   for (const command of COMMANDS) {
     const { code, out } = await run([...command.name.split(" "), "--help"], COMMANDS);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(command.about) });

@@ -67,14 +67,14 @@ function callFrame(id: string, agent: string, over: Partial<CallFrame> = {}): Ca
   return { t: "call", id, agent, payload, expires_in_ms: 30_000, ...over };
 }
 
-/** Padded to `bytes` bytes. */
+/** Makes a payload with `bytes` bytes. */
 function payloadOf(id: string, bytes: number): string {
   const empty = JSON.stringify({ command: "tool", payload: { pad: "" }, request_id: id }).length;
   return JSON.stringify({ command: "tool", payload: { pad: "x".repeat(bytes - empty) }, request_id: id });
 }
 
 describe("a call", () => {
-  test("is published verbatim, and taken when the broker has it", async () => {
+  test("is published unchanged, and reported as taken when the broker has it", async () => {
     let ack: (published: Published) => void = () => {};
     outcome = new Promise((resolve) => {
       ack = resolve;
@@ -155,13 +155,13 @@ describe("a call", () => {
     expect(sent).toMatchObject([{ t: "refused", id: "c", code }]);
   });
 
-  test("of exactly 9 KiB fits a foreign agent", async () => {
+  test("of exactly 9 KiB is accepted for a foreign agent", async () => {
     calls.call(callFrame("c", "claw", { payload: payloadOf("c", FOREIGN_COMMAND_MAX_BYTES) }));
     await settled();
     expect(sent).toEqual([{ t: "taken", id: "c" }]);
   });
 
-  test("read a second after the bridge stood still counts from its reading again", async () => {
+  test("that is read a second after the bridge was stalled has its full time from then on", async () => {
     now += 31_000;
     stall.tick();
     now += TICK_MS;
@@ -186,7 +186,7 @@ describe("a repeated call", () => {
     ]);
   });
 
-  test("is never refused once it was published, whatever became of the agent", async () => {
+  test("is never refused after it was published, whatever happened to the agent", async () => {
     calls.call(callFrame("c", "pi"));
     await settled();
     roster.onPresence("pi", "{}", { state: "offline" }, true);
@@ -198,7 +198,7 @@ describe("a repeated call", () => {
     expect(sent.map((frame) => frame.t)).toEqual(["taken", "taken", "taken"]);
   });
 
-  test("that nobody heard at first is not refused while the agent may have the second", async () => {
+  test("whose first copy reached no agent is not refused while the agent may have the second", async () => {
     const acks: ((published: Published) => void)[] = [];
     const acked = () => new Promise<Published>((resolve) => acks.push(resolve));
     outcome = acked();
@@ -214,7 +214,7 @@ describe("a repeated call", () => {
     expect(sent).toEqual([{ t: "taken", id: "c" }]);
   });
 
-  test("that nobody heard either time is refused, once", async () => {
+  test("whose copies reached no agent is refused, once", async () => {
     outcome = { kind: "delivered", listening: false };
     calls.call(callFrame("c", "pi"));
     calls.agentBack("pi");
@@ -234,7 +234,7 @@ describe("a repeated call", () => {
     expect(sent.map((frame) => frame.t)).toEqual(["taken", "taken", "report", "taken"]);
   });
 
-  test("whose report is held gets the report", async () => {
+  test("whose report the bridge still has gets the report", async () => {
     calls.call(callFrame("c", "pi"));
     await settled();
     calls.ownReport("pi", "c", "answer");
@@ -257,7 +257,7 @@ describe("a repeated call", () => {
 });
 
 describe("a lost connection to the broker", () => {
-  test("leaves a call unsure: taken, and published again for our own agent while there is time", async () => {
+  test("leaves a call uncertain: it counts as taken, and is published again for our own agent while there is time", async () => {
     outcome = { kind: "unsure" };
     calls.call(callFrame("c", "pi"));
     calls.call(callFrame("short", "pi", { expires_in_ms: 1_000 }));
@@ -272,7 +272,7 @@ describe("a lost connection to the broker", () => {
     expect(published.slice(3).map((message) => JSON.parse(message.payload).request_id)).toEqual(["c"]);
   });
 
-  test("or of an agent: what is in flight is published again, and what is answered is not", async () => {
+  test("of an agent: open calls are published again, and answered ones are not", async () => {
     calls.call(callFrame("done", "pi"));
     calls.call(callFrame("open", "pi"));
     calls.ownReport("pi", "done", "answer");
@@ -283,7 +283,7 @@ describe("a lost connection to the broker", () => {
 });
 
 describe("reports and acks", () => {
-  test("a report is kept until it is acked, and the ack goes on to the agent", async () => {
+  test("a report is stored until it is acknowledged, and the acknowledgement is passed to the agent", async () => {
     calls.ownReport("pi", "c", "answer");
     expect(reports.all()).toEqual([{ id: "c", agent: "pi", payload: "answer" }]);
     calls.ack({ t: "ack", id: "c", agent: "pi", payload: '{"command":"ack"}' });
@@ -291,14 +291,14 @@ describe("reports and acks", () => {
     expect(published).toMatchObject([{ topic: "evoclaw/agents/pi/commands", payload: '{"command":"ack"}' }]);
   });
 
-  test("an ack for one agent leaves another's report with the same id", () => {
+  test("an acknowledgement for one agent keeps another agent's report with the same id", () => {
     calls.ownReport("pi", "c", "mine");
     calls.ownReport("thief", "c", "forged");
     calls.ack({ t: "ack", id: "c", agent: "thief" });
     expect(reports.all()).toMatchObject([{ agent: "pi", payload: "mine" }]);
   });
 
-  test("a foreign agent is sent no command that it does not know", async () => {
+  test("a foreign agent gets no command that it does not know", async () => {
     const cancel = JSON.stringify({ command: "cancel", payload: {}, request_id: "x" });
     calls.publish({ t: "publish", agent: "claw", payload: cancel });
     calls.foreignReport("claw", "00000000-0000-4000-8000-000000000000", "late", {});
@@ -309,7 +309,7 @@ describe("reports and acks", () => {
     expect(published).toHaveLength(1);
   });
 
-  test("S19 an agent that reports without end pushes out its own", () => {
+  test("S19 an agent with endless reports displaces only its own", () => {
     const small = new ReportBuffer(noLog, 10_000);
     small.add({ id: "of the quiet", agent: "eye", payload: "x".repeat(100) });
     for (let n = 0; n < 500; n += 1) small.add({ id: `r${n}`, agent: "pi", payload: "x".repeat(100) });
@@ -317,7 +317,7 @@ describe("reports and acks", () => {
     expect(small.get("pi", "r499")).toBeDefined();
   });
 
-  test("the buffer is bounded, and the oldest goes first", () => {
+  test("the buffer is bounded, and the oldest report is dropped first", () => {
     const small = new ReportBuffer(noLog, 100);
     for (const id of ["a", "b", "c"]) small.add({ id, agent: "pi", payload: "x".repeat(40) });
     expect(small.all().map((report) => report.id)).toEqual(["b", "c"]);

@@ -71,7 +71,7 @@ function call(id: string, options: Partial<ForeignCall> & { budget?: number } = 
   return { id, agent: "claw", payload: id, command: "prompt", deadline: now + budget, ...rest };
 }
 
-/** Time passes as in the running bridge: a tick a second, a heartbeat every 30 s from those that beat. */
+/** Lets time pass as in the running bridge: a tick each second, and a heartbeat every 30 s from these agents. */
 function pass(ms: number, beating: string[] = []): void {
   for (const end = now + ms; now < end; ) {
     now += Math.min(1_000, end - now);
@@ -84,7 +84,7 @@ const commands = () => published.map((message) => message.payload);
 const probes = () => published.filter((message) => message.payload.includes('"command":"ping"'));
 
 describe("one call at a time", () => {
-  test("others wait, in order, and another agent does not", async () => {
+  test("the others wait in order, and another agent's calls do not wait", async () => {
     queue.submit(call("a"));
     queue.submit(call("b"));
     queue.submit(call("x", { agent: "other" }));
@@ -105,7 +105,7 @@ describe("one call at a time", () => {
     expect(queue.has("over")).toBe(false);
   });
 
-  test("who waits longer than its budget is refused as busy, and never published", async () => {
+  test("a call that waits longer than its budget is refused as busy, and never published", async () => {
     queue.submit(call("open"));
     queue.submit(call("short", { budget: 5_000 }));
     pass(6_000);
@@ -115,7 +115,7 @@ describe("one call at a time", () => {
     expect(commands()).toEqual(["open"]);
   });
 
-  test("D6 its time is what the home gives it: 60 s, or more by the setting", () => {
+  test("D6 its budget comes from the home: 60 s, or more by the setting", () => {
     queue.submit(call("long", { budget: 120_000 }));
     pass(119_000, ["claw"]);
     expect(roster.judge("claw")?.online).toBe(true);
@@ -134,12 +134,12 @@ describe("one call at a time", () => {
     expect(answers.filter((line) => !line.startsWith("taken"))).toEqual([]);
   });
 
-  test("D5 what cannot be answered in its time is refused as soon as that is known, and told when to come again", async () => {
+  test("D5 a call that cannot be answered in time is refused as soon as that is known, with the time to retry", async () => {
     for (let i = 0; i < 6; i += 1) queue.submit(call(`p${i}`, { budget: 30_000 }));
     pass(10_000, ["claw"]);
     queue.answered("claw", "p0", {});
     await settled();
-    // 10 s each, of which 20 are left.
+    // 10 s each, with 20 s left.
     expect(answers.filter((line) => line.startsWith("agent_busy"))).toEqual([
       "agent_busy p3",
       "agent_busy p4",
@@ -160,13 +160,13 @@ describe("answers", () => {
     expect(queue.answered("claw", undefined, { pong: true })).toEqual({ id: "p" });
   });
 
-  test("but a pong is not the answer to a prompt", () => {
+  test("a pong is not the answer to a prompt", () => {
     queue.submit(call("a"));
     expect(queue.answered("claw", undefined, { pong: true })).toBeUndefined();
     expect(queue.answered("claw", undefined, { status: "executed" })).toEqual({ id: "a" });
   });
 
-  test("are told once, whether in time or late, and only from the agent that was asked", () => {
+  test("are reported once, in time or late, and only from the agent that was asked", () => {
     queue.submit(call("a"));
     expect(queue.answered("other", "a", {})).toBeUndefined();
     pass(90_000);
@@ -177,7 +177,7 @@ describe("answers", () => {
     expect(queue.has("a")).toBe(false);
   });
 
-  test("to a call of before a restart are told once; those of another orchestrator's calls never", () => {
+  test("to a call from before a restart are reported once; those to another orchestrator's calls never", () => {
     const id = randomUUID();
     expect(queue.answered("claw", id, {})).toEqual({ id });
     expect(queue.answered("claw", id, {})).toBeUndefined();
@@ -185,8 +185,8 @@ describe("answers", () => {
   });
 });
 
-describe("alive and deaf", () => {
-  test("a call that ran out between heartbeats shows it; those that wait are told", async () => {
+describe("online but deaf", () => {
+  test("a call that expires between heartbeats shows that the agent is deaf, and waiting calls are refused", async () => {
     queue.submit(call("a"));
     queue.submit(call("b", { budget: 39_000 }));
     pass(31_000, ["claw"]);
@@ -196,7 +196,7 @@ describe("alive and deaf", () => {
     expect(commands().filter((text) => text === "b")).toEqual([]);
   });
 
-  test("silence until twice the budget is work; after that it is not", () => {
+  test("silence until twice the budget counts as work; after that it does not", () => {
     queue.submit(call("a"));
     pass(59_000);
     expect(roster.judge("claw")?.online).toBe(true);
@@ -204,7 +204,7 @@ describe("alive and deaf", () => {
     expect(roster.judge("claw")?.online).toBe(false);
   });
 
-  test("an answer within twice the budget finds it as it was", () => {
+  test("an answer within twice the budget restores the agent", () => {
     queue.submit(call("a"));
     pass(50_000);
     expect(queue.answered("claw", "a", {})).toEqual({ id: "a" });
@@ -224,7 +224,7 @@ describe("alive and deaf", () => {
     expect(probes()).toHaveLength(3);
   });
 
-  test("who is silent altogether is not probed", () => {
+  test("a completely silent agent is not probed", () => {
     queue.submit(call("a"));
     pass(61_000 + HEARTBEAT_LOST_MS);
     const before = probes().length;
@@ -232,7 +232,7 @@ describe("alive and deaf", () => {
     expect(probes()).toHaveLength(before);
   });
 
-  test("D7 stopped or deaf: the words follow what is heard, and name the cure", async () => {
+  test("D7 stopped or deaf: the error text fits what was received, and names the cure", async () => {
     outcome = { kind: "delivered", listening: false };
     queue.submit(call("a"));
     await settled();
@@ -244,7 +244,7 @@ describe("alive and deaf", () => {
     expect(roster.judge("claw")?.reason).toBe("no heartbeat for 90 s");
   });
 
-  test("G12 a ping asks who was silent since the start; its answer brings it online", async () => {
+  test("G12 an agent that was silent since the start gets a ping; its answer brings it online", async () => {
     const advert = JSON.stringify({ capabilities: "x" });
     roster.advertised("sleeper", advert, { capabilities: "x" }, false);
     expect(roster.silentForeign()).toEqual(["sleeper"]);
@@ -255,19 +255,19 @@ describe("alive and deaf", () => {
     expect(roster.silentForeign()).toEqual([]);
   });
 
-  test("the broker may know it at once", async () => {
+  test("the broker may know at once that no agent subscribes", async () => {
     outcome = { kind: "delivered", listening: false };
     queue.submit(call("a"));
     await settled();
     expect(answers).toEqual(["not_listening a"]);
     expect(roster.judge("claw")).toMatchObject({ online: false });
-    // It reached nobody, so it may be sent again.
+    // It reached no agent, so it may be sent again.
     expect(queue.has("a")).toBe(false);
   });
 });
 
 describe("never twice", () => {
-  test("a call whose ack from the broker was lost counts as published", async () => {
+  test("a call whose acknowledgement from the broker was lost counts as published", async () => {
     outcome = { kind: "unsure" };
     queue.submit(call("a"));
     await settled();
@@ -275,7 +275,7 @@ describe("never twice", () => {
     expect(queue.has("a")).toBe(true);
   });
 
-  test("a broker that is away frees the lane", async () => {
+  test("when the broker is away the queue moves on", async () => {
     outcome = { kind: "offline" };
     queue.submit(call("a"));
     await settled();
@@ -285,7 +285,7 @@ describe("never twice", () => {
     expect(answers).toEqual(["broker_offline a", "taken b"]);
   });
 
-  test("a fresh advert means that it has started anew and forgot the open call", async () => {
+  test("a fresh advert means that the agent restarted and forgot the open call", async () => {
     queue.submit(call("a"));
     queue.submit(call("b"));
     queue.advertisedAfresh("claw");

@@ -1,4 +1,4 @@
-/** What only a broker with MQTT 5, retained messages on disk and a real restart can show. */
+/** What needs a broker with MQTT 5, retained messages on disk and a real restart. */
 import { randomUUID } from "node:crypto";
 import type { LogFields } from "@edgecall/node/log.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -65,7 +65,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     expect(logged).toContainEqual({ event: "broker.up", fields: { mqtt: 5 } });
   });
 
-  test("a deaf agent is found out at once, and is offline from then on", async () => {
+  test("a deaf agent is detected at once, and is offline from then on", async () => {
     await agent("deaf", "foreign", true);
     await agent("pi", "own");
     const ids = [call("deaf"), call("pi")];
@@ -103,12 +103,12 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     await until(() => pi.commands.length === 334);
   });
 
-  test("a restart: everything goes on, and who stayed away is offline", async () => {
+  test("after a restart everything continues, and agents that did not return are offline", async () => {
     const pi = await agent("pi", "own");
     const gone = await agent("gone", "own");
     gone.client.options.reconnectPeriod = 0;
     pi.client.on("connect", () => {
-      // As our agent does on every connect.
+      // Our agent does this on every connect.
       void pi.client.subscribeAsync("evoclaw/agents/pi/commands", { qos: 1 });
       void pi.say("presence", { state: "online", boot_id: "b1" }, true);
     });

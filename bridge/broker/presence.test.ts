@@ -134,7 +134,7 @@ describe("our own agents", () => {
     expect(roster.judge("pi")).toEqual({ online, reason, foreign: false });
   });
 
-  test("presence alone makes no agent", () => {
+  test("presence alone does not make an agent", () => {
     say("pi", OFFLINE, false);
     expect(roster.judge("pi")).toBeUndefined();
     expect(roster.snapshot()).toEqual([]);
@@ -219,7 +219,7 @@ describe("foreign agents", () => {
   });
 });
 
-test("D12 of an agent that is deaf but heard, Home learns now and then when that was", () => {
+test("D12 Home regularly learns when a deaf agent was last heard", () => {
   advertise("claw", EVOCLAW);
   roster.heartbeat("claw");
   roster.deaf("claw", "answers heartbeats but no calls");
@@ -232,10 +232,10 @@ test("D12 of an agent that is deaf but heard, Home learns now and then when that
     roster.heartbeat("claw");
     times.push(...told());
   }
-  // Every two minutes in fifteen, and the last of them is no older than that.
+  // Every two minutes of the fifteen, and the last time is no older than that.
   expect(times).toHaveLength(7);
   expect(1_700_000_000_000 + now - Number(times.at(-1))).toBeLessThanOrEqual(120_000);
-  // One that is online is seen by that alone.
+  // An online agent needs no such report.
   roster.answered("claw");
   roster.changes();
   now += 600_000;
@@ -252,7 +252,7 @@ describe("the broker", () => {
     roster.snapshot();
   });
 
-  test("a short break makes no noise", () => {
+  test("a short interruption causes no change", () => {
     roster.brokerLost();
     now += BROKER_GRACE_MS - 1;
     expect(roster.changes()).toEqual([]);
@@ -264,7 +264,7 @@ describe("the broker", () => {
     expect(roster.changes()).toEqual([]);
   });
 
-  test("after a short break presence has to be said again", () => {
+  test("after a short interruption presence has to be reported again", () => {
     roster.brokerLost();
     now += 1;
     roster.brokerConnected();
@@ -273,7 +273,7 @@ describe("the broker", () => {
     expect(roster.judge("claw")?.online).toBe(true);
   });
 
-  test("a long break takes everybody offline, and the retained topics bring our own back", () => {
+  test("a long interruption takes all agents offline, and the retained topics bring our own agents back", () => {
     roster.brokerLost();
     now += BROKER_GRACE_MS;
     const gone = roster.changes();
@@ -293,8 +293,8 @@ describe("the broker", () => {
   });
 });
 
-describe("what Home hears", () => {
-  test("heartbeats are no change, and last_seen is that of the last one", () => {
+describe("what Home receives", () => {
+  test("heartbeats are no change, and last_seen is the time of the last one", () => {
     advertise("claw", EVOCLAW);
     roster.heartbeat("claw");
     expect(roster.changes()).toHaveLength(1);
@@ -325,7 +325,7 @@ describe("what Home hears", () => {
     expect(roster.changes()).toEqual([]);
   });
 
-  test("an advert taken back is gone, and stays gone in spite of heartbeats", () => {
+  test("an agent whose advert is removed is gone, and stays gone in spite of heartbeats", () => {
     advertise("pi", OURS);
     say("pi", ONLINE, true);
     roster.snapshot();
@@ -337,7 +337,7 @@ describe("what Home hears", () => {
     expect(roster.changes()).toMatchObject([{ kind: "agent", agent: { id: "pi", online: true } }]);
   });
 
-  test("invented ids do not push out agents", () => {
+  test("invented ids do not displace agents", () => {
     for (let i = 0; i < AGENTS_MAX - 1; i++) advertise(`a${i}`, OURS);
     roster.heartbeat("noise");
     expect(roster.advertised("real", JSON.stringify(OURS), OURS, true)).toBe(true);
@@ -347,12 +347,12 @@ describe("what Home hears", () => {
   });
 });
 
-describe("S11 room", () => {
+describe("S11 limited room", () => {
   const named = new Set(["pi", "late"]);
   const serve = (others: "any" | "stranger") => roster.serve((id) => (named.has(id) ? "named" : others));
   const big = { capabilities: "x".repeat(40_000), features: ["v1"] };
 
-  test("S11 before Home has told: what did not fit is asked for again, and then has room first", () => {
+  test("S11 before Home has named its agents: agents without room are requested again, and then have room first", () => {
     for (let i = 0; i < AGENTS_MAX + 50; i += 1) advertise(`ghost-${i}`, OURS);
     expect(roster.advertised("pi", JSON.stringify(OURS), OURS, false)).toBe(false);
     serve("stranger");
@@ -362,7 +362,7 @@ describe("S11 room", () => {
     expect(roster.judge("pi")).toMatchObject({ foreign: false });
   });
 
-  test("S11 of agents that are not served the ids are kept, a few, and push nobody out", () => {
+  test("S11 of agents that are not served only a few ids are stored, and they displace no agent", () => {
     serve("stranger");
     advertise("pi", OURS);
     say("pi", ONLINE, true);
@@ -377,7 +377,7 @@ describe("S11 room", () => {
     expect(roster.judge("late")).toBeDefined();
   });
 
-  test("S11 where any agent is served, what they advertise is bounded, and a named one has the place of one of them", () => {
+  test("S11 when all agents are served, the number of adverts is bounded, and a named agent replaces one of them", () => {
     serve("any");
     for (let i = 0; i < AGENTS_MAX; i += 1) advertise(`any-${i}`, i < 150 ? big : OURS);
     const bytes = JSON.stringify(roster.snapshot()).length;
@@ -387,7 +387,7 @@ describe("S11 room", () => {
     expect(roster.snapshot().length).toBeLessThanOrEqual(AGENTS_MAX);
   });
 
-  test("S11 an agent that is paired later is asked for again", () => {
+  test("S11 an agent that is paired later is requested again", () => {
     serve("stranger");
     advertise("newcomer", OURS);
     named.add("newcomer");

@@ -1,4 +1,4 @@
-/** Whose messages the bridge takes: alone, and between a real broker and a played Home. */
+/** Which messages the bridge accepts: by itself, and between a real broker and a simulated Home. */
 
 import type { LogFields } from "@edgecall/node/log.ts";
 import fc from "fast-check";
@@ -25,7 +25,7 @@ describe("a message", () => {
     verifier.learn([{ id: "pi", key: pi.publicKey, n: 0 }]);
   });
 
-  test("counts when the agent signed it for that topic; live once, retained as often as the broker has it", async () => {
+  test("counts when the agent signed it for that topic; once when live, and as often as the broker repeats it when retained", async () => {
     const report = await pi.say("reports", { a: 1 });
     expect(verifier.problem("pi", "events", report, true)).toBe(NOT_SIGNED);
     expect(verifier.problem("eye", "reports", report, true)).toBeUndefined();
@@ -37,7 +37,7 @@ describe("a message", () => {
     expect(verifier.problem("pi", "capabilities", "", false)).toBe(NOT_SIGNED);
   });
 
-  test("of before the newest presence is of the past, whoever says it again", async () => {
+  test("from before the newest presence is outdated, whichever client repeats it", async () => {
     const birth = await pi.say("presence", { state: "online" });
     const heartbeat = await pi.say("reports", { report_type: "heartbeat" });
     const unheard = await pi.say("reports", { report_type: "heartbeat", n: 2 });
@@ -51,7 +51,7 @@ describe("a message", () => {
     expect(verifier.problem("pi", "presence", birth, true)).toBe(OLD);
     expect(verifier.problem("pi", "reports", heartbeat, true)).toBe(BEFORE);
     expect(verifier.problem("pi", "reports", unheard, true)).toBe(BEFORE);
-    // A bridge that was started anew knows from Home how far things were.
+    // A restarted bridge learns from Home how far the counters were.
     const { n } = JSON.parse(will) as { n: number };
     const next = new ReportVerifier();
     next.learn([{ id: "pi", key: pi.publicKey, n }]);
@@ -63,7 +63,7 @@ describe("a message", () => {
     ).toBeUndefined();
   });
 
-  test("of a revoked agent never counts; keys that stay keep what was seen", async () => {
+  test("of a revoked agent never counts; the other keys keep their counters", async () => {
     const report = await pi.say("reports", { a: 1 });
     expect(verifier.problem("pi", "reports", report, true)).toBeUndefined();
     expect(verifier.learn([{ id: "pi", key: pi.publicKey, n: 0 }])).toEqual([]);
@@ -74,7 +74,7 @@ describe("a message", () => {
     );
   });
 
-  test("S10 an older presence never wins over what was said live after it; the birth of the present run stands", async () => {
+  test("S10 an older presence never replaces a later live message; the birth of the present run stays valid", async () => {
     const goodbye = await pi.say("presence", { state: "offline" });
     const old = await pi.say("presence", { state: "online" });
     const birth = await pi.say("presence", { state: "online" });
@@ -87,12 +87,12 @@ describe("a message", () => {
     const next = new ReportVerifier();
     next.learn([{ id: "pi", key: pi.publicKey, n }]);
     expect(next.problem("pi", "reports", heartbeat, true)).toBeUndefined();
-    // As the broker has it, when the bridge alone lost its connection.
+    // The broker repeats it when only the bridge lost its connection.
     expect(next.problem("pi", "presence", birth, false)).toBeUndefined();
     expect(next.problem("pi", "presence", will, true)).toBeUndefined();
   });
 
-  test("whatever it is, is no error", () => {
+  test("with any content causes no exception", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: "binary" }), fc.json()),
@@ -150,7 +150,7 @@ describe("between broker and Home", () => {
   const dropped = (error: string) =>
     logged.some(({ event, fields }) => event === "broker.message_dropped" && fields?.error === error);
 
-  test("forged presence, adverts, heartbeats and goodbyes change nothing; its own word does", async () => {
+  test("forged presence, adverts, heartbeats and goodbyes change nothing; the agent's own messages do", async () => {
     bridge = start();
     await home.next("snapshot");
     await birth();
@@ -176,7 +176,7 @@ describe("between broker and Home", () => {
     expect(latest()?.online).toBe(false);
   });
 
-  test("a forged report neither goes to Home nor takes the place of the true one", async () => {
+  test("a forged report neither reaches Home nor replaces the real one", async () => {
     bridge = start();
     await home.next("snapshot");
     await birth();
@@ -192,7 +192,7 @@ describe("between broker and Home", () => {
     expect(home.of("report").map(({ payload }) => payload)).toEqual([own]);
   });
 
-  test("a new run goes to Home before its reports, whose acks are for it", async () => {
+  test("a new run reaches Home before its reports, whose acknowledgements are for that run", async () => {
     bridge = start();
     await home.next("snapshot");
     await birth();
@@ -220,14 +220,14 @@ describe("between broker and Home", () => {
     await played.say("reports", heartbeat);
     const { agent } = await home.next("agent", (frame) => frame.agent.online);
     expect(agent).toMatchObject({ id: "pi", foreign: false, alive: heartbeat });
-    // And again: it changes nothing.
+    // A second replay changes nothing.
     await played.say("presence", old, true);
     await played.say("tools", await pi.say("tools", { hash: "behind it", tools: [] }), true);
     await home.next("agent", (frame) => frame.agent.tools !== undefined);
     expect(latest()?.online).toBe(true);
   });
 
-  test("what was believed before a key was known is looked at again", async () => {
+  test("what was accepted before a key was known is checked again", async () => {
     home.keys = [];
     await played.say("capabilities", { capabilities: "forged", features: ["ack"] }, true);
     await played.say("presence", { state: "online", boot_id: "forged" }, true);

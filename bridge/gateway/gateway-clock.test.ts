@@ -1,11 +1,11 @@
-/** The gateway's time: what is believed of it, while this machine's clock is set, put back or right after all. */
+/** The gateway's time: when the bridge accepts it, while this machine's clock is set, put back or right. */
 import { expect, test } from "vitest";
 import { CLOCK_OFF_MAX_MS, GatewayClock } from "./gateway-clock.ts";
 
 const NOON = Date.UTC(2026, 10, 22, 12);
 const HOUR = 3_600_000;
 
-/** A machine whose two clocks the test moves. */
+/** A machine with two clocks that the test moves. */
 function machine(wall: number) {
   const time = { wall, now: 0 };
   const logged: string[] = [];
@@ -16,7 +16,7 @@ function machine(wall: number) {
   return { time, logged, clock, told: (at: number) => clock.takeFrom(new Date(at).toUTCString()) };
 }
 
-test("it goes on from what the gateway said, also when this machine's clock is set meanwhile", () => {
+test("it continues from the gateway's time, also when this machine's clock is set meanwhile", () => {
   const { time, clock, told, logged } = machine(NOON - 1_000 * HOUR);
   expect(clock.now()).toBe(NOON - 1_000 * HOUR);
   expect(told(NOON)).toBeUndefined();
@@ -25,7 +25,7 @@ test("it goes on from what the gateway said, also when this machine's clock is s
   time.wall = NOON + HOUR;
   expect(clock.now()).toBe(NOON + HOUR);
   expect(logged).toEqual(["warn gateway.clock_taken"]);
-  // Later the two may drift apart; this machine's is kept right by others.
+  // Later the two may drift apart, because other programs keep this machine's clock right.
   time.now += 400 * HOUR;
   time.wall += 401 * HOUR;
   told(time.wall - 500);
@@ -35,7 +35,7 @@ test("it goes on from what the gateway said, also when this machine's clock is s
 test.each([
   ["ahead", CLOCK_OFF_MAX_MS],
   ["behind", -CLOCK_OFF_MAX_MS],
-])("what is too far %s is not taken, and said; what was known before stands", (_, off) => {
+])("a time too far %s is refused and reported; the known time stays", (_, off) => {
   const { clock, told, logged } = machine(NOON);
   told(NOON + HOUR);
   const problem = told(NOON + off * 1.01);
@@ -46,7 +46,7 @@ test.each([
 });
 
 test.each([undefined, "", "soon", "Thu, 99 Foo 2026 99:99:99 GMT", "Sat, 01 Jan 275761 00:00:00 GMT"])(
-  "a Date that is none (%s) changes nothing",
+  "an invalid Date (%s) changes nothing",
   (date) => {
     const { clock, logged } = machine(NOON);
     expect(clock.takeFrom(date)).toBeUndefined();

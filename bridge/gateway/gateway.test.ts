@@ -1,4 +1,4 @@
-/** The keepalive, with a real socket; only the interval's time is made to pass. */
+/** The keepalive on a real socket; only the interval's time is simulated. */
 import { CLOSE, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { KEEPALIVE_EVERY_MS, KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -37,7 +37,7 @@ afterEach(async () => {
   await home.stop();
 });
 
-test("the hello says who dials", async () => {
+test("the hello identifies the bridge", async () => {
   expect(await home.next("hello")).toMatchObject({ protocol: 1, bridge: "attic" });
 });
 
@@ -45,7 +45,7 @@ test("an answered keepalive keeps the socket", async () => {
   for (let n = 1; n <= 6; n++) {
     vi.advanceTimersByTime(KEEPALIVE_EVERY_MS);
     await until(() => home.pings === n);
-    // Sent after the pong, so read after it.
+    // Sent after the pong, so it is read after it.
     home.send({ t: "ack", id: `after-${n}` });
     await until(() => frames.length === n);
   }
@@ -53,14 +53,14 @@ test("an answered keepalive keeps the socket", async () => {
   expect(downs).toBe(0);
 });
 
-test("G12 a line that is dead is known within 25 s", () => {
-  // Two that nobody answers, and the look that finds it.
+test("G12 a dead line is noticed within 25 s", () => {
+  // Two unanswered keepalives, and the check that notices them.
   expect(3 * KEEPALIVE_EVERY_MS).toBeLessThanOrEqual(25_000);
   expect(KEEPALIVE_LOST_MS).toBeLessThanOrEqual(25_000);
   expect(KEEPALIVE_LOST_MS + STANDBY_EVERY_MS).toBeLessThanOrEqual(30_000);
 });
 
-test("two unanswered ones end it, and it is dialled again", async () => {
+test("two unanswered keepalives close the socket, and the bridge reconnects", async () => {
   home.silent = true;
   for (const pings of [1, 2]) {
     vi.advanceTimersByTime(KEEPALIVE_EVERY_MS);
@@ -90,6 +90,6 @@ test.each([
   [{ code: CLOSE.badFrame }, false],
   [{ code: 1006 }, false],
   [{ code: 1012 }, false],
-])("after %o it stays away: %s", (ending, away) => {
+])("after %o it does not reconnect: %s", (ending, away) => {
   expect(staysAway(ending)).toBe(away);
 });

@@ -1,4 +1,4 @@
-/** The bridge with a key of its own: its files, the tokens that it shows, and what it says when it is refused. */
+/** The bridge's own key: its files, its tokens, and its texts when it is refused. */
 import { generateKeyPairSync, verify } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -46,7 +46,7 @@ function read(token: string): SignedBridgeToken {
   return split;
 }
 
-test("each token is signed, for one gateway, and higher than the one before, though the clock is put back", () => {
+test("each token is signed for one gateway and has a higher counter than the one before, also after the clock was put back", () => {
   const key = readOwnKey(folder);
   const claims = [5_000, 4_000, 5_001, 9_000].map(
     (now) => read(key?.token("gate.example", now) ?? "").claims,
@@ -55,7 +55,7 @@ test("each token is signed, for one gateway, and higher than the one before, tho
   expect(claims.map(({ n }) => n)).toEqual([5_000, 5_001, 5_002, 9_000]);
 });
 
-test("a token of a clock that was hours ahead, which no gateway took, does not stand above those of the right time", () => {
+test("a refused token from a clock that was hours ahead does not outrank later tokens with the right time", () => {
   const key = readOwnKey(folder);
   const times = [10_000_000, 2_000_000, 2_000_000].map(
     (now) => read(key?.token("gate.example", now) ?? "").claims.n,
@@ -80,7 +80,7 @@ describe("settings", () => {
     return result.ok ? [] : result.errors;
   };
 
-  test("with the key neither token nor address is needed; what is set wins", () => {
+  test("with the key neither token nor address is needed; explicit settings have priority", () => {
     for (const name of ["BRIDGE_STATE", "STATE_DIRECTORY"]) {
       expect(readSettings({ [name]: folder })).toMatchObject({
         ok: true,
@@ -97,12 +97,12 @@ describe("settings", () => {
       settings: { gatewayUrl: "ws://127.0.0.1:1/bridge", bridgeToken: "tok", ownKey: undefined },
     });
   });
-  test("files that are not there, damaged or not ours are named; the key is not shown", () => {
+  test("missing, damaged or foreign files are named; the key is not shown", () => {
     expect(errorsOf({ BRIDGE_STATE: "/nowhere" })).toEqual([
       expect.stringMatching(/^BRIDGE_STATE: .*pair this machine/),
       expect.stringMatching(/^GATEWAY_URL: missing/),
     ]);
-    // systemd names one for every service: without a key it is no fault of that.
+    // systemd sets this for every service, so without a key it is no error.
     expect(errorsOf({ STATE_DIRECTORY: "/nowhere", GATEWAY_URL: "https://x" })).toEqual([
       expect.stringMatching(/^BRIDGE_TOKEN: missing.*BRIDGE_STATE/),
     ]);
@@ -146,11 +146,11 @@ describe("at the gateway", () => {
     return link;
   }
 
-  /** Answers every upgrade alike. */
+  /** Answers every upgrade with the same response. */
   async function refusing(headers: Record<string, string>, body: string, status = 401) {
     const server = createServer();
     server.on("upgrade", (_, socket) => {
-      // Whoever has read enough hangs up.
+      // A client that has read enough resets the connection.
       socket.on("error", () => {});
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.end(`HTTP/1.1 ${status} No\r\nconnection: close\r\n${lines.join("")}\r\n${body}`);
@@ -162,7 +162,7 @@ describe("at the gateway", () => {
 
   const STALE = '{"error":{"code":"stale_token","message":"its clock is wrong"}}';
 
-  test("a clock that is months behind is found out, and the next token is of the gateway's time", async () => {
+  test("a clock that is months behind is noticed, and the next token has the gateway's time", async () => {
     const months = 8_000_000_000;
     const date = new Date(Date.now() + months).toUTCString();
     const gateway = await refusing({ date }, STALE);
@@ -183,7 +183,7 @@ describe("at the gateway", () => {
     expect(log("gateway.refuses")).toBeUndefined();
   });
 
-  test("a time that is years off is not taken, from a gateway or whoever answers in its place", async () => {
+  test("a time that is years off is refused, from a gateway or an impostor", async () => {
     const gateway = await refusing({ date: "Thu, 01 Jan 2099 00:00:00 GMT" }, STALE);
     const times: number[] = [];
     const bridge = dial(gateway.url, (now) => {
@@ -205,7 +205,7 @@ describe("at the gateway", () => {
     ],
     ["by somebody else", "<html>no</html>", "HTTP 401"],
     ["by somebody who does not end", "x".repeat(100_000), "HTTP 401"],
-  ])("a refusal %s is told, and tried again in five minutes", async (_, body, words) => {
+  ])("a refusal %s is logged, and retried after five minutes", async (_, body, words) => {
     const gateway = await refusing({}, body);
     const bridge = dial(gateway.url);
     await until(() => log("gateway.refuses"));

@@ -17,11 +17,11 @@ const agents = (count: number, tools: string): AgentState[] =>
 const sizes = (count: number, tools: string) =>
   snapshotFrames(agents(count, tools)).map((frame) => (frame.t === "snapshot" ? frame.agents.length : -1));
 
-test("one empty frame when there is nobody", () => {
+test("one empty frame when there are no agents", () => {
   expect(snapshotFrames([])).toEqual([{ t: "snapshot", agents: [], last: true }]);
 });
 
-test("at most 64 agents a frame, and only the last is the last", () => {
+test("at most 64 agents a frame, and only the last frame is marked as last", () => {
   expect(sizes(2 * SNAPSHOT_MAX_AGENTS + 1, "")).toEqual([64, 64, 1]);
   const last = snapshotFrames(agents(130, "")).map((frame) => frame.t === "snapshot" && frame.last);
   expect(last).toEqual([false, false, true]);

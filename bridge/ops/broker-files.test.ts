@@ -1,4 +1,4 @@
-/** What `broker-files` writes, held against a real Mosquitto: who may say and hear what. */
+/** The files of `broker-files` with a real Mosquitto: who may publish and read what. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import { brokerFilesCommand, writeBrokerFiles } from "./broker-files.ts";
 const folder = () => mkdtempSync(join(tmpdir(), "broker-files-"));
 const read = (dir: string, name: string) => readFileSync(join(dir, name), "utf8");
 
-test("again: who is there stays, who is named gets a new password, a person's lines are kept", async () => {
+test("a second run: other users stay, named ones get a new password, and a person's own lines are kept", async () => {
   const dir = folder();
   const first = await writeBrokerFiles({ dir, agents: ["pi-1", "pi-2"] });
   expect([...first.keys()]).toEqual(["pi-1", "pi-2"]);
@@ -44,7 +44,7 @@ test("an id that could widen a rule is refused, and so is the bridge's own name"
     await expect(writeBrokerFiles({ dir: folder(), agents: [id] })).rejects.toThrow(/agent/);
 });
 
-test("the command: passwords on stdout as agent.toml has them, words on stderr", async () => {
+test("the command: passwords on stdout in the form of agent.toml, other texts on stderr", async () => {
   const dir = folder();
   const stdout: string[] = [];
   const stderr: string[] = [];
@@ -68,7 +68,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
   let broker: ChildProcess;
   let passwords: Map<string, string>;
   const clients: MqttClient[] = [];
-  /** What each of them heard: `topic text`. */
+  /** The messages that each client received, as `topic text`. */
   const heard = new Map<string, string[]>();
 
   const login = async (username: string, password: string, version: 4 | 5 = 5) => {
@@ -93,7 +93,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
       agents: ["pi-1", "pi-2"],
       listen: { host: "127.0.0.1", port },
     });
-    // Started by root it would become `mosquitto`, who may not read there.
+    // As root it would switch to the user `mosquitto`, who may not read there.
     appendFileSync(join(dir, "mosquitto.conf"), "user root\n");
     broker = spawn(program ?? "", ["-c", join(dir, "mosquitto.conf")], { stdio: "ignore" });
     await until(() => listens(port), { what: "Mosquitto" });
@@ -106,7 +106,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     await gone;
   });
 
-  test("strangers are refused: without a name, with a wrong password, with another's", async () => {
+  test("strangers are refused: without a name, with a wrong password, with another user's password", async () => {
     const dial = (username?: string, password?: string) =>
       connectAsync(`mqtt://127.0.0.1:${port}`, {
         reconnectPeriod: 0,
@@ -120,7 +120,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     await expect(dial("pi-3", passwords.get("pi-1"))).rejects.toThrow(/not authorized/i);
   });
 
-  test("an agent says and hears its own, the bridge hears all and commands", async () => {
+  test("an agent publishes and reads its own topics; the bridge reads all and sends commands", async () => {
     const bridge = await login(BRIDGE_USER, read(dir, "bridge-password").trim());
     const one = await login("pi-1", passwords.get("pi-1") ?? "");
     const two = await login("pi-2", passwords.get("pi-2") ?? "");
@@ -131,7 +131,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
       const own = one.publishAsync(`evoclaw/agents/pi-1/${kind}`, "mine", { qos: 1 });
       if (kind === "commands") await expect(own).rejects.toMatchObject(refused);
       else await own;
-      // As somebody else: never.
+      // Never in another agent's name.
       await expect(
         one.publishAsync(`evoclaw/agents/pi-2/${kind}`, "forged", { qos: 1 }),
       ).rejects.toMatchObject(refused);
@@ -148,7 +148,7 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     await until(() => heard.get("pi-1")?.includes("evoclaw/agents/pi-1/commands for one"));
     await until(() => heard.get(BRIDGE_USER)?.length === TOPIC_KINDS.length - 1);
 
-    // The broker keeps the order of one connection: whatever had come through would be here.
+    // The broker keeps the order of one connection, so an earlier message would have arrived by now.
     expect(heard.get("pi-2")).toEqual(["evoclaw/agents/pi-2/commands for two"]);
     expect(new Set(heard.get("pi-1"))).toEqual(
       new Set(["evoclaw/agents/pi-1/commands for one", "evoclaw/agents/pi-1/presence mine"]),
@@ -156,10 +156,10 @@ describe("with Mosquitto (apt-get install mosquitto)", { tags: ["needs/mosquitto
     expect(heard.get(BRIDGE_USER)?.join("\n")).not.toContain("forged");
   });
 
-  test("a password that was taken back counts no more after SIGHUP, and a new agent's does", async () => {
+  test("after SIGHUP a removed password is refused, and a new agent's works", async () => {
     const given = await writeBrokerFiles({ dir, agents: ["pi-3"], remove: ["pi-2"] });
     broker.kill("SIGHUP");
-    // MQTT 3.1.1 too: how EvoClaw's agents speak.
+    // Also with MQTT 3.1.1, which EvoClaw's agents use.
     await until(() =>
       login("pi-3", given.get("pi-3") ?? "", 4).then(
         () => true,

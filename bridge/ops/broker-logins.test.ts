@@ -1,4 +1,4 @@
-/** The broker's files follow from what Home tells, and from nothing else. */
+/** The broker's files follow only from what Home sends. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,12 +30,12 @@ const brokerLogins = (folder = dir) =>
 const written = (times: number) =>
   until(() => logged.filter((event) => event === "broker.files_written").length === times);
 
-test("a hash as it is made is one that is taken", async () => {
+test("a generated hash is accepted", async () => {
   for (let i = 0; i < 20; i += 1)
     expect(BrokerLogin.safeParse(await passwordHash(newPassword())).success).toBe(true);
 });
 
-test("who has a login and a key that counts stands in the file, and nobody else", async () => {
+test("the file has the users with a login and a valid key, and no others", async () => {
   await writeBrokerFiles({ dir, agents: ["by-hand"] });
   const own = read("passwords")
     .split("\n")
@@ -52,7 +52,7 @@ test("who has a login and a key that counts stands in the file, and nobody else"
   expect(read("acl")).toBe(`${mosquittoAcl("evoclaw")}user zigbee\ntopic readwrite zigbee2mqtt/#\n`);
   for (const name of ["passwords", "acl"]) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
 
-  // The same list once more is no change, so the broker is not made to read.
+  // The same list again is no change, so the broker does not reload.
   const before = statSync(join(dir, "passwords")).ino;
   logins.update([key("pi", login)]);
   logins.update([{ ...key("pi", login), key: null }]);
@@ -71,7 +71,7 @@ test("a folder that cannot be written is logged, and the next list tries again",
   await written(1);
 });
 
-test("whatever is lost of the files, the next list makes them whole", async () => {
+test("the next list restores any lost file", async () => {
   const login = await passwordHash(newPassword());
   const keys = ["eye", "pi"].map((id) => key(id, login));
   await writeBrokerFiles({ dir, agents: [] });
@@ -88,7 +88,7 @@ test("whatever is lost of the files, the next list makes them whole", async () =
         await until(() => existsSync(join(dir, "acl")) && users().includes("pi"));
         const bytes = Buffer.from(read(name === "acl" ? "acl" : "passwords"));
         writeFileSync(join(dir, name), damage(bytes, Math.floor((bytes.length * part) / 8)));
-        // Another start; and a list of its own, so that there is something to write.
+        // After a restart, with a different list, so that there is something to write.
         const before = logged.length;
         brokerLogins().update([...keys, key(`new${cuts}`, login)]);
         await until(() => logged.length > before);
@@ -101,19 +101,19 @@ test("whatever is lost of the files, the next list makes them whole", async () =
   expect(cuts).toBe(72);
 });
 
-test("nobody becomes the bridge by a name, and nothing but a hash is written", async () => {
+test("no device name gives the bridge's rights, and only hashes are written", async () => {
   const login = await passwordHash(newPassword());
   const own = `${BRIDGE_USER}:own`;
   const local = new Map([[BRIDGE_USER, `${BRIDGE_USER}:forged`]]);
   for (const wrong of [`${login}\neve:${login}`, `eve:${login}`, `${login}\n`, "$7$1$a$b", "", "plain"])
     expect(passwordsText({ keys: [key("pi", wrong)], own, local: new Map() })).toBe(`${own}\n`);
   expect(passwordsText({ keys: [key(BRIDGE_USER, login)], own, local })).toBe(`${own}\n`);
-  // And what a person wrote for a name stands.
+  // A person's own line for a name stays.
   const mine = new Map([["pi", "pi:mine"]]);
   expect(passwordsText({ keys: [key("pi", login)], own, local: mine })).toBe(`${own}\npi:mine\n`);
 });
 
-test("with a broker's files the bridge has its own login there", async () => {
+test("the bridge has its own login in the broker's files", async () => {
   const needed = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
   const wrong = readSettings({ ...needed, BROKER_FILES: dir });
   expect(wrong.ok ? [] : wrong.errors).toEqual([expect.stringMatching(/^BROKER_FILES: .*broker-files/)]);

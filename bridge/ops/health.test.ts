@@ -1,4 +1,4 @@
-/** What a bridge tells of itself over HTTP: /healthz, /readyz, /metrics. */
+/** What a bridge reports over HTTP: /healthz, /readyz, /metrics. */
 import { randomUUID } from "node:crypto";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
@@ -12,7 +12,7 @@ import { usePlayed } from "../testkit/played.ts";
 const played = usePlayed();
 
 describe("health", () => {
-  test("ready only when both sides are, and it says which is not", async () => {
+  test("ready only when both sides are connected, and it names the missing one", async () => {
     played.home.refuseWith = 503;
     const taken = played.start({ healthPort: await freeHealthPort() });
     const port = await until(() => taken.healthPort());
@@ -35,7 +35,7 @@ describe("health", () => {
     expect((await get("/else")).status).toBe(404);
   });
 
-  test("a gateway older than it that welcomes it all the same is served, and told of", async () => {
+  test("an older gateway that accepts the bridge is served, and the log mentions it", async () => {
     played.home.version = "0.0.9";
     const bridge = played.start({ healthPort: await freeHealthPort() });
     await until(() => bridge.ready());
@@ -51,7 +51,7 @@ describe("health", () => {
 });
 
 describe("/metrics", () => {
-  test("what came and went, by agent and reason; promtool takes it", async () => {
+  test("counts messages by agent and reason; promtool accepts the page", async () => {
     const bridge = played.start({ healthPort: await freeHealthPort() });
     await played.home.next("snapshot", (frame) => frame.last);
     await until(() => bridge.ready());
@@ -88,7 +88,7 @@ describe("/metrics", () => {
     for (const [left, value] of Object.entries(values))
       expect([left, sampleOf(page, left)]).toEqual([left, value]);
     expect(sampleOf(page, 'edgecall_bridge_messages_total{kind="reports"}')).toBeGreaterThan(0);
-    // By its id a call can be followed through the log.
+    // The log shows the call under its id.
     expect(played.log("call.received")?.fields).toMatchObject({ id: answered, agent: "pi" });
     expect(played.log("call.answered")?.fields).toMatchObject({ id: answered, agent: "pi" });
     if (hasPromtool) expect(promtoolSays(page)).toBe("");

@@ -9,7 +9,7 @@ import { type Supervisor, withHomeAssistant } from "./home-assistant.ts";
 
 let server: Server;
 let supervisor: Supervisor;
-/** What the Supervisor answers, and the tokens that it was shown. */
+/** The Supervisor's answer, and the tokens that it received. */
 let answer: { status: number; body: unknown };
 let shown: (string | undefined)[];
 
@@ -48,12 +48,12 @@ const options = (given: object) => writeFileSync(supervisor.optionsFile, JSON.st
 const NEEDED = { gateway_url: "https://gate.example", bridge_token: "tok" };
 const ENV = { SUPERVISOR_TOKEN: "sup", HEALTH_PORT: "8788" };
 
-test("elsewhere nothing changes", async () => {
+test("outside of Home Assistant nothing changes", async () => {
   const env = { GATEWAY_URL: "https://gate.example" };
   expect(await withHomeAssistant(env, supervisor)).toBe(env);
 });
 
-test("the page's settings, with the broker that Home Assistant knows", async () => {
+test("the page's settings, with Home Assistant's broker", async () => {
   options({ ...NEEDED, mqtt_url: "" });
   expect(readSettings(await withHomeAssistant(ENV, supervisor))).toMatchObject({
     ok: true,
@@ -76,7 +76,7 @@ test("a broker of the person's own", async () => {
   expect(shown).toEqual([]);
 });
 
-test("no broker at all is said, and so is a file that is none", async () => {
+test("a missing broker is reported, and so is an invalid file", async () => {
   options(NEEDED);
   answer = { status: 400, body: { result: "error", message: "Service not enabled" } };
   await expect(withHomeAssistant(ENV, supervisor)).rejects.toThrow(/^mqtt_url: not set/);

@@ -1,4 +1,4 @@
-/** The bridge asks to be updated when Home says so, and tells what came of it: as this process, or as the one after it. */
+/** The bridge requests an update when Home says so, and reports the result: in this process, or in the next one. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,13 +45,13 @@ async function start(of = env): Promise<Bridge> {
   return bridge;
 }
 
-/** What root's side does. */
+/** Plays root's part. */
 function says(asked: Omit<NonNullable<UpdateOutcomes["asked"]>, "at">): void {
   writeFileSync(env.EDGECALL_UPDATES ?? "", JSON.stringify({ asked: { ...asked, at } }));
   if (asked.done) rmSync(request, { force: true });
 }
 
-test("it leaves a request, and tells what came of it; another meanwhile is refused", async () => {
+test("it writes a request and reports the result; a second request meanwhile is refused", async () => {
   await start();
   expect(home.of("hello")[0]?.features).toContain("update");
   home.send({ t: "update", id: ID });
@@ -66,7 +66,7 @@ test("it leaves a request, and tells what came of it; another meanwhile is refus
   });
 });
 
-test("started anew in the middle of it, the process after it tells, and again at each welcome", async () => {
+test("after a restart during the update, the new process reports, and again at each welcome", async () => {
   const first = await start();
   home.send({ t: "update", id: ID });
   await until(() => existsSync(request), { what: "the request" });
@@ -81,7 +81,7 @@ test("started anew in the middle of it, the process after it tells, and again at
   await until(() => home.of("updated").length === 2, { what: "it is told again" });
 });
 
-test("one that is no service does not offer it, and says so all the same", async () => {
+test("a bridge that is not a service does not offer updates, and refuses a request", async () => {
   const { STATE_DIRECTORY: _, ...bare } = env;
   await start(bare);
   expect(home.of("hello")[0]?.features).not.toContain("update");

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo();
 });
 
-/** A bridge of a home that is there, as a service whose words to systemd go to a file. */
+/** A bridge of a reachable home, as a service whose messages to systemd go to a file. */
 async function served(
   options: Pick<ServiceOptions, "onTrial" | "readyWithinMs">,
   more: Record<string, string> = {},
@@ -57,7 +57,7 @@ async function served(
   return { home, broker, start, status, folder, said: () => readFileSync(said, "utf8") };
 }
 
-test("systemd hears that it is ready when broker and gateway are both there; whoever asks, which of them is not", async () => {
+test("systemd is told that it is ready when broker and gateway are connected; until then the status names the missing one", async () => {
   const { home, broker, start, status, said } = await served({ onTrial: false });
   home.refuseWith = 503;
   start();
@@ -81,7 +81,7 @@ test("systemd hears that it is ready when broker and gateway are both there; who
   expect(status().gateway.problem).toContain("the gateway refuses");
 });
 
-test("a boot does not wait for the Internet for ever", async () => {
+test("booting does not wait forever for the Internet", async () => {
   const { home, start, status, said } = await served({ onTrial: false, readyWithinMs: 50 });
   home.refuseWith = 503;
   start();
@@ -89,7 +89,7 @@ test("a boot does not wait for the Internet for ever", async () => {
   expect(status().online).toBe(false);
 });
 
-test("on trial only what is online is ready", async () => {
+test("on trial it is ready only when it is online", async () => {
   const { home, start, status, said } = await served({ onTrial: true, readyWithinMs: 0 });
   home.refuseWith = 503;
   start();
@@ -99,12 +99,12 @@ test("on trial only what is online is ready", async () => {
   await until(() => said().includes("READY=1"));
 });
 
-test("signs of life go on while it runs", async () => {
+test("it keeps sending signs of life while it runs", async () => {
   const { said } = await served({ onTrial: false }, { WATCHDOG_USEC: "60000" });
   await until(() => said().split("WATCHDOG=1").length > 3);
 });
 
-test("by hand, without systemd, nothing is written", async () => {
+test("without systemd nothing is written", async () => {
   const { start, folder, said, home } = await served(
     { onTrial: false },
     { EDGECALL_NOTIFY_FD: "", RUNTIME_DIRECTORY: "/nowhere" },

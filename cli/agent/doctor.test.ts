@@ -1,4 +1,4 @@
-/** The links that can be looked at without a service: settings, broker, tools, model. */
+/** The links that can be checked without a service: settings, broker, tools, model. */
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -29,7 +29,7 @@ type Finding = { link: string; is: string; says: string; todo?: string };
 
 type Found = { code: number; all: Finding[]; of(link: string): Finding | undefined };
 
-/** Runs a command, and takes what it writes. */
+/** Runs a command, and collects its output. */
 async function edgecall(...words: string[]): Promise<{ code: number; out: string }> {
   let out = "";
   const io = {
@@ -59,13 +59,13 @@ ${llm}`;
 const llm = (key: string, name: string) =>
   `[llm]\nbase_url = "http://127.0.0.1:${(model.address() as AddressInfo).port}/v1"\napi_key = "${key}"\nmodel = "${name}"\n`;
 
-test("a whole chain is fine", async () => {
+test("a working chain has no findings", async () => {
   const found = await doctor(settings(llm("right", "small")));
   expect(found.of("settings")).toMatchObject({ is: "fine" });
   expect(found.of("broker")).toMatchObject({ is: "fine", says: expect.stringContaining("answers") });
   expect(found.of("tools")).toMatchObject({ is: "fine", says: expect.stringContaining("memory") });
   expect(found.of("model")).toMatchObject({ is: "fine", says: expect.stringContaining("small") });
-  // It is no service: nothing of one is told.
+  // It is no service, so no finding is about one.
   expect(JSON.stringify(found.all)).not.toContain("/var/lib/edgecall");
 });
 
@@ -92,7 +92,7 @@ test("each broken link is named, with what to do", async () => {
   });
 });
 
-test("D3 a rule for a skill that is gone, a slip in a skill.toml and a missing run bit are named", {
+test("D3 a rule for a missing skill, an error in a skill.toml and a missing execute bit are named", {
   tags: ["needs/bubblewrap"],
 }, async () => {
   const skills = mkdtempSync(join(tmpdir(), "edgecall-skills-"));
@@ -115,13 +115,13 @@ test("D3 a rule for a skill that is gone, a slip in a skill.toml and a missing r
   expect(found.code).toBe(1);
 });
 
-test.each(["firejail", "podman"])("D13 %s: the doctor says what it lacks, or what to do", async (kind) => {
+test.each(["firejail", "podman"])("D13 %s: the doctor says what is missing, or what to do", async (kind) => {
   const sandbox = (await doctor(settings(`[tools]\nsandboxing = "${kind}"\n`))).of("sandbox");
   if (sandbox?.is === "fine") expect(sandbox.says).toContain(`less promised than by bubblewrap: ${kind}`);
   else expect(sandbox).toMatchObject({ is: "wrong", todo: expect.stringContaining(`install ${kind}`) });
 });
 
-test("a refused password is told from a broker that is not there", async () => {
+test("a refused password is distinguished from a missing broker", async () => {
   broker.aedes.authenticate = (_client, _name, _password, done) =>
     done(Object.assign(new Error("no"), { returnCode: 4 as const }), false);
   try {
@@ -134,7 +134,7 @@ test("a refused password is told from a broker that is not there", async () => {
   }
 });
 
-test("that nothing listens on another machine is no word about this one", () => {
+test("a port without a listener on another machine says nothing about this one", () => {
   const words = { url: "mqtt.url", refused: "", section: "", who: "" };
   const message = "connect ECONNREFUSED 192.168.1.2:1883";
   const check = { is: "failed", code: "ECONNREFUSED", message } as const;
@@ -143,7 +143,7 @@ test("that nothing listens on another machine is no word about this one", () => 
   expect(todo).toMatch(/^nothing listens there: is Mosquitto running there .* is mqtt\.url right\?$/);
 });
 
-test("what the running agent was told of its gateway, here and in `status`", () => {
+test("it shows what the running agent learned about its gateway, as `status` does", () => {
   const problem = "agent 0.1.0 is too old for gateway 0.3.0: update the agent";
   const todo = expect.stringContaining("sudo edgecall agent update");
   const told = { version: "0.3.0", problem };

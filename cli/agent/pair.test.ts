@@ -1,4 +1,4 @@
-/** What pairing says of the broker, by a played gateway; without a service. */
+/** What pairing says about the broker, with a fake gateway and without a service. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
 
-/** What the next device is told. */
+/** The broker that the next device is told. */
 let broker: { url: string } | null = null;
 let gatewayKey = "";
 const gateway = createServer((_, response) => {
@@ -29,7 +29,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(root, "device-"));
 });
 
-/** @returns what it said of the broker, and what the settings have */
+/** @returns what it printed about the broker, and the broker in the settings */
 async function pair(...options: string[]) {
   let err = "";
   const io = {
@@ -46,25 +46,25 @@ async function pair(...options: string[]) {
   return { said: err.slice(err.indexOf("its broker")), url: /^url = "(.*)"$/m.exec(settings)?.[1] };
 }
 
-test("told of none, it takes this machine's, says that nobody told one, and what to do if it is elsewhere", async () => {
+test("without a broker it uses this machine's, and says so and what to do if it is elsewhere", async () => {
   broker = null;
   const { said, url } = await pair("--id", "eye");
   expect(url).toBe("mqtt://127.0.0.1:1883");
   expect(said).toBe(
     `its broker: mqtt://127.0.0.1:1883\n  which is this machine itself, since nobody told another one. If the home's broker is on another machine, write its address into [mqtt] url of ${folder}/agent.toml\n`,
   );
-  // From then on it stands in settings of the owner's.
+  // From then on it is in the owner's settings.
   expect((await pair()).said).toBe("its broker: mqtt://127.0.0.1:1883\n");
 });
 
-test("one that is the gateway's machine's alone is named as what it is here", async () => {
+test("a broker of the gateway's machine only is described as such", async () => {
   broker = { url: "mqtt://localhost:41883" };
   const { said, url } = await pair("--id", "eye");
   expect(url).toBe(broker.url);
   expect(said).toMatch(/^its broker: mqtt:\/\/localhost:41883\n {2}which is this machine itself\. If /);
 });
 
-test("one in the network is said, and one that was given is not doubted", async () => {
+test("a broker in the network is printed, and an explicit one is not questioned", async () => {
   broker = { url: "mqtt://192.168.1.2:1883" };
   expect((await pair("--id", "eye")).said).toBe("its broker: mqtt://192.168.1.2:1883\n");
   rmSync(join(folder, "agent.toml"));

@@ -15,7 +15,7 @@ beforeEach(() => {
   writeFileSync(settings, 'agent_id = "pi"\n');
 });
 
-test("the service's settings are not run with a state of their own, and the words tell what is right", () => {
+test("the service's settings are not run with another state folder, and the error says what is right", () => {
   const { settings, state } = service.places;
   expect(() => mustHaveItsState(settings, {}, service)).toThrow(
     `sudo -u edgecall env STATE_DIRECTORY=${state} edgecall agent run`,
@@ -23,7 +23,7 @@ test("the service's settings are not run with a state of their own, and the word
   expect(() => mustHaveItsState(`${folder}/etc/../etc/agent.toml`, {}, service)).toThrow("--config FILE");
 });
 
-test("with the service's state, a state that the settings name, or settings elsewhere, they are", () => {
+test("they are run with the service's state, with a state that they name, or from elsewhere", () => {
   const { settings, state } = service.places;
   mustHaveItsState(settings, { STATE_DIRECTORY: state }, service);
   writeFileSync(settings, `agent_id = "pi"\nstate_dir = "${state}"\n`);

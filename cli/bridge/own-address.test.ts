@@ -10,11 +10,11 @@ const INTERFACES = {
   eth0: [address("fe80::1", { family: "IPv6" }), address("192.168.1.5")],
 };
 
-test("the address that leads out, before others of this machine", () => {
+test("the address of the outgoing route, before others of this machine", () => {
   expect(ownAddress(INTERFACES, "eth0")).toBe("192.168.1.5");
   expect(ownAddress(INTERFACES, "wlan0")).toBe("172.17.0.1");
 });
 
-test("in no network there is none", () => {
+test("without a network there is none", () => {
   expect(ownAddress({ lo: INTERFACES.lo }, "eth0")).toBeUndefined();
 });

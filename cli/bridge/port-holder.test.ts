@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { portHolder } from "./port-holder.ts";
 
-test("who listens on a port is named, and nobody once it is free", async () => {
+test("the program that listens on a port is named, until the port is free", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

@@ -6,7 +6,7 @@ import { newSettings, readEnvironment, settingsOf, settingsOfService } from "./s
 
 const NEEDED = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
 
-test("what is written is what the bridge reads", () => {
+test("the bridge reads what was written", () => {
   const password = `it's "quoted", $HOME \`id\` \\ and # no comment`;
   const text = newSettings({
     ...NEEDED,
@@ -21,7 +21,7 @@ test("what is written is what the bridge reads", () => {
   expect(text).not.toContain("MQTT_URL");
 });
 
-test("as systemd has it: bare words, both quotes, comments", () => {
+test("like systemd: bare words, both quotes, comments", () => {
   const text = '# A=1\n; B=2\nC=three\n D=\'f\\our\'\nE="fi\\"ve"\nno line\nF=\n';
   expect(readEnvironment(text)).toEqual({ C: "three", D: "f\\our", E: 'fi"ve', F: "" });
 });
@@ -34,7 +34,7 @@ test.each([
   expect(() => newSettings(values)).toThrow(says);
 });
 
-test("root reads what the settings name with the service's rights", { tags: ["needs/root"] }, async () => {
+test("root reads the files in the settings with the service's rights", { tags: ["needs/root"] }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-settings-"));
   chmodSync(folder, 0o755);
   const text = newSettings({ ...NEEDED, BRIDGE_ID: "b" });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { COMMANDS } from "../commands.ts";
 import { completionScript } from "./completion.ts";
 
-/** What bash itself offers behind these words. */
+/** Returns bash's own suggestions after these words. */
 function offered(...words: string[]): string[] {
   const line = words.map((word) => `'${word}'`).join(" ");
   const script = `${completionScript("bash", COMMANDS)}
@@ -52,8 +52,8 @@ test.each([
   ["bridge doctor --j", "--json:"],
   ["logs --agent pi --fo", "--follow:go"],
   ["sta", "status:gateway,"],
-])("zsh describes for %s what it has", { tags: ["needs/zsh"] }, (words, offer) => {
-  // Its own completion needs a terminal: what our function hands to it is looked at instead.
+])("zsh describes its suggestions for %s", { tags: ["needs/zsh"] }, (words, offer) => {
+  // zsh's own completion needs a terminal, so the test looks at what our function passes to it.
   const script = `compdef() { }; _describe() { print -l -- "\${(@P)2}" }
 ${completionScript("zsh", COMMANDS)}
 words=(edgecall ${words}); CURRENT=$#words; _edgecall`;
@@ -62,7 +62,7 @@ words=(edgecall ${words}); CURRENT=$#words; _edgecall`;
   expect(stdout).toContain(offer);
 });
 
-test.each(["bash", "zsh", "fish"] as const)("%s: every command and option is in it", (shell) => {
+test.each(["bash", "zsh", "fish"] as const)("%s: contains every command and option", (shell) => {
   const script = completionScript(shell, COMMANDS);
   for (const { name, options } of COMMANDS) {
     expect(script).toContain(name.split(" ").at(-1));

@@ -17,7 +17,7 @@ async function read(pieces: readonly Uint8Array[]): Promise<SentEvent[]> {
 const STREAM =
   'event: turn\ndata: {"turn":"ü"}\n\n: keep-alive\n\nid: 7\nevent: done\r\ndata: {}\r\n\r\nevent: half\n';
 
-test("events are the same wherever the network cuts them; comments and what is cut off are none", async () => {
+test("events are the same wherever the network splits them; comments and incomplete ones are ignored", async () => {
   const bytes = new TextEncoder().encode(STREAM);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 8 }), async (cuts) => {

@@ -27,7 +27,7 @@ const line = (tool: string, more: Partial<AuditLine> = {}): AuditLine => ({
   ...more,
 });
 
-test("each tool's calls, errors, time-outs, latency and last error, those with the most calls first", () => {
+test("each tool's calls, errors, time-outs, latency and last error, the most used tools first", () => {
   const failed = { result: "error", error_type: "timeout", error: "too slow" } as const;
   const lines = [
     line("bash", { ...failed, timestamp: "2026-11-22T12:00:00.000Z", elapsed_ms: 300 }),
@@ -47,7 +47,7 @@ test("each tool's calls, errors, time-outs, latency and last error, those with t
   ]);
 });
 
-test("the page of the gateway's own exposition is read back, whatever a label holds", () => {
+test("the gateway's own metrics page is parsed, whatever a label contains", () => {
   const labels = { home: "a", agent: 'p"i\\\n}', tool: "x y" };
   const calls = newCallCounts();
   countCall(calls, 1_500);
@@ -77,7 +77,7 @@ test("the page of the gateway's own exposition is read back, whatever a label ho
   });
 });
 
-test("where nothing was counted yet nothing is divided", () => {
+test("without any counts nothing is divided", () => {
   expect(loopFigures(readSamples("# HELP x\nnot a sample\n"))).toMatchObject({
     ...{ avg_iterations_per_request: null, recovery_success_rate: null, calls_per_request: null },
   });

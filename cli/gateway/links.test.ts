@@ -5,7 +5,7 @@ import { Gateway } from "./gateway.ts";
 import { findAgents } from "./links.ts";
 import type { Agent } from "./shapes.ts";
 
-/** The doctor's findings for an agent that answers a ping with this. */
+/** Returns the doctor's findings for an agent whose ping has this answer. */
 async function saysOf(payload: object) {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "application/json");
@@ -27,7 +27,7 @@ async function saysOf(payload: object) {
   }
 }
 
-test("G1 an agent that refuses the gateway's key is wrong, though it answers", async () => {
+test("G1 an agent that refuses the gateway's key is a fault, although it answers", async () => {
   expect(await saysOf({ status: "pong" })).toMatchObject({ is: "fine" });
   const refused = await saysOf({
     status: "error",

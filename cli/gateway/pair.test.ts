@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Runs `edgecall pair` against a server that answers so, and each look at the code with the next state. */
+/** Runs `edgecall pair` against a server with this answer; each request for the code's state gets the next state. */
 async function pair(status: number, body: unknown, options: string[] = [], states: unknown[] = []) {
   const requests: string[] = [];
   const bodies: unknown[] = [];
@@ -43,7 +43,7 @@ async function pair(status: number, body: unknown, options: string[] = [], state
   };
 }
 
-test("the command for the device stands alone on stdout", async () => {
+test("only the command for the device is on stdout", async () => {
   const { code, out, err, url, requests } = await pair(201, {
     code: "ABCD-EFGH",
     expires_at: Date.now() + 600_000,
@@ -56,7 +56,7 @@ test("the command for the device stands alone on stdout", async () => {
   expect((await pair(201, { code: "ABCD-EFGH", command })).err).not.toContain("another one");
 });
 
-test("--with-bridge makes a code for the home's bridge, and the command says so", async () => {
+test("--with-bridge makes a code for the home's bridge, and the command contains it", async () => {
   const { code, out, err, url, bodies } = await pair(201, { code: "ABCD-EFGH" }, ["--with-bridge"]);
   expect(bodies).toEqual([{ agent: "@bridge" }]);
   const command = `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH --with-bridge\n`;
@@ -69,7 +69,7 @@ test("--with-bridge makes a code for the home's bridge, and the command says so"
   });
 });
 
-test("a gateway that has no such route yet is named as the reason", async () => {
+test("a gateway without this route is named as the reason", async () => {
   const refused = await pair(404, { error: { code: "not_found", message: "no such route" } });
   expect(refused).toMatchObject({
     code: 1,
@@ -78,11 +78,11 @@ test("a gateway that has no such route yet is named as the reason", async () => 
   });
 });
 
-test("a code that would be a command of its own is not shown", async () => {
+test("a code that would be a shell command is not shown", async () => {
   expect(await pair(201, { code: "x; rm -rf /" })).toMatchObject({ code: 1, out: "" });
 });
 
-test("--wait tells when the device has joined and is online", async () => {
+test("--wait reports when the device has joined and is online", async () => {
   const states = [
     { state: "used", agent: "kitchen", online: false },
     { state: "used", agent: "kitchen", online: true },
@@ -93,7 +93,7 @@ test("--wait tells when the device has joined and is online", async () => {
   expect(requests.at(-1)).toMatch(/^GET \/v1\/device-codes\/home-ABCDEFGHJKLM /);
 });
 
-test("--wait ends when nobody used the code", async () => {
+test("--wait ends when the code was not used", async () => {
   const waited = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], [{ state: "expired" }]);
   expect(waited).toMatchObject({ code: 1, err: expect.stringContaining("nobody used the code") });
 });

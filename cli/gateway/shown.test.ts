@@ -19,7 +19,7 @@ const ROWS = [
   ["kitchen", "12", "温度 🙂"],
 ];
 
-test("a table is as wide as it is in a file, and as wide as the terminal on one", () => {
+test("a table has its natural width in a file, and at most the terminal's width on one", () => {
   expect(table(COLUMNS, ROWS, undefined)).toBe(
     "AGENT    CALLS  WHAT\n" +
       "pi           7  tells the temperature of everything around it\n" +
@@ -28,7 +28,7 @@ test("a table is as wide as it is in a file, and as wide as the terminal on one"
   expect(table(COLUMNS, ROWS, 30)).toBe(
     "AGENT    CALLS  WHAT\npi           7  tells the tem…\nkitchen     12  温度 🙂\n",
   );
-  // What may not give way stays whole, and so much of the others that they can be read.
+  // Fixed columns stay whole, and the others keep a readable width.
   expect(table(COLUMNS, ROWS, 5).split("\n")[1]).toBe("pi           7  tells t…");
 });
 
@@ -46,7 +46,7 @@ test.each([
   expect(paintFor(terminal, env)("red", "x")).toBe("x");
 });
 
-test("nothing that a device says commands the terminal or starts a line of its own", () => {
+test("no text of a device controls the terminal or starts a new line", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(printable(text)).not.toMatch(/[^\P{Cc}\t\n]|[\u202A-\u202E\u2066-\u2069]/u);
@@ -69,14 +69,14 @@ const APPROVAL = {
 const CHOICE = { id: "q", agent: "pi", text: "Which?", options: ["red", "blue"] };
 const plain = paintFor(false, {});
 
-test("an approval shows all that would be run", () => {
+test("an approval shows everything that would be run", () => {
   expect(questionWords(APPROVAL, plain)).toBe(
     "\npi wants to run bash\n  command: ls\n    rm -rf /\n  timeout_ms: 5\n  in /home/pi\n  why it asks: policy\\u001b[2J\n  Contains characters that cannot be seen, shown as escapes: U+001B.\n",
   );
   expect(questionWords(CHOICE, plain)).toBe("\npi asks: Which?\n  1  red\n  2  blue\n");
 });
 
-test("S2 an approval shows what cannot be seen as escapes, and says so", () => {
+test("S2 an approval shows invisible characters as escapes, and says so", () => {
   const approval = { ...APPROVAL.approval, parameters: { "pa\u200bth": "a\u202eb", list: ["\u2066"] } };
   const words = questionWords({ ...APPROVAL, approval }, plain);
   expect(words).toContain("  pa\\u200bth: a\\u202eb\n");
@@ -84,7 +84,7 @@ test("S2 an approval shows what cannot be seen as escapes, and says so", () => {
   expect(words).toContain("cannot be seen, shown as escapes: U+200B, U+202E, U+2066, U+001B.");
 });
 
-test("S3 a long approval is shown by head and tail, and taken when all of it was shown", async () => {
+test("S3 a long approval is shown by head and tail, and can be approved after all of it was shown", async () => {
   const command = `begin\n${"middle\n".repeat(500)}end`;
   const approval = { ...APPROVAL.approval, parameters: { command } };
   const input = new PassThrough();
@@ -111,7 +111,7 @@ test.each([
   [APPROVAL, "yesterday", undefined],
   [CHOICE, "2", "blue"],
   [CHOICE, "Red", "red"],
-  // The gateway takes an option or nothing: asked again here, not refused there.
+  // The gateway accepts only an option, so the terminal asks again.
   [CHOICE, "3", undefined],
   [CHOICE, "green", undefined],
   [CHOICE, " ", undefined],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { recordWords } from "./status.ts";
 
-test("how far the record is in its database", () => {
+test("the progress of the audit log into its database", () => {
   const fine = { waiting: 0, since: null, problem: null, lost: 0 };
   expect(recordWords(fine, 1)).toBe("all of it is in its database");
   expect(

@@ -1,4 +1,4 @@
-/** What root does with a service's rights, it does with no others. */
+/** Root acts with a service's rights and no others. */
 import { chmodSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { openIdentity, rememberGateway } from "@edgecall/pi-agent/link/identity.
 import { expect, test } from "vitest";
 import { asUser, inFolderOf } from "./as-user.ts";
 
-test("root's groups are left out, and are back after that, also when the work fails", {
+test("root's groups are dropped, and restored afterwards, also after a failure", {
   tags: ["needs/root"],
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-as-user-"));
@@ -28,7 +28,7 @@ test("root's groups are left out, and are back after that, also when the work fa
   expect(statSync(file).gid).toBe(0);
 });
 
-test("a link that a service left in its folder is no way to a file of root's", {
+test("a link in a service's folder gives no access to root's files", {
   tags: ["needs/root"],
 }, async () => {
   const home = mkdtempSync(join(tmpdir(), "edgecall-as-user-"));
@@ -39,7 +39,7 @@ test("a link that a service left in its folder is no way to a file of root's", {
   const inState = await inFolderOf("daemon", state);
   const { publicKey } = await inState(() => openIdentity(state));
   symlinkSync(secret, join(state, "gateway.json.next"));
-  // Again, as when a device is paired anew; what root left there is the service's from then on.
+  // A second time, as when a device is paired again: files that root left there belong to the service from then on.
   writeFileSync(join(state, "old"), "");
   const again = await inFolderOf("daemon", state);
   await expect(again(() => rememberGateway(state, publicKey))).rejects.toThrow("EACCES");

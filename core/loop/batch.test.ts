@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { runBatch } from "./batch.ts";
 
-test("nothing to do, and one", async () => {
+test("no call, and one call", async () => {
   expect(await runBatch([], { maxParallel: 5 }, () => expect.fail("was run"))).toEqual([]);
   expect(await runBatch(["a"], { maxParallel: 5 }, async (call) => call.toUpperCase())).toEqual(["A"]);
 });
 
-test("property: at most so many at once, all of them, each result in its call's place", async () => {
+test("property: at most the limit at once, all of them, each result in its call's place", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 }),
@@ -32,7 +32,7 @@ test("property: at most so many at once, all of them, each result in its call's 
   );
 });
 
-test("after a cancel nothing is started; what is under way is waited for", async () => {
+test("after a cancel no call is started, and running calls are waited for", async () => {
   const stop = new AbortController();
   const open = new Map<number, () => void>();
   const batch = runBatch([0, 1, 2, 3], { maxParallel: 2, signal: stop.signal }, async (id) => {
@@ -55,7 +55,7 @@ test("cancelled before the start: nothing is run, single or not", async () => {
   }
 });
 
-test("what a call throws comes out when the others have ended; no more are started", async () => {
+test("an exception of a call is thrown after the others have ended, and no more calls are started", async () => {
   const ran: number[] = [];
   const slow = Promise.withResolvers<void>();
   const batch = runBatch([0, 1, 2], { maxParallel: 2 }, async (id) => {

@@ -24,7 +24,7 @@ test("below 80 %, at 80 %, and told before", () => {
   });
 });
 
-test("the day's budget: how much, and when it is free again", () => {
+test("the day's budget: how much is left, and when it is renewed", () => {
   expect(checkBudget(used({ day: tokens(1_200_000) }), { day: { tokens: 1_000_000 } }, NOW)).toEqual({
     state: "refused",
     text: "The budget of this home for today is used up: 1 200 000 of 1 000 000 tokens. The one for today is free again at 2026-11-22 00:00 UTC, in 105 min.",
@@ -33,7 +33,7 @@ test("the day's budget: how much, and when it is free again", () => {
   });
 });
 
-test("what no time frees says what does", () => {
+test("a limit that time does not renew says what does", () => {
   const calls = { tokens: 0, modelCalls: 20 };
   const verdict = checkBudget(
     used({ turn: calls, conversation: calls }),

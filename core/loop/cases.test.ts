@@ -1,4 +1,4 @@
-/** The loop's cases (test/cases/loop.json): the loop and the runner over a model that follows a script. */
+/** The loop's cases (test/cases/loop.json): the loop and the runner with a scripted model. */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -40,9 +40,9 @@ type Case = {
 const CASES = JSON.parse(
   readFileSync(new URL("../../test/cases/loop.json", import.meta.url), "utf8"),
 ) as Case[];
-/** A job needs a device that keeps it: pi-agent/calls/jobs.test.ts. */
+/** A job needs a device that runs it: pi-agent/calls/jobs.test.ts. */
 const ELSEWHERE = ["loop/async"];
-/** A machine under load is slow now and then; what is meant is that it need not be. */
+/** A loaded machine is sometimes slow; one fast attempt is enough. */
 const ATTEMPTS = 10;
 
 test.each(CASES.filter(({ id }) => !ELSEWHERE.includes(id)))("$id", async (one) => {
@@ -53,7 +53,7 @@ test.each(CASES.filter(({ id }) => !ELSEWHERE.includes(id)))("$id", async (one) 
   expect(ran.ms).toBeLessThan(wanted.maxMs ?? Infinity);
   if (wanted.results) {
     expect(ran.toModel).toEqual(wanted.results);
-    // In the order of the calls, though the second was done first.
+    // In the order of the calls, although the second ended first.
     expect(ran.ended).toEqual(wanted.results.map(([id]) => id).toReversed());
   }
   if (wanted.errors) expect(Object.fromEntries(ran.codes)).toEqual(wanted.errors);
@@ -100,7 +100,7 @@ async function play({ given, input }: Case) {
     async model({ messages, tools: list }) {
       offered.push(list.map((tool) => tool.function.name));
       told = messages;
-      // With a prompt in place of calls it wants the same for ever, even when it is offered nothing.
+      // With a prompt in place of calls, the model repeats the same call forever, even when it is offered no tools.
       const calls = input.prompt !== undefined ? [["", "a", {}] as const] : (input.calls ?? []);
       return offered.length === 1 || input.prompt !== undefined ? asking(calls) : { ...REPLY, text: "ok" };
     },

@@ -24,7 +24,7 @@ const asks = (...results: Array<string | undefined>): Entry => ({
   calls: results.map(call),
 });
 const note = (text: string): Entry => ({ role: "note", text });
-/** A question, a call with a result of so many characters, an answer. */
+/** Makes a question, a call with a result of this many characters, and an answer. */
 const turn = (name: string, result = 3_000): Entry[] => [
   user(`${name}?`),
   asks("r".repeat(result)),
@@ -38,7 +38,7 @@ const size = estimateTokens(history);
 const fit = (maxTokens: number, more: Partial<FitOptions> = {}) =>
   fitHistory(history, { maxTokens, keepFirst: 1, ...more });
 
-test("what fits is left as it is", () => {
+test("a history that fits is unchanged", () => {
   expect(fit(size)).toEqual({ entries: history, cut: { results: 0, turns: 0 }, shownFrom: 1 });
   expect(fitHistory([], { maxTokens: 0, keepFirst: 3 })).toEqual({
     entries: [],
@@ -47,7 +47,7 @@ test("what fits is left as it is", () => {
   });
 });
 
-test("old results are cut first, the oldest first, to their beginnings", () => {
+test("old results are cut to their beginnings first, the oldest first", () => {
   const { entries, cut, toSummarise } = fit(size - 1);
   expect(cut).toEqual({ results: 2, turns: 0 });
   expect(toSummarise).toBeUndefined();
@@ -59,13 +59,13 @@ test("old results are cut first, the oldest first, to their beginnings", () => {
   expect(entries).toHaveLength(history.length);
 });
 
-test("the history that it was given stays whole", () => {
+test("the given history is not modified", () => {
   const before = structuredClone(history);
   fit(100);
   expect(history).toEqual(before);
 });
 
-test("then whole old turns are left out, with a note in their place", () => {
+test("then whole old turns are replaced by a note", () => {
   const { entries, cut, toSummarise } = fit(560);
   expect(cut.turns).toBe(3);
   expect(entries).toEqual([
@@ -75,17 +75,17 @@ test("then whole old turns are left out, with a note in their place", () => {
     ...now,
   ]);
   expect(entries.slice(2, -2).map((entry) => entry.text)).toEqual(["fourth?", "", "fourth!"]);
-  // Whole, though their results were cut before they went.
+  // Complete, although their results were cut before they were left out.
   expect(toSummarise).toEqual(history.slice(1, 9));
 });
 
-test("the first entries and the current turn stay, whatever they take", () => {
+test("the first entries and the current turn stay, whatever their size", () => {
   const { entries, cut } = fit(0, { keepFirst: 3 });
   expect(entries).toEqual([...first, expect.objectContaining({ role: "note" }), ...now]);
   expect(cut).toEqual({ results: 0, turns: 3 });
 });
 
-test("results of the current turn are not cut; of the first entries the words stay, their results are cut", () => {
+test("results of the current turn are not cut; the first entries keep their text and have their results cut", () => {
   const big = "b".repeat(9_000);
   const first = [user("a"), asks(big), says("b")];
   const current = [user("c"), asks(big)];
@@ -97,7 +97,7 @@ test("results of the current turn are not cut; of the first entries the words st
 });
 
 test.each([2_000, 20_000, 50_000])(
-  "G17 a long conversation with results of %d characters is summed up now and then, not with each turn",
+  "G17 a long conversation with results of %d characters is summed up now and then, not in each turn",
   (characters) => {
     const long: Entry[] = [];
     let summary: Summary | undefined;
@@ -120,12 +120,12 @@ test.each([2_000, 20_000, 50_000])(
   },
 );
 
-test("once over the limit it goes well below, so that the next turns need no cut", () => {
+test("a history over the limit is cut well below it, so that the next turns need no cut", () => {
   const { entries } = fit(size - 1);
   expect(estimateTokens(entries)).toBeLessThanOrEqual(0.7 * size);
 });
 
-test("images count, and a summary's place too", () => {
+test("images count, and the summary's space too", () => {
   const withImage: Entry = { role: "user", text: "look", images: ["data:image/png;base64,AA"] };
   expect(estimateTokens([withImage]) - estimateTokens([user("look")])).toBeGreaterThan(500);
 });
@@ -136,21 +136,21 @@ describe("which turn is the current one", () => {
       (entry) => entry.role !== "note" || entry.leftOut === undefined,
     );
 
-  test("all since the last answer, with notes and further messages in it", () => {
+  test("everything since the last answer, with its notes and further messages", () => {
     const current = [user("a"), user("b"), asks("x"), note("late"), asks(undefined)];
     expect(keptOf([...turn("old"), ...current])).toEqual(current);
   });
 
-  test("a note after an answer begins one", () => {
+  test("a note after an answer begins a turn", () => {
     const current = [note("the job is done"), asks("x")];
     expect(keptOf([...turn("old"), ...current])).toEqual(current);
   });
 
-  test("the one that is answered already, when nothing comes after it", () => {
+  test("the answered one, when nothing follows it", () => {
     expect(keptOf([...turn("old"), ...turn("new")])).toHaveLength(3);
   });
 
-  test("or what the caller says", () => {
+  test("or the one that the caller names", () => {
     expect(keptOf([...turn("a"), ...turn("b")], { currentFrom: 1 })).toHaveLength(5);
     expect(keptOf(turn("a"), { currentFrom: 3 })).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe("which turn is the current one", () => {
 describe("a summary", () => {
   const summary: Summary = { text: "They asked three things.", turns: 3 };
 
-  test("goes where the turns were that it tells of", () => {
+  test("stands in place of the turns that it describes", () => {
     const { entries, cut, toSummarise } = fit(size, { summary });
     expect(cut).toEqual({ results: 0, turns: 3 });
     expect(toSummarise).toBeUndefined();
@@ -174,7 +174,7 @@ describe("a summary", () => {
     ]);
   });
 
-  test("of what was left out is asked for once, and then fits", () => {
+  test("of the omitted turns is requested once, and then fits", () => {
     const before = fit(560);
     const given = { text: "Sum.", turns: before.cut.turns };
     const after = fit(560, { summary: given });
@@ -182,7 +182,7 @@ describe("a summary", () => {
     expect(after.cut.turns).toBe(before.cut.turns);
   });
 
-  test("is kept when more is left out, and leads what is to be summed up next", () => {
+  test("is kept when more turns are omitted, and begins the text of the next summary", () => {
     const two = { text: "They asked two things.", turns: 2 };
     const { entries, cut, toSummarise } = fit(450, { summary: two });
     expect(cut.turns).toBe(4);
@@ -193,7 +193,7 @@ describe("a summary", () => {
     expect(toSummarise?.slice(1)).toEqual(history.slice(6, 12));
   });
 
-  test("of more turns than there are is of another history", () => {
+  test("of more turns than there are belongs to another history", () => {
     const { entries } = fit(size, { summary: { text: "?", turns: 9 } });
     expect(entries).toEqual(history);
   });
@@ -226,7 +226,7 @@ const anyOptions = fc.record(
 const idsOf = (entries: readonly Entry[]) =>
   entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls.map((made) => made.id) : []));
 
-test("property: valid, in bounds or minimal, the first and the current whole, nothing lost, twice is once", () => {
+test("property: valid, in bounds or minimal, the first and the current whole, nothing lost, a second run changes nothing", () => {
   fc.assert(
     fc.property(anyHistory, anyOptions, (entries, options) => {
       const fitted = fitHistory(entries, options);
@@ -251,7 +251,7 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
       );
       expect(place >= 0 ? firstKept : kept).toBe(kept);
 
-      // The current turn: at least what was said since the last answer that something followed.
+      // The current turn: at least everything since the last answer that something followed.
       const answered = entries.slice(0, -1).findLastIndex((entry, at) => {
         const next = entries[at + 1];
         return entry.role === "assistant" && entry.calls.length === 0 && next?.role !== "assistant";
@@ -259,7 +259,7 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
       const current = entries.slice(answered + 1);
       expect(fitted.entries.slice(fitted.entries.length - current.length)).toEqual(current);
 
-      // What is not shown was left out, and what was left out is told.
+      // What is missing was left out, and each omission is mentioned.
       expect(fitted.entries.filter(isPlace).length).toBe(fitted.cut.turns > 0 ? 1 : 0);
       const covered = options.summary && place >= 0 && fitted.entries[place]?.text.includes("summed up");
       if (!covered) {
@@ -268,13 +268,13 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
         );
       }
 
-      // In bounds, or nothing is left that could go.
+      // In bounds, or nothing more can be left out.
       if (estimateTokens(fitted.entries) > options.maxTokens) {
         const old = fitted.entries.slice(
           place >= 0 ? place + 1 : kept,
           fitted.entries.length - current.length,
         );
-        // Beside a current turn that is too large by itself, a tenth of the limit.
+        // Next to a current turn that is too large by itself, a tenth of the limit.
         expect(estimateTokens(old)).toBeLessThanOrEqual(options.maxTokens * 0.1);
       }
 
@@ -290,7 +290,7 @@ function wordsOf(entry: Entry): unknown {
   return entry.role === "assistant" ? { text: entry.text, calls: entry.calls.map(({ id }) => id) } : entry;
 }
 
-test("property: a summary of what was left out covers it, as the history grows", () => {
+test("property: a summary of the omitted turns covers them while the history grows", () => {
   fc.assert(
     fc.property(anyHistory, anyHistory, fc.nat(2_000), (entries, more, maxTokens) => {
       const options = { maxTokens, keepFirst: 1 };

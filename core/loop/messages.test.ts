@@ -13,7 +13,7 @@ const call = (more: Partial<Call> = {}): Call => ({
 });
 const done = (text: string): Outcome => ({ status: "success", text, elapsedMs: 1 });
 
-test("a turn with a call, in the form that endpoints take", () => {
+test("a turn with a call, in the form that endpoints accept", () => {
   const entries: Entry[] = [
     { role: "user", text: "Check the CPU" },
     { role: "assistant", text: "Looking.", calls: [call({ outcome: done("45.6 °C") })] },
@@ -47,7 +47,7 @@ test("a call without a result, and one with an empty result, say so", () => {
   expect(messages[2]?.content).toBe("(no output)");
 });
 
-test("images go beside their text, without an empty one", () => {
+test("images follow their text, and an empty text is left out", () => {
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA" } };
   const entry = (text: string): Entry => ({ role: "user", text, images: ["data:image/png;base64,AA"] });
   expect(toMessages("", [entry("What is it?"), entry("")])).toEqual([
@@ -56,7 +56,7 @@ test("images go beside their text, without an empty one", () => {
   ]);
 });
 
-test("a note of the gateway goes as a user's message that says whose it is, after the results", () => {
+test("a note of the gateway becomes a user's message that names its sender, after the results", () => {
   const entries: Entry[] = [
     { role: "assistant", text: "", calls: [call({ outcome: done("ok") })] },
     { role: "note", text: "The result of the job: 7." },
@@ -72,7 +72,7 @@ const outcome = fc.record({
   text: fc.string(),
   elapsedMs: fc.nat(),
 });
-/** What models send for ids: repeated, missing, unusable. */
+/** Ids as models send them: repeated, missing, unusable. */
 const requested = fc.record({
   id: fc.option(fc.constantFrom("a", "b", "c", "", "not usable!"), { nil: undefined }),
   name: fc.string({ minLength: 1 }),
@@ -106,7 +106,7 @@ function callIdsOf(message: ChatMessage | undefined): string[] {
   return message?.role === "assistant" ? (message.tool_calls ?? []).map((made) => made.id) : [];
 }
 
-test("any history is one that endpoints take: each call is answered once, in order, right after its message", () => {
+test("endpoints accept any history: each call is answered once, in order, directly after its message", () => {
   fc.assert(
     fc.property(history, (entries) => {
       const messages = toMessages("system", entries, "note");

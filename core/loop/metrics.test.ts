@@ -46,7 +46,7 @@ test("single calls are no batches and save nothing", () => {
   });
 });
 
-test("a batch saves what its calls took less what it took", () => {
+test("a batch saves the sum of its calls' times minus its own time", () => {
   const batch = [call(0, 300), call(0, 200, failed("execution_failed")), call(250, 400)];
   expect(turnMetrics([batch, [call(500, 600)]], 2, 0, 600)).toMatchObject({
     calls: 4,
@@ -64,7 +64,7 @@ test("sequential calls save no time, and a call that ends as the next begins doe
   expect(turnMetrics([batch], 2, 0, 300)).toMatchObject({ max_concurrency: 1, wall_time_saved_ms: 0 });
 });
 
-test("calls that took no time were out all the same", () => {
+test("calls that took no time are counted too", () => {
   expect(turnMetrics([[call(5, 5), call(5, 5)]], 1, 0, 9)).toMatchObject({ max_concurrency: 1 });
 });
 

@@ -29,14 +29,14 @@ test.each<[string, unknown]>([
   ["an empty text", ""],
   ["null", null],
   ["blanks", " \n"],
-])("content %s without calls is no answer, and worth another try", async (_, content) => {
+])("content %s without calls is no answer, and is retried", async (_, content) => {
   endpoint.stream(delta({ content }), finish("stop"), "[DONE]");
   const error = await failure(ask());
   expect(error.kind).toBe("now");
   expect(error.message).toBe("the model m-1 gave an empty answer (stop)");
 });
 
-test("tokens used up before the first word would be used up again", async () => {
+test("a reply that used up its tokens before the first word is not retried", async () => {
   endpoint.stream(finish("length"), "[DONE]");
   const error = await failure(ask());
   expect(error.kind).toBe("never");
@@ -48,14 +48,14 @@ test.each<[string, unknown[]]>([
   ["in a call", [calls({ index: 0, id: "x", function: { name: "a", arguments: '{"n"' } })]],
   ["before anything", []],
   ["with only empty finish_reasons", [delta({ content: "hi" }, { finish_reason: "" })]],
-])("a stream that ends without finish_reason or [DONE], %s, broke off", async (_, events) => {
+])("a stream that ends without finish_reason or [DONE], %s, counts as broken", async (_, events) => {
   endpoint.stream(...events);
   const error = await failure(ask());
   expect(error.kind).toBe("now");
   expect(error.message).toBe("the model's stream broke off before its end");
 });
 
-test("a socket that is destroyed in mid-stream", async () => {
+test("a socket that is destroyed during the stream", async () => {
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(event(text("half")), () => response.destroy());
@@ -65,7 +65,7 @@ test("a socket that is destroyed in mid-stream", async () => {
   expect(error.message).toContain(`the connection to the model${where()} broke off: `);
 });
 
-test("a socket that is destroyed once the reply is whole costs nothing", async () => {
+test("a socket that is destroyed after the complete reply costs nothing", async () => {
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(event(text("whole")) + event(finish("stop")), () => response.destroy());
@@ -127,7 +127,7 @@ test.each<[string, string, unknown[]]>([
   ["text in a whole completion", "application/json", ["w".repeat(600_000)]],
   ["a whole completion of 10 MB", "application/json", ["w".repeat(10_000_000)]],
 ])(
-  "G10 a reply that is too long is refused while it arrives, and not asked for again: %s",
+  "G10 a reply that is too long is refused while it arrives, and is not requested again: %s",
   async (_, type, parts) => {
     let wholly = false;
     endpoint.handle = (_, response) => {
@@ -151,22 +151,22 @@ test.each<[string, string, unknown[]]>([
   },
 );
 
-test("G10 an error of 10 MB gives its status", async () => {
+test("G10 an error of 10 MB is reported by its status", async () => {
   endpoint.respond(500, "x".repeat(10_000_000));
   expect(await failure(ask())).toMatchObject({ kind: "now", message: "the model endpoint answered 500" });
 });
 
-test("G10 a reply just below the limit is taken whole", async () => {
+test("G10 a reply just below the limit is accepted whole", async () => {
   endpoint.stream(text("x".repeat(500_000)), finish("stop"), "[DONE]");
   expect((await ask()).text).toHaveLength(500_000);
 });
 
-test("an error body that is long still gives its words", async () => {
+test("a long error body is still quoted", async () => {
   endpoint.respond(400, { error: { message: "too many tokens", metadata: { raw: "x".repeat(5_000) } } });
   expect((await failure(ask())).message).toBe("the model endpoint answered 400: too many tokens");
 });
 
-test("what an endpoint refuses is left out or renamed, and asked again", async () => {
+test("a parameter that an endpoint refuses is left out or renamed, and the request repeated", async () => {
   const refusals = [
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     "Unsupported value: 'temperature' does not support 0.7 with this model.",
@@ -191,7 +191,7 @@ test("what an endpoint refuses is left out or renamed, and asked again", async (
   });
 });
 
-test("a refusal that leaving a part out does not solve ends the call", async () => {
+test("a refusal that remains without the parameter ends the call", async () => {
   let asked = 0;
   const message = "bad temperature, bad stream_options, bad max_completion_tokens";
   endpoint.handle = (_, response) => {
@@ -202,7 +202,7 @@ test("a refusal that leaving a part out does not solve ends the call", async () 
   expect(asked).toBe(4);
 });
 
-test("HTML with 200: the address is wrong, and another try will not mend it", async () => {
+test("HTML with 200: the address is wrong, and is not retried", async () => {
   endpoint.respond(200, "<html>Welcome</html>", { "content-type": "text/html" });
   const error = await failure(ask());
   expect(error.kind).toBe("never");
@@ -210,7 +210,7 @@ test("HTML with 200: the address is wrong, and another try will not mend it", as
   expect(error.message).toContain("LLM_BASE_URL");
 });
 
-test("a body that nobody wants is let go of", async () => {
+test("an unused body is cancelled", async () => {
   let closed = false;
   endpoint.handle = (_, response) => {
     response.on("close", () => {
@@ -232,7 +232,7 @@ test.each<[string, string, string, string]>([
     "never",
     "the model endpoint answered 404: no such model",
   ],
-])("instead of a whole completion %s", async (_, body, kind, message) => {
+])("instead of a complete completion: %s", async (_, body, kind, message) => {
   endpoint.respond(200, body);
   expect(await failure(ask())).toMatchObject({ kind, message });
 });
@@ -309,7 +309,7 @@ test("a hang before the first byte", async () => {
   });
 });
 
-test("D1 the words for a hang before the first byte name the setting, and only that hang is slow", async () => {
+test("D1 the text for a hang before the first byte names the setting, and only that hang counts as slow", async () => {
   endpoint.handle = () => {};
   endpoint.settings.timeouts = { firstByteMs: 50, firstByteSetting: "MODEL_FIRST_BYTE_MS" };
   const error = await failure(ask());
@@ -321,7 +321,7 @@ test("D1 the words for a hang before the first byte name the setting, and only t
   expect((await failure(ask())).slow).toBe(false);
 });
 
-test("a hang after the headers is one before the first byte too", async () => {
+test("a hang after the headers counts as one before the first byte", async () => {
   endpoint.handle = (_, response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
   endpoint.settings.timeouts = { firstByteMs: 50 };
@@ -331,7 +331,7 @@ test("a hang after the headers is one before the first byte too", async () => {
 test.each<[string, string]>([
   ["a stream", "text/event-stream"],
   ["a whole completion", "application/json"],
-])("a hang in the middle of %s", async (_, type) => {
+])("a hang during %s", async (_, type) => {
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": type });
     response.write(type.includes("json") ? '{"choices":' : event(text("half")));
@@ -343,7 +343,7 @@ test.each<[string, string]>([
   });
 });
 
-test("a whole completion may take longer than the first byte if bytes keep coming", async () => {
+test("a complete completion may take longer than the first byte while bytes keep coming", async () => {
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const parts = ['{"choices":[{"message":', '{"content":', '"late"', "}}]}"];
@@ -360,7 +360,7 @@ test("a whole completion may take longer than the first byte if bytes keep comin
   expect((await ask()).text).toBe("late");
 });
 
-test("the whole time is bounded, comments keep the rest alive", async () => {
+test("the whole time is limited, and comments keep the connection alive meanwhile", async () => {
   let comments = 0;
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -379,7 +379,7 @@ test("the whole time is bounded, comments keep the rest alive", async () => {
   expect(comments).toBeGreaterThan(0);
 });
 
-test("nobody listens at the address", async () => {
+test("no server listens at the address", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -387,14 +387,14 @@ test("nobody listens at the address", async () => {
   endpoint.settings.baseUrl = `http://127.0.0.1:${port}/v1/a-key`;
   const error = await failure(ask());
   expect(error.kind).toBe("now");
-  // Where, and nothing else of the address: some have their key in it.
+  // The host and nothing else of the address, because some addresses contain a key.
   expect(error.message).toMatch(
     new RegExp(`^the model at 127\\.0\\.0\\.1:${port} could not be reached: .*ECONNREFUSED`),
   );
   expect(error.message).not.toContain("a-key");
 });
 
-test("an address that is none", async () => {
+test("an invalid address", async () => {
   endpoint.settings.baseUrl = "not an address";
   expect(await failure(ask())).toMatchObject({
     kind: "never",
@@ -402,7 +402,7 @@ test("an address that is none", async () => {
   });
 });
 
-test("a key that no header can carry is not told to anyone", async () => {
+test("a key that no header can carry is not printed", async () => {
   endpoint.settings.apiKey = "se\ncret";
   const error = await failure(ask());
   expect(error.kind).toBe("never");
@@ -410,7 +410,7 @@ test("a key that no header can carry is not told to anyone", async () => {
   expect(error.message).not.toContain("cret");
 });
 
-test("the caller cancels: before the call, before the first byte, in mid-stream", async () => {
+test("the caller cancels: before the call, before the first byte, during the stream", async () => {
   endpoint.handle = () => expect.fail("a cancelled call reached the endpoint");
   const before = await failure(ask({ signal: AbortSignal.abort() }));
   expect(before).toMatchObject({ kind: "cancelled", message: "the model call was cancelled" });

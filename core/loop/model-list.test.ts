@@ -20,7 +20,7 @@ const read = (text: string | undefined, more: Partial<ModelListSource> = {}) =>
 const entry = { name: "big", base_url: "https://big.example/v1", model: "big-1" };
 const readOne = (more: object) => read(JSON.stringify([{ ...entry, ...more }]));
 
-test("none, only the single one, and both: the single one first", () => {
+test("none, only the single model, and both: the single one first", () => {
   expect(read(undefined)).toEqual({ ok: true, value: [] });
   const single = { ...SINGLE, name: "org/one:free" };
   expect(read(" ", { single: SINGLE })).toEqual({ ok: true, value: [single] });
@@ -58,11 +58,11 @@ test.each<[string, object, RegExp]>([
   ["the key itself", { api_key_name: "sk-123" }, /^LLM_MODELS: 0\.api_key_name: .*name of a variable/],
   ["an unknown field", { api_key: "sk-123" }, /^LLM_MODELS: .*api_key/],
   ["no tokens", { max_tokens: 0 }, /^LLM_MODELS: 0\.max_tokens: /],
-])("%s is told by its field", (_, more, error) => {
+])("%s is reported with its field", (_, more, error) => {
   expect(readOne(more)).toMatchObject({ ok: false, error: expect.stringMatching(error) });
 });
 
-test("not JSON, not a list, and a name that is there twice", () => {
+test("not JSON, not a list, and a repeated name", () => {
   expect(read("[")).toMatchObject({ ok: false, error: expect.stringContaining("LLM_MODELS: not JSON") });
   expect(read("{}")).toMatchObject({ ok: false, error: expect.stringContaining("LLM_MODELS: ") });
   const twice = { ok: false, error: expect.stringContaining("is there twice") };

@@ -133,7 +133,7 @@ test.each<[string, unknown[]]>([
   expect(new Set(ids).size).toBe(2);
 });
 
-test("an unknown tool's name comes through: the runner says what there is", async () => {
+test("an unknown tool's name is passed on, because the runner lists the known ones", async () => {
   endpoint.stream(
     calls({ index: 0, id: "a", function: { name: "no.such tool", arguments: "{}" } }),
     finish("tool_calls"),
@@ -141,7 +141,7 @@ test("an unknown tool's name comes through: the runner says what there is", asyn
   expect((await ask()).calls[0]?.name).toBe("no.such tool");
 });
 
-test("content null beside a call is a reply", async () => {
+test("null content next to a call is a reply", async () => {
   endpoint.stream(
     delta({ content: null, tool_calls: [{ index: 0, id: "x", function: A }] }),
     finish("tool_calls"),
@@ -175,7 +175,7 @@ test.each<[string, unknown[], Partial<ModelReply>]>([
   if (expected.calls === undefined && expected.text === "") expect(reply.calls).toHaveLength(1);
 });
 
-test("[DONE] is the end, though the endpoint keeps the connection open", async () => {
+test("[DONE] is the end, although the endpoint keeps the connection open", async () => {
   let closed = false;
   endpoint.handle = (_, response) => {
     response.on("close", () => {
@@ -188,14 +188,14 @@ test("[DONE] is the end, though the endpoint keeps the connection open", async (
   await until(() => closed, { what: "our side lets go of the connection" });
 });
 
-test("a whole completion though a stream was asked for", async () => {
+test("a complete completion although a stream was requested", async () => {
   endpoint.respond(200, {
     model: "m-2",
     choices: [
       {
         message: {
           content: "hi",
-          // The same id twice: in a whole message each entry is a call of its own.
+          // The same id twice: in a complete message each entry is a separate call.
           tool_calls: [
             { id: "x", function: A },
             { id: "x", function: B },
@@ -213,7 +213,7 @@ test("a whole completion though a stream was asked for", async () => {
   expect(heard).toEqual(["hi"]);
 });
 
-test("chunks that are no objects, or hold nothing, are passed over", async () => {
+test("chunks that are no objects, or are empty, are skipped", async () => {
   endpoint.stream(
     "null",
     "7",
@@ -245,7 +245,7 @@ test("CRLF line ends, and no blank line at the end", async () => {
   expect((await ask()).text).toBe("hi");
 });
 
-test("a character that is cut in two by the network", async () => {
+test("a character that the network splits in two", async () => {
   const bytes = Buffer.from(event(text("45.6 °C — grün 🌡")) + event(finish("stop")));
   endpoint.handle = async (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -22,7 +22,7 @@ const NOW = 1_000_000;
 
 const failing = (health: ModelHealth, name: string, times: number, at = NOW) =>
   Array.from({ length: times }).reduce<ModelHealth>((before) => noteFailure(before, name, at), health);
-/** As the gateway does it in rows: who was answered forgets what failed. */
+/** The gateway does this in rows: a success deletes the failures. */
 const noteSuccess = (health: ModelHealth, name: string): ModelHealth =>
   Object.fromEntries(Object.entries(health).filter(([other]) => other !== name));
 const picked = (health: ModelHealth, wanted?: string, now = NOW) => {
@@ -30,12 +30,12 @@ const picked = (health: ModelHealth, wanted?: string, now = NOW) => {
   return result.ok ? result.model.name : expect.fail(result.error);
 };
 
-test("the first, or the wanted one", () => {
+test("the first, or the requested one", () => {
   expect(pickModel(MODELS, {}, undefined, NOW)).toEqual({ ok: true, model: MODELS[0], instead: false });
   expect(picked({}, "b")).toBe("b");
 });
 
-test("an unknown name says which there are", () => {
+test("an unknown name lists the known ones", () => {
   expect(pickModel(MODELS, {}, "gpt", NOW)).toEqual({
     ok: false,
     error: "There is no model 'gpt'. Models: a, b, c.",
@@ -51,12 +51,12 @@ test("three failures in a row cool a model down for five minutes, and the next o
   expect(picked(cooling, undefined, NOW + COOL_DOWN_MS)).toBe("a");
 });
 
-test("while the wanted model cools down, the first of the others replaces it", () => {
+test("while the requested model cools down, the first of the others replaces it", () => {
   expect(picked(failing({}, "b", 3), "b")).toBe("a");
   expect(picked(failing(failing({}, "b", 3), "a", 3), "b")).toBe("c");
 });
 
-test("a success in between starts anew; the first failure after cooling cools again", () => {
+test("a success resets the count; the first failure after cooling starts it again", () => {
   expect(picked(failing(noteSuccess(failing({}, "a", 2), "a"), "a", 2))).toBe("a");
   const later = NOW + COOL_DOWN_MS;
   const again = noteFailure(failing({}, "a", 3), "a", later);
@@ -64,12 +64,12 @@ test("a success in between starts anew; the first failure after cooling cools ag
   expect(picked(noteSuccess(again, "a"), undefined, later)).toBe("a");
 });
 
-test("when all cool, the one that recovers first", () => {
+test("when all cool down, the one that recovers first", () => {
   const health = failing(failing(failing({}, "a", 3, NOW + 2), "b", 3, NOW + 1), "c", 3, NOW + 3);
   expect(picked(health, "c", NOW + 5)).toBe("b");
 });
 
-test("names that objects have anyway are names like any other", () => {
+test("names that every object inherits are normal names", () => {
   for (const name of ["constructor", "__proto__", "toString"]) {
     const models = [model(name), model("b")];
     expect(pickModel(models, {}, undefined, NOW)).toMatchObject({ model: { name } });
@@ -85,7 +85,7 @@ test("which errors are the model's", () => {
   expect(isModelFailure(new ModelError("cancelled", "stop"))).toBe(false);
 });
 
-test("property: a model that cools is called only when all do; the record survives JSON", () => {
+test("property: a cooling model is called only when all are cooling; the record survives JSON", () => {
   const event = fc.record({
     name: fc.constantFrom("a", "b", "c"),
     ok: fc.boolean(),
@@ -117,7 +117,7 @@ test("property: a model that cools is called only when all do; the record surviv
   );
 });
 
-test("G5 a wanted model is stood in for only where it may be", () => {
+test("G5 a requested model is replaced only where that is allowed", () => {
   const cooling = failing({}, "b", 3);
   expect(pickModel(MODELS, cooling, "b", NOW, false)).toEqual({ ok: true, model: MODELS[1], instead: false });
   expect(pickModel(MODELS, cooling, "b", NOW, true)).toMatchObject({ model: { name: "a" }, instead: true });

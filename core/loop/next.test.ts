@@ -9,7 +9,7 @@ const call = (status?: "success" | "error"): Call => ({
   id: `id-${++number}`,
   modelCallId: `m-${number}`,
   name: "read",
-  // Another call each time: failing over and over is another limit.
+  // A different call each time, because the same failing call has a limit of its own.
   args: { path: `/${number}` },
   ...(status && { outcome: { status, text: status, elapsedMs: 1 } }),
 });
@@ -64,13 +64,13 @@ test.each<[string, Entry[], object]>([
   expect(nextOf(turn, LIMITS)).toEqual(next);
 });
 
-test("unanswered calls are out, and only those", () => {
+test("unanswered calls are running, and no others", () => {
   const entry = batch("success", undefined, "error", undefined);
   const open = entry.role === "assistant" ? [entry.calls[1], entry.calls[3]] : [];
   expect(nextOf([user, entry], LIMITS)).toEqual({ do: "calls", calls: open });
 });
 
-test("the defaults are the design's", () => {
+test("the defaults are those of the design", () => {
   expect(DEFAULT_LIMITS).toEqual({ maxModelCalls: 10, maxFailedBatches: 3, maxParallel: 5, maxRepeats: 3 });
 });
 
@@ -85,7 +85,7 @@ describe("the same call that fails", () => {
   const after = (...turn: Entry[]) => nextOf([user, ...turn], limits);
   const REPEATS = { do: "model", tools: false, limit: "repeats" };
 
-  test("three times, whatever was between", () => {
+  test("three times, with any calls in between", () => {
     expect(after(one(same()), one(same()))).toEqual(MODEL);
     expect(after(one(same()), one(same()), one(same()))).toEqual(REPEATS);
     expect(after(one(same()), batch("success"), note, one(same()), batch("success"), one(same()))).toEqual(
@@ -114,11 +114,11 @@ describe("the same call that fails", () => {
     expect(after(broken("a"), broken("a"), broken("a"))).toEqual(REPEATS);
   });
 
-  test("a message of the person starts anew", () => {
+  test("a message of the person resets the count", () => {
     expect(after(one(same()), one(same()), user, one(same()))).toEqual(MODEL);
   });
 
-  test("the limit can be set, and is named before that of failed batches", () => {
+  test("the limit can be set, and has priority over that of failed batches", () => {
     const turn = [user, one(same()), one(same())];
     expect(nextOf(turn, { ...DEFAULT_LIMITS, maxRepeats: 2 })).toEqual(REPEATS);
     expect(nextOf([...turn, one(same())], DEFAULT_LIMITS)).toEqual(REPEATS);
@@ -129,7 +129,7 @@ test("modelCalls counts replies", () => {
   expect(modelCalls([user, batch("success"), user, says("hi")])).toBe(2);
 });
 
-test("the note at a limit says which one", () => {
+test("the note at a limit names it", () => {
   expect(limitNote("iterations", LIMITS)).toContain("limit of 4 steps");
   expect(limitNote("errors", LIMITS)).toContain("2 attempts in a row failed");
   expect(limitNote("repeats", LIMITS)).toContain("The same call failed 3 times.");

@@ -29,7 +29,7 @@ test.each(['{"a":1', "{a:1}", "[1]", "7", "true", "not json", '"not json"', '{"a
   },
 );
 
-test("readArguments: any object that JSON can hold comes back, any text gives an answer", () => {
+test("readArguments: any JSON object is returned, any text gives an answer", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       const raw = JSON.stringify(value);
@@ -57,7 +57,7 @@ test.each<[string, string | undefined]>([
   ["too long", "x".repeat(65)],
   ["of characters that other endpoints refuse", "functions.read:0"],
   ["already in the conversation", "used"],
-])("toCalls gives an id in place of one that is %s", (_, id) => {
+])("toCalls replaces an id that is %s", (_, id) => {
   const [made] = toCalls([call(id)], new Set(["used"]));
   expect(made?.modelCallId).toMatch(/^call_[0-9a-f]{32}$/);
   // OpenAI refuses ids above 40 characters.
@@ -98,10 +98,10 @@ test("the same tool twice, without index or id, is two calls", () => {
   expect(build(calls(indexed), calls(indexed)).calls).toHaveLength(2);
 });
 
-test("a tool without arguments twice, where nothing tells the calls apart", () => {
+test("a tool without arguments twice, with nothing to tell the calls apart", () => {
   const again = { function: { name: "read" } };
   expect(build(calls(again, again)).calls).toHaveLength(2);
-  // In a whole message each entry is a call, even under one id and one index.
+  // In a complete message each entry is a call, even under one id and one index.
   const same = { ...again, id: "x", index: 0 };
   expect(build({ choices: [{ message: { tool_calls: [same, same] } }] }).calls).toHaveLength(2);
   expect(build(calls(same), calls(same)).calls).toHaveLength(1);
@@ -115,11 +115,11 @@ test("an id that comes after the name joins its call", () => {
   expect(reply.calls).toEqual([{ id: "late", name: "read", rawArguments: "{}" }]);
 });
 
-test("a call without a name is none", () => {
+test("a call without a name is ignored", () => {
   expect(build(calls({ index: 0, id: "x", function: { arguments: "{}" } }, null, "call")).calls).toEqual([]);
 });
 
-test("usage that is not a count is none", () => {
+test("usage that is not a count is ignored", () => {
   expect(build({ usage: { prompt_tokens: "12", completion_tokens: -1 } }).usage).toEqual({
     input_tokens: 0,
     output_tokens: 0,
@@ -127,7 +127,7 @@ test("usage that is not a count is none", () => {
   expect(build({ choices: [] }).usage).toBeUndefined();
 });
 
-test("the model's name: the endpoint's word, else the one asked for", () => {
+test("the model's name: the endpoint's, else the requested one", () => {
   expect(build({ model: "real" }, { model: "" }).model).toBe("real");
   expect(build({}).model).toBe("fallback");
 });

@@ -29,7 +29,7 @@ test.each<[number, string | null, string, RetryKind]>([
   [429, null, "", "later"],
   [429, null, '{"error":{"code":"insufficient_quota"}}', "never"],
   [429, null, '{"error":{"code":"billing_hard_limit_reached"}}', "never"],
-  // Both are said of limits per minute, by OpenAI and by Gemini.
+  // OpenAI and Gemini send both for limits per minute.
   [
     429,
     null,
@@ -58,7 +58,7 @@ test.each<[string, string]>([
   ['{"error":null}', ""],
   ['{"error":{"message":7}}', ""],
   [`{"error":{"message":"${"x".repeat(400)}"}}`, `: ${"x".repeat(300)}`],
-])("the words of an error are found in %s", (body, words) => {
+])("the text of an error is found in %s", (body, words) => {
   expect(errorOfStatus(400, null, body).message).toBe(`the model endpoint answered 400${words}`);
 });
 
@@ -91,7 +91,7 @@ test("pauses grow, and end with the last attempt", () => {
   expect(delays("cancelled")).toEqual(Array(MAX_ATTEMPTS).fill(undefined));
 });
 
-test("the endpoint's own wait takes precedence, unless a person would wait too long", () => {
+test("the endpoint's own wait has priority, unless it is too long for a person", () => {
   const error = (retryAfterMs: number) => new ModelError("later", "", { retryAfterMs });
   expect(retryDelay(error(5), 1)).toBe(5);
   expect(retryDelay(error(LONGEST_WAIT_MS), 1)).toBe(LONGEST_WAIT_MS);

@@ -40,7 +40,7 @@ const failed: Outcome = { status: "error", text: "Error: no", errorType: "execut
 
 type Asked = { messages: ChatMessage[]; tools: ToolDefinition[] };
 
-/** A model that gives these replies one after the other, and what it was asked. */
+/** A model that gives these replies in order, and records its requests. */
 function script(...steps: Array<ModelReply | Error>) {
   const asked: Asked[] = [];
   const model: LoopOptions["model"] = async ({ messages, tools }) => {
@@ -94,7 +94,7 @@ test("an answer without tools", async () => {
   ]);
 });
 
-test("a single call: its result goes to the model, its record beside the answer", async () => {
+test("a single call: its result goes to the model, its record next to the answer", async () => {
   const { model, asked } = script(asks("x"), says("it is 7"));
   const result = await run({ model, runCall: async (call) => ok(`read ${call.args.path}`) });
   expect(asked[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "read x" });
@@ -106,7 +106,7 @@ test("a single call: its result goes to the model, its record beside the answer"
   });
 });
 
-test("calls run at most 5 at once, and keep their order however they end", async () => {
+test("at most 5 calls run at once, and keep their order however they end", async () => {
   const names = ["0", "1", "2", "3", "4", "5", "6"];
   const { model, asked } = script(asks(...names), says("ok"));
   const open = new Map<string, () => void>();
@@ -151,7 +151,7 @@ test("three failed batches in a row end in one summary without tools", async () 
   });
 });
 
-test("the same call that fails three times ends in one summary, whatever was between", async () => {
+test("the same call that fails three times ends in one summary, with any calls in between", async () => {
   const { model, asked } = script(asks("a"), asks("b"), asks("a"), asks("a"), says("It did not work."));
   const runCall = async (call: Call) => (call.args.path === "a" ? failed : ok("b"));
   expect(await run({ model, runCall })).toMatchObject({ text: "It did not work.", modelCalls: 5 });
@@ -177,7 +177,7 @@ test("after ten model calls one more sums up, and calls in it are not run", asyn
   expect(result.text).toBe("I could not sum this up.");
 });
 
-test("a call whose arguments cannot be read is told to the model and not run", async () => {
+test("a call with unreadable arguments is reported to the model and not run", async () => {
   const broken: ModelReply = { ...base, calls: [{ id: "x", name: "read", rawArguments: '{"path":"x' }] };
   const { model, asked } = script(broken, says("sorry"));
   const result = await run({ model, runCall: () => expect.fail("the call was run") });
@@ -191,7 +191,7 @@ test("a call whose arguments cannot be read is told to the model and not run", a
   });
 });
 
-test("C10 the record, which people read, has no words for the model; the model reads them all", async () => {
+test("C10 the record for people lacks the model's instructions; the model gets both", async () => {
   const { model, asked } = script(asks("a", "b"), says("sorry"));
   const denied = permissionDenied("read", "shell");
   const queued = {
@@ -218,7 +218,7 @@ test("a device's inner calls stay in the record", async () => {
   expect(result.calls[0]?.calls).toEqual(inner);
 });
 
-test("assistantEntry: an id that the conversation has is not used again", () => {
+test("assistantEntry: an existing id of the conversation is not used again", () => {
   const reply: ModelReply = { ...base, calls: [{ id: "x", name: "read", rawArguments: "{}" }] };
   const first = assistantEntry(reply, [], true);
   const second = assistantEntry(reply, [first], true);
@@ -253,7 +253,7 @@ describe("retries, on a clock that jumps from pause to pause", () => {
     vi.useRealTimers();
   });
 
-  test("a passing fault is retried", async () => {
+  test("a temporary fault is retried", async () => {
     const { model, asked } = script(
       new ModelError("now", "broke off"),
       new ModelError("later", "busy"),
@@ -263,7 +263,7 @@ describe("retries, on a clock that jumps from pause to pause", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("an error that will not pass is not retried, a passing one not for ever", async () => {
+  test("a permanent error is not retried, and a temporary one not forever", async () => {
     const never = script(new ModelError("never", "no key"));
     await expect(run(never)).rejects.toThrow("no key");
     expect(never.asked).toHaveLength(1);

@@ -8,7 +8,7 @@ const sourceOf = (entries: Entry[]) =>
     .split("\n-----\n")[1]
     ?.replace(/\n-----$/, "");
 
-test("who said what, which calls were made, and what they came to", () => {
+test("who wrote what, which calls were made, and their results", () => {
   const entries: Entry[] = [
     { role: "note", text: "2 earlier turns summed up:\nThey asked things." },
     { role: "user", text: "How warm\nis it?", images: ["data:,"] },
@@ -47,7 +47,7 @@ test("who said what, which calls were made, and what they came to", () => {
   );
 });
 
-test("of too much, the first line and the newest stay, and that is said", () => {
+test("of a long text, the first line and the newest lines stay, and the cut is mentioned", () => {
   const entries = Array.from(
     { length: 100 },
     (_, at): Entry => ({ role: "user", text: `${at} ${"x".repeat(1_500)}` }),
@@ -59,7 +59,7 @@ test("of too much, the first line and the newest stay, and that is said", () => 
   expect(summaryPrompt(entries).length).toBeLessThan(62_000);
 });
 
-test("property: no entry can pass for another one, nor end the data", () => {
+test("property: no entry can imitate another one, or end the data", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: fc.constantFrom("-", "\n", "U", "ser: ", "\u2028") }), { maxLength: 5 }),

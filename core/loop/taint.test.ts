@@ -21,12 +21,12 @@ describe("S5 a text taints a call", () => {
     expect(isTainted([agentSource("pi"), source], pi)).toBe(taints(source, pi));
   });
 
-  test("nothing taints where nothing was said", () => {
+  test("without sources nothing taints", () => {
     expect(isTainted([], pi)).toBe(false);
     expect(isTainted([], "gateway")).toBe(false);
   });
 
-  test("an agent that is called `gateway` is not the gateway", () => {
+  test("an agent with the name `gateway` is not the gateway", () => {
     expect(taints(agentSource("gateway"), "gateway")).toBe(true);
     expect(taints(agentSource("gateway"), { agent: "gateway" })).toBe(false);
   });

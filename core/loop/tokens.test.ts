@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Entry } from "./history.ts";
 import { codePoints, estimateTokens, headOf, textTokens } from "./tokens.ts";
 
-test("three characters a token, begun ones counted", () => {
+test("three characters a token, rounded up", () => {
   expect(["", "a", "abc", "abcd", "🌡🌡🌡"].map(textTokens)).toEqual([0, 1, 1, 2, 1]);
 });
 

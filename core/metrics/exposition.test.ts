@@ -41,7 +41,7 @@ edgecall_z_seconds_count{tool="t"} 4
 `);
 });
 
-test("calls and turns: errors add up, recovered are those that stumbled and were done", () => {
+test("calls and turns: errors add up, and recovered ones had an error and succeeded", () => {
   const calls = newCallCounts();
   countCall(calls, 20);
   countCall(calls, 31_000, "timeout");
@@ -75,7 +75,7 @@ test("calls and turns: errors add up, recovered are those that stumbled and were
 });
 
 describe("with promtool (apt-get install prometheus)", { tags: ["needs/prometheus"] }, () => {
-  test("it takes a page with the strangest of labels, and would have said what is wrong", () => {
+  test("it accepts a page with the strangest labels, and would report an error", () => {
     const strange = fc.sample(fc.string({ unit: "binary" }), { numRuns: 200, seed: 1 });
     const series = [...new Set(["", "\n", '"', "\\", ...strange])].map((tool) => ({
       labels: { tool: tool.toWellFormed() },

@@ -20,7 +20,7 @@ test.each([
   "",
 ])("%s is not", (url) => expect(isLoopback(url)).toBe(false));
 
-test("an address is shown without who logs in there", () => {
+test("an address is shown without its login", () => {
   expect(withoutLogin("mqtt://eye:pass@word@10.0.0.2:1883")).toBe("mqtt://10.0.0.2:1883");
   expect(withoutLogin("mqtts://broker.lan/path@2")).toBe("mqtts://broker.lan/path@2");
 });

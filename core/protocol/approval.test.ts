@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { approvalHash, canonicalJson } from "./approval.ts";
 
-/** The same value with the keys of each object in the opposite order. */
+/** Returns the same value with the keys of each object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== "object" || value === null) return value;
@@ -19,7 +19,7 @@ test("keys sorted, no white space, order of lists kept", () => {
   );
 });
 
-test("what JSON leaves out is left out; what it can not say is null", () => {
+test("undefined fields are left out; values that JSON lacks are null", () => {
   expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
   expect(canonicalJson([undefined, Number.NaN])).toBe("[null,null]");
 });
@@ -58,7 +58,7 @@ test("property: different values, different texts", () => {
   );
 });
 
-// Gateway and device compute it each for itself, in versions of their own: it may never change.
+// Gateway and device each compute it in their own version, so it may never change.
 test("the hash of a known request", async () => {
   const hash = await approvalHash("pi-1", "bash", { command: "reboot", env: { B: "2", A: "1" } }, "/home/pi");
   expect(hash).toBe("5bb8024d34feec223d8958a87eaee9ba474adbbb78fd6984af2fb6c6428deb2f");
@@ -81,13 +81,13 @@ test("it is the same for the same request, and another for any other", async () 
     hash("pi-1", "bash", { a: 1 }),
     hash("pi-1", "bash", { a: 1, b: "2" }),
     hash("pi-1", "bash", { a: 1, b: 2 }, "/"),
-    // Moved over a border between two fields.
+    // Moved across a border between two fields.
     hash("pi-1bash", ""),
   ]);
   expect(new Set(others).size).toBe(others.length);
 });
 
-test("property: the hash tells requests apart as their canonical texts do", async () => {
+test("property: hashes differ exactly when the canonical texts do", async () => {
   const request = fc.tuple(fc.string(), fc.string(), fc.dictionary(fc.string(), fc.jsonValue()), fc.string());
   await fc.assert(
     fc.asyncProperty(request, request, async (a, b) => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { systemCaFile, tlsHint } from "./broker-tls.ts";
 
-test("without TLS no authority is looked for", () => {
+test("without TLS no authority is needed", () => {
   expect(systemCaFile("mqtt://broker:1883", {}, () => true)).toBeUndefined();
 });
 
-test("SSL_CERT_FILE first, then the first place of a system that is there", () => {
+test("SSL_CERT_FILE first, then the first existing place of a system", () => {
   const fedora = (path: string) => path.startsWith("/etc/pki/");
   expect(systemCaFile("mqtts://broker", { SSL_CERT_FILE: "/own.pem" }, () => true)).toBe("/own.pem");
   expect(systemCaFile("mqtts://broker", { SSL_CERT_FILE: "/gone.pem" }, fedora)).toMatch(/^\/etc\/pki\//);

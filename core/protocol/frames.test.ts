@@ -14,7 +14,7 @@ import { checkJson } from "./parse.ts";
 
 const id = fc.string({ minLength: 1, maxLength: 128 });
 const agent = fc.stringMatching(AGENT_ID);
-/** Published texts: whatever bytes an agent sent, as text. */
+/** Published texts: any bytes of an agent, as text. */
 const payload = fc.oneof(fc.string({ unit: "grapheme" }), fc.json());
 const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
@@ -92,7 +92,7 @@ const homeFrame = fc.oneof(
   record({ t: of("error"), code: fc.string(), message: fc.string() }),
 );
 
-test("every frame of the bridge comes back as it went, its payload to the letter", () => {
+test("every frame of the bridge survives encoding and parsing, with its payload unchanged", () => {
   fc.assert(
     fc.property(bridgeFrame, (frame) => {
       const read = checkJson(BridgeFrame, encodeFrame(frame as BridgeFrame));
@@ -101,7 +101,7 @@ test("every frame of the bridge comes back as it went, its payload to the letter
   );
 });
 
-test("every frame of Home is read as it was written", () => {
+test("every frame of Home survives encoding and parsing", () => {
   fc.assert(
     fc.property(homeFrame, (frame) => {
       const read = checkJson(HomeFrame, encodeFrame(frame as HomeFrame));
@@ -110,7 +110,7 @@ test("every frame of Home is read as it was written", () => {
   );
 });
 
-test("the test's frames are all that there are", () => {
+test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
   expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([9, 7]);
 });
@@ -133,12 +133,12 @@ test.each<[string, unknown, string]>([
     { t: "agent", agent: { id: "a", online: true, foreign: false } },
     "agent.last_seen: ",
   ],
-])("refused, with the field named: %s", (_, frame, field) => {
+])("refused, and the field named: %s", (_, frame, field) => {
   const read = checkJson(BridgeFrame, JSON.stringify(frame));
   expect(read.ok ? "taken" : read.error).toMatch(new RegExp(`^${field}`));
 });
 
-test("any text is read or refused, never thrown", () => {
+test("any text is parsed or refused, and nothing throws", () => {
   const almost = fc.dictionary(
     fc.constantFrom("t", "id", "agent", "payload", "agents", "last"),
     fc.oneof(fc.jsonValue(), fc.constantFrom("hello", "call", "snapshot", "report", "ack")),
@@ -158,7 +158,7 @@ test("any text is read or refused, never thrown", () => {
   );
 });
 
-test("close codes are in the range that applications may use, and differ", () => {
+test("close codes are in the range for applications, and differ", () => {
   const codes = Object.values(CLOSE);
   for (const code of codes) expect(code >= 4000 && code < 5000).toBe(true);
   expect(new Set(codes).size).toBe(codes.length);

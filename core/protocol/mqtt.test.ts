@@ -15,7 +15,7 @@ import {
 } from "./mqtt.ts";
 import { check, checkJson, type z } from "./parse.ts";
 
-/** The reading of one report; fails the test when there is none. */
+/** Reads one report; fails the test when it is refused. */
 function reading(report: unknown): ReadReport {
   const parsed = readReport(JSON.stringify(report));
   return parsed.ok ? parsed.value : expect.fail(parsed.error);
@@ -74,7 +74,7 @@ describe("readReport: EvoClaw's AgentReport", () => {
     ["no time, no agent", { timestamp: undefined, agent_id: undefined, agent_type: undefined }],
     ["null for what nobody reads", { timestamp: null, agent_id: null, agent_type: null }],
     ["fields of a newer peer", { trace: [1] }],
-  ])("%s does not cost the result", (_, more) => {
+  ])("%s does not invalidate the result", (_, more) => {
     expect(reading({ ...evoclaw("result", { request_id: "r1" }), ...more })).toMatchObject({
       requestId: "r1",
     });
@@ -100,14 +100,14 @@ describe("readReport: the bare forms", () => {
     expect(reading({ ...report, request_id: "r1" })).toMatchObject({ type: "result", requestId: "r1" });
   });
 
-  test("a device's own message and its status are nobody's result", () => {
+  test("a device's own message and its status are no result", () => {
     const message = { agent_id: "pi-1", content: "the door is open", reply_to: "", metadata: {}, sent_at: 1 };
     expect(reading(message)).toEqual({ type: "other", requestId: undefined, payload: message });
     expect(reading({ agent_id: "pi-1", status: "idle", timestamp: 1 }).type).toBe("other");
   });
 });
 
-test.each([7, "", "x".repeat(129), {}, null])("a request id that is none: %j", (request_id) => {
+test.each([7, "", "x".repeat(129), {}, null])("an invalid request id: %j", (request_id) => {
   expect(reading(evoclaw("result", { request_id })).requestId).toBeUndefined();
   expect(reading({ tool: "bash", request_id }).requestId).toBeUndefined();
 });
@@ -133,7 +133,7 @@ test.each<[string, string, RegExp]>([
   expect(readReport(text)).toEqual({ ok: false, error: expect.stringMatching(error) });
 });
 
-test("any text and any JSON is read or refused, never thrown", () => {
+test("any text and any JSON is read or refused, and nothing throws", () => {
   const key = fc.constantFrom(
     "report_type",
     "payload",
@@ -165,7 +165,7 @@ test("any text and any JSON is read or refused, never thrown", () => {
   );
 });
 
-describe("what agents and commands look like", () => {
+describe("the form of agents and commands", () => {
   test("EvoClaw's capabilities, and ours", () => {
     expect(check(Capabilities, { agent_id: "pi-1", capabilities: "reads sensors" }).ok).toBe(true);
     const ours = { capabilities: "", agent_type: "desktop", version: "0.1.0", features: ["tools"], later: 1 };
@@ -222,7 +222,7 @@ describe("what agents and commands look like", () => {
 describe("watching, taint and waiting", () => {
   const command = { command: "tool", payload: {}, request_id: "r" };
 
-  test("a command says whether a person watches and whether a stranger's text is in the conversation", () => {
+  test("a command says if a person watches and if a stranger's text is in the conversation", () => {
     expect(check(Command, { ...command, watch: true, tainted: true })).toMatchObject({
       ok: true,
       value: { watch: true, tainted: true },
@@ -231,7 +231,7 @@ describe("watching, taint and waiting", () => {
       expect(check(Command, { ...command, ...wrong }).ok).toBe(false);
   });
 
-  test("an action says whether its result taints and how long it may wait for its agent", () => {
+  test("an action says if its result taints and how long it may wait for its agent", () => {
     const advert = (more: object) => check(ToolsAdvert, { hash: "h", tools: [{ name: "t", ...more }] });
     expect(advert({ taints: true, queue_ms: 604_800_000 })).toMatchObject({
       value: { tools: [{ taints: true, queue_ms: 604_800_000 }] },
@@ -273,7 +273,7 @@ describe("questions and approvals", () => {
     });
   });
 
-  test("an approval comes with what it is for", () => {
+  test("an approval contains its request", () => {
     expect(check(AgentEvent, { ...question, approval })).toMatchObject({ value: { approval } });
     expect(check(ApprovalRequest, { ...approval, cwd: "/home/pi", newer: 1 })).toMatchObject({
       value: { cwd: "/home/pi", newer: 1 },
@@ -296,14 +296,14 @@ describe("questions and approvals", () => {
     });
   });
 
-  test("progress may say nothing, and not too much", () => {
+  test("progress may be empty, and is bounded", () => {
     const progress = { type: "progress", request_id: "r" };
     expect(check(AgentEvent, progress).ok).toBe(true);
     expect(check(AgentEvent, { ...progress, text: "x".repeat(16_384) }).ok).toBe(true);
     expect(check(AgentEvent, { ...progress, text: "x".repeat(16_385) }).ok).toBe(false);
   });
 
-  test("property: anything gives an event or words", () => {
+  test("property: any value gives an event or an error text", () => {
     const like = fc.record(
       {
         type: fc.constantFrom("accepted", "progress", "question", "event", "other"),

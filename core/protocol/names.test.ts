@@ -10,7 +10,7 @@ test("EvoClaw's topics", () => {
   });
 });
 
-describe("what is not an agent's topic", () => {
+describe("not an agent's topic", () => {
   test.each([
     "",
     "evoclaw/broadcast",
@@ -38,7 +38,7 @@ describe("what is not an agent's topic", () => {
   });
 });
 
-test("a prefix may have levels of its own", () => {
+test("a prefix may have several levels", () => {
   expect(parseTopic("home/one", "home/one/agents/pi/tools")).toEqual({ agentId: "pi", kind: "tools" });
   expect(parseTopic("home", "home/one/agents/pi/tools")).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { check, checkJson, jsonSchema, z } from "./parse.ts";
 
 const Point = z.object({ name: z.string(), at: z.object({ x: z.int(), y: z.int() }) });
 
-test("what fits comes back", () => {
+test("a valid value is returned", () => {
   const point = { name: "a", at: { x: 1, y: 2 } };
   expect(check(Point, point)).toEqual({ ok: true, value: point });
   expect(checkJson(Point, JSON.stringify(point))).toEqual({ ok: true, value: point });
@@ -19,7 +19,7 @@ test("an error names every wrong field, in words", () => {
   expect(check(Point, 7)).toEqual({ ok: false, error: "Invalid input: expected object, received number" });
 });
 
-test("an error stays short, however much is wrong", () => {
+test("an error stays short, however many fields are wrong", () => {
   const result = check(z.array(z.int()), Array(1_000).fill("x"));
   expect(result).toMatchObject({ ok: false, error: expect.stringMatching(/^0: .*; 4: .*; and 995 more$/) });
 });
@@ -39,7 +39,7 @@ test("any text gives an answer", () => {
   );
 });
 
-test("jsonSchema: draft-7 without its address, defaults optional, no bounds that say nothing", () => {
+test("jsonSchema: draft-7 without its address, defaults optional, no useless bounds", () => {
   const schema = z.strictObject({ n: z.int(), limit: z._default(z.int().check(z.minimum(1)), 5) });
   expect(jsonSchema(schema)).toEqual({
     type: "object",
@@ -49,7 +49,7 @@ test("jsonSchema: draft-7 without its address, defaults optional, no bounds that
   });
 });
 
-test("what is nested deeper than anybody goes down is refused, by whatever it is nested", () => {
+test("a value that is nested too deeply is refused, whatever it is made of", () => {
   for (const [open, close] of [
     ["[", "]"],
     ['{"a":', "}"],

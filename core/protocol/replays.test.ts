@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ReplayWindow } from "./replays.ts";
 
-test("each counter once, in any order, down to where the window reaches", () => {
+test("each counter once, in any order, as far back as the window reaches", () => {
   const window = new ReplayWindow(-1, 3);
   expect([10, 12, 11, 12, 10].map((n) => window.take(n))).toEqual([
     "fresh",
@@ -12,7 +12,7 @@ test("each counter once, in any order, down to where the window reaches", () => 
     "repeat",
   ]);
   expect(window.take(13)).toBe("fresh");
-  // 10 was the first to go.
+  // 10 was the first to be dropped.
   expect([10, 9, 11].map((n) => window.take(n))).toEqual(["old", "old", "repeat"]);
 });
 
@@ -25,7 +25,7 @@ test("the same counter with another id is another message", () => {
   ]);
 });
 
-test("what is below the floor is old, also from the start", () => {
+test("a counter below the floor is old, also at the start", () => {
   const window = new ReplayWindow(100);
   expect([window.take(100), window.take(101)]).toEqual(["old", "fresh"]);
   window.raise(200);

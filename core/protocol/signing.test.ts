@@ -14,6 +14,6 @@ test("Node's own crypto module, which bridge and agent sign with, makes the same
   expect(await digestOf(texts)).toBe(SIGNED_SAMPLE);
 });
 
-test("a fingerprint is short enough to be compared by eye", async () => {
+test("a fingerprint is short enough for a person to compare", async () => {
   expect(await fingerprint(PAIR.publicKey)).toMatch(/^([0-9a-f]{4}:){7}[0-9a-f]{4}$/);
 });

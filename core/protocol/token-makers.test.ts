@@ -3,7 +3,7 @@ import { madeFrom } from "./token-makers.ts";
 
 const token = (name: string, made_by: string | null, source = "home") => ({ name, made_by, source });
 
-test("G8 what a token made, and what that made, is found by names", () => {
+test("G8 the tokens that a token made, directly and indirectly, are found by names", () => {
   const anna = token("anna", null, "secret");
   const boss = token("boss", "anna");
   const [phone, wall, clock] = [token("phone", "boss"), token("wall", "phone"), token("clock", "anna")];
@@ -11,7 +11,7 @@ test("G8 what a token made, and what that made, is found by names", () => {
   expect(madeFrom(boss, all)).toEqual([phone, wall]);
   expect(madeFrom(wall, all)).toEqual([]);
   expect(madeFrom(anna, all)).toEqual([boss, clock, phone, wall]);
-  // One that was made by its own namesake, and two that made each other.
+  // One that a token with its own name made, and two that made each other.
   const again = token("boss", "boss");
   expect(madeFrom(again, [...all, again])).toEqual([phone, wall]);
   const [a, b] = [token("a", "b"), token("b", "a")];

@@ -28,7 +28,7 @@ test.for([
   expect(versionProblem("agent", version, gateway)).toBe(words);
 });
 
-test("what cannot be read says nothing against a program", () => {
+test("an unreadable version is no reason to refuse a program", () => {
   for (const version of [
     null,
     undefined,
@@ -45,7 +45,7 @@ test("what cannot be read says nothing against a program", () => {
   expect(versionProblem("agent", "0.0.1", "main")).toBeUndefined();
 });
 
-test("the words hold nothing of a stranger but digits, and fit a close reason", () => {
+test("the text contains only digits of a stranger, and fits a close reason", () => {
   const words = versionProblem("bridge", '9999.9999.999999-"><script>', "9999.9998.999999") ?? "";
   expect(words).not.toContain("script");
   expect(Buffer.byteLength(words)).toBeLessThanOrEqual(123);

@@ -31,6 +31,6 @@ test("property: a word of the list is its own nearest word", () => {
   );
 });
 
-test("property: no word takes long, however long it is", () => {
+test("property: no word takes long, whatever its length", () => {
   fc.assert(fc.property(fc.string({ maxLength: 10_000 }), (word) => void closest(word, COMMANDS)));
 });

@@ -5,7 +5,7 @@ const ALL = ["bash", "cpu", "disk", "gpio_read", "list_processes", "memory", "re
 const line = (agentType: string, offered: readonly string[]) =>
   defaultLine({ agentType, agentId: "eye" }, offered);
 
-test("D12 the default advert promises what is offered, and nothing else", () => {
+test("D12 the default advert promises exactly what is offered", () => {
   expect(line("monitor", ["temperature", ...ALL])).toBe(
     "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot, GPIO pins, services and their logs, files, shell",
   );

@@ -15,7 +15,7 @@ const ALL = [
   errorText.unknownTool("x", []),
 ];
 
-test("C10 a person is not told what is for the model alone", () => {
+test("C10 a person does not see what is only for the model", () => {
   expect(forPerson(blockedAction("bash"))).toBe(
     "Permission denied for tool 'bash' (blocked by this agent's genome). Nothing was run.",
   );
@@ -26,12 +26,12 @@ test("C10 a person is not told what is for the model alone", () => {
     expect(forPerson(error)).not.toMatch(/user|Error:|do not/i);
     expect(forModel(error)).toBe(`${error.text}\n${error.advice}`);
   }
-  // Its own words, however they sound, are a result's.
+  // The result's own text stays, whatever it says.
   expect(forPerson({ text: "Explain to the user" })).toBe("Explain to the user");
   expect(forModel({ text: "done" })).toBe("done");
 });
 
-test("C10 what a device reports is told apart by its field, not by its words", () => {
+test("C10 a device's advice is recognised by its field, not by its words", () => {
   for (const error of ALL) {
     const fields = errorFields(error);
     expect(fields.error).toBe(forModel(error));
@@ -39,15 +39,15 @@ test("C10 what a device reports is told apart by its field, not by its words", (
   }
   const said = "Error: exit code 3\nTell the user that it is full.";
   expect(readError(said, errorFields(said).advice)).toEqual({ text: said });
-  // What does not stand at its end is no part of it.
+  // Advice that is not at the end is no part of it.
   expect(readError(said, "Something else.")).toEqual({ text: said });
   expect(asAdvised(said)).toEqual({ text: said });
 });
 
-test("C10 an agent of 0.2.0 sends one text: its advice is known by its words", () => {
+test("C10 an agent of 0.2.0 sends one text: its advice is recognised by its words", () => {
   for (const error of ALL)
     expect(forPerson(readError(forModel(error), undefined))).not.toMatch(/user|Error:|do not/i);
-  // What came of it stands below the advice.
+  // The result follows the advice.
   expect(splitByWords(`${forModel(errorText.timeout("bash", 5_000))}\nstderr: half\nexit code 3`)).toEqual({
     text: "Error: Tool 'bash' timed out after 5s.\nstderr: half\nexit code 3",
     advice: "Try again with a shorter timeout or explain to the user.",

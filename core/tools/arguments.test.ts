@@ -41,7 +41,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ],
   ["null under the other name is left out", { path: null, file_path: "a" }, { path: "a" }],
   ["mended values", { file_path: "a", all: "true" }, { path: "a", all: true }],
-])("S1 arguments get their one form: %s", (_, args, form) => {
+])("S1 arguments get their canonical form: %s", (_, args, form) => {
   expect(words(args)).toEqual(form);
 });
 

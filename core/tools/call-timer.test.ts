@@ -11,7 +11,7 @@ function timed(ms: number) {
   return { over, timer };
 }
 
-test("is over after its time, once", () => {
+test("expires after its time, once", () => {
   const { over } = timed(1_000);
   vi.advanceTimersByTime(999);
   expect(over).not.toHaveBeenCalled();
@@ -19,7 +19,7 @@ test("is over after its time, once", () => {
   expect(over).toHaveBeenCalledTimes(1);
 });
 
-test("stands still while it is paused, and goes on with what was left", () => {
+test("stops while it is paused, and continues with the rest", () => {
   const { over, timer } = timed(1_000);
   vi.advanceTimersByTime(400);
   const resume = timer.pause();
@@ -32,7 +32,7 @@ test("stands still while it is paused, and goes on with what was left", () => {
   expect(over).toHaveBeenCalledTimes(1);
 });
 
-test("of two pauses at once the last to end counts; one that is ended twice ends once", () => {
+test("with two pauses at once the later end counts; ending one twice counts once", () => {
   const { over, timer } = timed(100);
   const [first, second] = [timer.pause(), timer.pause()];
   first();
@@ -44,7 +44,7 @@ test("of two pauses at once the last to end counts; one that is ended twice ends
   expect(over).toHaveBeenCalledTimes(1);
 });
 
-test("is never over when it has no end, or was ended; a pause changes nothing about that", () => {
+test("never expires without a limit, or after it was ended; a pause does not change that", () => {
   const endless = timed(Number.POSITIVE_INFINITY);
   const ended = timed(100);
   const resume = ended.timer.pause();
@@ -55,7 +55,7 @@ test("is never over when it has no end, or was ended; a pause changes nothing ab
   expect(ended.over).not.toHaveBeenCalled();
 });
 
-test("a time longer than a timer of Node's is kept", () => {
+test("a time longer than Node's timers allow works", () => {
   const { over } = timed(2 ** 32);
   vi.advanceTimersByTime(2 ** 32 - 1);
   expect(over).not.toHaveBeenCalled();

@@ -23,11 +23,11 @@ test("shared: both read it", () => {
   expect(sharedResult("sent")).toEqual({ content: [{ type: "text", text: "sent" }], forUser: "sent" });
 });
 
-test("job: accepted, the result comes under a token", () => {
+test("job: accepted, and the result comes under a token", () => {
   expect(jobResult("started", "job-1")).toMatchObject({ forUser: "started", job: "job-1" });
 });
 
-test("fault: the message is what the model reads, the details stay", () => {
+test("fault: the model reads the message, the details stay", () => {
   const cause = new Error("EACCES");
   const result = faultResult("access_denied", "Error: no", { cause, details: { exit_code: 1 } });
   expect(result).toEqual({
@@ -47,7 +47,7 @@ const MIXED: Content[] = [
   { type: "artifact", id: "f1", mediaType: "text/csv", bytes: 3, sha256: "00" },
 ];
 
-test("textOf stands in a word for what is not text", () => {
+test("textOf names what is not text in a word", () => {
   expect(textOf({ content: MIXED })).toBe("a\n[image image/png]\n[file text/csv, 3 bytes]");
   expect(textOf({ content: [] })).toBe("");
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { forModel as inFull } from "./advice.ts";
 import { ERROR_CODES, ERROR_TYPES, errorText, errorTypeOf, permissionDenied } from "./errors.ts";
 
-// Word for word those of the tool-loop design: models are tuned against them.
+// Exactly the texts of the tool-loop design, because models are tuned to them.
 test("the texts of the tool-loop design", () => {
   expect(inFull(errorText.unknownTool("git_status", ["bash", "read", "write"]))).toBe(
     "Error: Tool 'git_status' not found. Available tools: bash, read, write.\nPlease choose an available tool or explain to the user.",
@@ -19,23 +19,23 @@ test("the texts of the tool-loop design", () => {
   );
 });
 
-test("the texts where something is absent", () => {
+test("the texts for something that is missing", () => {
   expect(inFull(errorText.unknownTool("x", []))).toContain("Available tools: none.");
   expect(inFull(errorText.timeout("gpio", 1_500))).toBe(
     "Error: Tool 'gpio' timed out after 1.5s.\nTry again with a shorter timeout or explain to the user.",
   );
-  // A schema comes from a device: it may be anything.
+  // A schema comes from a device and may be anything.
   for (const schema of [{}, { required: "path", properties: null }, { properties: "x" }]) {
     expect(inFull(errorText.invalidParams("x", "bad", schema))).toContain("Required: []. Optional: [");
   }
 });
 
-test("offline and unknown outcomes never read like a success", () => {
+test("offline and unknown outcomes never look like a success", () => {
   expect(inFull(errorText.offline("pi-1", "2 h ago"))).toContain("last seen 2 h ago). Nothing was run.");
   expect(inFull(errorText.outcomeUnknown("'bash' on pi-1"))).toContain("may or may not have run");
 });
 
-test("a cancelled call: whether anything was run, and what to do", () => {
+test("a cancelled call: if anything was run, and what to do", () => {
   expect(inFull(errorText.cancelled("bash", false))).toBe(
     "Error: Tool 'bash' was cancelled before it started. Nothing was run.\nDo not call it again unless the user asks.",
   );
@@ -56,6 +56,6 @@ test("each code has one of the seven error types", () => {
   ]);
   for (const type of Object.values(ERROR_CODES)) expect(ERROR_TYPES).toContain(type);
   expect(errorTypeOf("unknown_tool")).toBe("not_found");
-  // The seed's not_found is about tools; a file that is not there is a failed execution.
+  // The seed's not_found is about tools; a missing file is a failed execution.
   expect(errorTypeOf("not_found")).toBe("execution_failed");
 });

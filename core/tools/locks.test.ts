@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type LockNeed, Locks } from "./locks.ts";
 
-/** Lets every promise that can settle do so. */
+/** Lets every promise settle that can. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Work that is under way until it is told to end. */
+/** Work that runs until it is told to end. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let started = 0;
@@ -30,7 +30,7 @@ const FREE = { alone: false };
 const ALONE = { alone: true };
 const KEY = { alone: false, key: "/home/a" };
 
-test("work gives its value, and what it throws", async () => {
+test("work returns its value, and its exceptions", async () => {
   const locks = new Locks();
   expect(await locks.run(KEY, undefined, async () => 7)).toBe(7);
   const failing = locks.run(KEY, undefined, async () => {
@@ -40,7 +40,7 @@ test("work gives its value, and what it throws", async () => {
   expect(await locks.run(KEY, undefined, async () => 8)).toBe(8);
 });
 
-test("the same key: one after another; another key, and none: at once", async () => {
+test("the same key: one after another; other keys, and none: at once", async () => {
   const locks = new Locks();
   const [first, second, other, none] = [KEY, KEY, { alone: false, key: "b" }, FREE].map((need) =>
     begin(locks, need),
@@ -52,7 +52,7 @@ test("the same key: one after another; another key, and none: at once", async ()
   expect(second?.started()).toBe(true);
 });
 
-test("alone waits for those before it and holds up those behind it", async () => {
+test("exclusive work waits for those before it and blocks those behind it", async () => {
   const locks = new Locks();
   const before = begin(locks, FREE);
   const alone = begin(locks, ALONE);
@@ -67,7 +67,7 @@ test("alone waits for those before it and holds up those behind it", async () =>
   expect(behind.started()).toBe(true);
 });
 
-test("an abort gives up the place, and whoever waited behind it goes on", async () => {
+test("an abort gives up the place, and those behind it continue", async () => {
   const locks = new Locks();
   const before = begin(locks, FREE);
   const stop = new AbortController();
@@ -91,7 +91,7 @@ test("aborted before, or between the grant and the start: work is not called and
   expect(await locks.run(ALONE, undefined, async () => "free")).toBe("free");
 });
 
-test("an abort after the start is the work's own matter", async () => {
+test("an abort after the start is left to the work", async () => {
   const locks = new Locks();
   const stop = new AbortController();
   const it = begin(locks, KEY, stop.signal);
@@ -106,7 +106,7 @@ test("an abort after the start is the work's own matter", async () => {
   expect(next.started()).toBe(true);
 });
 
-test("any order of calls, ends and aborts: a key has one holder, alone is alone, all end, in their order", async () => {
+test("any order of calls, ends and aborts: a key has one holder, exclusive work runs alone, all end, in order", async () => {
   const step = fc.oneof(
     fc.record({
       do: fc.constant("call" as const),

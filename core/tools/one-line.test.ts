@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { oneLine } from "./one-line.ts";
 
-test("a text stays on one line, whatever is in it", () => {
+test("any text stays on one line", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 100 }), (text, max) => {
       const line = oneLine(text, max);

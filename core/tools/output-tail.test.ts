@@ -4,7 +4,7 @@ import { OUTPUT_TAIL_MAX_BYTES, OutputTail } from "./output-tail.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
-test("what fits is kept as it came, without blank ends", () => {
+test("output that fits is kept unchanged, without blank ends", () => {
   const tail = new OutputTail();
   expect(tail.text()).toBe("");
   tail.add("\none\n");
@@ -12,7 +12,7 @@ test("what fits is kept as it came, without blank ends", () => {
   expect(tail.text()).toBe("one\ntwo");
 });
 
-test("of more the end is kept, and that is said", () => {
+test("of longer output the end is kept, and the cut is mentioned", () => {
   const tail = new OutputTail();
   for (let line = 0; line < 10_000; line += 1) tail.add(`line ${line}\n`);
   const [notice, ...lines] = tail.text().split("\n");
@@ -22,7 +22,7 @@ test("of more the end is kept, and that is said", () => {
   expect(bytes(lines.join("\n"))).toBeGreaterThan(OUTPUT_TAIL_MAX_BYTES - 20);
 });
 
-test("property: in any pieces, it is the end of the output, within the limit, in whole characters", () => {
+test("property: however it is split, it is the end of the output, within the limit, in whole characters", () => {
   const piece = fc.string({ unit: fc.constantFrom("a", "ü", "€", "🌡"), maxLength: 20 });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), fc.integer({ min: 8, max: 40 }), (pieces, max) => {

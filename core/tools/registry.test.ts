@@ -19,7 +19,7 @@ const tool = (name: string, description = `Does ${name}`): Tool =>
     execute: async () => textResult(name),
   });
 
-test("sorted by name, whatever the order of registering", () => {
+test("sorted by name, in whatever order they were registered", () => {
   const one = new ToolRegistry([tool("write"), tool("Bash"), tool("read")]);
   const other = new ToolRegistry([tool("read"), tool("write"), tool("Bash")]);
   expect(one.list()).toEqual(["Bash", "read", "write"]);
@@ -28,21 +28,21 @@ test("sorted by name, whatever the order of registering", () => {
   expect(JSON.stringify(one.definitions())).toBe(JSON.stringify(other.definitions()));
 });
 
-test("register makes a new set and leaves the old one, which a turn may hold, as it was", () => {
+test("register makes a new set; the old one, which a turn may hold, is unchanged", () => {
   const before = new ToolRegistry([tool("read")]);
   const after = before.register(tool("bash"));
   expect(before.list()).toEqual(["read"]);
   expect(after.list()).toEqual(["bash", "read"]);
 });
 
-test("the last of a name wins", () => {
+test("the last tool of a name wins", () => {
   const registry = new ToolRegistry([tool("read", "old"), tool("read", "new")]);
   expect(registry.get("read")?.description).toBe("new");
   expect(registry.register(tool("read", "newest")).get("read")?.description).toBe("newest");
   expect(registry.count()).toBe(1);
 });
 
-test("a name that is not there", () => {
+test("an unknown name", () => {
   const registry = new ToolRegistry();
   expect(registry.get("constructor")).toBeUndefined();
   expect(registry.definitions()).toEqual([]);
@@ -77,7 +77,7 @@ test("definitions for the model: strict, and what has a default is not required"
   ]);
 });
 
-test("an unlisted tool is found by its whole name, and offered nowhere", () => {
+test("an unlisted tool is found by its whole name, and is not offered", () => {
   const old = tool("greet", "The old one");
   const registry = new ToolRegistry([tool("greet")], new Map([["greet@1.0.0", old]])).register(tool("read"));
   expect(registry.get("greet@1.0.0")).toBe(old);

@@ -19,12 +19,12 @@ const asking = tool(async (_input, { ask }) =>
   textResult(`heard ${await ask({ text: "Which?", options: ["a", "b"] })}`),
 );
 
-test("a tool asks, and its time-out stands still meanwhile", async () => {
+test("a tool asks, and its time-out stops meanwhile", async () => {
   const asked: unknown[] = [];
   const { result } = await run(asking, {
     ask: async (question) => {
       asked.push(question);
-      // Longer than the tool's own time-out: that is what is tested.
+      // Longer than the tool's own time-out, because that is tested.
       await new Promise((resolve) => setTimeout(resolve, 60));
       return "a";
     },
@@ -33,7 +33,7 @@ test("a tool asks, and its time-out stands still meanwhile", async () => {
   expect(textOf(result)).toBe("heard a");
 });
 
-test("after the answer the time-out goes on", async () => {
+test("after the answer the time-out continues", async () => {
   const slow = tool(async (_input, { ask }) => {
     await ask({ text: "Go on?" });
     return await new Promise(() => {});
@@ -42,7 +42,7 @@ test("after the answer the time-out goes on", async () => {
   expect(result.fault?.code).toBe("timeout");
 });
 
-test("a question without an answer is a fault, unless the tool knows what to do then", async () => {
+test("a question without an answer is a fault, unless the tool handles that", async () => {
   const ask = async () => {
     throw new Unanswered("Error: Nobody answered.");
   };
@@ -66,7 +66,7 @@ test("a cancel ends a call that waits for an answer", async () => {
   expect((await run(asking, { ask, signal: control.signal })).result.fault?.code).toBe("aborted");
 });
 
-test("where nobody can be asked and no job can go on, that is said", async () => {
+test("where no person can be asked and no job can continue, that is said", async () => {
   const { result } = await run(asking);
   expect(result.fault).toMatchObject({ code: "unanswered", message: expect.stringContaining("nobody here") });
   const long = tool(async (_input, { job }) => job(async () => textResult("later"), { maxMs: 1 }));
@@ -76,7 +76,7 @@ test("where nobody can be asked and no job can go on, that is said", async () =>
   });
 });
 
-test("a tool calls another, and its time-out stands still meanwhile", async () => {
+test("a tool calls another, and its time-out stops meanwhile", async () => {
   const outer = tool(async (_input, { call }) => {
     const inner = await call?.({ callId: "inner", name: "other", args: { x: 1 } });
     return textResult(`got ${inner && textOf(inner.result)}`);
@@ -85,7 +85,7 @@ test("a tool calls another, and its time-out stands still meanwhile", async () =
   const { result } = await run(outer, {
     call: async (inner) => {
       made.push(inner);
-      // Longer than the tool's own time-out: that is what is tested.
+      // Longer than the tool's own time-out, because that is tested.
       await new Promise((resolve) => setTimeout(resolve, 60));
       return { result: textResult("done"), elapsedMs: 60 };
     },
@@ -94,7 +94,7 @@ test("a tool calls another, and its time-out stands still meanwhile", async () =
   expect(textOf(result)).toBe("got done");
 });
 
-test("where a tool can call no other, its context says so", async () => {
+test("a tool that can call no other learns that from its context", async () => {
   const outer = tool(async (_input, context) => textResult(String("call" in context)));
   expect(textOf((await run(outer)).result)).toBe("false");
 });

@@ -1,4 +1,4 @@
-/** How much of a result leaves the runner. */
+/** The size of a result that leaves the runner. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "../protocol/parse.ts";
@@ -23,12 +23,12 @@ const withContent = (result: ToolResult) => {
 };
 
 describe("sizes", () => {
-  test("text that fits is left alone", async () => {
+  test("text that fits is unchanged", async () => {
     const text = "ü".repeat(RESULT_TEXT_MAX_BYTES / 2);
     expect(textOf((await withContent(textResult(text))).result)).toBe(text);
   });
 
-  test("text is cut at a whole character, in bytes, and says so", async () => {
+  test("text is cut at a whole character, by bytes, and the cut is mentioned", async () => {
     const text = `x${"🌡".repeat(20_000)}`;
     const cut = textOf((await withContent(textResult(text))).result);
     const [head, notice] = cut.split("\n");
@@ -44,7 +44,7 @@ describe("sizes", () => {
     expect(shown).toBe(RESULT_TEXT_MAX_BYTES);
   });
 
-  test("what the person and the log read is bounded too", async () => {
+  test("the text for the person and the log is bounded too", async () => {
     const long = "z".repeat(100_000);
     const { result } = await withContent({ ...faultResult("io", long), forUser: long });
     const bound = RESULT_TEXT_MAX_BYTES + 100;
@@ -52,7 +52,7 @@ describe("sizes", () => {
     expect(result.fault?.message.length).toBeLessThan(bound);
   });
 
-  test("an image that is too large becomes words", async () => {
+  test("an image that is too large is replaced by a text", async () => {
     const image = (length: number) => ({
       type: "image" as const,
       mediaType: "image/png",

@@ -31,7 +31,7 @@ const run = (tool: Tool, more: Partial<RunRequest> = {}, options: RunnerOptions 
     { graceMs: 10, ...options },
   );
 
-/** Waits for the abort of its call. */
+/** Resolves when its call is aborted. */
 const untilStopped = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
 
@@ -39,7 +39,7 @@ const TIMED_OUT = "Error: Tool 'bash' timed out after 0.1s. Command: 'make'.";
 const ADVICE = "Try again with a shorter timeout or explain to the user.";
 
 describe("the result of a stopped call", () => {
-  test("its output until then", async () => {
+  test("contains its output so far", async () => {
     const tool = bash(async (_, { update }) => {
       update("compiling a\n");
       update("compiling b\n");
@@ -50,7 +50,7 @@ describe("the result of a stopped call", () => {
     expect(result.fault).toEqual({ code: "timeout", message: TIMED_OUT, advice: ADVICE });
   });
 
-  test("of much output the end", async () => {
+  test("contains the end of long output", async () => {
     const tool = bash(async (_, { update }) => {
       for (let line = 0; line < 10_000; line += 1) update(`line ${line}\n`);
       return await FOREVER();
@@ -61,7 +61,7 @@ describe("the result of a stopped call", () => {
     expect(text.length).toBeLessThan(17_000);
   });
 
-  test("without output the words alone", async () => {
+  test("without output is only the error text", async () => {
     const { result } = await run(bash(FOREVER), { timeoutMs: 100 });
     expect(modelTextOf(result)).toBe(`${TIMED_OUT}\n${ADVICE}`);
   });
@@ -80,7 +80,7 @@ describe("the result of a stopped call", () => {
     );
   });
 
-  test("what the tool gives back itself, in time, wins over what it had said; it was stopped all the same", async () => {
+  test("the tool's own result, in time, has priority over its output; the call still counts as stopped", async () => {
     const tool = bash(async (_, { signal, update }) => {
       update("half");
       await untilStopped(signal);
@@ -92,7 +92,7 @@ describe("the result of a stopped call", () => {
     expect(result.details).toEqual({ exit_code: 143 });
   });
 
-  test("its own words for the time-out stand as they are", async () => {
+  test("its own words about the time-out are unchanged", async () => {
     const own = faultResult("timeout", "Error: the pump did not answer in time; the valve is shut.");
     const tool = bash(async (_, { signal }) => {
       await untilStopped(signal);
@@ -101,7 +101,7 @@ describe("the result of a stopped call", () => {
     expect((await run(tool, { timeoutMs: 20 }, { graceMs: 1_000 })).result).toEqual(own);
   });
 
-  test("what it throws, or gives back empty, does not", async () => {
+  test("is not replaced by an exception or an empty result", async () => {
     for (const end of [() => Promise.reject(new Error("EPIPE")), async () => textResult(" ")]) {
       const tool = bash(async (_, { signal, update }) => {
         update("half");
@@ -114,7 +114,7 @@ describe("the result of a stopped call", () => {
     }
   });
 
-  test("what comes after the grace changes nothing, and nobody hears it", async () => {
+  test("a result after the grace period changes nothing, and is dropped", async () => {
     const heard: string[] = [];
     const late = Promise.withResolvers<void>();
     const tool = bash(async (_, { update }) => {
@@ -146,7 +146,7 @@ describe("locks", () => {
   const pin = (execute: Tool["execute"], more: Partial<Tool> = {}) =>
     bash(execute, { lock: (input) => `pin:${(input as { command: string }).command}`, ...more });
 
-  test("calls with the same key go one after another, and the time-out starts with the tool", async () => {
+  test("calls with the same key run one after another, and the time-out starts with the tool", async () => {
     const locks = new Locks();
     const first = Promise.withResolvers<void>();
     const order: string[] = [];
@@ -174,7 +174,7 @@ describe("locks", () => {
       { locks },
     );
     expect(textOf(other.result)).toBe("3");
-    // Longer than the second one's time-out, which must not run yet: that is what is tested.
+    // Longer than the second call's time-out, which must not have started.
     await new Promise((resolve) => setTimeout(resolve, 60));
     first.resolve();
     expect(textOf((await one).result)).toBe("1");
@@ -184,7 +184,7 @@ describe("locks", () => {
     expect(order).toEqual(["first starts", "first ends", "second"]);
   });
 
-  test("a tool that runs alone keeps others out", async () => {
+  test("a tool that runs alone blocks the others", async () => {
     const locks = new Locks();
     const free = Promise.withResolvers<void>();
     let started = false;
@@ -214,7 +214,7 @@ describe("locks", () => {
     expect(started).toBe(true);
   });
 
-  test("a cancel ends the wait, and says that nothing was run", async () => {
+  test("a cancel ends the wait, and reports that nothing was run", async () => {
     const locks = new Locks();
     void locks.run({ alone: true }, undefined, FOREVER);
     const stop = new AbortController();
@@ -231,7 +231,7 @@ describe("locks", () => {
     });
   });
 
-  test("a tool that goes on after its time-out keeps its lock until it ends", async () => {
+  test("a tool that continues after its time-out keeps its lock until it ends", async () => {
     const locks = new Locks();
     const hangs = Promise.withResolvers<never>();
     const { result } = await run(
@@ -255,7 +255,7 @@ describe("locks", () => {
     expect(textOf((await next).result)).toBe("next");
   });
 
-  test("but not for ever", async () => {
+  test("but not forever", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     vi.setTimerTickMode("nextTimerAsync");
     try {
@@ -273,7 +273,7 @@ describe("locks", () => {
     }
   });
 
-  test("a lock key that cannot be made is a failure of the tool", async () => {
+  test("an exception in the lock key is a failure of the tool", async () => {
     const lock = () => {
       throw new Error("no such path");
     };
@@ -285,7 +285,7 @@ describe("locks", () => {
 describe("secrets", () => {
   const secrets = [SECRET];
 
-  test("leave no result, whichever of its readers it is for", async () => {
+  test("appear in no result, whoever reads it", async () => {
     const said = `the password is ${SECRET}.`;
     const masked = "the password is [secret].";
     const execute = async () => ({
@@ -304,7 +304,7 @@ describe("secrets", () => {
     expect(JSON.stringify(log)).not.toContain(SECRET);
   });
 
-  test("nor what is thrown, nor what was said before the end, in whatever pieces", async () => {
+  test("nor in an exception, nor in partial output, however it is split", async () => {
     const thrown = await run(
       bash(async () => Promise.reject(new Error(SECRET))),
       {},
@@ -322,7 +322,7 @@ describe("secrets", () => {
     expect(textOf(result)).toMatch(/\nOutput so far:\na \[secret\] b$/);
   });
 
-  test("nor a question to the person", async () => {
+  test("nor in a question to the person", async () => {
     const asked: string[] = [];
     const tool = bash(async (_, { ask }) => textResult(await ask({ text: `Use ${SECRET}?` })));
     const ask = async ({ text }: { text: string }) => {
@@ -333,7 +333,7 @@ describe("secrets", () => {
     expect(asked).toEqual(["Use [secret]?"]);
   });
 
-  test("a secret at the place where a long text is cut does not survive in part", async () => {
+  test("a secret at the cut of a long text does not survive in part", async () => {
     const text = "x".repeat(50 * 1024 - 5) + SECRET;
     const { result } = await run(
       bash(async () => textResult(text)),

@@ -51,7 +51,7 @@ const run = (
   runTool(
     new ToolRegistry([tool]),
     { callId: "c1", name: tool.name, args, caller: CALLER, ...more },
-    // Most tools here never give anything back after an abort: waiting for it is not what is tested.
+    // Most tools here never return after an abort, and waiting for them is not tested.
     { graceMs: 5, ...options },
   );
 
@@ -106,7 +106,7 @@ describe("finding and parsing", () => {
     ["null for what was left out", { offset: null, all: null }, {}],
     ["null where null may be", { note: null }, { note: null }],
     ["a text that looks like a number, where a text may be", { note: "5", id: "5" }, { note: "5", id: "5" }],
-  ])("mends %s", async (_, args, mended) => {
+  ])("repairs %s", async (_, args, mended) => {
     expect(JSON.parse(await textFrom(read(), { path: "7", ...args }))).toEqual({ path: "7", ...mended });
   });
 
@@ -120,7 +120,7 @@ describe("finding and parsing", () => {
     expect((await run(read(), { path: "x", ...args })).result.fault?.code).toBe("invalid_params");
   });
 
-  test("a tool's own mending comes first", async () => {
+  test("a tool's own repair comes first", async () => {
     const tool = read({ prepare: ({ file, ...rest }) => ({ path: file, ...rest }) });
     expect(await textFrom(tool, { file: "x", offset: "2" })).toBe('{"path":"x","offset":2}');
   });
@@ -151,11 +151,11 @@ describe("policy", () => {
       },
     );
     expect(result).toEqual(refusal);
-    // It judges what would be run, not what the model wrote.
+    // It judges the repaired call, not what the model wrote.
     expect(asked).toEqual([["read", { path: "x", offset: 5 }, CALLER]]);
   });
 
-  test("a policy that breaks refuses", async () => {
+  test("a policy that throws refuses", async () => {
     const { result } = await run(
       read({ execute: () => expect.fail("was run") }),
       { path: "x" },
@@ -171,7 +171,7 @@ describe("policy", () => {
 });
 
 describe("time and cancel", () => {
-  test("a time-out of a tool that ignores its signal", async () => {
+  test("a tool that ignores its signal times out", async () => {
     const { result, elapsedMs } = await run(bash(FOREVER), { command: "sleep 60" }, { timeoutMs: 100 });
     expect(result.fault?.code).toBe("timeout");
     expect(modelTextOf(result)).toBe(
@@ -180,7 +180,7 @@ describe("time and cancel", () => {
     expect(elapsedMs).toBeGreaterThanOrEqual(99);
   });
 
-  test("a time-out of a tool without a command", async () => {
+  test("a tool without a command times out", async () => {
     expect(await textFrom(read({ execute: FOREVER }), { path: "x" }, { timeoutMs: 100 })).toBe(
       "Error: Tool 'read' timed out after 0.1s.\nTry again with a shorter timeout or explain to the user.",
     );
@@ -196,21 +196,21 @@ describe("time and cancel", () => {
     }
   });
 
-  test("the one that the arguments ask for counts, up to the tool's own limit", async () => {
+  test("the time-out in the arguments counts, up to the tool's own limit", async () => {
     const tool = bash(FOREVER, { timeoutIn: () => 100, timeoutMs: 60_000 });
     expect(await textFrom(tool, { command: "x" }, { timeoutMs: 30_000 })).toContain("after 0.1s");
     const limited = bash(FOREVER, { timeoutIn: () => 60_000, maxTimeoutMs: 100 });
     expect(await textFrom(limited, { command: "x" })).toContain("after 0.1s");
   });
 
-  test("the tool's own time-out, and never above its greatest", async () => {
+  test("the tool's own time-out counts, and never above its maximum", async () => {
     expect(await textFrom(bash(FOREVER, { timeoutMs: 100 }), { command: "x" })).toContain("after 0.1s");
     const tool = bash(FOREVER, { maxTimeoutMs: 100 });
     expect(await textFrom(tool, { command: "x" }, { timeoutMs: 60_000 })).toContain("after 0.1s");
     expect(await textFrom(bash(FOREVER), { command: "x" }, { timeoutMs: -5 })).toContain("timed out");
   });
 
-  test("a tool that heeds its signal hears the reason; what it throws then changes nothing", async () => {
+  test("a tool that obeys its signal gets the reason; a later exception changes nothing", async () => {
     let reason: unknown;
     const tool = bash(
       (_, { signal }) =>
@@ -236,7 +236,7 @@ describe("time and cancel", () => {
     });
   });
 
-  test("cancelled in the middle", async () => {
+  test("cancelled while it runs", async () => {
     const cancel = new AbortController();
     let reason: unknown;
     const tool = bash(async (_, { signal }) => {
@@ -249,7 +249,7 @@ describe("time and cancel", () => {
     expect(reason).toBe("the person said stop");
   });
 
-  test("what a tool says before its end", async () => {
+  test("a tool's partial output", async () => {
     const heard: string[] = [];
     const tool = read({
       execute: async (_, context) => {
@@ -279,7 +279,7 @@ describe("faults", () => {
     expect(result.fault).toMatchObject({ code: "tool_failed", message });
   });
 
-  test("a tool that gives nothing back", async () => {
+  test("a tool that returns nothing", async () => {
     const execute = (async () => undefined) as unknown as Tool["execute"];
     expect((await run(read({ execute }), { path: "x" })).result.fault?.code).toBe("tool_failed");
   });

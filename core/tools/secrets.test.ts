@@ -4,24 +4,24 @@ import { maskDeep, maskSecrets, SecretStream } from "./secrets.ts";
 
 const KEY = "sk-0123456789";
 
-test("each occurrence goes, and nothing else", () => {
+test("each occurrence is removed, and nothing else", () => {
   expect(maskSecrets(`a ${KEY} b ${KEY}${KEY}`, [KEY])).toBe("a [secret] b [secret][secret]");
   expect(maskSecrets("nothing here", [KEY])).toBe("nothing here");
   expect(maskSecrets(KEY, [])).toBe(KEY);
 });
 
-test("secrets that overlap, or hold one another, leave no rest", () => {
+test("overlapping or nested secrets leave no rest", () => {
   expect(maskSecrets("xabcdefghijkly", ["abcdefgh", "efghijkl"])).toBe("x[secret]y");
   expect(maskSecrets("password-123", ["password", "password-123"])).toBe("[secret]");
   expect(maskSecrets("my-password-here", ["my-password-here", "password"])).toBe("[secret]");
 });
 
-test("what is short is a word, not a secret; what looks like a pattern is letters", () => {
+test("a short value is a word, not a secret; regular expression characters are literal", () => {
   expect(maskSecrets("the end", ["the", ""])).toBe("the end");
   expect(maskSecrets("aaaaaaaaaa", [".{4,20}.", "(a+)+$(a+)+"])).toBe("aaaaaaaaaa");
 });
 
-test("in depth, and only in what is JSON", () => {
+test("in nested values, and only in JSON", () => {
   const date = new Date(0);
   const given = { stderr: `x${KEY}`, list: [KEY, 1, null, { a: KEY }], date, [KEY]: true };
   expect(maskDeep(given, [KEY])).toEqual({
@@ -40,7 +40,7 @@ const pieces = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLen
   maxLength: 10,
 });
 
-test("property: no secret is left in any text", () => {
+test("property: no secret remains in any text", () => {
   fc.assert(
     fc.property(secrets, pieces, (known, parts) => {
       const text = parts.join(known[0]);
@@ -50,7 +50,7 @@ test("property: no secret is left in any text", () => {
   );
 });
 
-test("property: in whatever pieces it comes, no secret passes", () => {
+test("property: however the stream is split, no secret passes", () => {
   fc.assert(
     fc.property(secrets, pieces, fc.nat(7), (known, parts, size) => {
       const text = parts.join(known[0]);
@@ -65,7 +65,7 @@ test("property: in whatever pieces it comes, no secret passes", () => {
   );
 });
 
-test("a stream without secrets passes whole, and is held back only where a secret may begin", () => {
+test("a stream without secrets passes unchanged, and is delayed only where a secret may begin", () => {
   const stream = new SecretStream([KEY]);
   expect(stream.push("ask")).toBe("a");
   expect(stream.push("-01")).toBe("");
@@ -76,7 +76,7 @@ test("a stream without secrets passes whole, and is held back only where a secre
   expect(stream.end()).toBe("");
 });
 
-test("a stream that ends in the middle of a secret does not show the beginning", () => {
+test("a stream that ends within a secret does not show its beginning", () => {
   const stream = new SecretStream([KEY]);
   expect(stream.push(`key: ${KEY.slice(0, -1)}`) + stream.end()).toBe("key: [secret]");
 });

@@ -20,14 +20,14 @@ test.each([
 });
 
 test.each(["", "rm -rf /tmp/x\n\tls", "naïve 漢字 العربية", "❤️ 👨‍👩‍👧 👍🏽 ☎", "\\u202e"])(
-  "S2 %j stays as it is",
+  "S2 %j is unchanged",
   (text) => {
     expect(visible(text)).toBe(text);
     expect(hiddenNotice([text, 5, null])).toBeUndefined();
   },
 );
 
-test("S2 in JSON an escape and a backslash are told apart; names of parameters count", () => {
+test("S2 in JSON an escape differs from a backslash; parameter names are escaped too", () => {
   expect(visibleJson({ a: "\u202e", b: "\\u202e" })).toBe('{"a":"\\u202e","b":"\\\\u202e"}');
   fc.assert(
     fc.property(fc.json({ stringUnit: "binary" }), (json) => {
@@ -39,7 +39,7 @@ test("S2 in JSON an escape and a backslash are told apart; names of parameters c
   expect(hiddenNotice("\u001b\u0001\u0002\u0003\u0004\u0005\u0006\u0007")).toContain("and 2 more kinds");
 });
 
-test("S2 whatever is written: nothing invisible is left, twice is the same, and it takes linear time", () => {
+test("S2 any text: nothing invisible remains, a second run changes nothing, and it takes linear time", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const once = visible(text);
@@ -54,7 +54,7 @@ test("S2 whatever is written: nothing invisible is left, twice is the same, and 
   }
 });
 
-test("S3 a long text is its head, its tail, and how much is between", () => {
+test("S3 a long text is shown as its head, its tail, and the length between", () => {
   expect(headAndTail("short", { chars: 10, lines: 3 })).toBeUndefined();
   expect(headAndTail("0123456789x", { chars: 10 })).toEqual({ head: "01234", tail: "6789x", between: 1 });
   const lines = Array.from({ length: 10 }, (_, at) => `line ${at}`).join("\n");

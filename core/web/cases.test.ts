@@ -1,4 +1,4 @@
-/** The shared cases that need no network: addresses, HTML, the search. Those of web_fetch are in pi-agent/tools/web. */
+/** The shared cases that need no network: addresses, HTML, search. The cases of web_fetch are in pi-agent/tools/web. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Tool, textOf } from "../tools/contract.ts";
@@ -28,7 +28,7 @@ const cases = JSON.parse(
 ) as Case[];
 const of = (tool: string) => cases.filter((one) => one.tool === tool);
 
-test("every case has a place", () => {
+test("every case is tested somewhere", () => {
   const here = ["ip_guard", "url_guard", "html_text", "search_range", "web_search"];
   expect(new Set(cases.map((one) => one.tool))).toEqual(new Set([...here, "web_fetch"]));
   expect(cases.length).toBe(51);

@@ -37,7 +37,7 @@ describe("HTML becomes Markdown", () => {
     ["", ""],
   ])("%s", (html, text) => expect(markdown(html)).toBe(text));
 
-  test("without what a person does not see", () => {
+  test("without hidden parts", () => {
     const unseen = [
       "<script>evil()</script>",
       "<style>p{}</style>",
@@ -56,13 +56,13 @@ describe("HTML becomes Markdown", () => {
     expect(markdown("<p style='font-size:0.9em'>small</p>")).toBe("small");
   });
 
-  test("the main part alone, when there is one that says something", () => {
+  test("only the main part, if it has a text", () => {
     const long = "word ".repeat(60).trim();
     expect(markdown(`<header>Menu</header><main><p>${long}</p></main><div>Ad</div>`)).toBe(long);
     expect(markdown("<p>Outside</p><main>short</main>")).toBe("Outside\n\nshort");
   });
 
-  test("a page that is all navigation is read all the same", () => {
+  test("a page with nothing but navigation is still read", () => {
     expect(markdown("<nav><a href=/a>A</a></nav>")).toBe("[A](https://example.com/a)");
   });
 
@@ -71,7 +71,7 @@ describe("HTML becomes Markdown", () => {
     expect(htmlToMarkdown(html, url, 100)).toEqual({ title: "The & title", text: "x" });
   });
 
-  test("a page made to be slow or huge is not", { timeout: 60_000 }, () => {
+  test("a page that tries to be slow or huge is not", { timeout: 60_000 }, () => {
     const hostile = {
       deep: "<b>".repeat(1_000_000),
       "deep and closed": `${"<div>".repeat(300_000)}x${"</div>".repeat(300_000)}`,
@@ -90,7 +90,7 @@ describe("HTML becomes Markdown", () => {
     }
   });
 
-  test("whatever is sent, something comes back", () => {
+  test("any input gives a text", () => {
     const tags = fc.constantFrom(
       "<p>",
       "</p>",
@@ -141,12 +141,12 @@ describe("the text of a page", () => {
     ["no type at all", "größe", ""],
   ])("charset by %s", (_, body, type) => expect(page(body, type)).toBe("größe"));
 
-  test("JSON is indented, and left as it is when it is none", () => {
+  test("JSON is indented; invalid JSON is unchanged", () => {
     expect(page('{"a":[1]}', "application/ld+json; charset=utf-8")).toBe('{\n  "a": [\n    1\n  ]\n}');
     expect(page('{"a":', "application/json")).toBe('{"a":');
   });
 
-  test("plain text is left as it is", () => {
+  test("plain text is unchanged", () => {
     expect(page("a  <b>\r\n\n\nb", "text/plain")).toBe("a  <b>\n\n\nb");
     expect(page("<!DOCTYPE html><p>a", "")).toBe("a");
   });
@@ -157,22 +157,22 @@ describe("the text of a page", () => {
     ["application/octet-stream", "x"],
     ["text/plain", "a\0b"],
     ["", "\0\x01"],
-  ])("%s is no text: %j", (type, body) => expect(page(body, type)).toMatch(/^not text/));
+  ])("%s is not text: %j", (type, body) => expect(page(body, type)).toMatch(/^not text/));
 
-  test("marks that hide or turn round a text are dropped; letters of other scripts stay", () => {
+  test("characters that hide or reverse a text are dropped; letters of other scripts stay", () => {
     expect(page("a\u202eb\u0007c\u200bd\u{e0041}\u{e0042}e", "text/plain")).toBe("abcde");
     expect(page("می\u200cخواهم 👩\u200d🔬 नमस्ते", "text/plain")).toBe("می\u200cخواهم 👩\u200d🔬 नमस्ते");
   });
 });
 
 describe("a part of a text", () => {
-  test("says where the next one begins", () => {
+  test("names the start of the next part", () => {
     expect(partOf("abcdef", 0, 4, 100)).toEqual({ text: "abcd", next: 4, total: 6 });
     expect(partOf("abcdef", 4, 4, 100)).toEqual({ text: "ef", total: 6 });
     expect(partOf("abc", 5, 4, 100)).toEqual({ text: "", total: 3 });
   });
 
-  test("never cuts a character in two, and all parts make the whole", () => {
+  test("never splits a character, and all parts together are the whole", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 4, max: 30 }), (text, bytes) => {
         let whole = "";

@@ -1,4 +1,4 @@
-/** websearch over Brave's API and codesearch over Context7's, against answers as the services give them. */
+/** websearch over Brave's API and codesearch over Context7's, with answers in the services' own form. */
 import { describe, expect, test } from "vitest";
 import { type Tool, textOf } from "../tools/contract.ts";
 import { ToolRegistry } from "../tools/registry.ts";
@@ -43,7 +43,7 @@ describe("websearch", () => {
   }));
   const found = () => Response.json({ web: { results: [{ title: 5 }, null, ...results] } });
 
-  test("asks Brave and gives what it found as a stranger's text", async () => {
+  test("asks Brave and marks the results as a stranger's text", async () => {
     const { asked, run } = search(found);
     const { text } = await run({ query: "tea & pots", count: 3, range: " W " });
     expect(asked[0]?.url.href).toBe(
@@ -63,7 +63,7 @@ describe("websearch", () => {
     expect(asked.map(({ url }) => url.searchParams.get("count"))).toEqual(["10", "5"]);
   });
 
-  test("goes on to the next key when one is refused, used up, or the service fails", async () => {
+  test("tries the next key when one is refused or used up, or the service fails", async () => {
     for (const status of [401, 403, 402, 429, 500, 503]) {
       const { asked, run } = search(
         ({ init }) =>
@@ -95,13 +95,13 @@ describe("websearch", () => {
       "unavailable",
     ],
     ["no connection", () => Promise.reject(new Error("invalid header key-1-of-brave")), "io"],
-  ])("%s is said without the key", async (_, answer, code) => {
+  ])("%s is reported without the key", async (_, answer, code) => {
     const result = await search(answer).run({ query: "x" });
     expect(result.code).toBe(code);
     expect(result.text).not.toContain("key-1-of-brave");
   });
 
-  test("that finds nothing says so", async () => {
+  test("an empty result is reported", async () => {
     expect((await search(() => Response.json({})).run({ query: "x" })).text).toMatch(/^Nothing was found/);
   });
 });
@@ -118,7 +118,7 @@ describe("codesearch", () => {
     return { asked, run: (args: Record<string, unknown>) => run(made, args) };
   };
 
-  test("finds the library, then what its documentation says", async () => {
+  test("finds the library, then the passages of its documentation", async () => {
     const { asked, run } = tool(docs, "ctx7sk-test");
     const { text } = await run({ query: "read a button", library: "gpiozero" });
     expect(asked.map(({ url }) => url.href)).toEqual([
@@ -130,7 +130,7 @@ describe("codesearch", () => {
     expect(text).toMatch(/^\[From the web/);
   });
 
-  test("works without a key, with an id, and with the question alone", async () => {
+  test("works without a key, with an id, and with only the question", async () => {
     const { asked, run } = tool(docs);
     await run({ query: "q", library: "/vercel/next.js/v15" });
     await run({ query: "gpiozero" });
@@ -140,7 +140,7 @@ describe("codesearch", () => {
     expect(asked[0]?.init.headers).not.toHaveProperty("authorization");
   });
 
-  test("takes the list that the guide shows, and says when there is no such library", async () => {
+  test("accepts the guide's form of the list, and reports an unknown library", async () => {
     const listed = tool((asked) =>
       asked.url.pathname.endsWith("search") ? Response.json([{ id: "/a/b" }]) : docs(asked),
     );
@@ -150,7 +150,7 @@ describe("codesearch", () => {
     expect(none.text).toContain("'library'");
   });
 
-  test("long passages are cut, and it is said", async () => {
+  test("long passages are cut, and the cut is mentioned", async () => {
     const { text } = await tool(() => new Response("x".repeat(100_000))).run({ query: "q", library: "/a/b" });
     expect(text).toMatch(/\[Cut: 20000 of \d+ characters shown\.\]$/);
   });

@@ -1,4 +1,4 @@
-/** What a service says of itself is read by root, and the service may be anybody's by now. */
+/** Root reads a service's report about itself, although the service may be compromised. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 const read = () => whatItSays({ ...BRIDGE, places: { ...BRIDGE.places, runtime: folder } });
 
-test("a running one's words; none", () => {
+test("a running service's report; none without one", () => {
   expect(read()).toEqual({ is: "not running" });
   writeFileSync(file, JSON.stringify(SAYS));
   expect(read()).toEqual({ is: "read", status: SAYS });
@@ -45,7 +45,7 @@ test.each<[string, () => void]>([
   ["a pipe", () => void spawnSync("mkfifo", [file])],
   ["a folder", () => mkdirSync(file)],
   ["torn", () => writeFileSync(file, JSON.stringify(SAYS).slice(0, 50))],
-])("%s is not read, and no fault", (_what, make) => {
+])("%s is not read, and is no error", (_what, make) => {
   make();
   expect(read()).toMatchObject({ is: "unreadable" });
 });

@@ -13,7 +13,7 @@ import { expect, test } from "vitest";
 import { AGENT, BRIDGE, type Service } from "../services.ts";
 import { linkCommand } from "./command-link.ts";
 
-test("leads to a program that is installed, also after a power cut in between; goes with the last", async () => {
+test("it points to an installed program, also after a power cut in between, and is removed with the last one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-command-"));
   const file = join(folder, "bin/edgecall");
   const services = [AGENT, BRIDGE].map((service: Service) => {

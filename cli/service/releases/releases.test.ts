@@ -30,17 +30,17 @@ const trial = (word: "begin" | "passed") => {
 };
 const runCurrent = () => spawnSync(join(dir, "current/edgecall"), ["--version"], { encoding: "utf8" }).stdout;
 
-test("a version is a folder that runs, by its version and its bytes", async () => {
+test("a version is a runnable folder, named by its version and its hash", async () => {
   const name = await add("1.0.0");
   expect(name).toMatch(/^1\.0\.0-[0-9a-f]{12}$/);
   await releases.use(name, { onTrial: false });
   expect(runCurrent()).toBe("edgecall 1.0.0\n");
-  // The same again changes nothing that runs.
+  // Adding the same program again does not change the running one.
   expect(await add("1.0.0")).toBe(name);
   expect(runCurrent()).toBe("edgecall 1.0.0\n");
 });
 
-test("a bundle is run with the agent's flags of Node", async () => {
+test("a bundle runs with the agent's Node flags", async () => {
   const program =
     'console.log("edgecall 1.0.0"); if (process.argv[2] === "flags") console.log(process.execArgv.join())';
   await releases.use(await releases.add(Buffer.from(program), process.execPath), { onTrial: false });
@@ -52,12 +52,12 @@ test.each([
   ["ends with an error", "process.exit(1)"],
   ["says something else", 'console.log("hello")'],
   ["is no program", "<html>Not found</html>"],
-])("a program that %s is refused, and leaves nothing", async (_what, text) => {
+])("a program that %s is refused, and leaves no files", async (_what, text) => {
   await expect(releases.add(Buffer.from(text), process.execPath)).rejects.toThrow("does not run here");
   expect(readdirSync(join(dir, "versions"))).toEqual([]);
 });
 
-test("the version in use and the one before it are kept, and no other", async () => {
+test("the version in use and the previous one are kept, and no others", async () => {
   const names: string[] = [];
   for (const version of ["1.0.0", "1.1.0", "1.2.0"]) {
     const name = await add(version);
@@ -79,7 +79,7 @@ describe("on trial", () => {
     await releases.use(next, { onTrial: true });
   });
 
-  test("one that becomes ready stays", async () => {
+  test("a version that becomes ready stays", async () => {
     trial("begin");
     expect(releases.onTrial).toBe(true);
     trial("passed");
@@ -87,7 +87,7 @@ describe("on trial", () => {
     expect([await releases.current(), releases.onTrial]).toEqual([next, false]);
   });
 
-  test("one that has to be started again goes back, once, and is told of", async () => {
+  test("a version that has to be restarted is rolled back, once, and that is reported", async () => {
     trial("begin");
     trial("begin");
     expect([await releases.current(), releases.onTrial]).toEqual([before, false]);
@@ -99,7 +99,7 @@ describe("on trial", () => {
   });
 
   test.each(["", "\0\0\0\0", "ne"])(
-    "a mark that the power tore (%j) counts as a start that failed",
+    "a mark that a power cut damaged (%j) counts as a failed start",
     async (text) => {
       writeFileSync(join(dir, "on-trial"), text);
       trial("begin");
@@ -107,14 +107,14 @@ describe("on trial", () => {
     },
   );
 
-  test("without a version before it there is nothing to go back to", async () => {
+  test("without a previous version there is no roll-back", async () => {
     rmSync(join(dir, "previous"));
     trial("begin");
     trial("begin");
     expect(await releases.current()).toBe(next);
   });
 
-  test("what an interrupted change left behind is no hindrance", async () => {
+  test("the remains of an interrupted change do no harm", async () => {
     symlinkSync("versions/nowhere", join(dir, "current.next"));
     writeFileSync(join(dir, "on-trial.next"), "");
     trial("begin");

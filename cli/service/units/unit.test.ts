@@ -21,17 +21,17 @@ const systemd = Number(/^systemd (\d+)/.exec(said.stdout ?? "")?.[1] ?? 0);
 
 const UNITS = [
   { ...AGENT, unitText: agentUnit, atMost: 2.7 },
-  // It starts nothing and touches no device, so less is left open to it.
+  // It starts no programs and uses no devices, so its unit allows less.
   { ...BRIDGE, unitText: bridgeUnit, atMost: 1.5 },
 ];
 
-/** What systemd-analyze says of units of ours in files; of others of this machine it may have something to say. */
+/** Returns systemd-analyze's findings on our units; it may have others on this machine's own units. */
 function verified(...files: string[]) {
   const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", ...files], { encoding: "utf8" });
   return { status, ours: `${stdout}${stderr}`.split("\n").filter((line) => line.includes("edgecall")) };
 }
 
-/** From 0, locked in, to 10. */
+/** Returns the exposure from 0 (locked in) to 10. */
 function exposure(file: string): number {
   const { stdout } = spawnSync("systemd-analyze", ["security", "--no-pager", "--offline=true", file], {
     encoding: "utf8",
@@ -55,7 +55,7 @@ test("the units of the broker, by systemd-analyze", { tags: ["needs/systemd"] },
 });
 
 describe.each(UNITS)("the unit of the $name", ({ unit, unitText, atMost }) => {
-  /** With programs that are there, as systemd-analyze wants them. */
+  /** The unit with an existing program, as systemd-analyze requires. */
   function unitFile(): string {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-unit-"));
     mkdirSync(join(folder, "current"));
@@ -80,7 +80,7 @@ describe.each(UNITS)("the unit of the $name", ({ unit, unitText, atMost }) => {
 describe.each([AGENT, BRIDGE])("the units that update the $name", (service) => {
   const unit = updateUnit(service);
 
-  /** Path, timer and service, with a program that is there. */
+  /** Path, timer and service, with an existing program. */
   function unitFiles(): string[] {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-unit-"));
     mkdirSync(join(folder, "current"));
@@ -99,7 +99,7 @@ describe.each([AGENT, BRIDGE])("the units that update the $name", (service) => {
     expect({ status, ours }).toEqual({ status: 0, ours: [] });
   });
 
-  test("what is root's there may do little else, by systemd-analyze security", {
+  test("root's part there has few rights, by systemd-analyze security", {
     tags: ["needs/systemd"],
   }, () => {
     const file = unitFiles().find((path) => path.endsWith(".service")) ?? "";
@@ -110,7 +110,7 @@ describe.each([AGENT, BRIDGE])("the units that update the $name", (service) => {
     expect(level, stdout).toBeLessThanOrEqual(4.5);
   });
 
-  test("the path sees what the service may write, and no more is said in it", () => {
+  test("the path unit watches the service's request file, and contains nothing else", () => {
     const texts = updateUnits(service);
     expect(texts[`${unit}.path`]).toContain(`PathExists=${service.places.state}/update-request`);
     expect(texts[`${unit}.service`]).not.toContain("update-request");
@@ -118,12 +118,12 @@ describe.each([AGENT, BRIDGE])("the units that update the $name", (service) => {
 });
 
 describe.each(UNITS)("the unit of the $name, beside", ({ unitText }) => {
-  test("waits between starts grow where systemd knows how", () => {
+  test("the waits between starts grow where systemd supports that", () => {
     expect(unitText({ systemd: 257 })).toContain("RestartMaxDelaySec=");
     expect(unitText({ systemd: 252 })).not.toContain("RestartMaxDelaySec=");
   });
 
-  test("Node's memory is bounded as everywhere", () => {
+  test("Node's memory is limited as everywhere", () => {
     const [[name, value] = []] = Object.entries(NODE_ENVIRONMENT);
     expect(unitText({ systemd: 252 })).toMatch(new RegExp(`^Environment=.*\\b${name}=${value}\\b`, "m"));
   });

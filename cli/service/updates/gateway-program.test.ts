@@ -1,4 +1,4 @@
-/** What a gateway, and whoever stands between, may say of a program; and what of it counts. */
+/** What a gateway, or an attacker in between, may say about a program, and which of it is accepted. */
 import { createHash } from "node:crypto";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -54,7 +54,7 @@ async function signed(value: object, by: KeyPair = keys): Promise<string> {
   return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));
 }
 
-test("what the home's key says for this very question counts; the program is what it vouches for", async () => {
+test("a manifest counts when the home's key signed it for this request; the program must match it", async () => {
   const offered = await offeredBy(pin);
   expect(offered).toEqual(FACTS);
   expect((await fetchProgram(pin, offered)).equals(PROGRAM)).toBe(true);
@@ -121,7 +121,7 @@ test.each<[string, string, (response: ServerResponse) => void]>([
   await expect(fetchProgram(pin, FACTS)).rejects.toThrow(words);
 });
 
-test("an answer without an end is not waited for", async () => {
+test("an endless answer is cut off", async () => {
   server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
     const more = () =>
       void (response.writable && response.write(Buffer.alloc(65_536, 32), () => setImmediate(more)));
@@ -130,7 +130,7 @@ test("an answer without an end is not waited for", async () => {
   await expect(offeredBy(pin)).rejects.toThrow("more than 65536 bytes");
 });
 
-test("a gateway that is away, or knows no such home, is told in words", async () => {
+test("an unreachable gateway, or one without this home, is reported in words", async () => {
   server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
     response
       .writeHead(404)

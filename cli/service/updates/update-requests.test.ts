@@ -1,4 +1,4 @@
-/** Root reads what the service left, which may be anything by now; and leaves what came of it. */
+/** Root reads a request that the service wrote, which may contain anything, and writes the result. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ beforeEach(() => {
   service = { ...AGENT, places: { ...AGENT.places, state: folder, updates: join(folder, "updates.json") } };
 });
 
-test("an id, or that nobody asked", async () => {
+test("an id, or no request", async () => {
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: false });
   writeFileSync(request, ID);
   expect(await readRequest(service)).toEqual({ id: ID, isThere: true });
@@ -39,7 +39,7 @@ test.each<[string, () => void]>([
   ["says more", () => writeFileSync(request, `${ID}\n`)],
   ["says something else", () => writeFileSync(request, '{"from":"https://evil.example/"}')],
   ["is empty", () => writeFileSync(request, "")],
-])("a request that %s is there, and is nobody's; it can be taken away", async (_what, make) => {
+])("a request that %s exists but has no id; it can be removed", async (_what, make) => {
   make();
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: true });
   await takeAway(service);
@@ -47,14 +47,14 @@ test.each<[string, () => void]>([
   expect(existsSync("/etc/passwd")).toBe(true);
 });
 
-test("a folder is not looked into, and stays", async () => {
+test("a folder is not opened, and stays", async () => {
   mkdirSync(join(request, "x"), { recursive: true });
   expect(await readRequest(service)).toEqual({ id: undefined, isThere: true });
   await takeAway(service);
   expect(existsSync(join(request, "x"))).toBe(true);
 });
 
-test("what was asked for and what the timer did stand beside each other; a torn file is none", async () => {
+test("the results of a request and of the timer are stored separately; a damaged file counts as none", async () => {
   const done = { done: true, ok: true, text: "x" };
   await noteOutcome(service, ID, { ...done, to: "0.2.0-0123456789ab" });
   await noteOutcome(service, undefined, { ...done, ok: false });
