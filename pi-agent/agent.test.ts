@@ -24,7 +24,7 @@ function keep<T extends Agent>(agent: T): T {
   return agent;
 }
 
-test("on connect it says everything of itself, retained, and a heartbeat at once", async () => {
+test("on connect it publishes its whole description, retained, and a heartbeat at once", async () => {
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const agent = keep(await readyAgent(testSettings(broker.port), { log }));
@@ -72,7 +72,7 @@ test("on connect it says everything of itself, retained, and a heartbeat at once
       custom: {},
     },
   });
-  // Who comes later finds the retained ones, and no heartbeat.
+  // A later client finds the retained messages, and no heartbeat.
   const late = await Peer.connect(broker.port);
   open.push(late);
   await until(() => late.heard.length >= 3);
@@ -83,7 +83,7 @@ test("on connect it says everything of itself, retained, and a heartbeat at once
   ]);
 });
 
-test("a goodbye on stop, a last will on a broken line", async () => {
+test("a goodbye on stop, a last will on a broken connection", async () => {
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const presence = () =>
@@ -94,14 +94,14 @@ test("a goodbye on stop, a last will on a broken line", async () => {
   expect(presence()).toEqual(["birth", "shutdown"]);
 
   const second = keep(await readyAgent(testSettings(broker.port), { log }));
-  // Cut by the broker without a DISCONNECT: the will goes out, and the agent is back by itself.
+  // The broker cuts the connection without a DISCONNECT: the will is published, and the agent reconnects by itself.
   const client = broker.aedes as unknown as { clients: Record<string, { conn: { destroy(): void } }> };
   client.clients["edgecall-eye"]?.conn.destroy();
   await until(() => presence().at(-1) === "birth" && presence().includes("last will"));
   expect(second.bootId).not.toBe(first.bootId);
 });
 
-test("a broker that comes back empty is told everything again", async () => {
+test("a broker that comes back empty gets everything again", async () => {
   const { broker, peer } = await home();
   const { log } = memoryLog();
   keep(await readyAgent(testSettings(broker.port), { log }));
@@ -116,7 +116,7 @@ test("a broker that comes back empty is told everything again", async () => {
   expect(reply.payload).toEqual({ pong: true, request_id: "p" });
 });
 
-test("a late will of an earlier connection is answered with a birth", async () => {
+test("a late will of an earlier connection is answered with a new birth", async () => {
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const agent = keep(await readyAgent(testSettings(broker.port), { log }));
@@ -127,7 +127,7 @@ test("a late will of an earlier connection is answered with a birth", async () =
   await until(() => peer.heard.some(({ payload }) => payload.reason === "birth"));
 });
 
-test("what this agent left there before it was killed is no other agent, however often the line breaks", async () => {
+test("messages that this agent left before it was killed are not taken for another agent, however often the connection breaks", async () => {
   const { broker, peer } = await home();
   const past = { state: "online", boot_id: "the boot before", reason: "birth" };
   await peer.send("eye", JSON.stringify(past), { kind: "presence", retain: true });
@@ -146,7 +146,7 @@ test("what this agent left there before it was killed is no other agent, however
   expect(lines.find(({ event }) => event === "mqtt.duplicate_agent_id")).toBeUndefined();
 }, 20_000);
 
-test("a broker that is down, or that refuses the password, ends nothing", async () => {
+test("a broker that is down, or refuses the password, does not end the agent", async () => {
   const { log, lines } = memoryLog();
   const { broker } = await home();
   broker.aedes.authenticate = (_client, _user, password, done) => {
@@ -167,7 +167,7 @@ test("a broker that is down, or that refuses the password, ends nothing", async 
   await other.stop();
 }, 20_000);
 
-test("[tools] enabled filters", async () => {
+test("[tools] enabled limits the tools", async () => {
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const settings = testSettings(broker.port);

@@ -53,7 +53,7 @@ async function speak(person: Person, slot: number, forMs: number): Promise<numbe
     const said = await person.say(question(MODEL_MS, place), from);
     if (said.status >= 300) throw new Error(`${person.channel}: ${said.status} ${said.words ?? ""}`);
     took.push(said.ms);
-    const isAnswered = () => said.shown().some(({ text }) => text.includes(endOfAnswer(place)));
+    const isAnswered = () => said.messages().some(({ text }) => text.includes(endOfAnswer(place)));
     await until(isAnswered, { within: ANSWER_WITHIN_MS, what: `an answer on ${person.channel}` });
   } while (performance.now() < end);
   return took;

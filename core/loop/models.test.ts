@@ -56,7 +56,7 @@ test("while the requested model cools down, the first of the others replaces it"
   expect(picked(failing(failing({}, "b", 3), "a", 3), "b")).toBe("c");
 });
 
-test("a success resets the count; the first failure after cooling starts it again", () => {
+test("a success resets the count; the first failure after cooling starts the cooling again", () => {
   expect(picked(failing(noteSuccess(failing({}, "a", 2), "a"), "a", 2))).toBe("a");
   const later = NOW + COOL_DOWN_MS;
   const again = noteFailure(failing({}, "a", 3), "a", later);

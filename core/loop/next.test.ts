@@ -64,7 +64,7 @@ test.each<[string, Entry[], object]>([
   expect(nextOf(turn, LIMITS)).toEqual(next);
 });
 
-test("unanswered calls are running, and no others", () => {
+test("only unanswered calls are run", () => {
   const entry = batch("success", undefined, "error", undefined);
   const open = entry.role === "assistant" ? [entry.calls[1], entry.calls[3]] : [];
   expect(nextOf([user, entry], LIMITS)).toEqual({ do: "calls", calls: open });

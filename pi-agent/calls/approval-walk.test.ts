@@ -1,6 +1,6 @@
 /**
- * Attempts to have one thing approved and another one run. Each is sent to an agent that asks before everything;
- * whatever is asked is approved. The oracle: what a tool was run with, and what the record keeps, is what was shown.
+ * Attempts to get one call approved and another one run. Each is sent to an agent that asks before everything, and
+ * every question is approved. The check: what a tool ran with, and what the audit log has, is what was shown.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ const FILES: Record<string, string> = {
 
 let home: House;
 let ws: string;
-/** The arguments that each tool ran with, by the call. */
+/** The arguments that each tool ran with, by call. */
 const ran = new Map<string, unknown>();
 
 function watched(tool: Tool, run = true): Tool {
@@ -134,12 +134,12 @@ const contents = () =>
       .map((name) => [name, readFileSync(join(ws, name), "utf8")]),
   );
 
-/** Sends a call, and approves what is asked. @returns what was shown, what ran, and which files are others now */
+/** Sends a call, and approves its question. @returns what was shown, what ran, and the files that changed */
 async function attempt(tool: string, args: Args | string, meanwhile?: (id: string) => Promise<void> | void) {
   reset();
   const before = contents();
   const id = crypto.randomUUID();
-  // A text says what an object cannot: a key that stands there twice.
+  // A text can hold what an object cannot: the same key twice.
   const parameters = typeof args === "string" ? args : JSON.stringify(args);
   await home.peer.send(
     "eye",
@@ -167,7 +167,7 @@ const P = "harmless.txt";
 const S = "secret.txt";
 const swap = { old_string: "safe", new_string: "good" };
 
-/** Name, tool, arguments; and of those that may run, the one file that they may change. */
+/** Name, tool, arguments; and for those that may run, the one file that they may change. */
 const ATTEMPTS: Array<[string, string, Args | string, string?]> = [
   ["path and file_path", "edit", { path: P, file_path: S, ...swap }],
   ["file_path and path", "edit", { file_path: S, path: P, ...swap }],
@@ -275,7 +275,7 @@ const ATTEMPTS: Array<[string, string, Args | string, string?]> = [
   ["no arguments but null", "plain", { a: null }],
 ];
 
-describe("S1 approval walk: what was shown is what runs", () => {
+describe("S1 approval walk: what runs is what was shown", () => {
   test("has at least fifty attempts", () => {
     expect(ATTEMPTS.length).toBeGreaterThanOrEqual(50);
   });
@@ -283,7 +283,7 @@ describe("S1 approval walk: what was shown is what runs", () => {
   test.each(ATTEMPTS)("S1 %s (%s)", async (_, tool, args, mayChange) => {
     const got = await attempt(tool, args);
     if (got.shown === undefined) expect(got.result).toMatchObject({ status: "error" });
-    // As JSON: what was shown travelled as that, and -0 and 0 are one number there.
+    // Compared as JSON, because it was shown in that form, in which -0 and 0 are one number.
     else expect(JSON.parse(JSON.stringify(got.ran))).toEqual(got.shown);
     expect(got.changed).toEqual(mayChange === undefined ? [] : [mayChange]);
     if (mayChange !== undefined)
@@ -291,7 +291,7 @@ describe("S1 approval walk: what was shown is what runs", () => {
     expect(JSON.stringify(got.after)).not.toContain("EVIL");
   });
 
-  test("S1 the same id with other arguments, while it waits, changes nothing of what runs", async () => {
+  test("S1 the same id with other arguments, while it waits, does not change what runs", async () => {
     const other = { tool: "write", parameters: { path: S, content: "EVIL" } };
     const got = await attempt("write", { path: P, content: "good" }, async (request_id) => {
       await home.peer.command("eye", { command: "tool", payload: other, request_id, n: 2 });
@@ -300,7 +300,7 @@ describe("S1 approval walk: what was shown is what runs", () => {
     expect(got.changed).toEqual([P]);
   });
 
-  test("S1 the record keeps the arguments in the form in which they ran", async () => {
+  test("S1 the audit log has the arguments in the form in which they ran", async () => {
     const id = await home.tool("edit", { file_path: P, oldText: "safe", newText: "good" });
     const { question_id, approval } = await home.question(id);
     await home.answer(question_id, "approve", { hash: approval?.hash as string });

@@ -20,7 +20,7 @@ const marks = () => (existsSync(home.marks) ? readFileSync(home.marks, "utf8").t
 const denied = { status: "error", error_type: "permission_denied" };
 
 describe("a question of a tool", () => {
-  test("goes out, is answered, and the tool goes on; its time stood still", async () => {
+  test("is sent and answered, and the tool continues; its time stopped meanwhile", async () => {
     await home.start();
     const id = await home.tool("ask_me", { text: "Blue?", options: ["yes", "no"] }, { expires_in_ms: 400 });
     const question = await home.question(id);
@@ -32,7 +32,7 @@ describe("a question of a tool", () => {
       options: ["yes", "no"],
       expires_in_ms: expect.any(Number),
     });
-    // Longer than the call had left: that is what is tested.
+    // Longer than the rest of the call's time, because that is tested.
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(await home.answer(question.question_id, "yes")).toEqual({
       status: "answered",
@@ -45,7 +45,7 @@ describe("a question of a tool", () => {
     expect((await home.answer("nosuch", "no")).error).toBe("no open question nosuch");
   });
 
-  test("nobody answers: the tool fails with words", async () => {
+  test("without an answer the tool fails with a text", async () => {
     await home.start();
     const id = await home.tool("ask_me", { text: "Anyone?", expires_ms: 30 });
     expect(await home.result(id)).toMatchObject({
@@ -57,7 +57,7 @@ describe("a question of a tool", () => {
     });
   });
 
-  test("cancel works while it is open", async () => {
+  test("its call can be cancelled meanwhile", async () => {
     await home.start();
     const id = await home.tool("ask_me", { text: "Anyone?" });
     const { question_id } = await home.question(id);
@@ -69,7 +69,7 @@ describe("a question of a tool", () => {
     expect((await home.answer(question_id, "yes")).error).toContain("its call has ended");
   });
 
-  test("stands in the ledger for as long as it may be answered: its call is not forgotten before", async () => {
+  test("keeps its call in the ledger for as long as an answer may come", async () => {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     await home.start({ folder });
     const id = await home.tool("ask_me", { text: "Blue?", expires_ms: 1_800_000 });
@@ -82,7 +82,7 @@ describe("a question of a tool", () => {
     expect((await home.result(id)).result).toBe("the answer was: yes");
   });
 
-  test("a copy of the command, and a new connection, bring it again under its own id", async () => {
+  test("is repeated under its own id after a copy of the command, and after a new connection", async () => {
     await home.start();
     const id = await home.tool("ask_me", { text: "Twice?" });
     const first = await home.question(id);
@@ -95,7 +95,7 @@ describe("a question of a tool", () => {
 });
 
 describe("an approval", () => {
-  test("is asked for before anything runs, and lets exactly that run", async () => {
+  test("is requested before anything runs, and allows exactly that run", async () => {
     await home.start();
     const id = await home.tool("append", { text: "x" });
     const { question_id, approval, text, options, expires_in_ms } = await home.question(id);
@@ -134,7 +134,7 @@ describe("an approval", () => {
     expect(marks()).toEqual([]);
   });
 
-  test("nobody answers it in time: denied", async () => {
+  test("without an answer in time the call is denied", async () => {
     await home.start({ approvalMs: 30 });
     const id = await home.tool("append");
     expect(await home.result(id)).toMatchObject({
@@ -144,13 +144,13 @@ describe("an approval", () => {
     expect(marks()).toEqual([]);
   });
 
-  test("stands in the record: who said what, and when; not for a call that nobody was asked about", async () => {
+  test("is in the audit log: who answered what, and when; other calls have no such entry", async () => {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     const agent = await home.start({ folder, approvalMs: 20_000 });
     const answers = [
       ["approve", { by: "berta" }],
       ["deny", { by: "carl" }],
-      // Over the LAN, by a peer that names nobody.
+      // Over the LAN, by a peer without a name.
       ["deny", {}],
     ] as const;
     for (const [answer, by] of answers) {
@@ -173,7 +173,7 @@ describe("an approval", () => {
     ]);
   });
 
-  test("that nobody gives stands in the record without a name", async () => {
+  test("without a person is in the audit log without a name", async () => {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     const agent = await home.start({ folder, approvalMs: 30 });
     await home.result(await home.tool("append"));
@@ -184,7 +184,7 @@ describe("an approval", () => {
     expect(approval).toEqual({ approved: false, at: expect.any(String) });
   });
 
-  test("of one call is none of another with other arguments, not by its hash either", async () => {
+  test("of one call is not valid for another with other arguments, even with its hash", async () => {
     await home.start();
     const [small, large] = [
       await home.tool("append", { text: "1" }),
@@ -198,7 +198,7 @@ describe("an approval", () => {
     expect(marks()).toEqual([small]);
   });
 
-  test("no field of the command gives it", async () => {
+  test("no field of the command can grant it", async () => {
     await home.start();
     const approved = { approved: true, approval: { hash: await approvalHash("eye", "append", {}) } };
     const id = await home.send(
@@ -210,7 +210,7 @@ describe("an approval", () => {
     expect(marks()).toEqual([]);
   });
 
-  test("arguments that the tool would refuse are not asked about; those that nobody could review are denied", async () => {
+  test("arguments that the tool would refuse need no approval; those that no person could review are denied", async () => {
     await home.start();
     expect((await home.result(await home.tool("append", { txt: 1 }))).error_type).toBe("invalid_params");
     const long = await home.tool("append", { text: "x".repeat(70_000) });
@@ -218,12 +218,12 @@ describe("an approval", () => {
     expect(home.peer.heard.filter(({ payload }) => payload.type === "question")).toEqual([]);
   });
 
-  test("a restart while it is open: denied, unasked, and never run", async () => {
+  test("after a restart while it is open, the call is denied without a question, and never run", async () => {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     await home.start({ folder });
     const id = await home.tool("append");
     const { question_id, approval } = await home.question(id);
-    // As a SIGKILL would leave it behind. The first one still runs, so the second has another name.
+    // The state that a SIGKILL would leave. The first agent still runs, so the second has another name.
     const after = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     cpSync(folder, after, { recursive: true });
     const second = await home.start({ agentId: "second", folder: after, stateDir: join(after, "eye.state") });
@@ -268,7 +268,7 @@ describe("policy", () => {
   test.each<[Rule, string]>([
     ["allow", "success"],
     ["deny", "error"],
-  ])("D4 tainted, and the policy says %s: nobody is asked", async (all, status) => {
+  ])("D4 tainted, and the policy says %s: no question is asked", async (all, status) => {
     await home.start({
       policy: Object.assign(rules({ append: "allow" }), { tainted: { all, named: new Map() } }),
     });
@@ -277,7 +277,7 @@ describe("policy", () => {
     expect(home.peer.events(id, "question")).toEqual([]);
   });
 
-  test("tainted: what was allowed asks, but for reads", async () => {
+  test("tainted: allowed calls need approval, except reads", async () => {
     await home.start({ policy: rules({ append: "allow" }) });
     const id = await home.tool("append", {}, { tainted: true });
     expect((await home.question(id)).approval).toMatchObject({
@@ -286,7 +286,7 @@ describe("policy", () => {
     expect((await home.result(await home.tool("slow", { ms: 0 }, { tainted: true }))).status).toBe("success");
   });
 
-  test("an inner call asks too, the prompt's time stands still, and its answer lets it run", async () => {
+  test("an inner call asks too, the prompt's time stops, and the answer lets it run", async () => {
     await home.start();
     script = ({ messages }, count) =>
       count === 1
@@ -295,7 +295,7 @@ describe("policy", () => {
     const id = await home.prompt("append hi", { expires_in_ms: 1_000 });
     const { question_id, approval } = await home.question(id);
     expect(approval).toMatchObject({ tool: "append", parameters: { text: "hi" } });
-    // Longer than the prompt had left: that is what is tested.
+    // Longer than the rest of the prompt's time, because that is tested.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     await home.answer(question_id, "approve", { hash: approval?.hash });
     const payload = await home.result(id);
@@ -303,7 +303,7 @@ describe("policy", () => {
     expect(marks()).toEqual([(payload.calls as Array<{ id: string }>)[0]?.id]);
   });
 
-  test("an inner read that brings a stranger's text makes the loop's later acts ask, and the result say so", async () => {
+  test("after an inner read with a stranger's text the loop's later acts need approval, and the result mentions that", async () => {
     const page = probe("page", { taints: true });
     await home.start({ policy: rules({ append: "allow" }), tools: [page.tool] });
     script = (_request, count) =>

@@ -39,7 +39,7 @@ async function opened(dir: string, more: { now?: () => number; secrets?: string[
 
 const tools = (batch: AuditBatch | undefined) => batch?.lines.map(({ tool }) => tool);
 
-test("a line has what the design asks for, on disk and among the recent ones, without secrets", async () => {
+test("a line has the design's fields, on disk and among the recent ones, without secrets", async () => {
   const dir = await folder();
   const { audit } = await opened(dir, { secrets: ["s3cret-key"] });
   audit.record(line("bash", { parameters: { command: "echo s3cret-key" }, exit_code: 0, elapsed_ms: 123 }));
@@ -70,14 +70,14 @@ test("the gateway gets each line once, in batches, and a batch again until it is
   expect(sent).toHaveLength(3);
   await audit.close();
 
-  // Another process goes on where the gateway is; lines of the day before go along.
+  // Another process continues at the gateway's place; lines of the previous day are included.
   const next = await opened(dir, { now: () => NOON + 86_400_000 });
   next.audit.record(line("tomorrow"));
   await next.audit.offer();
   expect(next.sent.map(tools)).toEqual([["tomorrow"]]);
 });
 
-test("a batch that was sent by an earlier process keeps its name, with more lines in it", async () => {
+test("a batch that an earlier process sent keeps its name, with more lines in it", async () => {
   const dir = await folder();
   const first = await opened(dir);
   first.audit.record(line("a"));
@@ -90,7 +90,7 @@ test("a batch that was sent by an earlier process keeps its name, with more line
   expect(tools(second.sent[0])).toEqual(["a", "b"]);
 });
 
-test("torn lines and a torn mark lose nothing else", async () => {
+test("damaged lines and a damaged mark lose nothing else", async () => {
   const dir = await folder();
   const file = join(dir, "audit-2026-11-22.jsonl");
   await writeFile(file, '{"timestamp":"2026\n');
@@ -103,7 +103,7 @@ test("torn lines and a torn mark lose nothing else", async () => {
   expect(sent.map(tools)).toEqual([["whole"], ["whole"]]);
 });
 
-test("days go after a week, and long parameters are cut", async () => {
+test("days are deleted after a week, and long parameters are cut", async () => {
   const dir = await folder();
   for (const day of ["2026-11-10", "2026-11-14", "2026-11-15", "2026-11-21"])
     await writeFile(join(dir, `audit-${day}.jsonl`), "");
@@ -114,7 +114,7 @@ test("days go after a week, and long parameters are cut", async () => {
   expect(String(kept?.parameters)).toMatch(/^\{"content":"x{2030,}… \[cut: 100014 characters\]$/);
 });
 
-test("after a power cut, the line after a torn one is whole", async () => {
+test("after a power cut, the line after a damaged one is complete", async () => {
   const dir = await folder();
   const file = join(dir, "audit-2026-11-22.jsonl");
   for (const torn of ['{"timestamp":"20', "\0\0\0\0"]) {
@@ -129,7 +129,7 @@ test("after a power cut, the line after a torn one is whole", async () => {
   }
 });
 
-test("what the power took of a day that the gateway had further counts as not sent", async () => {
+test("lines that a power cut removed although the gateway had them count as not sent", async () => {
   const dir = await folder();
   const first = await opened(dir);
   for (const tool of ["a", "b", "c"]) first.audit.record(line(tool));

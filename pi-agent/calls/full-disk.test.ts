@@ -15,11 +15,11 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await home.stop();
-  // Lazily: a program that some other test began just now may still hold a copy of our mounts.
+  // A lazy unmount, because a program that another test started just now may still have a copy of our mounts.
   execFileSync("umount", ["--lazy", disk]);
 });
 
-test("reads are served, what acts is refused with words, and with room again all is well", {
+test("reads are served, acts are refused with a text, and with room again everything works", {
   tags: ["needs/mounts"],
 }, async () => {
   const allowed = rules({ append: "allow", job: "allow" });
@@ -29,7 +29,7 @@ test("reads are served, what acts is refused with words, and with room again all
 
   const filler = join(disk, "filler");
   fill(filler);
-  // The ledger's own last page still has room; these fill it, to the middle of a line.
+  // The ledger's last page still has room; these reads fill it, until a line is cut.
   const unwritable = () => home.lines.some(({ event }) => event === "ledger.unwritable");
   for (let call = 0; call < 30 && !unwritable(); call += 1) {
     expect((await home.result(await home.tool("memory"))).status).toBe("success");
@@ -46,7 +46,7 @@ test("reads are served, what acts is refused with words, and with room again all
   expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n`);
 
   rmSync(filler);
-  // A late copy of the call of which it was said that nothing was run.
+  // A late copy of the call that was reported as not run.
   const append = { command: "tool", payload: { tool: "append", parameters: {} } };
   await home.peer.command("eye", { ...append, request_id: notRun });
   const after = await home.tool("append");
@@ -63,7 +63,7 @@ test("reads are served, what acts is refused with words, and with room again all
 
 function fill(path: string): void {
   try {
-    // In small pieces: the last page too.
+    // In small pieces, so that the last page is filled too.
     for (let size = 1_024; ; size += 1_024) writeFileSync(path, Buffer.alloc(size));
   } catch (error) {
     expect((error as NodeJS.ErrnoException).code).toBe("ENOSPC");

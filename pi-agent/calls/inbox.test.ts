@@ -22,7 +22,7 @@ const tool = (...args: Parameters<Served["tool"]>) => served.tool(...args);
 const start = (...args: Parameters<Served["start"]>) => served.start(...args);
 
 describe("budget", () => {
-  test("a command past its time is refused, and so is its repetition", async () => {
+  test("a command past its deadline is refused, and so is its repetition", async () => {
     const runs = served.toggle.runs.length;
     const command = { command: "tool", payload: { tool: "toggle", parameters: {} }, request_id: nextId() };
     const { payload } = await peer.ask("eye", { ...command, expires_in_ms: 0 });
@@ -37,7 +37,7 @@ describe("budget", () => {
     expect(served.toggle.runs).toHaveLength(runs);
   });
 
-  test("the instant counts on a synchronised clock only", async () => {
+  test("the absolute deadline counts only with a synchronised clock", async () => {
     const past = { expires_in_ms: 60_000, expires_at: Date.now() - 1_000 };
     expect((await tool("counted", {}, past)).payload.status).toBe("success");
     const synced = await start({ agentId: "synced", clock: "synced" });
@@ -49,7 +49,7 @@ describe("budget", () => {
     };
     const { payload } = await peer.ask("synced", command);
     expect(payload.code).toBe("expired");
-    // G19 the clock is named, with the difference and the cure.
+    // G19 the error names the clock, with the difference and the cure.
     expect(payload.error).toMatch(
       /clock is about 6\d s ahead of the gateway's.*timedatectl.*clock = "unsynced"/s,
     );
@@ -66,7 +66,7 @@ describe("budget", () => {
     expect(clockAhead(command, age, wall)).toBe(ahead);
   });
 
-  test("a tool gets no more time than is left", async () => {
+  test("a tool gets no more than the remaining time", async () => {
     const startedAt = performance.now();
     const { payload } = await tool("held", {}, { expires_in_ms: 100 });
     expect(payload.error_type).toMatch(/timeout|execution_failed/);
@@ -88,7 +88,7 @@ describe("cancel, ack, answer", () => {
     });
   });
 
-  test("there must be something to cancel or to answer", async () => {
+  test("a cancel or an answer without its call is refused", async () => {
     expect(await ask("cancel", { request_id: "nobody" })).toMatchObject({
       report_type: "error",
       payload: { error: "nothing to cancel: no call nobody is under way" },
@@ -109,7 +109,7 @@ describe("cancel, ack, answer", () => {
     expect(served.toggle.runs).toHaveLength(runs);
   });
 
-  test("a result of the gateway's is owed until it is acknowledged, also over a restart", async () => {
+  test("a result for the gateway is repeated until it is acknowledged, also over a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     const first = await start({ agentId: "owing", folder });
     const id = nextId();
@@ -135,7 +135,7 @@ describe("after a crash", () => {
   const started = (id: string, idempotent: boolean, tool: string) =>
     `${JSON.stringify({ t: "started", id, command: "tool", tool, at: Date.now(), idempotent, acks: true })}\n`;
 
-  test("work that may have happened is told as unknown, unasked, and never run again; a read runs again", async () => {
+  test("work that may have happened is reported as unknown without a request, and never run again; a read runs again", async () => {
     const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
     const [work, look] = [nextId(), nextId()];
     mkdirSync(join(folder, "eye.state"));
@@ -162,7 +162,7 @@ describe("after a crash", () => {
     await crashed.stop();
   });
 
-  test("a device that cannot write its ledger serves reads and refuses the rest with words", async () => {
+  test("a device that cannot write its ledger serves reads and refuses the rest with a text", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "edgecall-agent-")), "file");
     writeFileSync(file, "");
     const full = await start({ agentId: "full", stateDir: join(file, "state") });
@@ -179,7 +179,7 @@ describe("after a crash", () => {
   });
 });
 
-describe("what strangers send", () => {
+describe("messages of strangers", () => {
   test("a retained command is ignored", async () => {
     const command = { command: "tool", payload: { tool: "counted", parameters: {} }, request_id: nextId() };
     await peer.send("late", JSON.stringify(command), { retain: true });
@@ -193,7 +193,7 @@ describe("what strangers send", () => {
     await late.stop();
   });
 
-  test("an unreadable command with an id is told which field is wrong", async () => {
+  test("an unreadable command with an id gets an error that names the wrong field", async () => {
     const id = nextId();
     await peer.send("eye", JSON.stringify({ command: 5, payload: {}, request_id: id }));
     const [report] = await until(() => peer.reports(id).length && peer.reports(id));
@@ -203,7 +203,7 @@ describe("what strangers send", () => {
     });
   });
 
-  test("arbitrary bytes and objects never harm it", async () => {
+  test("arbitrary bytes and objects do no harm", async () => {
     const names = fc.constantFrom(
       "tool",
       "prompt",
@@ -232,7 +232,7 @@ describe("what strangers send", () => {
   });
 });
 
-test("the log tells what happened, but no arguments and no results", async () => {
+test("the log says what happened, without arguments and results", async () => {
   await tool("counted", { value: "hunter2" });
   const text = JSON.stringify(served.lines);
   expect(text).toContain('"tool":"counted"');

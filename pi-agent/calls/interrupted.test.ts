@@ -12,7 +12,7 @@ const inner = (call: string, read: boolean, done?: { ok: boolean; text: string; 
 const payloadOf = (more: Partial<Parameters<typeof replyOfInterrupted>[0]>) =>
   replyOfInterrupted({ ...entry, ...more }).payload;
 
-test("what ran may have taken effect", () => {
+test("a call that ran may have taken effect", () => {
   expect(payloadOf({})).toEqual({
     status: "error",
     tool: "toggle",
@@ -23,7 +23,7 @@ test("what ran may have taken effect", () => {
   });
 });
 
-test("what waited for an approval has not run", () => {
+test("a call that waited for an approval has not run", () => {
   expect(payloadOf({ asking: 1 })).toMatchObject({
     error: expect.stringContaining(
       "cancelled: the device restarted while it waited for an answer; nothing was run.",
@@ -32,7 +32,7 @@ test("what waited for an approval has not run", () => {
   });
 });
 
-test("a job is told as one", () => {
+test("a job is reported as a job", () => {
   expect(payloadOf({ command: "job", jobOf: "first" })).toMatchObject({
     error: expect.stringContaining("The device restarted while this job ran"),
     error_type: "outcome_unknown",
@@ -40,7 +40,7 @@ test("a job is told as one", () => {
   });
 });
 
-test("a prompt tells the calls that it made", () => {
+test("a prompt reports the calls that it made", () => {
   const calls = [
     inner("1", true, { ok: true, text: "7%", ms: 3 }),
     inner("2", false, { ok: false, text: "Error: no", ms: 4 }),
@@ -62,7 +62,7 @@ test("a prompt tells the calls that it made", () => {
   });
 });
 
-test("of many calls the last ones are told in words", () => {
+test("of many calls the last ones are reported in words", () => {
   const done = { ok: true, text: "7%", ms: 3 };
   const calls = [...Array.from({ length: 10 }, (_, n) => inner(`${n}`, true, done)), inner("last", false)];
   const { error } = payloadOf({ command: "prompt", tool: undefined, inner: calls });
@@ -70,7 +70,7 @@ test("of many calls the last ones are told in words", () => {
   expect(payloadOf({ command: "prompt", tool: undefined, inner: [] }).error).not.toContain("record");
 });
 
-test("a prompt that waited for its first approval has done nothing but read", () => {
+test("a prompt that waited for its first approval has only read", () => {
   const reads = [inner("1", true, { ok: true, text: "7%", ms: 3 })];
   const prompt = { command: "prompt", tool: undefined, asking: 1 };
   expect(payloadOf({ ...prompt, inner: reads })).toMatchObject({
@@ -82,7 +82,7 @@ test("a prompt that waited for its first approval has done nothing but read", ()
   expect(payloadOf({ ...prompt, inner: [...reads, inner("2", false)] }).error_type).toBe("outcome_unknown");
 });
 
-test("S6 a call that was cut off announces the jobs that it began", () => {
+test("S6 an interrupted call announces the jobs that it began", () => {
   const jobs = [{ job: "job-token-0001", tool: "update_self" }];
   expect(replyOfInterrupted({ ...entry, command: "prompt" }, jobs).payload).toMatchObject({ jobs });
   expect(replyOfInterrupted(entry).payload).not.toHaveProperty("jobs");

@@ -14,7 +14,7 @@ afterEach(async () => await home.stop());
 
 const ALLOWED = { policy: rules({ job: "allow", device: "allow" }) };
 
-/** A job that ends when it is told to, or says that it was stopped. */
+/** A job that ends when the test says so, or reports that it was stopped. */
 function brew(more: Partial<Tool> = {}) {
   let release = () => {};
   const stopped: string[] = [];
@@ -48,7 +48,7 @@ function brew(more: Partial<Tool> = {}) {
   return { tool: { ...tool, ...more }, release: () => release(), stopped, begun: () => begun };
 }
 
-test("accepted at once; the result comes later under the token, and again until it is acknowledged", async () => {
+test("accepted at once; the result comes later under the token, and is repeated until it is acknowledged", async () => {
   home = await house();
   const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
   const { tool, release } = brew({ taints: true });
@@ -122,7 +122,7 @@ test("loop/async: the call is answered at once in the tool's own words, and comp
   expect({ from: "1", text: later.result }).toEqual(one.expect.later);
 });
 
-test("it outlives the time of its call, but not its own", async () => {
+test("it outlives its call's time limit, but not its own", async () => {
   home = await house();
   const { tool, stopped } = brew();
   await home.start({ ...ALLOWED, tools: [tool] });
@@ -152,7 +152,7 @@ test.each(["its call", "its token"])("cancel by %s ends it", async (which) => {
   expect(stopped).toEqual(["CallEnded: it was cancelled"]);
 });
 
-test("its output comes while somebody watches it", async () => {
+test("its output is sent while a person watches it", async () => {
   home = await house();
   const { tool, release } = brew();
   await home.start({ ...ALLOWED, tools: [tool] });
@@ -180,7 +180,7 @@ test("a job holds the lock of its tool", async () => {
   expect((await home.result(job as string)).result).toBe("coffee");
 });
 
-test("a prompt whose loop began one names it", async () => {
+test("a prompt whose loop began a job names it", async () => {
   home = await house((_request, count) =>
     count === 1 ? { calls: [{ name: "job", args: { ms: 1 } }] } : { text: "on its way" },
   );
@@ -196,7 +196,7 @@ test("a prompt whose loop began one names it", async () => {
   expect(await home.result(begun?.job ?? "")).toMatchObject({ status: "success", job_of: id });
 });
 
-test("too many at once are refused", async () => {
+test("too many jobs at once are refused", async () => {
   home = await house();
   await home.start(ALLOWED);
   const ids = await Promise.all(Array.from({ length: 17 }, () => home.tool("job", { ms: 60_000 })));

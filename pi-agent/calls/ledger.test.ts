@@ -34,7 +34,7 @@ const look = (id: string, more: Partial<Start> = {}): Start =>
   work(id, { idempotent: true, tool: "cpu", ...more });
 
 describe("ledger", () => {
-  test("a repeated id is recognised while it runs and when it is done", async () => {
+  test("a repeated id is recognised while its call runs and afterwards", async () => {
     const ledger = await harness().open();
     expect(await ledger.begin(work("a"))).toEqual({ do: "run" });
     expect(await ledger.begin(work("a"))).toEqual({ do: "wait" });
@@ -48,7 +48,7 @@ describe("ledger", () => {
     expect(begun.map((one) => one.do).sort()).toEqual(["run", "wait"]);
   });
 
-  test("what must not run twice is synced before it runs and before its result is told; reads are not", async () => {
+  test("a call that must not run twice is synced before it runs and before its result is reported; reads are not", async () => {
     const { storage, open } = harness();
     const ledger = await open();
     await ledger.begin(look("r"));
@@ -61,7 +61,7 @@ describe("ledger", () => {
     expect(storage.syncs).toBe(2);
   });
 
-  test("after a restart: done is repeated, a started read runs again, other work is unknown", async () => {
+  test("after a restart: a finished result is repeated, a started read runs again, other work is unknown", async () => {
     const { open } = harness();
     const before = await open();
     for (const start of [work("done"), work("cut"), look("read")]) await before.begin(start);
@@ -74,7 +74,7 @@ describe("ledger", () => {
     expect(await after.begin(look("read"))).toEqual({ do: "wait" });
   });
 
-  test("only results that their caller acknowledges are owed, until it did or a day is over", async () => {
+  test("only results that their caller acknowledges are repeated, until it does so or a day is over", async () => {
     const { open, clock } = harness();
     const ledger = await open();
     for (const start of [work("a"), work("b"), work("c", { acks: false })]) await ledger.begin(start);
@@ -87,7 +87,7 @@ describe("ledger", () => {
     expect(ledger.unacked()).toEqual([]);
   });
 
-  test("a torn last line is dropped, said, and does not spoil the next line", async () => {
+  test("a damaged last line is dropped and reported, and does not spoil the next line", async () => {
     const { storage, open, events } = harness();
     const before = await open();
     await before.begin(work("a"));
@@ -101,7 +101,7 @@ describe("ledger", () => {
     expect(await third.begin(work("b"))).toMatchObject({ do: "unknown" });
   });
 
-  test("on a full disk reads go on from memory, and what must not run twice is refused", async () => {
+  test("on a full disk reads continue from memory, and calls that must not run twice are refused", async () => {
     const { storage, open, events } = harness();
     const ledger = await open();
     storage.room = 10;
@@ -113,13 +113,13 @@ describe("ledger", () => {
     await ledger.done("r", "the report");
     expect(await ledger.begin(look("r"))).toEqual({ do: "repeat", report: "the report" });
     expect(events).toContain("ledger.unwritable");
-    // Room again: the half line that the full disk left must not swallow the next one.
+    // With room again, the incomplete line of the full disk must not swallow the next one.
     storage.room = Number.POSITIVE_INFINITY;
     expect(await ledger.begin(work("v"))).toEqual({ do: "run" });
     expect(await (await open()).begin(work("v"))).toMatchObject({ do: "unknown" });
   });
 
-  test("what was refused on a full disk stays refused when there is room again", async () => {
+  test("a call that was refused on a full disk stays refused when there is room again", async () => {
     const { storage, open } = harness();
     const ledger = await open();
     storage.room = 10;
@@ -131,7 +131,7 @@ describe("ledger", () => {
     expect(ledger.unacked()).toEqual(["w"]);
   });
 
-  test("a result that could not be written is still told from memory", async () => {
+  test("a result that could not be written is still reported from memory", async () => {
     const { storage, open } = harness();
     const ledger = await open();
     await ledger.begin(work("w"));
@@ -141,7 +141,7 @@ describe("ledger", () => {
     expect(ledger.unacked()).toEqual(["w"]);
   });
 
-  test("more entries than it keeps: the oldest reads go, work that must not run twice stays", async () => {
+  test("with more entries than it keeps, the oldest reads are dropped, and calls that must not run twice stay", async () => {
     const { storage, open } = harness();
     const ledger = await open();
     await ledger.begin(work("first"));
@@ -163,7 +163,7 @@ describe("ledger", () => {
     });
   });
 
-  test("what begins while the file is made small is not forgotten", async () => {
+  test("calls that begin during compaction are not forgotten", async () => {
     const { storage, open } = harness();
     const ledger = await open();
     const replace = storage.replace.bind(storage);
@@ -180,7 +180,7 @@ describe("ledger", () => {
     expect(await ledger.begin(work("meanwhile"))).toEqual({ do: "wait" });
   });
 
-  test("a large file is made small without forgetting what ran", async () => {
+  test("a large file is compacted without forgetting what ran", async () => {
     const { storage, open } = harness();
     const ledger = await open();
     const report = "x".repeat(50_000);
@@ -193,7 +193,7 @@ describe("ledger", () => {
     expect(await ledger.begin(work("w0"))).toEqual({ do: "repeat", report: undefined });
   });
 
-  test("a day later everything but young open work is forgotten", async () => {
+  test("after a day everything but recent open work is forgotten", async () => {
     const { open, clock } = harness();
     const before = await open();
     await before.begin(work("old"));
@@ -205,7 +205,7 @@ describe("ledger", () => {
     expect(await after.begin(work("old"))).toEqual({ do: "run" });
   });
 
-  test("a clock that was never set does not age entries when it is set at last", async () => {
+  test("a clock that is set late does not age entries", async () => {
     const { open, clock } = harness();
     clock.wall = 3_600_000;
     const before = await open();
@@ -214,7 +214,7 @@ describe("ledger", () => {
     expect(await (await open()).begin(work("a"))).toMatchObject({ do: "unknown" });
   });
 
-  test("a job is an entry of its own, and stays one while it may go on", async () => {
+  test("a job is a separate entry, and stays while it may continue", async () => {
     const { open, clock } = harness();
     const before = await open();
     const maxMs = 3 * LEDGER_KEEP_MS;
@@ -224,13 +224,13 @@ describe("ledger", () => {
     clock.wall += 2 * LEDGER_KEEP_MS;
     const after = await open();
     expect(after.interrupted()).toMatchObject([{ id: "token", command: "job", jobOf: "first" }]);
-    // Its result is owed from its end on, and not from its start.
+    // Its result has to be delivered from its end on, not from its start.
     clock.wall += 2 * LEDGER_KEEP_MS;
     await after.done("token", "report");
     expect((await open()).unacked()).toEqual(["token"]);
   });
 
-  test("an approval that is open at a crash is known, one that was heard is not taken for open", async () => {
+  test("an approval that is open at a crash is known, and an answered one does not count as open", async () => {
     const { open, storage } = harness();
     const before = await open();
     for (const id of ["open", "heard"]) {
@@ -239,11 +239,11 @@ describe("ledger", () => {
     }
     const syncs = storage.syncs;
     expect(await before.approvalAnswered("heard")).toBeUndefined();
-    // What was approved runs now: no crash may make it look as if it had not.
+    // The approved call runs now, and no crash may make it look as if it had not.
     expect(storage.syncs).toBe(syncs + 1);
     await before.begin(look("read"));
     await before.approvalAsked("read", 60_000);
-    // Twice: the second one reads what the first one wrote anew.
+    // Twice, because the second time reads what the first time rewrote.
     await open();
     const after = await open();
     expect(after.interrupted().map(({ id, asking }) => [id, asking])).toEqual([
@@ -254,7 +254,7 @@ describe("ledger", () => {
     expect(await after.begin(look("read"))).toMatchObject({ do: "unknown" });
   });
 
-  test("work that asks a person for longer than a day is not forgotten before the answer may come", async () => {
+  test("a call that waits for a person for longer than a day is not forgotten before the answer may come", async () => {
     const { open, clock } = harness();
     const before = await open();
     await before.begin(work("p", { command: "prompt" }));
@@ -262,14 +262,14 @@ describe("ledger", () => {
     await before.questionAsked("p", 7 * LEDGER_KEEP_MS);
     await before.begin(work("old"));
     clock.wall += 3 * LEDGER_KEEP_MS;
-    // Twice: the second one reads what the first one wrote anew.
+    // Twice, because the second time reads what the first time rewrote.
     await open();
     const after = await open();
     expect(await after.begin(work("p", { command: "prompt" }))).toMatchObject({ do: "unknown" });
     expect(await after.begin(work("old"))).toEqual({ do: "run" });
   });
 
-  test("an approval that cannot be recorded as heard says so", async () => {
+  test("an answer to an approval that cannot be recorded is reported as such", async () => {
     const { open, storage } = harness();
     const ledger = await open();
     await ledger.begin(work("w"));
@@ -278,7 +278,7 @@ describe("ledger", () => {
     expect(String(await ledger.approvalAnswered("w"))).toContain("ENOSPC");
   });
 
-  test("a prompt's inner calls are there after a crash, and gone with its result", async () => {
+  test("a prompt's inner calls are known after a crash, and dropped with its result", async () => {
     const { open, storage } = harness();
     const before = await open();
     await before.begin(work("p", { command: "prompt" }));
@@ -296,7 +296,7 @@ describe("ledger", () => {
     ]);
     const after = await open();
     await after.done("p", "report");
-    // Nothing more is written of a command that has its result.
+    // Nothing more is written about a command that has its result.
     const bytes = storage.bytes.length;
     await after.innerEnded("p", "2", { ok: true, text: "late", ms: 5 });
     expect(storage.bytes.length).toBe(bytes);
@@ -313,7 +313,7 @@ describe("ledger", () => {
     const recordedAt = new Map<string, number>();
     for (const id of ["é1", "é2", "é3"]) {
       await ledger.begin(work(id));
-      // This is where the work begins: from here on no crash may lose the record.
+      // The work begins here: from now on no crash may lose the record.
       recordedAt.set(id, storage.synced);
       await ledger.begin(look(`look ${id}`));
       await ledger.done(id, `{"text":"größe\\n${id}"}`);
@@ -329,7 +329,7 @@ describe("ledger", () => {
     }
   });
 
-  test("whatever is in the file, it opens and works", async () => {
+  test("with any content of the file it opens and works", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
         const ledger = await harness(new MemoryStorage(Buffer.from(bytes))).open();
@@ -341,7 +341,7 @@ describe("ledger", () => {
 });
 
 describe("ledger file", () => {
-  test("keeps what was written, for its own user alone, and is replaced as a whole", async () => {
+  test("keeps its content, readable only by its own user, and is replaced as a whole", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "edgecall-ledger-")), "state", "ledger.jsonl");
     const log = () => {};
     const ledger = await CommandLedger.open({ storage: new LedgerFile(path), log });

@@ -7,7 +7,7 @@ import { type House, house } from "../testing/house.ts";
 let home: House;
 afterEach(async () => await home.stop());
 
-/** Tells when it begins and ends, and ends when it is told to. */
+/** A tool that reports its begin and end, and ends when the test says so. */
 function pin(more: Partial<Tool> = {}) {
   const seen: string[] = [];
   const held = new Map<string, () => void>();
@@ -33,7 +33,7 @@ function pin(more: Partial<Tool> = {}) {
   return { tool: { ...tool, ...more }, seen, release: (as: string) => held.get(as)?.() };
 }
 
-test("calls with one lock go one after another, whether a prompt or a command makes them", async () => {
+test("calls with one lock run one after another, from a prompt or from a command", async () => {
   home = await house((_request, count) =>
     count === 1 ? { calls: [{ name: "pin", args: { pin: "17", as: "inner" } }] } : { text: "ok" },
   );
@@ -55,7 +55,7 @@ test("calls with one lock go one after another, whether a prompt or a command ma
   expect(seen.slice(3)).toEqual(["-inner", "+same", "-same"]);
 });
 
-test("cancel ends what runs and what waits; what waited was not begun", async () => {
+test("cancel ends running and waiting calls; a waiting one was not begun", async () => {
   home = await house();
   const { tool, seen } = pin();
   await home.start({ tools: [tool] });
@@ -70,7 +70,7 @@ test("cancel ends what runs and what waits; what waited was not begun", async ()
   expect(seen).toEqual(["+runs", "-runs"]);
 });
 
-test("what runs alone waits for the others and holds up the rest", async () => {
+test("a call that runs alone waits for the others and blocks the rest", async () => {
   home = await house();
   const one = pin();
   const alone = pin({ name: "reboot", runs: "alone" });

@@ -35,7 +35,7 @@ describe("decide", () => {
     }
   });
 
-  test("a tool's rule wins over its permission's, and that over the default", () => {
+  test("a tool's rule has priority over its permission's, and that over the default", () => {
     expect(decide(tool(), rules({ shell: "allow" }), { tainted: false }).do).toBe("allow");
     expect(decide(tool(), rules({ shell: "allow", bash: "deny" }), { tainted: false }).do).toBe("deny");
     expect(decide(tool(), rules({ shell: "deny", bash: "ask" }), { tainted: false }).do).toBe("ask");
@@ -45,7 +45,7 @@ describe("decide", () => {
     });
   });
 
-  test("a denial has the words of the tool-loop design", () => {
+  test("a denial has the text of the tool-loop design", () => {
     expect(decide(tool(), rules({ shell: "deny" }), { tainted: false })).toEqual({
       do: "deny",
       text: "Error: Permission denied for tool 'bash' (requires: shell).",
@@ -53,7 +53,7 @@ describe("decide", () => {
     });
   });
 
-  test("a stranger's text in the conversation: what was allowed asks, but for reads", () => {
+  test("with a stranger's text in the conversation, allowed calls ask, except reads", () => {
     const allowed = rules({ bash: "allow", cpu: "allow" });
     expect(decide(tool(), allowed, { tainted: true })).toEqual({
       do: "ask",
@@ -63,7 +63,7 @@ describe("decide", () => {
     expect(decide(tool(), rules({ bash: "deny" }), { tainted: true }).do).toBe("deny");
   });
 
-  describe("D4 what the owner wants after a stranger's text", () => {
+  describe("D4 the owner's rule after a stranger's text", () => {
     const when = (table: Record<string, Rule>, all?: Rule, named: Record<string, Rule> = {}): PolicyRules =>
       Object.assign(rules(table), { tainted: { all, named: new Map(Object.entries(named)) } });
     const tainted = { tainted: true };
@@ -91,7 +91,7 @@ describe("decide", () => {
       expect(decide(look, table, tainted).do).toBe("allow");
     });
 
-    test("a refusal says why, a danger asks still, and without a stranger's text nothing is different", () => {
+    test("a refusal says why, a danger still asks, and without a stranger's text nothing changes", () => {
       expect(decide(tool(), when({ bash: "allow" }, "deny"), tainted)).toMatchObject({
         do: "deny",
         text: expect.stringMatching(
@@ -112,7 +112,7 @@ describe("decide", () => {
       ]);
     });
 
-    test("what may run unasked is told by name", () => {
+    test("tools that may run without a question are listed by name", () => {
       expect(unaskedWhenTainted(rules({ bash: "allow" }))).toEqual([]);
       expect(
         unaskedWhenTainted(when({ bash: "allow", write: "allow", git: "ask" }, "allow", { write: "ask" })),
@@ -120,7 +120,7 @@ describe("decide", () => {
     });
   });
 
-  test("whatever the rules: taint never allows more, and nothing but a read or a rule is ever allowed", () => {
+  test("with any rules: taint never allows more, and only a read or a rule is ever allowed", () => {
     const rule = fc.constantFrom<Rule>("allow", "ask", "deny");
     const order = { deny: 0, ask: 1, allow: 2 };
     fc.assert(
@@ -142,7 +142,7 @@ describe("decide", () => {
   });
 });
 
-test("rules for what is not there are found", () => {
+test("rules for missing tools are found", () => {
   expect(unknownNames(rules({ bash: "deny", shell: "ask", bahs: "deny" }), ["bash"])).toEqual(["bahs"]);
 });
 
@@ -154,7 +154,7 @@ describe("verdict", () => {
     principal: "anna",
   });
 
-  test("only the one word, for exactly what was asked, approves", () => {
+  test("only the one word, for exactly the requested call, approves", () => {
     expect(verdictOf("bash", person("approve"), "h")).toEqual({ approved: true });
     for (const word of ["yes", "Approve", "approve ", "deny", ""]) {
       expect(verdictOf("bash", person(word), "h")).toEqual({
@@ -177,7 +177,7 @@ describe("verdict", () => {
   });
 });
 
-test("of several permissions the strictest rule counts, and a tool's own rule wins over all", () => {
+test("of several permissions the strictest rule counts, and a tool's own rule has priority over all", () => {
   const fetching = {
     name: "fetch",
     effect: "exec",
@@ -190,7 +190,7 @@ test("of several permissions the strictest rule counts, and a tool's own rule wi
   expect(decide(fetching, rules({ fetch: "allow", network: "deny" }), { tainted: false }).do).toBe("allow");
 });
 
-test("a dangerous call asks, whoever is allowed the tool, and a rule that denies stays", () => {
+test("a dangerous call asks even if the tool is allowed, and a rule that denies stays", () => {
   const danger = "it deletes folders with all that is in them";
   expect(decide(tool(), rules({ bash: "allow" }), { danger })).toEqual({ do: "ask", reason: danger });
   expect(decide(tool(), rules({ bash: "deny" }), { danger }).do).toBe("deny");

@@ -26,7 +26,7 @@ function harness(more: Partial<ProgressOptions> = {}) {
   return { said, progress, texts };
 }
 
-test("says at once, then at most one per interval, with all that came since the last one", () => {
+test("sends the first message at once, then at most one per interval, with everything since the last one", () => {
   const { progress, said } = harness();
   for (const text of ["a", "b", "c"]) progress.output(text, "slow");
   expect(said).toEqual([{ tool: "slow", text: "a" }]);
@@ -40,7 +40,7 @@ test("says at once, then at most one per interval, with all that came since the 
   progress.end();
 });
 
-test("nobody watches: a bare sign of life now and then, and no output", () => {
+test("without a watching person: only an occasional sign of life, and no output", () => {
   const { progress, said } = harness({ watched: false });
   progress.output("secret of the house", "slow");
   vi.advanceTimersByTime(2 * SIGN_OF_LIFE_MS);
@@ -54,7 +54,7 @@ test("nobody watches: a bare sign of life now and then, and no output", () => {
   progress.end();
 });
 
-test("a sign of life when nothing else is said, until the end", () => {
+test("a sign of life when nothing else is sent, until the end", () => {
   const { progress, said } = harness();
   vi.advanceTimersByTime(SIGN_OF_LIFE_MS);
   expect(said).toEqual([{ tool: "slow" }]);
@@ -78,7 +78,7 @@ test("a job gives no signs of life", () => {
   expect(said).toEqual([{ tool: "slow", text: "x" }]);
 });
 
-test("the output of several tools, and of the model, is told apart", () => {
+test("the outputs of several tools, and of the model, are distinguished", () => {
   const { progress, said } = harness();
   progress.output("1", "a");
   progress.output("2", "b");
@@ -89,7 +89,7 @@ test("the output of several tools, and of the model, is told apart", () => {
   progress.end();
 });
 
-test("of what comes too fast the end is told, and that something is missing", () => {
+test("of output that comes too fast the end is sent, and a note on what is missing", () => {
   const { progress, texts } = harness();
   progress.output("x", "slow");
   for (let line = 0; line < 5_000; line += 1) progress.output(`line ${line}\n`, "slow");
@@ -102,7 +102,7 @@ test("of what comes too fast the end is told, and that something is missing", ()
   progress.end();
 });
 
-test("after so much output of one call there is silence, but for the signs of life", () => {
+test("after this much output of one call only signs of life are sent", () => {
   const { progress, said } = harness();
   for (let piece = 0; piece < 100; piece += 1) {
     progress.output("x".repeat(OUTPUT_MAX_BYTES), "slow");

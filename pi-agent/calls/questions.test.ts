@@ -12,8 +12,8 @@ function harness(now?: () => number) {
   return { said, questions, control };
 }
 
-test("asks, and gives the answer to whom asked; the same answer again is no second one", async () => {
-  // The event tells the time that is left, to the millisecond.
+test("asks, and gives the answer to the asking call; the same answer again has no effect", async () => {
+  // The event contains the remaining time, to the millisecond.
   const { said, questions, control } = harness(() => 0);
   const answered = questions.ask({ requestId: "r", text: "Which?", options: ["a", "b"] }, control.signal);
   expect(said).toEqual([
@@ -44,7 +44,7 @@ test("asks, and gives the answer to whom asked; the same answer again is no seco
   });
 });
 
-test("nobody answers: its time ends, and a late answer is told so", async () => {
+test("without an answer its time ends, and a late answer is refused", async () => {
   vi.useFakeTimers();
   const { said, questions, control } = harness();
   const answered = questions.ask({ requestId: "r", text: "?", expiresInMs: 5_000 }, control.signal);
@@ -58,7 +58,7 @@ test("nobody answers: its time ends, and a late answer is told so", async () => 
   });
 });
 
-test("after a stop of the process an answer that is read before the timers ran is late all the same", async () => {
+test("after a stop of the process, an answer that is read before the timers ran is still late", async () => {
   const said: Array<{ question_id: string }> = [];
   let now = 0;
   const questions = new PersonQuestions((event) => void said.push(event), { now: () => now });
@@ -86,7 +86,7 @@ test("the end of the call ends its question", async () => {
   expect(said).toHaveLength(1);
 });
 
-test("it is said again, with the time that is left, to those who were away; and no more when it is closed", async () => {
+test("it is repeated, with the remaining time, for clients that were away; and not after it is closed", async () => {
   vi.useFakeTimers();
   const { said, questions, control } = harness();
   const one = questions.ask({ requestId: "one", text: "1" }, control.signal);
@@ -105,7 +105,7 @@ test("it is said again, with the time that is left, to those who were away; and 
   control.abort();
 });
 
-test("S7 the gateway asks nobody: who asked hears why, and an approval is none", async () => {
+test("S7 a question that the gateway refuses to show fails with the reason, and an approval counts as denied", async () => {
   const { said, questions, control } = harness();
   const answered = questions.ask({ requestId: "r", text: "Which?", options: ["a", "b"] }, control.signal);
   const question_id = said[0]?.question_id ?? "";

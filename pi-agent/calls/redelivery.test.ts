@@ -32,7 +32,7 @@ test("sends again at growing intervals until it is acknowledged", async () => {
   redelivery.add("a");
   await until(() => sent.length === 3);
   const [first, second, third] = sent.map(({ at }) => at);
-  // 40 ms and 80 ms were meant; a busy machine is late, never early.
+  // 40 ms and 80 ms are intended; a loaded machine is late, never early.
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(35);
   expect((third ?? 0) - (second ?? 0)).toBeGreaterThan(70);
   await ledger.acked("a");
@@ -43,7 +43,7 @@ test("sends again at growing intervals until it is acknowledged", async () => {
   expect(sent.filter(({ report }) => report === "report a")).toHaveLength(3);
 });
 
-test("on a connect everything owed goes out at once, and nothing that is not", async () => {
+test("on a connect all unacknowledged messages are sent at once, and no others", async () => {
   const { redelivery, sent, line, result } = await harness(false);
   for (const id of ["a", "b"]) await result(id);
   await result("nobody acknowledges", false);

@@ -3,7 +3,7 @@ import { Semaphore } from "./semaphore.ts";
 
 const never = new AbortController().signal;
 
-test("so many at once, the others in order", async () => {
+test("at most this many at once, the others in order", async () => {
   const semaphore = new Semaphore(1);
   const first = await semaphore.take(never);
   const order: string[] = [];
@@ -18,7 +18,7 @@ test("so many at once, the others in order", async () => {
   expect(order).toEqual(["a", "b"]);
 });
 
-test("one that gives up leaves the line, and loses nobody a slot", async () => {
+test("a waiter that gives up leaves the queue, and no slot is lost", async () => {
   const semaphore = new Semaphore(1);
   const first = await semaphore.take(never);
   const control = new AbortController();

@@ -20,7 +20,7 @@ const textOf = (id: string) =>
     .map(({ text }) => text ?? "")
     .join("");
 
-test("output comes as it is made, while somebody watches, at most so often", async () => {
+test("output is sent as it is produced, while a person watches, at most once an interval", async () => {
   const arrivals: number[] = [];
   const id = await home.tool("slow", { ms: 700, chunks: 70 }, { watch: true });
   await until(() => {
@@ -29,32 +29,32 @@ test("output comes as it is made, while somebody watches, at most so often", asy
     return home.peer.reports(id).length > 0;
   });
   expect(arrivals.length).toBeGreaterThanOrEqual(3);
-  // The network adds and takes some; the sender keeps the interval.
+  // The network shifts arrivals; the sender keeps the interval.
   expect(arrivals.length).toBeLessThanOrEqual(2 + 1_200 / BETWEEN_MS);
   const all = Array.from({ length: 70 }, (_, index) => `chunk ${index + 1}\n`).join("");
   expect(all.startsWith(textOf(id))).toBe(true);
   expect(progress(id)[0]).toEqual({ type: "progress", request_id: id, tool: "slow", text: "chunk 1\n" });
 });
 
-test("nobody watches: no output", async () => {
+test("without a watching person no output is sent", async () => {
   const id = await home.tool("slow", { ms: 50, chunks: 10 });
   expect((await home.result(id)).status).toBe("success");
   expect(progress(id)).toEqual([]);
 });
 
-test("someone who comes later sees what comes from then on", async () => {
+test("a person who joins later sees the output from then on", async () => {
   const id = await home.tool("slow", { ms: 3_000, chunks: 300 });
   await until(() => home.peer.events(id, "accepted").length);
   const watch = await home.send("watch", { request_id: id });
   await until(() => textOf(id).includes("chunk"));
   await home.send("cancel", { request_id: id });
   const report = await home.result(id);
-  // What was seen is kept in the result of a call that was stopped.
+  // The result of a stopped call contains its output.
   expect(report.error).toContain("chunk 1");
   expect(home.peer.reports(watch)).toEqual([]);
 });
 
-test("of a prompt: which tool is at work, its output, and the model's words", async () => {
+test("of a prompt: the running tool, its output, and the model's text", async () => {
   const id = await home.prompt("take a while", { watch: true });
   await home.result(id);
   const said = progress(id);

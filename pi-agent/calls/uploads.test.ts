@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-/** A gateway's end of an upload; each request is answered with the next status. */
+/** The gateway's side of an upload; each request is answered with the next status. */
 async function gateway(statuses: number[]) {
   const bodies: Buffer[] = [];
   const server = createServer(async (request, response) => {
@@ -27,7 +27,7 @@ async function gateway(statuses: number[]) {
   return { url, bodies };
 }
 
-/** @param tell what the gateway says to each question; undefined = nothing, this time */
+/** @param tell the gateway's answer to each request; undefined = none this time */
 function uploads(tell: (request: UploadRequest, asked: number) => Record<string, unknown> | undefined) {
   let asked = 0;
   const made: Uploads = new Uploads(
@@ -43,7 +43,7 @@ function uploads(tell: (request: UploadRequest, asked: number) => Record<string,
 
 const never = new AbortController().signal;
 
-test("a picture that fits goes along; anything else is brought to the gateway first", async () => {
+test("a picture that fits is sent in the report; anything else is uploaded to the gateway first", async () => {
   const { url, bodies } = await gateway([]);
   const made = uploads(() => ({ url, token: "token", id: ID }));
   expect(await made.keep("call", Buffer.from("abc"), "image/png", never)).toEqual({
@@ -58,7 +58,7 @@ test("a picture that fits goes along; anything else is brought to the gateway fi
   expect(bodies).toEqual([large, Buffer.from("abc")]);
 });
 
-test("is tried again when the line drops, and given up in words", async () => {
+test("is retried when the connection breaks, and given up with a text", async () => {
   const { url, bodies } = await gateway([500, 204]);
   const made = uploads(() => ({ url, token: "token", id: ID }));
   await made.upload("call", Buffer.from("abc"), "text/csv", never);
@@ -70,7 +70,7 @@ test("is tried again when the line drops, and given up in words", async () => {
   );
 });
 
-test("asks again when nobody answered, and says why when it was refused", async () => {
+test("asks again without an answer, and gives the reason of a refusal", async () => {
   const { url } = await gateway([]);
   const made = uploads((_, asked) => (asked < 2 ? undefined : { url, token: "token", id: ID }));
   expect(await made.upload("call", Buffer.from("a"), "text/csv", never)).toMatchObject({ id: ID });
@@ -89,7 +89,7 @@ test("ends with its call", async () => {
   await expect(uploading).rejects.toThrow("cancelled");
 });
 
-test("more pictures than pass a broker are brought as well, and none is dropped without a word", async () => {
+test("more pictures than a broker passes are uploaded too, and each dropped one is reported", async () => {
   const { url } = await gateway([]);
   const made = uploads(() => ({ url, token: "token", id: ID }));
   const item = { media_type: "image/png", bytes: 30_000, data: Buffer.alloc(30_000).toString("base64") };
@@ -98,7 +98,7 @@ test("more pictures than pass a broker are brought as well, and none is dropped 
   const refusing = uploads(() => ({ refused: "no room" }));
   expect(await pack([item, item], "call", refusing, never)).toMatchObject({
     media: [item],
-    // What a model is to do about it stays with it.
+    // The advice for the model is kept.
     lost: expect.stringMatching(/no room\.\nAsk for something smaller or explain to the user\.$/),
   });
   const many = await pack(

@@ -18,7 +18,7 @@ const ask = (...args: Parameters<Served["ask"]>) => served.ask(...args);
 const tool = (...args: Parameters<Served["tool"]>) => served.tool(...args);
 
 describe("tool", () => {
-  test("runs and answers in the seed's shape", async () => {
+  test("runs and answers in the seed's form", async () => {
     const report = await tool("temperature");
     expect(report).toEqual({
       agent_id: "eye",
@@ -38,7 +38,7 @@ describe("tool", () => {
     expect(Math.abs((report.timestamp as number) - Date.now() / 1_000)).toBeLessThan(5);
   });
 
-  test("done at once needs no word of its own that it was taken", async () => {
+  test("a call that is done at once sends no separate acceptance", async () => {
     const { payload } = await tool("counted");
     expect(peer.events(payload.request_id as string)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe("tool", () => {
     );
   });
 
-  test("D12 a command without a request_id is answered, in words that name the field", async () => {
+  test("D12 a command without a request_id gets an error that names the field", async () => {
     for (const text of ['{"command":"ping","payload":{}}', '{"command":"ping","request_id":7}', "hello"]) {
       const before = served.peer.heard.length;
       await served.peer.send("eye", text);
@@ -88,14 +88,14 @@ describe("tool", () => {
     }
   });
 
-  test("D14 without parameters a tool is called with none", async () => {
+  test("D14 without parameters a tool is called with an empty object", async () => {
     expect(await ask("tool", { tool: "cpu" })).toMatchObject({
       report_type: "result",
       payload: { status: "success", tool: "cpu" },
     });
   });
 
-  test("an image comes beside the words", async () => {
+  test("an image comes next to the text", async () => {
     expect((await tool("picture")).payload).toMatchObject({
       status: "success",
       result: "a picture",
@@ -117,7 +117,7 @@ describe("tool", () => {
     expect(served.counted.runs.slice(runs)).toEqual(["once"]);
   });
 
-  test("of two copies at once one runs; the other hears that it is accepted", async () => {
+  test("of two copies at once one runs; the other is answered as accepted", async () => {
     const slow = probe("slow", { holds: true });
     const other = await readyAgent(testSettings(served.port, { agentId: "two" }), {
       log: served.log,
@@ -134,7 +134,7 @@ describe("tool", () => {
   });
 });
 
-test("unknown commands, trade and risk among them", async () => {
+test("unknown commands, including trade and risk", async () => {
   for (const command of ["message", "trade", "risk"]) {
     expect(await ask(command)).toMatchObject({
       report_type: "error",
@@ -146,7 +146,7 @@ test("unknown commands, trade and risk among them", async () => {
 describe("evoclaw/broadcast", () => {
   const broadcast = (text: string) => served.peer.broadcast(text);
 
-  test("D16 a command there is carried out and answered by every agent, as EvoClaw's do", async () => {
+  test("D16 every agent runs and answers a command there, as EvoClaw's agents do", async () => {
     const request_id = served.nextId();
     await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
     const report = await until(() => served.peer.reports(request_id)[0], { what: "the answer" });
@@ -162,11 +162,11 @@ describe("evoclaw/broadcast", () => {
     });
   });
 
-  test("D16 what is no command there is nobody's: no answer, no harm", async () => {
+  test("D16 other messages there get no answer and do no harm", async () => {
     const before = served.peer.heard.filter(({ kind }) => kind === "reports").length;
     for (const text of ['{"content":"hello","sent_at":1}', "hello", '{"command":"ping","payload":{}}', ""])
       await broadcast(text);
-    // In order: when this one is answered, those before it were read.
+    // The agent reads in order, so this answer shows that the earlier messages were read.
     const request_id = served.nextId();
     await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
     await until(() => served.peer.reports(request_id)[0]);
@@ -188,7 +188,7 @@ describe("shutdown", () => {
     expect(payload.error).toContain("allow_shutdown = true");
   });
 
-  test("a named caller has to be the owner", async () => {
+  test("a named caller must be the owner", async () => {
     const mortal = await served.start({ agentId: "mortal", allowShutdown: true });
     for (const role of ["guest", "member"]) {
       expect(await say("mortal", "shutdown", {}, caller(role))).toMatchObject({
@@ -201,7 +201,7 @@ describe("shutdown", () => {
     await mortal.stopped;
   });
 
-  test("D12 shutdown answers before the agent goes, however slow its card is", async () => {
+  test("D12 shutdown answers before the agent ends, also with a slow card", async () => {
     const mortal = await served.start({ agentId: "mortal3", allowShutdown: true });
     const sync = LedgerFile.prototype.sync;
     // A synced write on a worn card takes seconds.
@@ -222,7 +222,7 @@ describe("shutdown", () => {
     expect(at("reports", "shutting_down")).toBeLessThan(at("presence", "offline"));
   }, 30_000);
 
-  test("one who is not named is the LAN's orchestrator", async () => {
+  test("a caller without a name is the LAN's orchestrator", async () => {
     const mortal = await served.start({ agentId: "mortal2", allowShutdown: true });
     expect((await say("mortal2", "shutdown")).payload.status).toBe("shutting_down");
     await mortal.stopped;

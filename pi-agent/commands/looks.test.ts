@@ -46,7 +46,7 @@ test("ping", async () => {
   expect(await say("ping")).toEqual({ pong: true, request_id: served.lastId() });
 });
 
-test("tools_list: every tool with its schema, EvoClaw's block for those of skills, and why others are not there", async () => {
+test("tools_list: every tool with its schema, EvoClaw's block for skills' tools, and the reasons for missing ones", async () => {
   const list = await say("tools_list");
   const tools = list.tools as Fields[];
   expect(list.count).toBe(tools.length);
@@ -75,7 +75,7 @@ test("tools_list: every tool with its schema, EvoClaw's block for those of skill
   });
 });
 
-test("get_metrics: EvoClaw's figures, those of each tool, and the version of what was taught", async () => {
+test("get_metrics: EvoClaw's figures, those of each tool, and the version of the genome", async () => {
   await served.tool("counted");
   await served.tool("counted", { wrong: 1 });
   const { payload } = await served.ask("get_metrics");
@@ -107,7 +107,7 @@ test("get_metrics: EvoClaw's figures, those of each tool, and the version of wha
   });
 });
 
-test("skill: the list and one of them, in EvoClaw's fields and ours; what is wrong, in its words", async () => {
+test("skill: the list and single skills, in EvoClaw's fields and ours; errors in EvoClaw's words", async () => {
   const { skills: rows, count } = await say("skill", { action: "list" });
   expect(count).toBe(4);
   expect((rows as Fields[]).map(({ name, enabled }) => [name, enabled])).toEqual([
@@ -139,12 +139,12 @@ test("skill: the list and one of them, in EvoClaw's fields and ours; what is wro
   expect(await say("skill")).toMatchObject({ status: "error", error: "missing action field" });
 });
 
-test("a listing sees a skill that was just put there, and it can be called", async () => {
+test("a listing includes a skill that was just added, and it can be called", async () => {
   put(folder, { "late/skill.toml": oneTool("late"), "late/bin/dt-late": says("late") });
   expect(await toolNamed("late")).toMatchObject({ evoclaw: { skill: "late" } });
 });
 
-test("a skill that the genome disables is neither offered nor run, in any version; the older one steps in", async () => {
+test("a skill that the genome disables is neither offered nor run, in any version; an older skill with its tool takes its place", async () => {
   expect((await toolNamed("fetch_words"))?.evoclaw).toMatchObject({ version: "2.0.0" });
   const disabled = { new: { enabled: false }, tidy: { enabled: false }, trading: { enabled: true } };
   expect(await say("update_genome", { genome: genome({ skills: disabled }) })).toMatchObject({
@@ -173,7 +173,7 @@ test("a skill that the genome disables is neither offered nor run, in any versio
   await until(() => advert()?.includes("fetch_words"), { what: "it is advertised again" });
 });
 
-test("get_metrics with recent: the last calls, newest first, for the owner alone", async () => {
+test("get_metrics with recent: the last calls, newest first, only for the owner", async () => {
   const owner = { principal: "anna", role: "owner", channel: "api" };
   await served.tool("counted", {}, { caller: owner });
   await served.tool("counted", { wrong: 2 }, { caller: owner });

@@ -74,7 +74,7 @@ test("a question that needs two tools is answered once, with both", async () => 
   expect(first?.max_tokens).toBe(500);
 });
 
-test("the caller's system prompt, token limit and wish for no tools are kept", async () => {
+test("the caller's system prompt, token limit and wish for no tools are respected", async () => {
   const { model, peer } = await home(() => ({ text: "hello" }));
   const payload = {
     prompt: "hi",
@@ -88,7 +88,7 @@ test("the caller's system prompt, token limit and wish for no tools are kept", a
   expect(model.requests[0]?.messages[0]?.content).toContain("Speak like a pirate.");
 });
 
-test("several prompts at once; more wait for their turn", async () => {
+test("several prompts run at once; more wait for their turn", async () => {
   let atOnce = 0;
   let most = 0;
   const gate: Array<() => void> = [];
@@ -112,7 +112,7 @@ test("several prompts at once; more wait for their turn", async () => {
   expect(most).toBe(2);
 });
 
-test("a prompt that waits too long for its turn is told so, and asks no model", async () => {
+test("a prompt that waits too long for its turn is refused, and asks no model", async () => {
   const held = Promise.withResolvers<void>();
   const { prompt, peer, model } = await home(
     async () => {
@@ -138,7 +138,7 @@ test("a prompt that waits too long for its turn is told so, and asks no model", 
   expect(peer.reports("second")).toHaveLength(1);
 });
 
-test("cancel stops a prompt in the middle of a tool, and shows what ran", async () => {
+test("cancel stops a prompt during a tool, and reports what ran", async () => {
   const held = probe("held", { holds: true });
   const { peer } = await home(() => ({ calls: [{ name: "held", args: {} }] }), { tools: [held] });
   await peer.command("eye", { command: "prompt", payload: { prompt: "go" }, request_id: "p" });
@@ -152,7 +152,7 @@ test("cancel stops a prompt in the middle of a tool, and shows what ran", async 
   });
 });
 
-test("C10 the report says of a failed inner call that none of its words are for a model alone", async () => {
+test("C10 a failed inner call's text in the report contains no advice for a model", async () => {
   const said = "Error: Pressure is 3 bar.\nDo not open the valve.";
   const valve = probe("valve", {
     execute: () => Promise.resolve(faultResult("io", said)),
@@ -167,7 +167,7 @@ test("C10 the report says of a failed inner call that none of its words are for 
   ]);
 });
 
-test("arguments that cannot be read go back to the model as such", async () => {
+test("unreadable arguments go back to the model as such", async () => {
   const { prompt, model } = await home(({ messages }, count) => {
     if (count === 1) return { calls: [{ name: "disk", args: { pfad: "/" } }] };
     return { text: messages.at(-1)?.content ?? "" };
@@ -178,7 +178,7 @@ test("arguments that cannot be read go back to the model as such", async () => {
   expect(model.requests).toHaveLength(2);
 });
 
-test("a model that cannot be reached is said in words", async () => {
+test("an unreachable model is reported in words", async () => {
   const { prompt, model } = await home(() => ({ text: "never" }));
   await model.stop();
   const { payload } = await prompt("p", "hi", { expires_in_ms: 1_500 });
@@ -186,7 +186,7 @@ test("a model that cannot be reached is said in words", async () => {
   expect(payload.error).toMatch(/^Error: The (agent's model gave no answer|prompt was not answered)/);
 });
 
-test("without a model, EvoClaw's words and what can be called instead", async () => {
+test("without a model: EvoClaw's text, and what can be called instead", async () => {
   const broker = await startBroker();
   open.push(broker);
   const peer = await Peer.connect(broker.port);

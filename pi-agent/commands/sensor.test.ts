@@ -37,7 +37,7 @@ test("all: EvoClaw's five", async () => {
   expect(all).not.toHaveProperty("success");
 });
 
-test("more than EvoClaw's: the network, processes, pins; what stands beside the type goes to the tool", async () => {
+test("more than EvoClaw's: the network, processes, pins; other fields go to the tool", async () => {
   expect(await sensor({ type: "network" })).toMatchObject({ sensor: "network", success: true });
   expect(await sensor({ type: "processes", limit: 1, request_id: "x" })).toMatchObject({
     success: true,
@@ -51,7 +51,7 @@ test("more than EvoClaw's: the network, processes, pins; what stands beside the 
   expect(await wired({ type: "gpio", pin: 17 })).toMatchObject({ data: { text: "gpio_read ran" } });
 });
 
-test("one that is not there says so; one that is unknown names those that are", async () => {
+test("a missing sensor is reported; an unknown one gets the list of the known ones", async () => {
   expect(await sensor({ type: "gpio" })).toMatchObject({
     sensor: "gpio",
     success: false,
@@ -64,10 +64,10 @@ test("one that is not there says so; one that is unknown names those that are", 
   expect((await sensor({ type: 7 })).error).toContain("unknown sensor type: 7");
 });
 
-test("the policy holds here too", async () => {
+test("the policy applies here too", async () => {
   expect(await wired({ type: "cpu" })).toMatchObject({
     success: false,
-    // As of any failure: the whole, and the part of it that is for a model alone.
+    // As for any failure: the whole text, and the model's part of it.
     error: expect.stringMatching(
       /^Error: Permission denied for tool 'cpu'.*\nThis agent does not have .* to the user\.$/,
     ),

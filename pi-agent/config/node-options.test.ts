@@ -12,7 +12,7 @@ test("the command that starts an agent has the flags and the variables", () => {
   expect(scripts["pi-agent"]).toContain(`env ${start} `);
 });
 
-/** Takes and drops memory that lives for a while, and tells the size of its young generation. */
+/** Allocates and drops memory that lives for a while, and prints the size of its young generation. */
 const CHURN = `
 const kept = [];
 for (let n = 0; n < 2e6; n += 1) kept[n % 1e5] = [n];
@@ -20,7 +20,7 @@ const spaces = require("node:v8").getHeapSpaceStatistics();
 console.log(spaces.find((one) => one.space_name === "new_space").space_size);
 `;
 
-test("Node knows the flags, and they keep its young generation small", () => {
+test("Node accepts the flags, and they keep its young generation small", () => {
   const young = (flags: readonly string[]) =>
     Number(execFileSync(process.execPath, [...flags, "-e", CHURN], { encoding: "utf8" }));
   const mib = 1024 * 1024;

@@ -39,7 +39,7 @@ describe("agent.toml", () => {
     expect(notes).toEqual([]);
   });
 
-  test("an EvoClaw file is read as it is", () => {
+  test("an EvoClaw file is read unchanged", () => {
     const source = `agent_id = "hl"
 agent_type = "trader"
 [mqtt]
@@ -58,7 +58,7 @@ wallet_address = "0x"`;
     ]);
   });
 
-  test("the environment wins over the file", () => {
+  test("the environment has priority over the file", () => {
     const source = 'agent_id = "x"\n[llm]\nbase_url = "http://a/v1"\nmodel = "m"\ntemperature = 0.1';
     const env = { LLM_MODEL: "big", TEMPERATURE: "0.5", MAX_TOKENS: "99", SYSTEM_PROMPT: "Be kind." };
     const { settings } = readSettings(source, { file: FILE, env });
@@ -71,13 +71,13 @@ wallet_address = "0x"`;
     expect(settings.systemPrompt).toBe("Be kind.");
   });
 
-  test("an unknown key is named, with those that are known", () => {
+  test("an unknown key is named, with the known ones", () => {
     expect(problemsOf('agent_id = "x"\n[mqtt]\nprot = 1883')).toEqual([
       "agent.toml: mqtt.prot: unknown; did you mean port? known [mqtt]: url, broker, port, keep_alive_secs, username, password, tls, ca, topic_prefix",
     ]);
   });
 
-  test("C12 a mistyped section is named, with the one that was meant and all that there are", () => {
+  test("C12 a mistyped section is named, with the intended one and all that exist", () => {
     expect(problemsOf('agent_id = "x"\n[mqqt]\nurl = "mqtt://a"')).toEqual([
       expect.stringMatching(
         /^agent\.toml: \[mqqt\]: there is no such section; did you mean \[mqtt\]\? Sections: \[mqtt\], .*\[policy\], \[mcp\]$/,
@@ -96,7 +96,7 @@ wallet_address = "0x"`;
     ]);
   });
 
-  test("D4 the policy says what becomes of a tainted call, for all and by name", () => {
+  test("D4 the policy sets what happens to a tainted call, for all and by name", () => {
     const of = (policy: string) => `agent_id = "x"\n[policy]\n${policy}`;
     const source = of(
       'tainted = "deny"\nshell = { rule = "allow", tainted = "allow" }\nread = { tainted = "ask" }',
@@ -136,11 +136,11 @@ wallet_address = "0x"`;
     ]);
   });
 
-  test("D16 a capabilities line of blanks is refused", () => {
+  test("D16 a blank capabilities line is refused", () => {
     expect(problemsOf('agent_id = "x"\ncapabilities = "  "')[0]).toContain("capabilities: ");
   });
 
-  test("D14 [agent] type is agent_type, and the two may not contradict each other", () => {
+  test("D14 [agent] type is an alias of agent_type, and the two may not contradict each other", () => {
     const type = (source: string) =>
       readSettings(`agent_id = "x"\n${source}`, { file: FILE }).settings.agentType;
     expect(type('[agent]\ntype = "desktop"')).toBe("desktop");
@@ -161,7 +161,7 @@ wallet_address = "0x"`;
     );
   });
 
-  test("D1 a model has 120 s to its first byte, or what first_byte_timeout_s says", () => {
+  test("D1 a model has 120 s to its first byte, or first_byte_timeout_s", () => {
     const timeouts = (more: string) =>
       readSettings(`agent_id = "x"\n[llm]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\n${more}`, {
         file: FILE,
@@ -173,21 +173,21 @@ wallet_address = "0x"`;
     );
   });
 
-  test("what does not go together is said", () => {
+  test("contradicting settings are reported", () => {
     expect(problemsOf('agent_id = "x"\n[llm]\nmodel = "m"')[0]).toContain("llm.base_url: missing beside");
     expect(problemsOf('agent_id = "x"\n[mqtt]\nurl = "mqtt://a"\nport = 1')[0]).toContain("not both");
     expect(problemsOf("agent_id = ")[0]).toContain("agent.toml: not TOML");
     expect(problemsOf('agent_id = "x"\nmqtt = 5')[0]).toContain("mqtt: must be a section");
   });
 
-  test("the example file is right, and says every default as it is", () => {
+  test("the example file is valid, and states every default correctly", () => {
     const plain = readSettings(EXAMPLE, { file: FILE }).settings;
     expect(plain.agentId).toBe("alex-eye");
-    // With every default that stands in a comment switched on, nothing may change.
+    // With every default in a comment enabled, nothing may change.
     const switchedOn = EXAMPLE.replace(/^# \w+ = .*# (no default|not beside url)$/gm, "");
     const full = switchedOn.replace(/^# (\w+ = .*)$/gm, "$1");
     expect(full).not.toBe(switchedOn);
-    // Defaults of the web tools count only where there are any.
+    // Defaults of the web tools count only when there are web tools.
     const withWeb = (source: string) => source.replace(/^(# )?enabled = false$/m, "enabled = true");
     expect(readSettings(full, { file: FILE }).settings).toEqual(plain);
     const web = readSettings(withWeb(EXAMPLE), { file: FILE }).settings;
@@ -200,7 +200,7 @@ wallet_address = "0x"`;
     expect(full).toContain(`brave_base_url = "${BRAVE_BASE_URL}"`);
   });
 
-  test("the example file has every key, in its section, and each example in it is right", () => {
+  test("the example file has every key, in its section, and each example in it is valid", () => {
     const uncommented = EXAMPLE.replace(/^# (\w+ = .*# not beside url)$/gm, "").replace(
       /^# (\w+ = .*)$/gm,
       "$1",
@@ -209,7 +209,7 @@ wallet_address = "0x"`;
     expect(keysOfExample()).toEqual(knownKeys());
   });
 
-  test("docs/settings.md has every key, and none that is not there", () => {
+  test("docs/settings.md has exactly the existing keys", () => {
     expect(keysOfDocument()).toEqual(knownKeys());
   });
 });
@@ -217,7 +217,7 @@ wallet_address = "0x"`;
 const HERE = import.meta.dirname;
 const EXAMPLE = readFileSync(join(HERE, "../agent.example.toml"), "utf8");
 
-/** `mqtt.url`, sorted; those of the top level have no section. */
+/** Names like `mqtt.url`, sorted; top-level keys have no section. */
 function knownKeys(): string[] {
   return Object.entries(SECTIONS)
     .flatMap(([section, keys]) => Object.keys(keys).map((key) => fullName(section, key)))
@@ -243,7 +243,7 @@ function keysOfDocument(): string[] {
     let section = "";
     return [...(row.split("|")[1] ?? "").matchAll(/`(?:\[([\w.]+)\] ?)?(\w*)`/g)].flatMap((match) => {
       section = match[1] ?? section;
-      // A section whose keys are names of the owner's choice stands there without one.
+      // A section whose keys are names of the owner's choice is listed without a key.
       return match[2] ? [fullName(section, match[2])] : [];
     });
   });

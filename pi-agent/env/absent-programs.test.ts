@@ -24,7 +24,7 @@ function started(): { exec: ExecOps; programs: string[] } {
   };
 }
 
-test("what is on no folder of PATH is not started, in the words of a start that failed", async () => {
+test("a program in no folder of PATH is not started, with the error of a failed start", async () => {
   const { exec, programs } = started();
   const words = localExec(folder)
     .run(["no-such-program-here"], { signal })
@@ -35,14 +35,14 @@ test("what is on no folder of PATH is not started, in the words of a start that 
   expect(programs).toEqual([]);
 });
 
-test("what is there is started, by its name or its path", async () => {
+test("an existing program is started, by its name or its path", async () => {
   const { exec, programs } = started();
   expect((await exec.run(["true"], { signal })).exitCode).toBe(0);
   expect((await exec.run(["/bin/sh", "-c", "exit 3"], { signal })).exitCode).toBe(3);
   expect(programs).toEqual(["true", "/bin/sh"]);
 });
 
-test("a file that may not be run is none", async () => {
+test("a file without the execute bit is no program", async () => {
   const file = join(folder, "a-program");
   writeFileSync(file, "#!/bin/sh\n");
   chmodSync(file, 0o644);

@@ -36,7 +36,7 @@ const shell = (bounds: Partial<WriteBounds>) => {
   return bash({ ...env, exec: boundedWrites(env.exec, ws, all) });
 };
 const written = () => readdirSync(ws).reduce((sum, name) => sum + statSync(join(ws, name)).size, 0);
-/** Real bytes, a piece at a time: slow enough to be seen, far more than allowed. */
+/** Real bytes, in pieces: slow enough to be noticed, and far more than allowed. */
 const MANY = "for n in $(seq 1 400); do head -c 4194304 /dev/urandom > f$n; done; echo done";
 
 describe("S15 what one call may write", () => {
@@ -56,7 +56,7 @@ describe("S15 what one call may write", () => {
     expect(text).toContain("It wrote over 30 MB into the workspace");
   }, 60_000);
 
-  test("S15 what is written before anybody looked is told at the end", async () => {
+  test("S15 writes before the first check are reported at the end", async () => {
     const { text } = await callTool(shell({ callBytes: 8 * MB }), {
       command: "head -c 12582912 /dev/zero > a; sync a; echo done",
     });
@@ -64,7 +64,7 @@ describe("S15 what one call may write", () => {
     expect(text).toContain("What it wrote is still there.");
   }, 30_000);
 
-  test("S15 two runs side by side that write less than that each both go on", async () => {
+  test("S15 two runs side by side that each write less both continue", async () => {
     const tool = shell({ callBytes: 60 * MB });
     const half = (name: string) =>
       callTool(tool, {
@@ -72,7 +72,7 @@ describe("S15 what one call may write", () => {
       });
     const both = Promise.all([half("a"), half("b")]);
     await until(() => written() === 80 * MB, { what: "both have written", within: 30_000 });
-    // It is looked at several times while the disk has lost more than one may write.
+    // The run is checked several times while the disk has lost more than one run may write.
     await delay(500);
     for (const name of ["a.go", "b.go"]) writeFileSync(join(ws, name), "");
     for (const { text, code } of await both) expect([text, code]).toEqual(["done\n", undefined]);
@@ -90,7 +90,7 @@ describe("S15 what one call may write", () => {
     expect((await little).text).toBe("done\n");
   }, 60_000);
 
-  test("S15 a run does not answer for what others write to the same disk", async () => {
+  test("S15 a run is not responsible for other programs' writes to the same disk", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "edgecall-elsewhere-"));
     const running = callTool(shell({ callBytes: 8 * MB }), {
       command: "while [ ! -e go ]; do sleep 0.05; done; echo done",
@@ -98,7 +98,7 @@ describe("S15 what one call may write", () => {
     const before = await freeOf(ws);
     writeFileSync(join(elsewhere, "big"), randomBytes(80 * MB), { flush: true });
     await until(async () => before - (await freeOf(ws)) > 40 * MB, { what: "the disk has lost it" });
-    // The run must not be stopped: it is looked at several times meanwhile.
+    // The run must not be stopped, although it is checked several times meanwhile.
     await delay(500);
     writeFileSync(join(ws, "go"), "");
     const { text, code } = await running;
@@ -106,7 +106,7 @@ describe("S15 what one call may write", () => {
     expect([text, code]).toEqual(["done\n", undefined]);
   }, 60_000);
 
-  test("S15 less than that is nobody's concern, whatever was there before", async () => {
+  test("S15 less than the limit is allowed, whatever was there before", async () => {
     writeFileSync(join(ws, "old"), Buffer.alloc(60 * MB));
     const { text, code } = await callTool(shell({ callBytes: 40 * MB }), {
       command: "head -c 8388608 /dev/urandom > new; touch old; mv old older; echo done",
@@ -116,7 +116,7 @@ describe("S15 what one call may write", () => {
 });
 
 describe("S15 what stays free", () => {
-  test("S15 files are not written below the floor, in words, and what is there can be deleted", async () => {
+  test("S15 below the reserve no file is written, with a text, and files can be deleted", async () => {
     const floor = (await freeOf(ws)) + 500 * MB;
     const { files, ...rest } = local({ cwd: ws, minFreeBytes: floor });
     const { text, code } = await callTool(write({ ...rest, files }), { path: "a.txt", content: "x" });
@@ -130,7 +130,7 @@ describe("S15 what stays free", () => {
     expect(readdirSync(ws)).toEqual([]);
   });
 
-  test("S15 a program that goes on writing there is stopped; one that deletes is not", async () => {
+  test("S15 a program that keeps writing there is stopped; one that deletes is not", async () => {
     const floor = (await freeOf(ws)) + 500 * MB;
     writeFileSync(join(ws, "old"), "x");
     const deleting = await callTool(shell({ freeBytes: floor }), { command: "rm old; echo deleted" });

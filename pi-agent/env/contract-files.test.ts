@@ -1,4 +1,4 @@
-/** One behaviour of files, wherever they are. */
+/** Tests that files behave the same in every environment. */
 import {
   mkdirSync,
   readdirSync,
@@ -28,7 +28,7 @@ inEveryEnvironment((_kind, place) => {
   const write = async (path: string, text: string, more = {}) =>
     await env.files.writeFile(path, Buffer.from(text), more);
 
-  test("what is written is read, byte for byte, whole and in parts", async () => {
+  test("written content is read back, byte for byte, whole and in parts", async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_, at) => at % 256);
     await env.files.writeFile("all.bin", bytes);
     expect(Buffer.compare(await env.files.readFile("all.bin"), bytes)).toBe(0);
@@ -42,7 +42,7 @@ inEveryEnvironment((_kind, place) => {
     expect(await read("empty")).toBe("");
   });
 
-  test("S4 nothing is written where git would run it, unless the call was judged with that known", async () => {
+  test("S4 nothing is written where git would run it, unless the call was judged with that knowledge", async () => {
     for (const folder of [".git/hooks", "sub/.GIT", "bare/objects", "bare/refs", "half/objects", "half/refs"])
       mkdirSync(join(ws, folder), { recursive: true });
     writeFileSync(join(ws, "bare/HEAD"), "");
@@ -82,7 +82,7 @@ inEveryEnvironment((_kind, place) => {
     }
   });
 
-  test("S4 a write goes where it was judged to go, and nowhere else", async () => {
+  test("S4 a write goes only to the place that was judged", async () => {
     await write("a.txt", "a");
     await write("b.txt", "b");
     symlinkSync("a.txt", join(ws, "to"));
@@ -94,7 +94,7 @@ inEveryEnvironment((_kind, place) => {
     expect(await read("b.txt")).toBe("b");
   });
 
-  test("S1 a delete and a new folder go where they were judged to go, and nowhere else", async () => {
+  test("S1 a delete and a new folder go only to the place that was judged", async () => {
     for (const name of ["a", "b"]) mkdirSync(join(ws, name));
     for (const name of ["a/x", "b/x"]) await write(name, name);
     symlinkSync("b/x", join(ws, "to"));
@@ -107,7 +107,7 @@ inEveryEnvironment((_kind, place) => {
     symlinkSync("b", join(ws, "a"));
     expect(await code(env.files.remove("a/x", { judged: deleted }))).toBe("access_denied");
     expect(await code(env.files.mkdirAll("a/new", { judged: added }))).toBe("access_denied");
-    // A path that could not be looked up when it was judged.
+    // A path that could not be resolved when it was judged.
     const nowhere = { real: "", link: false, git: false };
     expect(await code(env.files.remove("b/x", { judged: { ...nowhere, path: "b/x" } }))).toBe(
       "access_denied",
@@ -115,7 +115,7 @@ inEveryEnvironment((_kind, place) => {
     expect(await code(write("b/x", "x", { judged: { ...nowhere, path: "b/x" } }))).toBe("access_denied");
     expect(readdirSync(join(ws, "b"))).toEqual(["x"]);
     expect(await read("b/x")).toBe("b/x");
-    // A link is deleted itself, as long as it leads where it did.
+    // A link itself is deleted, if its target is unchanged.
     await env.files.remove("to", { judged: link });
     expect(readdirSync(ws).sort()).toEqual(["a", "b", "c"]);
     rmSync(join(ws, "a"));
@@ -149,7 +149,7 @@ inEveryEnvironment((_kind, place) => {
     expect(readdirSync(ws).sort()).toEqual(["link", "run.sh"]);
   });
 
-  test("names are names, whatever they look like", async () => {
+  test("unusual names are normal names", async () => {
     for (const name of ODD_NAMES) await write(name, `of ${name}`);
     expect((await env.files.readDir(".")).map((entry) => entry.name)).toEqual(readdirSync(ws).sort());
     expect(readdirSync(ws).sort()).toEqual([...ODD_NAMES].sort());
@@ -161,7 +161,7 @@ inEveryEnvironment((_kind, place) => {
     expect(readdirSync(ws)).toEqual([]);
   }, 90_000);
 
-  test("a folder is listed by name and kind, hidden ones and links too", async () => {
+  test("a folder is listed by name and kind, including hidden entries and links", async () => {
     mkdirSync(join(ws, "sub"));
     writeFileSync(join(ws, ".hidden"), "");
     symlinkSync("nowhere", join(ws, "dangling"));
@@ -173,7 +173,7 @@ inEveryEnvironment((_kind, place) => {
     expect(await env.files.readDir("sub")).toEqual([]);
   });
 
-  test("folders are made with their parents, and made again without harm", async () => {
+  test("folders are made with their parents, and an existing one is no error", async () => {
     await env.files.mkdirAll("a/b/c");
     await env.files.mkdirAll("a/b/c");
     expect(statSync(join(ws, "a/b/c")).isDirectory()).toBe(true);
@@ -181,7 +181,7 @@ inEveryEnvironment((_kind, place) => {
     expect(await code(env.files.mkdirAll("file"))).toBe("not_directory");
   });
 
-  test("remove takes a file, a link and not its target, and an empty folder only", async () => {
+  test("remove deletes a file, a link but not its target, and only an empty folder", async () => {
     mkdirSync(join(ws, "full/inner"), { recursive: true });
     writeFileSync(join(ws, "kept"), "");
     symlinkSync("kept", join(ws, "link"));
@@ -213,7 +213,7 @@ inEveryEnvironment((_kind, place) => {
     expect(await code(write("pipe", ""))).toBe("access_denied");
   }, 60_000);
 
-  test("nothing outside is read or written, by no way", async () => {
+  test("nothing outside is read or written in any way", async () => {
     symlinkSync(outside, join(ws, "out"));
     symlinkSync(join(outside, "secret.txt"), join(ws, "secret"));
     symlinkSync(join(outside, "new.txt"), join(ws, "dangling-out"));
@@ -247,7 +247,7 @@ inEveryEnvironment((_kind, place) => {
     expect(readFileSync(join(folder, "told.txt"), "utf8")).toBe("told");
   }, 90_000);
 
-  test("a further path may be read; `..` and links that stay inside are ways like any other", async () => {
+  test("an additional path may be read; `..` and links that stay inside work", async () => {
     expect(await read(join(folder, "told.txt"))).toBe("told");
     mkdirSync(join(ws, "sub"));
     writeFileSync(join(ws, "file"), "inside");
@@ -272,7 +272,7 @@ inEveryEnvironment((_kind, place) => {
     try {
       for (let round = 0; round < 15; round += 1) {
         const text = await read("way/secret.txt").catch((error: unknown) => (error as FileError).code);
-        // What the link was at each of the looks decides in which words; the file outside is never read.
+        // The error depends on the link's target at each check; the file outside is never read.
         expect(["inside", "access_denied", "not_found", "not_directory"]).toContain(text);
         await write("way/new.txt", "x").catch((error: unknown) => expect(error).toBeInstanceOf(FileError));
       }
@@ -283,7 +283,7 @@ inEveryEnvironment((_kind, place) => {
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
   }, 60_000);
 
-  test("an aborted signal does nothing, and is what is thrown", async () => {
+  test("an aborted signal does nothing, and its reason is thrown", async () => {
     const reason = new DOMException("stop", "AbortError");
     const signal = AbortSignal.abort(reason);
     await expect(write("f", "x", { signal })).rejects.toBe(reason);

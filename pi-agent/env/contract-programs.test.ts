@@ -1,4 +1,4 @@
-/** One behaviour of programs, wherever they run. */
+/** Tests that programs behave the same in every environment. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -58,17 +58,17 @@ inEveryEnvironment((kind, place) => {
     expect((await run(["pwd"], { cwd: "sub dir" })).stdout).toBe(`${join(ws, "sub dir")}\n`);
     expect(await code(run(["pwd"], { cwd: "none" }))).toBe("cwd_missing");
     expect(["blocked", "cwd_missing"]).toContain(await code(run(["pwd"], { cwd: ".." })));
-    // In the sandbox there is nothing where the link leads.
+    // In the sandbox the link's target does not exist.
     expect(["blocked", "cwd_missing"]).toContain(await code(run(["pwd"], { cwd: "out" })));
   });
 
-  test("a program that is not there is told from one that fails", async () => {
+  test("a missing program is distinguished from one that fails", async () => {
     expect(await code(run(["no-such-program-here"]))).toBe("spawn_failed");
     expect(await code(run(["/nonexistent-shell-path", "-c", "echo"]))).toBe("spawn_failed");
     expect(await sh("exit 127")).toMatchObject({ exitCode: 127 });
   });
 
-  test("has a clean environment, and what is given to it", async () => {
+  test("has a clean environment, and the given variables", async () => {
     process.env.EDGECALL_TEST_SECRET = "not for tools";
     try {
       const { stdout } = await sh("env; cat /proc/$$/environ /proc/$PPID/environ 2>/dev/null", {
@@ -112,12 +112,12 @@ inEveryEnvironment((kind, place) => {
     expect(await code(run(["true"], { env: { [name]: "x" } }))).toBe("blocked");
   });
 
-  test("stdin is what is given, and then at its end; without any it is at its end", async () => {
+  test("stdin is the given text, and then ends; without one it ends at once", async () => {
     expect((await run(["cat"], { stdin: Buffer.from("given") })).stdout).toBe("given");
     expect((await sh("cat; echo after")).stdout).toBe("after\n");
     const much = Buffer.alloc(300_000, "x");
     expect((await run(["wc", "-c"], { stdin: much })).stdout.trim()).toBe("300000");
-    // A program that reads none of it ends all the same.
+    // A program that reads none of it also ends.
     expect(await run(["true"], { stdin: much })).toMatchObject({ exitCode: 0 });
   });
 
@@ -132,7 +132,7 @@ inEveryEnvironment((kind, place) => {
     expect(bytes).toBe(3_001_000);
   });
 
-  test("output comes while it runs", async () => {
+  test("output arrives while it runs", async () => {
     const stop = new AbortController();
     const ran = sh("echo begun; sleep 60", { signal: stop.signal, onOutput: () => stop.abort() });
     expect(await ran).toMatchObject({ stopped: true, stdout: "begun\n" });
@@ -143,7 +143,7 @@ inEveryEnvironment((kind, place) => {
     expect(existsSync(join(ws, "started"))).toBe(false);
   });
 
-  test("the abort ends children, their sessions and their orphans before it is confirmed", async () => {
+  test("an abort ends children, their sessions and their orphans before it is confirmed", async () => {
     const stop = new AbortController();
     const token = `31${Date.now() % 1e7}`;
     const command = `sleep ${token}.1 & setsid sleep ${token}.2 & (setsid sleep ${token}.3 &) ; (sleep ${token}.4 &) ; echo up; wait`;
@@ -154,7 +154,7 @@ inEveryEnvironment((kind, place) => {
     expect(processesWith(token)).toEqual([]);
   }, 60_000);
 
-  test("what is left running at the end is ended too, and holds up nothing", async () => {
+  test("processes that are left running at the end are ended too, and delay nothing", async () => {
     const token = `32${Date.now() % 1e7}`;
     const startedAt = performance.now();
     const ran = await sh(`sleep ${token}.1 & setsid sleep ${token}.2 >/dev/null 2>&1 & echo done`);

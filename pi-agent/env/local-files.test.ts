@@ -18,7 +18,7 @@ import { tree } from "../testing/tree.ts";
 import { FileError, type FileOps } from "./environment.ts";
 import { localFiles } from "./local-files.ts";
 
-/** A workspace `ws`, a folder `out` beside it with a secret, and what else is given. */
+/** Makes a workspace `ws`, a folder `out` beside it with a secret, and the given files. */
 function place(files: Record<string, string | Buffer> = {}, more: { writable?: string[] } = {}) {
   const root = tree({ "ws/.keep": "", "out/secret.txt": "secret", "etc/hostname": "eye\n", ...files });
   const ws = join(root, "ws");
@@ -39,7 +39,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return (error as FileError).code;
 }
 
-test("a file in whole and in part", async () => {
+test("a file as a whole and in part", async () => {
   const { files } = place({ "ws/a.txt": "0123456789" });
   expect(await text(files, "a.txt")).toBe("0123456789");
   expect(new TextDecoder().decode(await files.readFile("a.txt", { offset: 3, length: 4 }))).toBe("3456");
@@ -47,7 +47,7 @@ test("a file in whole and in part", async () => {
   expect((await files.readFile("a.txt", { offset: 8, length: 99 })).length).toBe(2);
 });
 
-test("a file below /proc, which tells no size", async () => {
+test("a file below /proc, which reports no size", async () => {
   const files = localFiles({ cwd: "/tmp", readable: ["/proc/version"] });
   expect(await text(files, "/proc/version")).toContain("Linux");
 });
@@ -70,7 +70,7 @@ test("stat tells kind, size and mode", async () => {
 });
 
 describe("where a path leads to", () => {
-  test("nothing outside is read, listed or told of", async () => {
+  test("nothing outside is read, listed or mentioned", async () => {
     const { files, root, ws } = place({ "ws/d/x": "" });
     symlinkSync(join(root, "out"), join(ws, "l"));
     symlinkSync("../out/secret.txt", join(ws, "s"));
@@ -123,7 +123,7 @@ describe("where a path leads to", () => {
     expect(readdirSync(join(root, "out"))).toEqual(["secret.txt"]);
   });
 
-  test("inside, links and `..` are as good as any path", async () => {
+  test("inside, links and `..` work like any path", async () => {
     const { files, root, ws } = place({ "ws/d/a.txt": "a" });
     symlinkSync("d", join(ws, "l"));
     symlinkSync(join(ws, "d/a.txt"), join(ws, "abs"));
@@ -135,13 +135,13 @@ describe("where a path leads to", () => {
     expect(lstatSync(join(ws, "dangling")).isSymbolicLink()).toBe(true);
     expect(await files.canonical("l/../l/a.txt", "write")).toBe(join(ws, "d/a.txt"));
     expect(await files.canonical("l/none/x", "write")).toBe(join(ws, "d/none/x"));
-    // The workspace may itself be reached by a link.
+    // The workspace's own path may contain a link.
     symlinkSync("ws", join(root, "linked"));
     expect(await text(localFiles({ cwd: join(root, "linked") }), "d/a.txt")).toBe("a");
     expect(await text(localFiles({ cwd: join(root, "linked") }), join(root, "linked/d/a.txt"))).toBe("a");
   });
 
-  test("further paths: some may be read, some written too", async () => {
+  test("additional paths: some may be read, some also written", async () => {
     const { files, root } = place({ "shared/a": "a" }, { writable: ["shared"] });
     expect(await text(files, "/etc/hostname")).toBe("eye\n");
     expect(await codeOf(files.readFile("/etc/os-release"))).toBe("not_found");
@@ -154,7 +154,7 @@ describe("where a path leads to", () => {
     );
   });
 
-  test("each refusal has its own name", async () => {
+  test("each refusal has its own code", async () => {
     const { files, ws } = place({ "ws/a.txt": "a", "ws/d/x": "x" });
     execFileSync("mkfifo", [join(ws, "pipe")]);
     symlinkSync("loop", join(ws, "loop"));
@@ -178,7 +178,7 @@ describe("where a path leads to", () => {
     expect((await files.stat("pipe")).kind).toBe("other");
   });
 
-  test("names hold anything, and are told without breaking the line", async () => {
+  test("any name is allowed, and is shown without breaking the line", async () => {
     const { files, ws } = place();
     for (const name of ["two\nlines", '"quote\'s"', "-rf", "$(touch x)", "größe ✓", " ", "*"]) {
       await files.writeFile(name, bytes(name));
@@ -210,7 +210,7 @@ describe("writing", () => {
     expect(statSync(join(ws, "a"))).toMatchObject({ uid: 65_534, gid: 65_534 });
   });
 
-  test("who reads meanwhile sees the old file or the new one", async () => {
+  test("a reader meanwhile sees the old file or the new one", async () => {
     const { files, ws } = place();
     const versions = ["a", "b"].map((letter) => letter.repeat(300_000));
     await files.writeFile("f", bytes(versions[0] ?? ""));
@@ -233,7 +233,7 @@ describe("writing", () => {
     const out = inOtherProcess(ws, ["tell(files.writeFile('a', new Uint8Array(200_000)))"], (argv) => [
       "sh",
       "-c",
-      // At most 64 blocks a file; the signal that comes with it is ignored, so that the write fails.
+      // At most 64 blocks a file; the signal for that is ignored, so that the write fails.
       'trap "" XFSZ; ulimit -f 64; exec "$@"',
       "sh",
       ...argv,
@@ -257,11 +257,11 @@ describe("writing", () => {
   });
 });
 
-test("an ordinary user: what the system forbids is said as such", { tags: ["needs/root"] }, async () => {
+test("an ordinary user: what the system forbids is reported as such", { tags: ["needs/root"] }, async () => {
   const { ws } = place({ "ws/p.txt": "x", "ws/ro/a": "a", "ws/x/in.txt": "in" });
   execFileSync("chmod", ["-R", "a+rX", join(ws, "..")]);
   chmodSync(join(ws, "p.txt"), 0);
-  // May be passed, not listed.
+  // May be entered, but not listed.
   chmodSync(join(ws, "x"), 0o711);
   const nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
   const out = inOtherProcess(
@@ -284,7 +284,7 @@ test("an ordinary user: what the system forbids is said as such", { tags: ["need
   ]);
 });
 
-/** What became of each of the calls, made in a process that `wrap` starts in its own way. */
+/** Makes the calls in another process that `wrap` starts. @returns their results */
 function inOtherProcess(ws: string, calls: string[], wrap: (argv: string[]) => string[]): string[] {
   const program = `
     import { localFiles } from ${JSON.stringify(join(import.meta.dirname, "local-files.ts"))};
@@ -295,7 +295,7 @@ function inOtherProcess(ws: string, calls: string[], wrap: (argv: string[]) => s
   return JSON.parse(String(execFileSync(file, args, { stdio: ["ignore", "pipe", "ignore"] })));
 }
 
-test("an abort is given on as it is", async () => {
+test("an abort is passed on unchanged", async () => {
   const { files } = place({ "ws/a": "a" });
   const reason = new Error("stop");
   await expect(files.readFile("a", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -323,7 +323,7 @@ async function swapping(root: string, during: () => Promise<void>): Promise<void
   }
 }
 
-test("a folder that is swapped for a link meanwhile leads nowhere else", async () => {
+test("a folder that is swapped for a link leads nowhere else", async () => {
   const { files, root, ws } = place({ "ws/d/secret.txt": "mine", "out/new.txt": "theirs", "out/mark": "" });
   symlinkSync("../out", join(ws, "link"));
   const seen = { read: 0, refused: 0, wrote: 0 };
@@ -345,7 +345,7 @@ test("a folder that is swapped for a link meanwhile leads nowhere else", async (
       expect((await files.stat("d/secret.txt").catch(() => ({ bytes: 4 }))).bytes).toBe(4);
     }
   });
-  // All of it happened, so the race was run.
+  // Each result occurred, so the race really happened.
   expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
   expect(readdirSync(join(root, "out")).sort()).toEqual(["mark", "new.txt", "secret.txt"]);
   expect(readFileSync(join(root, "out/new.txt"), "utf8")).toBe("theirs");

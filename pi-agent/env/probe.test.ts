@@ -16,7 +16,7 @@ import type { ExecOps } from "./environment.ts";
 import { localExec } from "./local-exec.ts";
 import { lookFor } from "./probe.ts";
 
-describe("D2 a look for a program tells three things apart:", () => {
+describe("D2 a search for a program distinguishes three cases:", () => {
   const exec = programs({ slow: "sleep 30", dies: "kill -9 $$", there: "echo 1.2.3", odd: "exit 3" });
 
   test("D2 it is there", async () => {
@@ -41,7 +41,7 @@ describe("D2 a look for a program tells three things apart:", () => {
   });
 });
 
-describe("D2 no probe takes a program that dies for one that is not there:", () => {
+describe("D2 no search takes a program that dies for a missing one:", () => {
   const dies = "kill -9 $$";
   const exec: ExecOps = programs({
     ...Object.fromEntries(

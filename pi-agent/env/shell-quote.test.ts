@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { shellQuote } from "./shell-quote.ts";
 
-/** What a shell makes of a line. */
+/** Returns the words that a shell reads from a line. */
 function wordsOf(line: string): string[] {
   return execFileSync("sh", ["-c", `printf '%s\\0' ${line}`])
     .toString()
@@ -11,7 +11,7 @@ function wordsOf(line: string): string[] {
     .slice(0, -1);
 }
 
-test("property: a shell reads the very words again", () => {
+test("property: a shell reads exactly the same words", () => {
   const word = fc.string({
     unit: fc.constantFrom("'", '"', "\\", "$", "`", "\n", " ", "(", ";", "é", "a", "!", "*", "~"),
   });

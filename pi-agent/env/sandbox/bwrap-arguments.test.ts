@@ -16,7 +16,7 @@ const made = (grants?: { network?: boolean; devices?: string[] }, profile: Parti
   bwrapArguments({ ...PROFILE, ...profile }, { argv: ["ls"], cwd: "/home/pi/ws", ...(grants && { grants }) });
 const text = (...args: Parameters<typeof made>) => made(...args).join(" ");
 
-test("everything is shut, and the workspace is the last thing that is mounted", () => {
+test("everything is closed, and the workspace is mounted last", () => {
   for (const flag of ["user", "ipc", "pid", "uts", "net"]) expect(made()).toContain(`--unshare-${flag}`);
   for (const flag of ["--disable-userns", "--die-with-parent", "--new-session"])
     expect(made()).toContain(flag);
@@ -48,10 +48,10 @@ test.each([
   "dev/sda",
   "/dev/a b",
   "/dev//x",
-])("%s is no device", (device) => expect(() => made({ devices: [device] })).toThrow("no device"));
+])("%s is not a device", (device) => expect(() => made({ devices: [device] })).toThrow("no device"));
 
 test.each(["/", "/usr", "/usr/local/x", "/proc/1", "/dev/shm", "/tmp", "relative", "/a/../b", "/a/"])(
-  "%s is no workspace",
+  "%s is not a workspace",
   (workspace) => expect(() => made(undefined, { workspace })).toThrow("cannot be the workspace"),
 );
 
@@ -59,7 +59,7 @@ test.each(["/home/pi/ws/sub", "/home/pi/ws", "relative", "/etc/../root"])("%s ca
   expect(() => made(undefined, { readable: [path] })).toThrow(/workspace|plain absolute/);
 });
 
-test("limits are set where prlimit is there", () => {
+test("limits are set if prlimit exists", () => {
   expect(text()).toContain("prlimit --core=0 --nproc=256 --fsize=1073741824 --data=2147483648 -- ");
   expect(text(undefined, { prlimit: false })).not.toContain("prlimit");
 });

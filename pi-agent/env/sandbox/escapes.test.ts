@@ -1,6 +1,6 @@
 /**
- * Of the cases that try to get out (paths, addresses), none touches the host: tried with the agent's own tools, as
- * whoever runs the tests and, when that is root, as an ordinary user too. Those of the shell are in
+ * None of the cases that try to escape (paths, addresses) touches the host. They run with the agent's own tools, as
+ * this user and, for root, as an ordinary user too. The cases of the shell are in
  * tools/programs/exec-guard-contained.test.ts, in a real sandbox.
  */
 import { execFile } from "node:child_process";

@@ -24,13 +24,13 @@ async function skillsOf(kind: string, sandbox: "none" | "bubblewrap" | "firejail
   return { offered: offered.map(({ tool }) => tool.name), why: skipped.map(({ reason }) => reason).join() };
 }
 
-test("D13 a skill's own kind of sandbox is tried at the start, beside the agent's", {
+test("D13 a skill's own kind of sandbox is tried at the start, in addition to the agent's", {
   tags: ["needs/bubblewrap"],
 }, async () => {
   expect(await skillsOf("bubblewrap", "none")).toEqual({ offered: ["greet"], why: "" });
 });
 
-test("D13 a kind that does not work here takes away what rests on it, with the reason, and nothing else", {
+test("D13 a kind that does not work here disables only what needs it, with the reason", {
   tags: ["needs/bubblewrap", "needs/firejail", "needs/root"],
 }, async () => {
   const { offered, why } = await skillsOf("firejail", "bubblewrap");
@@ -39,7 +39,7 @@ test("D13 a kind that does not work here takes away what rests on it, with the r
   expect(toolbox.tools.map(({ name }) => name)).toContain("bash");
 });
 
-test("D13 an agent whose own kind does not work has no shell, and no other kind in its place", {
+test("D13 an agent whose own kind does not work has no shell, and uses no other kind instead", {
   tags: ["needs/bubblewrap", "needs/firejail", "needs/root"],
 }, async () => {
   await skillsOf("firejail", "firejail");

@@ -1,7 +1,7 @@
 // @module-tag needs/git
 /**
- * Attempts to get out of the sandbox, past the path guard, or into what git runs. The oracle is outside: a secret that
- * must not be told, a folder that must stay as it is, a program that must not run, and nothing that goes on afterwards.
+ * Attempts to get out of the sandbox, past the path guard, or into what git runs. The check is outside: a secret that
+ * must not leak, a folder that must not change, a program that must not run, and no process that keeps running.
  */
 import {
   chmodSync,
@@ -42,7 +42,7 @@ import type { SandboxKind } from "./sandbox-kinds.ts";
 let folder: string;
 let ws: string;
 let outside: string;
-/** In another folder of the root than the workspace. */
+/** In another top-level folder than the workspace. */
 let far: string;
 let server: Server;
 let port: number;
@@ -89,13 +89,16 @@ function tools(kind: SandboxKind): Record<string, Tool> {
   return Object.fromEntries(all.map((make) => make(env)).map((tool) => [tool.name, tool]));
 }
 
-/** The files outside, name and content. */
+/** The files outside, by name and content. */
 const around = () =>
   [outside, far].flatMap((place) =>
     readdirSync(place).map((name) => [name, readFileSync(join(place, name), "utf8")]),
   );
 
-/** In each `OUT` is the folder outside, `FAR` one that lies elsewhere, `WS` the workspace, `PORT` a server of this machine. */
+/**
+ * In each command, `OUT` is the folder outside, `FAR` one that is elsewhere, `WS` the workspace, `PORT` a server of
+ * this machine.
+ */
 const COMMANDS: Array<[string, string]> = [
   ["reads a file outside", "cat OUT/secret.txt"],
   ["reads it through ..", "cat ../outside/secret.txt"],
@@ -227,7 +230,7 @@ const filled = (text: string) =>
     .replaceAll("WS", ws)
     .replaceAll("PORT", String(port));
 
-describe.each(kinds)("S15 D13 sandbox walk: nothing gets out of $kind", ({ kind, tags }) => {
+describe.each(kinds)("S15 D13 sandbox walk: nothing escapes from $kind", ({ kind, tags }) => {
   test.each(COMMANDS)("a command %s", { tags, timeout: 60_000 }, async (_, command) => {
     const before = around();
     const { text } = await callTool(tools(kind).bash as Tool, {
@@ -245,7 +248,7 @@ describe.each(kinds)("S15 D13 sandbox walk: nothing gets out of $kind", ({ kind,
   });
 });
 
-describe("S4 sandbox walk: nothing gets past the tools for files", { tags: ["needs/bubblewrap"] }, () => {
+describe("S4 sandbox walk: nothing gets past the file tools", { tags: ["needs/bubblewrap"] }, () => {
   test("has at least fifty attempts", () => {
     expect(COMMANDS.length + FILES.length).toBeGreaterThanOrEqual(50);
   });
@@ -284,10 +287,10 @@ describe("S4 sandbox walk: nothing gets past the tools for files", { tags: ["nee
   );
 });
 
-/** Of the flags of a process in /proc/PID/stat: it has been ended, and the kernel takes its memory back. */
+/** A flag in /proc/PID/stat: the process has ended, and the kernel frees its memory. */
 const PF_EXITING = 0x4;
 
-/** Processes of this machine that run, and whose working folder is the workspace. */
+/** Returns the running processes of this machine whose working folder is the workspace. */
 function leftovers(): string[] {
   return readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;

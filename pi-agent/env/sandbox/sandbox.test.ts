@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, REMOVED));
 
-test("without bubblewrap it says so, and nothing is offered in its place", async () => {
+test("a missing bubblewrap is reported, and nothing replaces it", async () => {
   const options = { workspace, program: "/nonexistent/bwrap" };
   expect(await sandboxMissing(options)).toMatch(/does not start .*install bubblewrap/);
   const engine = sandboxEngine("bubblewrap", options);
@@ -44,7 +44,7 @@ test("without bubblewrap it says so, and nothing is offered in its place", async
   });
 });
 
-test("a bubblewrap that refuses is as good as none", async () => {
+test("a bubblewrap that refuses counts as missing", async () => {
   const program = join(workspace, "bwrap");
   writeFileSync(program, "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2; exit 1\n", {
     mode: 0o755,
@@ -53,14 +53,14 @@ test("a bubblewrap that refuses is as good as none", async () => {
 });
 
 describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
-  test("works once it was tried", { tags, timeout: 60_000 }, async () => {
+  test("works after it was tried", { tags, timeout: 60_000 }, async () => {
     const engine = sandboxEngine(kind, ofKind(kind, { folder, workspace }));
     expect(engine.lack).toContain("has not been tried");
     expect(await engine.missing()).toBeUndefined();
     expect(engine).toMatchObject({ lack: undefined, environment: { kind: "sandbox" } });
   });
 
-  test("that is not there is said with how to get it, and nothing runs in its place", {
+  test("when it is missing, the reason says how to get it, and nothing replaces it", {
     tags: ["needs/linux"],
   }, async () => {
     const options = { kind, workspace, stateDir: folder, program: `/nonexistent/${kind}` };
@@ -72,7 +72,7 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     expect(existsSync(join(workspace, "ran"))).toBe(false);
   });
 
-  test("reads what it may beside the workspace, and does not write it", {
+  test("reads its readable paths outside the workspace, and does not write them", {
     tags,
     timeout: 60_000,
   }, async () => {
@@ -101,7 +101,7 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     expect(existsSync(join(workspace, "mine"))).toBe(true);
   });
 
-  test("reads what a readable link leads to, in another folder of the root too", {
+  test("reads the target of a readable link, also in another top-level folder", {
     tags,
     timeout: 60_000,
   }, async () => {
@@ -129,7 +129,7 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     }
   });
 
-  test("does not write to what is mounted below a readable folder", {
+  test("does not write to a mount below a readable folder", {
     tags: [...tags, "needs/root", "needs/mounts"],
     timeout: 60_000,
   }, async () => {
@@ -159,7 +159,7 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
     }
   });
 
-  test("has a network only with the grant", { tags, timeout: 60_000 }, async () => {
+  test("has a network only when it is granted", { tags, timeout: 60_000 }, async () => {
     const { exec } = sandbox(ofKind(kind, { folder, workspace }));
     const namespace = async (network: boolean) => {
       let output = "";
@@ -177,10 +177,10 @@ describe.each(kinds)("D13 $kind", ({ kind, tags }) => {
   });
 });
 
-test("D13 a firejail that ran the program without a sandbox is found out", {
+test("D13 a firejail that ran the program without a sandbox is noticed", {
   tags: ["needs/linux"],
 }, async () => {
-  // As firejail does where it finds itself in a sandbox or a container: everything before `--` is left out.
+  // firejail does this when it runs in a sandbox or a container: it drops everything before `--`.
   const program = join(folder, "firejail");
   writeFileSync(program, '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n', {
     mode: 0o755,
@@ -192,13 +192,13 @@ test("D13 a firejail that ran the program without a sandbox is found out", {
   expect(existsSync(join(workspace, "ran"))).toBe(false);
 });
 
-test("D13 firejail is refused to root", { tags: ["needs/firejail", "needs/root"] }, async () => {
+test("D13 firejail is refused for root", { tags: ["needs/firejail", "needs/root"] }, async () => {
   expect(await sandboxMissing({ kind: "firejail", workspace })).toContain(
     "run the agent as an ordinary user",
   );
 });
 
-test("D13 firejail grants no device, and takes no path that it would read as a pattern, nor too many", {
+test("D13 firejail grants no device, and accepts no path that it would read as a pattern, nor too many", {
   tags: ["needs/linux"],
 }, async () => {
   const run = (options: SandboxOptions, grants = {}) =>
@@ -215,7 +215,7 @@ test("D13 firejail grants no device, and takes no path that it would read as a p
   await expect(run({ ...options, readable: many })).rejects.toThrow("firejail cannot show so many paths");
 });
 
-test("D13 podman: a container of an agent that is no more is removed at the next start, a living one's is not", {
+test("D13 podman: a container of an ended agent is removed at the next start, and a running agent's is not", {
   tags: NEEDED.podman,
   timeout: 120_000,
 }, async () => {
@@ -232,10 +232,10 @@ test("D13 podman: a container of an agent that is no more is removed at the next
   const own = ownerOf(process.pid);
   const [boot, space, pid, start] = own.split("-");
   await make([boot, space, spawnSync("true").pid, start].join("-"));
-  // Of an agent that had the same id before this one, and of one before the machine's start.
+  // Of an earlier agent with the same id, and of one from before the machine's start.
   await make([boot, space, pid, Number(start) - 1].join("-"));
   await make(["0".repeat(8), space, pid, start].join("-"));
-  // The process of another container cannot be looked for.
+  // The process of another container cannot be checked.
   const kept = [await make(own), await make([boot, "1", pid, "1"].join("-"))];
   expect(await sandboxMissing(options)).toBeUndefined();
   const left = (await podman("ps", "--all", "--format={{.Names}}")).trim().split("\n");
@@ -243,26 +243,26 @@ test("D13 podman: a container of an agent that is no more is removed at the next
   await podman("rm", ...kept);
 });
 
-test("D13 podman: a variable that would lead podman itself elsewhere is refused", async () => {
+test("D13 podman: a variable that would redirect podman itself is refused", async () => {
   const options = { kind: "podman" as const, workspace, stateDir: folder };
   const signal = new AbortController().signal;
   const run = sandbox(options).exec.run(["true"], { signal, env: { CONTAINERS_CONF: "x" } });
   await expect(run).rejects.toMatchObject({ code: "blocked" });
 });
 
-test("D13 what a kind promises less than bubblewrap is known", () => {
+test("D13 the weaker promises of each kind, compared with bubblewrap, are listed", () => {
   expect(KINDS.bubblewrap.gaps).toBeUndefined();
   for (const kind of ["firejail", "podman"] as const) expect(KINDS[kind].gaps).toContain(kind);
 });
 
-test("none is none", () => {
+test("the kind none has no sandbox", () => {
   expect(sandboxEngine("none", { workspace })).toMatchObject({
     lack: undefined,
     environment: { kind: "local" },
   });
 });
 
-test("D2 a bubblewrap that did not start is tried again, one that is not there is not", {
+test("D2 a bubblewrap that did not start is tried again, and a missing one is not", {
   tags: ["needs/bubblewrap"],
 }, async () => {
   const program = join(workspace, "bwrap");
@@ -270,7 +270,7 @@ test("D2 a bubblewrap that did not start is tried again, one that is not there i
   writeFileSync(program, "#!/bin/sh\necho 'bwrap: Resource temporarily unavailable' >&2; exit 1\n", {
     mode: 0o755,
   });
-  // Several groups of tools ask at once.
+  // Several groups of tools ask at the same time.
   const tries = await Promise.allSettled([engine.missing(), engine.missing()]);
   expect(tries).toMatchObject([1, 2].map(() => ({ status: "rejected", reason: { name: "NoAnswer" } })));
   expect(engine.lack).toContain("Resource temporarily unavailable");
@@ -279,7 +279,7 @@ test("D2 a bubblewrap that did not start is tried again, one that is not there i
   expect(engine.lack).toBeUndefined();
 });
 
-test("a device is there only when it was granted, and only one that exists", {
+test("only a device that was granted and exists is there", {
   tags: ["needs/bubblewrap"],
 }, async () => {
   const run = async (devices?: string[]) => {
@@ -298,7 +298,7 @@ test("a device is there only when it was granted, and only one that exists", {
   await expect(run(["/dev/no-such-device"])).rejects.toMatchObject({ code: "blocked" });
 });
 
-test("root's limit is a control group, where one can be made, and goes with the call", async () => {
+test("root's limit is a control group, if one can be made, and is removed after the call", async () => {
   const limit = await processGroupLimit(10);
   const group = limit.prefix[3];
   if (process.getuid?.() !== 0) expect(group).toBeUndefined();

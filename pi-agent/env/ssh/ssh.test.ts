@@ -33,14 +33,14 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-test("a host whose key is not known, a wrong key and a closed port are told apart", async () => {
+test("an unknown host key, a wrong key and a closed port are distinguished", async () => {
   expect(await sshMissing(options)).toBeUndefined();
   expect(await sshMissing({ ...options, knownHosts: "/dev/null" })).toContain("Host key verification failed");
   expect(await sshMissing({ ...options, key: "/dev/null" })).toContain("Permission denied");
   expect(await sshMissing({ ...options, port: 1 })).toContain("Connection refused");
 }, 20_000);
 
-test("what is not reached fails, and never runs here", async () => {
+test("an unreachable command fails, and never runs here", async () => {
   const far = ssh({ ...options, port: 1 });
   await expect(
     far.exec.run(["touch", join(cwd, "here")], { signal: new AbortController().signal }),
@@ -50,7 +50,7 @@ test("what is not reached fails, and never runs here", async () => {
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test("many calls share a connection, more at once than a server lets one have; close ends it", async () => {
+test("many calls share a connection, also more at once than a server allows on one; close ends it", async () => {
   const far = ssh(options);
   const runs = Array.from({ length: 14 }, async (_, n) => {
     const ran = await far.exec.run(["sh", "-c", `exit ${n}`], { signal: new AbortController().signal });
@@ -61,7 +61,7 @@ test("many calls share a connection, more at once than a server lets one have; c
   await until(() => mastersOf(sshd.key).length === 0, { what: "the master ends" });
 }, 20_000);
 
-test("D12 close resolves also where nothing else keeps the process running", async () => {
+test("D12 close resolves even when nothing else keeps the process running", async () => {
   const script = `
     import { ssh } from ${JSON.stringify(import.meta.resolve("./ssh.ts"))};
     const far = ssh(${JSON.stringify(options)});
@@ -89,7 +89,7 @@ test("D12 close ends a client that does not end by itself", async () => {
   await running;
 }, 30_000);
 
-/** The rest of the group is about an agent and the gateway: worker/conversation/remote-cases.test.ts. */
+/** The rest of the group concerns an agent and the gateway: worker/conversation/remote-cases.test.ts. */
 test("remote/cancel-confirmed, remote/transport-shorter-than-command", async () => {
   expect(casesOf("remote").map(({ id }) => id)).toContain("remote/cancel-confirmed");
   const far = ssh(options);
@@ -131,7 +131,7 @@ test("no option asks, forwards or trusts", () => {
   expect(line).toMatch(/^-F none /);
 });
 
-test("the last line of stderr is found in whatever pieces it comes, and nothing else is held back", () => {
+test("the last line of stderr is found however it is split, and nothing else is held back", () => {
   const whole = Buffer.from("words\0 more\n\0mark exit 7\n");
   for (let size = 1; size <= whole.length; size += 1) {
     let passed = "";
@@ -148,7 +148,7 @@ test("the last line of stderr is found in whatever pieces it comes, and nothing 
   }
 });
 
-/** Connections that are held for calls to come. */
+/** Returns the connections that are kept for later calls. */
 function mastersOf(key: string): string[] {
   return readdirSync("/proc").filter((pid) => {
     try {
