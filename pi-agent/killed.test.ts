@@ -1,4 +1,4 @@
-/** A real agent process, killed with SIGKILL in the middle of everything, and started again. */
+/** A real agent process that is killed with SIGKILL during everything that it does, and restarted. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { type House, house } from "./testing/house.ts";
 import type { ModelAnswer, ModelRequest } from "./testing/model.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** The repository's own Node, which strips types, whatever runs the tests. */
+/** The repository's own Node, which strips types, whichever Node runs the tests. */
 const OWN_NODE = join(ROOT, "node_modules/.bin/node");
 const NODE = existsSync(OWN_NODE) ? OWN_NODE : process.execPath;
 
@@ -59,7 +59,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 const marks = () => (existsSync(home.marks) ? readFileSync(home.marks, "utf8").trim().split("\n") : []);
 
-test("a prompt ends as unknown with the calls it made, a job and a call as unknown, an approval as a no", async () => {
+test("a prompt ends as unknown with its calls, a job and a call as unknown, and an approval as denied", async () => {
   const asked = Promise.withResolvers<void>();
   script = async ({ messages }) => {
     const results = messages.filter(({ role }) => role === "tool").length;
@@ -120,14 +120,14 @@ test("a prompt ends as unknown with the calls it made, a job and a call as unkno
     calls: [{ name: "memory", status: "success" }],
   });
   expect((await home.answer(question_id, "approve")).error).toBe(`no open question ${question_id}`);
-  // The same commands again are recognised: nothing runs, and the same is told.
+  // The same commands again are recognised: nothing runs, and the results are the same.
   const payload = { tool: "append", parameters: { wait_ms: 0 } };
   await home.peer.command("eye", { command: "tool", payload, request_id: call, n: 1 });
   await until(() => home.peer.reports(call).length >= 2);
   expect(marks()).toHaveLength(1);
 }, 40_000);
 
-test("the test tools are there only when the environment says so, and say what they need", async () => {
+test("the test tools exist only with their variable, and name what they need", async () => {
   const env = { PATH: process.env.PATH, EDGECALL_TEST_TOOLS: "1" };
   const child = spawn(NODE, [join(ROOT, "pi-agent/main.ts"), "--config", config], { env });
   processes.push(child);

@@ -1,6 +1,7 @@
 /**
- * Code that reads a stranger's or a model's text takes time in proportion to its length: sixteen times the text must not take
- * anything like 256 times as long. Ratios of the best of several runs, so that a busy machine changes nothing.
+ * Code that reads a stranger's or a model's text takes time in proportion to its length: sixteen times the text must
+ * take far less than 256 times as long. The tests compare the best of several runs, so that a loaded machine does not
+ * matter.
  */
 import { readArguments } from "@edgecall/core/loop/reply.ts";
 import { htmlToMarkdown } from "@edgecall/core/web/html-markdown.ts";
@@ -93,9 +94,9 @@ const LOOKED_AT: Array<[string, (text: string) => unknown]> = [
 
 const SMALL = 16_000;
 const TIMES = 16;
-/** Linear is 16, a square 256; a busy machine is in between. */
+/** A linear time gives 16 and a quadratic one 256; a loaded machine is in between. */
 const RATIO = 64;
-/** Below it a clock and a collection of garbage are all that is measured. */
+/** Below this, only the clock and garbage collection are measured. */
 const NOTHING_MS = 100;
 
 function bestOf(times: number, work: () => unknown): number {
@@ -110,7 +111,7 @@ function bestOf(times: number, work: () => unknown): number {
 
 const repeated = (unit: string, chars: number) => unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars);
 
-describe("S14 time grows with the text and no faster", () => {
+describe("S14 time grows only in proportion to the text", () => {
   test.each(LOOKED_AT)("S14 %s", (_, look) => {
     const slow: string[] = [];
     for (const unit of UNITS) {
@@ -118,7 +119,7 @@ describe("S14 time grows with the text and no faster", () => {
       let much = bestOf(1, () => look(large));
       if (much < NOTHING_MS) continue;
       let ratio = much / bestOf(5, () => look(small));
-      // Several tries, as the machine may have had something else to do; one good one is enough.
+      // Several attempts, because the machine may have been busy; one good one is enough.
       for (let tries = 0; tries < 3 && ratio > RATIO; tries += 1) {
         much = bestOf(3, () => look(large));
         ratio = Math.min(ratio, much / bestOf(5, () => look(small)));
@@ -129,7 +130,7 @@ describe("S14 time grows with the text and no faster", () => {
     expect(slow).toEqual([]);
   });
 
-  test("S14 what stopped the device in 0.2.0 takes no time", () => {
+  test("S14 the texts that stopped the device in 0.2.0 take no time", () => {
     expect(bestOf(3, () => judge(`${":(){".repeat(1_750)}`))).toBeLessThan(200);
     expect(bestOf(3, () => maskSecrets("token".repeat(800)))).toBeLessThan(200);
     expect(bestOf(3, () => maskSecrets("a".repeat(8_000)))).toBeLessThan(200);

@@ -7,7 +7,7 @@ import { until } from "../test/wait.ts";
 import { Peer, startBroker } from "./testing/home.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** The repository's own Node, which strips types, whatever runs the tests. */
+/** The repository's own Node, which strips types, whichever Node runs the tests. */
 const OWN_NODE = join(ROOT, "node_modules/.bin/node");
 const NODE = existsSync(OWN_NODE) ? OWN_NODE : process.execPath;
 
@@ -65,20 +65,20 @@ const toolCommand = (id: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-test("frozen past a call's deadline and thawed, it executes nothing", async () => {
+test("frozen past a call's deadline and continued, it runs nothing", async () => {
   const { broker, peer } = await home();
   const program = run(["--config", configFile(broker.port)]);
   await online(peer);
   program.child.kill("SIGSTOP");
   await until(() => /^State:\s+T/m.test(readFileSync(`/proc/${program.child.pid}/status`, "utf8")));
   await peer.command("proc", toolCommand("late", { expires_in_ms: 1_000 }));
-  // Time itself is the condition here: the deadline has to pass while the process stands still.
+  // Here the condition is time itself: the deadline has to pass while the process is frozen.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   program.child.kill("SIGCONT");
   const [report] = await until(() => peer.reports("late").length && peer.reports("late"));
   expect(report?.payload).toMatchObject({ status: "error", code: "expired", error_type: "timeout" });
   expect(program.stderr()).not.toContain('"tool.start"');
-  // What comes when the doubt is over is served as ever.
+  // After the time of doubt, calls are served as usual.
   const served = await until(async () => {
     const { payload } = await peer.ask("proc", toolCommand(crypto.randomUUID(), { expires_in_ms: 1_000 }));
     return payload.status === "success" && payload;
@@ -96,7 +96,7 @@ test("SIGTERM: goodbye and 0", async () => {
   expect(presence(peer).at(-1)?.reason).toBe("shutdown");
 }, 30_000);
 
-test("SIGKILL: the last will; and a repeated request is still known to the next process", async () => {
+test("SIGKILL: the last will; and the next process still recognises a repeated request", async () => {
   const { broker, peer } = await home();
   const config = configFile(broker.port);
   const first = run(["--config", config]);
@@ -110,7 +110,7 @@ test("SIGKILL: the last will; and a repeated request is still known to the next 
   expect(await peer.ask("proc", toolCommand("once"))).toEqual(report);
 }, 30_000);
 
-test("started by another program it says when it is ready, and ends with it", async () => {
+test("started by another program, it reports when it is ready, and ends with that program", async () => {
   const { broker, peer } = await home();
   const program = run(["--config", configFile(broker.port), "--id", "other"], { ipc: true });
   await until(() => program.messages.length > 0, { within: 15_000 });
@@ -120,7 +120,7 @@ test("started by another program it says when it is ready, and ends with it", as
   expect(await program.exit).toBe(0);
 }, 30_000);
 
-test("wrong use is told by name, with exit 2", async () => {
+test("wrong usage is named, with exit code 2", async () => {
   const missing = run([]);
   expect(await missing.exit).toBe(2);
   expect(missing.stderr()).toMatch(/missing: --config FILE[\s\S]*usage:/);
@@ -134,7 +134,7 @@ test("wrong use is told by name, with exit 2", async () => {
   expect(wrong.stderr()).toMatch(/tools\.sandboxing: .*"bubblewrap"/);
 }, 30_000);
 
-test("S14 texts that stopped it in 0.2.0 do not: a ping is answered within a second meanwhile", {
+test("S14 the texts that stopped it in 0.2.0 do not: meanwhile a ping is answered within a second", {
   tags: ["needs/bubblewrap"],
   timeout: 60_000,
 }, async () => {
@@ -162,7 +162,7 @@ test("S14 texts that stopped it in 0.2.0 do not: a ping is answered within a sec
   expect(Math.max(...waits)).toBeLessThan(1_000);
 });
 
-test("S14 a watchdog of its own ends an agent that hangs, and where nobody else would, starts it again", async () => {
+test("S14 its own watchdog ends a hanging agent, and restarts it where nothing else would", async () => {
   const { broker, peer } = await home();
   const config = configFile(broker.port);
   const env = { EDGECALL_STUCK_SECS: "2", EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: `${config}.marks` };
@@ -183,7 +183,7 @@ test("S14 a watchdog of its own ends an agent that hangs, and where nobody else 
   open.push({ stop: async () => void process.kill(Number(pid), "SIGKILL") });
 }, 60_000);
 
-test("S14 the watchdog leaves alone what waits, and an agent that a container's engine starts again it only ends", async () => {
+test("S14 the watchdog ignores an agent that only waits, and only ends one that a container engine restarts", async () => {
   const { broker, peer } = await home();
   const config = configFile(broker.port);
   const env = {

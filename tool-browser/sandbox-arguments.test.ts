@@ -1,4 +1,4 @@
-/** What a program in the browser's sandbox can do: here a shell, in place of a Chromium that a page took over. */
+/** What a program in the browser's sandbox can do. A shell takes the place of a Chromium that a page took over. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
@@ -33,7 +33,7 @@ async function inside(script: string, as: readonly string[] = []): Promise<strin
 }
 
 describe.each(USERS)("%s", { tags: ["needs/bubblewrap", "needs/chromium"] }, (_, as) => {
-  test("there is no network but a loopback of its own", async () => {
+  test("the only network is its own loopback", async () => {
     const trap = await startTrap();
     const said = await inside(
       `cut -d: -f1 /proc/net/dev | tail -n +3; /run/edgecall/node -e '
@@ -51,7 +51,7 @@ describe.each(USERS)("%s", { tags: ["needs/bubblewrap", "needs/chromium"] }, (_,
     await trap.close();
   });
 
-  test("there is no file of the host but its programs, and nothing to write but memory", async () => {
+  test("the only files are the host's programs, and only memory can be written", async () => {
     expect(
       await inside(
         "ls /; ls /etc /home /root /var /sys 2>/dev/null; cat /etc/passwd /etc/shadow 2>&1 || true",
@@ -73,7 +73,7 @@ describe.each(USERS)("%s", { tags: ["needs/bubblewrap", "needs/chromium"] }, (_,
     expect(await inside("find /proc/sys /proc/irq -type f 2>/dev/null | wc -l", as)).toBe("0");
   });
 
-  test("there is no process, no capability and no variable of the agent's", async () => {
+  test("there is no process, no capability and no variable of the agent", async () => {
     expect(await inside("ls -d /proc/[0-9]* | wc -l", as)).toMatch(/^[1-5]$/);
     expect(await inside("grep CapEff /proc/self/status; id -u", as)).toMatch(/0000000000000000\n1000$/);
     expect(await inside("tr '\\0' '\\n' < /proc/1/environ | cut -d= -f1 | sort | tr '\\n' ' '", as)).toMatch(
@@ -86,7 +86,7 @@ describe.each(USERS)("%s", { tags: ["needs/bubblewrap", "needs/chromium"] }, (_,
   });
 });
 
-test("Chromium is started with its own sandbox, and with the guard for everything", () => {
+test("Chromium runs with its own sandbox, and with the guard for all its connections", () => {
   const all = CHROMIUM_ARGUMENTS.join("\n");
   expect(all).not.toMatch(/no-sandbox|disable-setuid|disable-seccomp|single-process|remote-debugging-port/);
   for (const needed of [

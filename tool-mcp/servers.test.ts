@@ -57,7 +57,7 @@ async function open(...given: object[]) {
   return { servers, run, cwd, changes: () => changes };
 }
 
-/** A server over HTTP in a process of its own. */
+/** Starts a server over HTTP in its own process. */
 async function overHttp(...more: string[]): Promise<string> {
   const child = spawn(process.execPath, [PROGRAM, "http", ...more], { stdio: ["ignore", "pipe", "inherit"] });
   closing.push(async () => {
@@ -77,7 +77,7 @@ describe.each([
   ["an address", async () => ({ url: await overHttp(), token: TOKEN })],
   ["an address without the old handshake", async () => ({ url: await overHttp("modern"), token: TOKEN })],
 ])("%s", (_, reach) => {
-  test("is a set of tools that answer, fail, and bring pictures", async () => {
+  test("is a set of tools that answer, fail, and return pictures", async () => {
     const { servers, run } = await open(await reach());
     expect(servers.missing()).toEqual([]);
     const echo = named(servers.tools(), "s0_echo");
@@ -110,7 +110,7 @@ describe.each([
     ]);
   });
 
-  test("a call that is given up is cancelled there; its progress is heard before", async () => {
+  test("a call that is given up is cancelled there; its progress arrives before", async () => {
     const given = await reach();
     const { run, cwd } = await open({
       ...given,
@@ -132,7 +132,7 @@ describe.each([
   });
 });
 
-describe("who may be told what", () => {
+describe("limits of trust", () => {
   test("a program gets its own variables and none of the agent's", async () => {
     process.env.EDGECALL_TEST_KEY = "key-of-the-agent";
     const { run } = await open({ command: stdio(), env: { ITS_KEY: "key-of-its-own" } });
@@ -141,14 +141,14 @@ describe("who may be told what", () => {
     expect(JSON.stringify(content)).not.toContain("key-of-the-agent");
   });
 
-  test("effect and permission are the owner's words, not the server's", async () => {
+  test("the owner sets effect and permission, not the server", async () => {
     const { servers } = await open({ command: stdio(), reads: ["echo"], tools: ["echo", "fail"] });
     expect(servers.tools().map(({ name }) => name)).toEqual(["s0_echo", "s0_fail"]);
     expect(named(servers.tools(), "s0_echo")).toMatchObject({ effect: "read", permission: "shell" });
     expect(named(servers.tools(), "s0_fail")).toMatchObject({ effect: "exec", permission: "shell" });
   });
 
-  test("a program in the sandbox is spoken with like any other, and sees nothing of this house", {
+  test("a program in the sandbox works like any other, and sees nothing of this machine", {
     tags: ["needs/bubblewrap"],
   }, async () => {
     const { run } = await open({ command: stdio(), sandbox: true });
@@ -159,7 +159,7 @@ describe("who may be told what", () => {
   });
 });
 
-describe("a server that is not there", () => {
+describe("an unreachable server", () => {
   test.each([
     ["no such program", { command: ["/no/such/program"] }, /there is no such program/],
     [
@@ -168,18 +168,18 @@ describe("a server that is not there", () => {
       /exit code 3: nothing to do/,
     ],
     ["an address that nobody listens on", { url: "http://127.0.0.1:1/mcp" }, /cannot be reached/],
-  ])("%s: told by name, with why", async (_, given, why) => {
+  ])("%s: reported by name, with the reason", async (_, given, why) => {
     const { servers } = await open(given);
     expect(servers.tools()).toEqual([]);
     expect(servers.missing()).toMatchObject([{ name: "s0_*", why: expect.stringMatching(why) }]);
   });
 
-  test("a wrong token is told", async () => {
+  test("a wrong token is reported", async () => {
     const { servers } = await open({ url: await overHttp(), token: "wrong" });
     expect(servers.missing()[0]?.why).toMatch(/answered 401/);
   });
 
-  test("one that dies in a call leaves its outcome unknown, and is there again for the next", async () => {
+  test("one that dies during a call leaves its outcome unknown, and is there again for the next", async () => {
     const { run, servers, changes } = await open({ command: stdio() });
     const died = await run("s0_die");
     expect(died.fault?.code).toBe("outcome_unknown");
@@ -207,14 +207,14 @@ describe("settings", () => {
     expect(read.ok ? "" : read.error).toContain(error);
   });
 
-  test("two servers of one name", () => {
+  test("two servers with one name", () => {
     expect(readMcpServers([ok, ok])).toMatchObject({
       ok: false,
       error: expect.stringContaining("mcp.1.name"),
     });
   });
 
-  test("names of tools are an action's names", () => {
+  test("names of tools become names of actions", () => {
     for (const tool of ["a", "a.b", "x".repeat(200), "ä/ö"])
       expect(mcpToolName("files", tool)).toMatch(/^files_[A-Za-z0-9_-]{1,58}$/);
     expect(mcpToolName("files", "a.b")).not.toBe(mcpToolName("files", "a/b"));

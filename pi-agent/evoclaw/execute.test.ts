@@ -14,7 +14,7 @@ const say = (id: string, command: string, payload: Fields = {}, more: Fields = {
   served.peer.ask(id, { command, payload, request_id: served.nextId(), ...more });
 
 describe("execute", () => {
-  test("a monitor: EvoClaw's shapes, without the alerts that need a market", async () => {
+  test("a monitor: EvoClaw's fields, without the alerts that need a market", async () => {
     const execute = async (action?: string) => await say("eye", "execute", { ...(action && { action }) });
     expect((await execute()).payload).toEqual({
       status: "executed",
@@ -34,7 +34,7 @@ describe("execute", () => {
     });
   });
 
-  test("a trader trades nothing here; other types acknowledge", async () => {
+  test("a trader trades nothing here; other types only acknowledge", async () => {
     await served.start({ agentId: "trader", agentType: "trader" });
     expect(await say("trader", "execute", { action: "place_order", coin: "BTC" })).toMatchObject({
       report_type: "error",
@@ -63,7 +63,7 @@ describe("execute", () => {
 describe("evolution", () => {
   const evolution = (payload: Fields = {}) => served.ask("evolution", payload);
 
-  test("performance is that of the tools, until trades are recorded", async () => {
+  test("performance comes from the tools until trades are recorded", async () => {
     await served.tool("counted");
     await served.tool("toaster");
     expect((await evolution({ action: "get_performance" })).payload).toMatchObject({
@@ -106,7 +106,7 @@ describe("evolution", () => {
     expect((await evolution({ action: "get_trade_history" })).payload.trade_count).toBe(1);
   });
 
-  test("reset; and what is wrong, in EvoClaw's words", async () => {
+  test("reset; and errors in EvoClaw's words", async () => {
     expect((await evolution({ action: "reset" })).payload.status).toBe("evolution_tracker_reset");
     expect((await evolution({ action: "get_performance" })).payload).toMatchObject({
       performance: { total_trades: 0 },

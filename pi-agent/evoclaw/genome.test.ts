@@ -3,7 +3,7 @@ import { genome } from "../testing/genome.ts";
 import { blocks, characterText, leavesEnabled, readGenome } from "./genome.ts";
 
 describe("reading", () => {
-  test("EvoClaw's whole genome is taken, and what we do not know of it is kept", () => {
+  test("EvoClaw's whole genome is accepted, and unknown fields are kept", () => {
     const whole = {
       identity: { name: "unnamed-agent", persona: "helpful, reliable", voice: "balanced" },
       skills: {
@@ -62,7 +62,7 @@ describe("reading", () => {
   });
 });
 
-test("a skill is disabled only by name", () => {
+test("a skill is disabled only by its name", () => {
   const some = genome({ skills: { see: { enabled: false }, hear: { enabled: true } } });
   expect(["see", "hear", "smell", "constructor"].filter((skill) => !leavesEnabled(some, skill))).toEqual([
     "see",
@@ -70,7 +70,7 @@ test("a skill is disabled only by name", () => {
   expect(leavesEnabled(undefined, "see")).toBe(true);
 });
 
-test("an action is blocked by a tool's name, the name it is called by, or any of its permissions", () => {
+test("an action is blocked by a tool's name, its call name, or any of its permissions", () => {
   const blocking = (...names: string[]) => genome({ constraints: { blocked_actions: names } });
   const tool = { name: "say", permission: "device", permissions: ["device", "network"] } as const;
   for (const name of ["say", "say@1.0", "device", "network"]) {
@@ -82,7 +82,7 @@ test("an action is blocked by a tool's name, the name it is called by, or any of
   expect(blocks(blocking("cpu"), { name: "disk" }, "disk")).toBe(false);
 });
 
-test("figures of behaviour come as words", () => {
+test("behaviour figures become words", () => {
   const text = characterText(
     genome({ behavior: { risk_tolerance: 0.1, verbosity: 0.9, autonomy: 0.5, prompt_style: "socratic." } }),
   );

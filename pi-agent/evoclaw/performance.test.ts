@@ -10,7 +10,7 @@ function trades(...profits: number[]): Trades {
   return made;
 }
 
-test("nothing done, nothing known", () => {
+test("without calls nothing is known", () => {
   expect(judge({}, [])).toEqual({
     performance: {
       win_rate: 0,
@@ -25,7 +25,7 @@ test("nothing done, nothing known", () => {
   });
 });
 
-test("of the calls of tools: successes, time-outs and speed", () => {
+test("from the tools' calls: successes, time-outs and speed", () => {
   const tools = new ToolMetrics();
   for (let n = 0; n < 6; n += 1) tools.count("cpu", 0);
   tools.count("bash", 20_000, { text: "slow", errorType: "timeout" });
@@ -33,11 +33,11 @@ test("of the calls of tools: successes, time-outs and speed", () => {
   const { performance, fitness, basis } = judge(tools.read(), []);
   expect(performance).toMatchObject({ win_rate: 75, total_trades: 8, total_pnl: 0 });
   expect(basis).toBe("tools");
-  // 70 × 6/8, 20 × 7/8, and 10 × 1/2 for 5 s on average.
+  // 70 × 6/8, 20 × 7/8, and 10 × 1/2 for an average of 5 s.
   expect(fitness).toBeCloseTo(52.5 + 17.5 + 5);
 });
 
-test("of trades: EvoClaw's figures, by its own examples", () => {
+test("from trades: EvoClaw's figures, with its own examples", () => {
   const { performance, basis } = judge({}, trades(100, -30, 50).list());
   expect(basis).toBe("trades");
   expect(performance).toMatchObject({ total_trades: 3, total_pnl: 120, avg_profit_per_trade: 40 });
@@ -55,7 +55,7 @@ test("of trades: EvoClaw's figures, by its own examples", () => {
   expect(judge({}, trades(100, 50, -30).list()).performance.sharpe_ratio).toBeCloseTo(-5 / Math.sqrt(6_050));
 });
 
-test("the oldest trades go", () => {
+test("the oldest trades are dropped", () => {
   const many = trades(...Array.from({ length: MAX_TRADES + 5 }, (_, n) => n));
   expect(many.list()).toHaveLength(MAX_TRADES);
   expect(many.list()[0]?.pnl).toBe(5);

@@ -13,7 +13,7 @@ const at =
   (temperature: number) =>
   (now: Readonly<Taught>): Taught => ({ ...now, agent: { temperature } });
 
-test("each change is a version, in force and on disk when it is told, and there after a restart", async () => {
+test("each change is a version, effective and on disk when it is reported, and kept over a restart", async () => {
   const dir = folder();
   const profile = await open(dir);
   let heard = 0;
@@ -35,7 +35,7 @@ test("each change is a version, in force and on disk when it is told, and there 
   ]);
 });
 
-test("the same once more is no version; a refusal and a disk that fails change nothing", async () => {
+test("the same change again makes no version; a refusal or a disk error changes nothing", async () => {
   const dir = folder();
   const profile = await open(dir);
   await profile.change("", at(1));
@@ -61,7 +61,7 @@ test("the same once more is no version; a refusal and a disk that fails change n
   expect(onDisk(dir)).toMatchObject({ version: 1, agent: { temperature: 1 } });
 });
 
-test("changes at the same time are made one after another, and none is lost", async () => {
+test("simultaneous changes are made one after another, and none is lost", async () => {
   const profile = await open(folder());
   const made = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
@@ -72,7 +72,7 @@ test("changes at the same time are made one after another, and none is lost", as
   expect(Object.keys(profile.taught.strategies)).toHaveLength(8);
 });
 
-test("the last versions are kept; one of them comes back whole, as a new version", async () => {
+test("the last versions are kept; one of them can be restored whole, as a new version", async () => {
   const dir = folder();
   const profile = await open(dir);
   for (let n = 1; n <= KEPT_VERSIONS + 3; n += 1) await profile.change("", at(n / 10));
@@ -100,7 +100,7 @@ test("the file of an earlier release is its first version", async () => {
   ]);
 });
 
-test("a file that cannot be read is put aside for a person, and said", async () => {
+test("an unreadable file is kept for a person, and reported", async () => {
   const dir = folder();
   writeFileSync(join(dir, "profile.json"), "{ broken");
   const { log, lines } = memoryLog();

@@ -7,7 +7,7 @@ const own = {
   systemPrompt: "The cat is called Tom.",
 };
 
-test("what is set counts, what is not stays agent.toml's, and null takes a key back", () => {
+test("set keys count, the others keep agent.toml's values, and null resets a key", () => {
   const changes = {
     system_prompt: "Speak Dutch.",
     model: "large",
@@ -45,18 +45,18 @@ test.each([
   [{ api_key: "x", temperature: 0.1 }, /^api_key: unknown/],
   [{ policy: { bash: "allow" } }, /policy: unknown/],
   [[], /an object of: system_prompt/],
-])("%j goes beyond agent.toml", (changes, error) => {
+])("%j exceeds agent.toml", (changes, error) => {
   expect(changeTuning({}, changes, own)).toEqual({ ok: false, error: expect.stringMatching(error) });
 });
 
-test("an agent without a model has none to tune", () => {
+test("an agent without a model has no model to tune", () => {
   const { llm: _llm, ...rest } = own;
   const changed = changeTuning({}, { temperature: 1 }, { ...rest, llm: undefined });
   expect(changed).toEqual({ ok: false, error: expect.stringContaining("this agent has no model") });
   expect(tuned({ ...rest, llm: undefined }, { temperature: 1 }).llm).toBeUndefined();
 });
 
-test("an agent.toml that was lowered since bounds what was set before", () => {
+test("when agent.toml was lowered since, it bounds earlier changes", () => {
   const lowered = { ...own, limits: { maxModelCalls: 2, maxFailedBatches: 1, maxParallel: 1 } };
   expect(tuned(lowered, { max_tool_iterations: 9, max_parallel_tools: 4 }).limits).toEqual(lowered.limits);
 });

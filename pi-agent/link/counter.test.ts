@@ -10,7 +10,7 @@ const { log, lines } = memoryLog();
 /** A Pi without a clock: each boot begins in 1970. */
 const noClock = () => 0;
 
-test("it rises within a connection, from one to the next, and over restarts without a clock", async () => {
+test("it rises within a connection, from one connection to the next, and over restarts without a clock", async () => {
   const path = file();
   const said: number[] = [];
   for (let boot = 0; boot < 3; boot += 1) {
@@ -28,7 +28,7 @@ test("it rises within a connection, from one to the next, and over restarts with
   expect(new Set(said).size).toBe(said.length);
 });
 
-test("a power cut right after a connection was made: its numbers are not used again", async () => {
+test("after a power cut right after a connection was made, its numbers are not used again", async () => {
   const path = file();
   const counter = await Counter.open({ file: path, log, wallClock: noClock });
   counter.connecting();
@@ -43,14 +43,14 @@ test("a power cut right after a connection was made: its numbers are not used ag
   expect(again.next()).toBeGreaterThan(last);
 });
 
-test("a lost or damaged file: a set clock is enough", async () => {
+test("with a lost or damaged file a set clock is enough", async () => {
   const path = file();
   const now = Date.now();
   const counter = await Counter.open({ file: path, log, wallClock: () => now });
   counter.connecting();
   const last = counter.next();
   truncateSync(path, 5);
-  // No device that was up and connected comes back within two seconds of its clock.
+  // No device that was connected comes back within two seconds of its clock.
   const again = await Counter.open({ file: path, log, wallClock: () => now + 3_000 });
   again.connecting();
   expect(again.next()).toBeGreaterThan(last);
@@ -69,7 +69,7 @@ test("a block that is used up is followed by the next one", async () => {
   expect(last).toBeLessThan(counter.will);
 });
 
-test("a disk that cannot be written is said, and the clock has to do", async () => {
+test("a disk that cannot be written is reported, and the clock is used instead", async () => {
   const notAFolder = file();
   writeFileSync(notAFolder, "");
   const counter = await Counter.open({ file: join(notAFolder, "counter.json"), log });

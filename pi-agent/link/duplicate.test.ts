@@ -1,4 +1,4 @@
-/** Two devices with one id and one key: a card was copied. */
+/** Two devices with one id and one key, because a card was copied. */
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ async function home(): Promise<Home> {
   return { broker, peer, last };
 }
 
-/** The card as it was when the first device ran, in another device. */
+/** The card's content from when the first device ran, in another device. */
 async function withCopy({ broker }: Home, signs: boolean) {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-card-"));
   const settings = (stateDir: string) =>
@@ -69,7 +69,7 @@ test.each([
   ["a paired agent", true],
   ["an agent without a key", false],
 ])(
-  "D15 the copy of %s is refused by name, and the first works on",
+  "D15 the copy of %s is refused by name, and the first continues",
   async (_, signs) => {
     const at = await home();
     const { first, one, two, start } = await withCopy(at, signs);
@@ -86,13 +86,13 @@ test.each([
       what: "the first is there again",
     });
     if (signs) {
-      // The gateway believed the first one last: everything that the copy said is older.
+      // The first one's messages are the last ones that the gateway accepted: all of the copy's are older.
       const said = at.peer.raw.map(({ text }) => JSON.parse(text) as Stamp);
       const ofCopy = said.filter(({ boot_id }) => boot_id === second.bootId).map(({ n }) => n);
       expect(ofCopy.length).toBeGreaterThan(0);
       expect(at.last().n).toBeGreaterThan(Math.max(...ofCopy));
     }
-    // And from then on there is peace: the line of the first is not broken any more.
+    // After that the first one's connection is not broken again.
     const connects = () => one.filter(({ event }) => event === "mqtt.connected").length;
     const settled = connects();
     await second.stop();
@@ -105,7 +105,7 @@ test.each([
   40_000,
 );
 
-test("D15 the copy takes the place of the first when that is gone", async () => {
+test("D15 the copy takes over when the first is gone", async () => {
   const at = await home();
   const { first, two, start } = await withCopy(at, true);
   const second = await start();
@@ -118,7 +118,7 @@ test("D15 the copy takes the place of the first when that is gone", async () => 
   });
 }, 60_000);
 
-test("D15 a recording of an earlier run makes nobody give way", async () => {
+test("D15 a recording of an earlier run makes no device give way", async () => {
   const at = await home();
   const folder = mkdtempSync(join(tmpdir(), "edgecall-card-"));
   const settings = testSettings(at.broker.port, { stateDir: join(folder, "one"), gatewayKey });

@@ -15,7 +15,7 @@ async function keyOf(publicKey: string): Promise<Key> {
   return key;
 }
 
-test("it is made once, for its own user alone, and is the same at the next start", async () => {
+test("it is made once, readable only by its own user, and is the same at the next start", async () => {
   const dir = folder();
   const first = await openIdentity(dir);
   const again = await openIdentity(dir);
@@ -24,7 +24,7 @@ test("it is made once, for its own user alone, and is the same at the next start
   expect(statSync(join(dir, "key.json")).mode & 0o777).toBe(0o600);
 });
 
-test("what it signs is believed in the gateway's runtime, and here", async () => {
+test("its signatures are valid in the gateway's runtime, and here", async () => {
   const identity = await openIdentity(folder());
   const text = identity.sign(reports, '{"a":"ä\\ud83d\\ude00","n":1}');
   expect(await isSigned(await keyOf(identity.publicKey), reports, text)).toBe(true);
@@ -32,7 +32,7 @@ test("what it signs is believed in the gateway's runtime, and here", async () =>
   expect(signedTextVerifier(identity.publicKey)({ ...reports, agent: "ear" }, text)).toBe(false);
 });
 
-test("an old key names the new one", async () => {
+test("an old key signs the new one", async () => {
   const dir = folder();
   const old = await openIdentity(dir);
   const next = await makeIdentity(dir);
@@ -41,7 +41,7 @@ test("an old key names the new one", async () => {
   expect((await openIdentity(dir)).publicKey).toBe(next.publicKey);
 });
 
-test("a damaged key, however it was cut, is never replaced behind the owner's back", async () => {
+test("a damaged key, however it was cut, is never replaced without the owner", async () => {
   const dir = folder();
   await openIdentity(dir);
   const path = join(dir, "key.json");
@@ -57,7 +57,7 @@ test("a damaged key, however it was cut, is never replaced behind the owner's ba
   await expect(openIdentity(dir)).rejects.toThrow(/damaged/);
 });
 
-test("not being paired is one thing, a damaged pairing another", async () => {
+test("an unpaired device and a damaged pairing are distinguished", async () => {
   const dir = folder();
   expect(await readGateway(dir)).toBeUndefined();
   const { publicKey } = await openIdentity(dir);
@@ -67,11 +67,11 @@ test("not being paired is one thing, a damaged pairing another", async () => {
   await expect(readGateway(dir)).rejects.toThrow(/gateway\.json: damaged/);
 });
 
-test("a gateway's key that is none is named", () => {
+test("an invalid gateway key is reported", () => {
   expect(() => signedTextVerifier("nonsense")).toThrow("gateway.public_key: 'nonsense' is no Ed25519 key");
 });
 
-test("its token for the relay is taken for five minutes, there alone, and holds by its key", async () => {
+test("its relay token is valid for five minutes, only there, and only with its key", async () => {
   const identity = await openIdentity(folder());
   const now = Date.now();
   const place = relayPlace("https://gw.example.org/v1/relay/home/");

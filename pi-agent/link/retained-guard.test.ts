@@ -1,4 +1,4 @@
-/** An agent mends its retained texts when somebody changes them, and not without end. */
+/** An agent restores its retained messages when another client changes them, with growing pauses. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startBroker } from "../../local/broker.ts";
 import { until } from "../../test/wait.ts";
@@ -27,7 +27,7 @@ describe("S10 the guard", () => {
     vi.advanceTimersByTime(ms);
   };
 
-  test("S10 lets alone what it said itself, and what came before it said anything", () => {
+  test("S10 ignores its own messages, and those from before its first one", () => {
     guard.seen("tools", "of an earlier run");
     guard.published("tools", "a");
     guard.published("tools", "b");
@@ -37,7 +37,7 @@ describe("S10 the guard", () => {
     expect(mended).toEqual([]);
   });
 
-  test("S10 mends what somebody else wrote, ever more seldom", () => {
+  test("S10 restores what another client wrote, more and more rarely", () => {
     for (let second = 0; second < 3_600; second += 1) {
       guard.published("presence", "mine");
       guard.seen("presence", "an old one");
@@ -48,7 +48,7 @@ describe("S10 the guard", () => {
   });
 });
 
-test("S10 an agent puts back its presence, capabilities and tools", async () => {
+test("S10 an agent restores its presence, capabilities and tools", async () => {
   const broker = await startBroker();
   const port = Number(new URL(broker.url).port);
   const peer = await Peer.connect(port);

@@ -1,4 +1,4 @@
-/** An agent that knows its gateway's key: what it says is signed, and what a stranger orders is not done. */
+/** An agent that knows its gateway's key: its messages are signed, and a stranger's commands are not run. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const newIdentity = () => new Identity(KeyPair.make());
 const gateway = newIdentity();
 const folder = mkdtempSync(join(tmpdir(), "edgecall-signed-"));
 const stateDir = join(folder, "state");
-/** Of the agent under test; `served` has another one, `eye`, that knows no gateway. */
+/** The id of the agent under test; `served` has another one, `eye`, that knows no gateway. */
 const ID = "sealed";
 
 type Fields = Record<string, unknown>;
@@ -50,14 +50,14 @@ function signed(command: string, payload: Fields = {}, more: Parameters<typeof o
   return { request_id, text: by.sign({ agent: ID, kind: "commands" }, text) };
 }
 
-/** Sends a command. @returns the first report of it after that, as published */
+/** Sends a command. @returns the agent's first report after that, as published */
 async function send({ request_id, text }: { request_id: string; text: string }) {
   const before = served.peer.reports(request_id).length;
   await served.peer.send(ID, text);
   return await until(() => served.peer.reports(request_id)[before], { what: `a report of ${request_id}` });
 }
 
-/** Everything sent before is behind it: the agent reads in order. */
+/** Resolves when the agent has read everything that was sent before, because it reads in order. */
 const passed = () => send(signed("ping"));
 
 async function expectNotRun(text: string): Promise<void> {
@@ -69,7 +69,7 @@ async function expectNotRun(text: string): Promise<void> {
 
 const REFUSED = /^This device obeys its own gateway alone, and refused a command: .+\. Nothing was run\./;
 
-test("everything that it says carries its signature, a number that rises, and its run", async () => {
+test("every message has its signature, a rising counter, and its run", async () => {
   await send(signed("tool", toggle));
   await until(() => served.peer.raw.some(({ id, kind }) => id === ID && kind === "reports"));
   const said = served.peer.raw.filter(({ id }) => id === ID);
@@ -83,7 +83,7 @@ test("everything that it says carries its signature, a number that rises, and it
   for (const { text } of said) expect(JSON.parse(text)).toMatchObject({ boot_id: agent.bootId });
 });
 
-test("its gateway's command is carried out, once, however often it comes", async () => {
+test("its gateway's command is run once, however often it arrives", async () => {
   const runs = served.toggle.runs.length;
   const command = signed("tool", toggle);
   const first = await send(command);
@@ -131,12 +131,12 @@ describe("is refused, and nothing is run:", () => {
       report_type: "error",
       payload: { error: expect.stringMatching(REFUSED) },
     });
-    // Its own word would be taken for the answer to a call of that id.
+    // A signed refusal would be taken for the answer to a call with that id.
     expect(report).not.toHaveProperty("sig");
     expect(served.toggle.runs).toHaveLength(runs);
   });
 
-  test("a recorded command, by a ledger that does not know it", async () => {
+  test("a recorded command, with a ledger that does not know it", async () => {
     const command = signed("get_metrics");
     await send(command);
     await served.peer.send(ID, command.text);
@@ -159,7 +159,7 @@ describe("is refused, and nothing is run:", () => {
     expect(served.counted.runs).toHaveLength(counts);
   });
 
-  test("whatever else strangers make of it", async () => {
+  test("anything else that strangers make of it", async () => {
     const { text } = signed("tool", toggle);
     const change = fc
       .tuple(fc.nat(text.length - 1), fc.string({ unit: "binary", maxLength: 3 }))
@@ -179,7 +179,7 @@ describe("is refused, and nothing is run:", () => {
   });
 });
 
-test("a presence that a stranger wrote on its topic is put right, and is no duel of two agents", async () => {
+test("a presence that a stranger wrote on its topic is corrected, and is not taken for a second agent", async () => {
   const births = () =>
     served.peer.raw.filter(
       ({ id, kind, text }) => id === ID && kind === "presence" && text.includes('"birth"'),
@@ -196,7 +196,7 @@ test("a presence that a stranger wrote on its topic is put right, and is no duel
   expect(served.lines.filter(({ event }) => event === "mqtt.duplicate_agent_id")).toEqual([]);
 });
 
-test("its last will is signed, newer than all that it said, and older than its next birth", async () => {
+test("its last will is signed, newer than all its messages, and older than its next birth", async () => {
   const wills = () => served.peer.raw.filter(({ id, text }) => id === ID && text.includes('"last will"'));
   expect(wills()).toEqual([]);
   served.cut(ID);

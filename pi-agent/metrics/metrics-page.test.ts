@@ -13,7 +13,7 @@ afterEach(async () => {
   home = undefined;
 });
 
-test("calls by tool and error, questions, queues; promtool takes it", async () => {
+test("calls by tool and error, questions, queues; promtool accepts the page", async () => {
   const own = await house(({ messages }, count) => {
     if (count === 1) return { calls: [{ name: "no_such_tool", args: {} }] };
     return { text: `heard: ${messages.at(-1)?.content ?? ""}` };
@@ -47,7 +47,7 @@ test("calls by tool and error, questions, queues; promtool takes it", async () =
   expect((await get("/else")).status).toBe(404);
 });
 
-test("without a port there is none, and one that is taken is no reason not to serve", async () => {
+test("without a port there is no page, and a taken port does not stop the agent", async () => {
   const own = await house();
   home = own;
   const first = await own.start({ policy, metrics: { port: own.port, host: "127.0.0.1" } });

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo();
 });
 
-/** A service whose words to systemd go to a file. */
+/** A service whose messages to systemd go to a file. */
 async function served(onTrial: boolean, more: Record<string, string> = {}) {
   const broker: Broker = await startBroker();
   const folder = mkdtempSync(join(tmpdir(), "edgecall-service-"));
@@ -41,7 +41,7 @@ async function served(onTrial: boolean, more: Record<string, string> = {}) {
   return { broker, folder, service, start, status, said: () => readFileSync(said, "utf8") };
 }
 
-test("systemd hears of it once it runs; whoever asks, what it offers and how its connection is", async () => {
+test("systemd is told when it runs; the status says what it offers and how its connection is", async () => {
   const { broker, service, start, status, said } = await served(false);
   const agent = await start();
   service.started(agent);
@@ -55,7 +55,7 @@ test("systemd hears of it once it runs; whoever asks, what it offers and how its
   expect(said()).toMatch(/STATUS=offline: /);
 });
 
-test("on trial it is ready when it is online, and not before", async () => {
+test("on trial it is ready only when it is online", async () => {
   const { service, start, said } = await served(true);
   service.started(await start());
   expect(said()).not.toContain("READY=1");
@@ -63,12 +63,12 @@ test("on trial it is ready when it is online, and not before", async () => {
   expect(said()).toContain("READY=1");
 });
 
-test("signs of life go on while it runs", async () => {
+test("it keeps sending signs of life while it runs", async () => {
   const { said } = await served(false, { WATCHDOG_USEC: "60000" });
   await until(() => said().split("WATCHDOG=1").length > 3);
 });
 
-test("by hand, without systemd, nothing is written", async () => {
+test("without systemd nothing is written", async () => {
   const { folder, start, service, said } = await served(false, {
     EDGECALL_NOTIFY_FD: "",
     RUNTIME_DIRECTORY: "/nowhere",

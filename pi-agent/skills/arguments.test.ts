@@ -15,7 +15,7 @@ test.each([
   expect(argumentsOf(name, input)).toEqual(args);
 });
 
-test("what the kernel would not take is named", () => {
+test("arguments that the kernel would refuse are named", () => {
   expect(argumentProblem(["a", "b\0c"])).toBe("an argument has a NUL character in it");
   expect(argumentProblem(["x".repeat(ARGUMENT_MAX_BYTES)])).toBeUndefined();
   expect(argumentProblem(["é".repeat(ARGUMENT_MAX_BYTES / 2 + 1)])).toMatch(

@@ -65,7 +65,7 @@ for (const [engine, environment] of places) {
   });
 }
 
-test("a skill in the sandbox cannot change itself, nor look at the host or the network", {
+test("a skill in the sandbox cannot change itself, or see the host or the network", {
   tags: ["needs/bubblewrap"],
 }, async () => {
   const options = skillFolder({
@@ -84,7 +84,7 @@ echo x > written && echo done
   expect((await callTool(toolOf(set, "probe"))).text).toBe("done\n");
 });
 
-test("docs/skills.md shows the examples as they are", () => {
+test("docs/skills.md shows the examples unchanged", () => {
   const docs = readFileSync(join(EXAMPLES, "../../docs/skills.md"), "utf8");
   expect(docs).toContain(readFileSync(join(EXAMPLES, "count-lines/bin/dt-count_lines"), "utf8"));
   const guide = readGuide(readFileSync(join(EXAMPLES, "morning-report/SKILL.md"), "utf8"), "/");
@@ -111,7 +111,7 @@ test("D12 a skill begins a job: its call is answered at once, and its output com
       result: expect.stringMatching(/^load over 1 s: least \d+\.\d+, mean \d+\.\d+, most \d+\.\d+\n$/),
       exit_code: 0,
     });
-    // A wrong argument is told at once, and begins nothing.
+    // A wrong argument is reported at once, and begins nothing.
     const wrong = { command: "tool", payload: { tool: "measure_load", parameters: {} }, request_id: "wrong" };
     expect((await peer.ask("eye", wrong)).payload).toMatchObject({ error_type: "invalid_params" });
   } finally {

@@ -48,7 +48,7 @@ test("tools, instructions and EvoClaw's block", async () => {
   });
 });
 
-test("a bad skill does not keep the others away", async () => {
+test("an invalid skill does not affect the others", async () => {
   const set = await load(
     skillFolder({
       "broken/skill.toml": "[[tools]\n",
@@ -67,7 +67,7 @@ test("a bad skill does not keep the others away", async () => {
   ]);
 });
 
-test("no folder is no skills, and no fault", async () => {
+test("without a folder there are no skills, and no error", async () => {
   const options = skillFolder();
   expect(await load({ ...options, path: join(options.path, "absent") })).toMatchObject({
     tools: [],
@@ -76,7 +76,7 @@ test("no folder is no skills, and no fault", async () => {
 });
 
 test.each([
-  // The permissions of a tool, what the agent holds, whether it is offered.
+  // The permissions of a tool, those that the agent has, and if it is offered.
   ['["shell", "network"]', ["network"], true],
   ['["shell", "network"]', ["file_read"], false],
   ['["shell"]', [], false],
@@ -92,7 +92,7 @@ test.each([
   if (!isOffered) expect(set.skipped[0]?.reason).toMatch(/^needs shell.*; this agent holds /);
 });
 
-test("a list of enabled tools bounds those of skills, in every version", async () => {
+test("the list of enabled tools limits skills' tools too, in every version", async () => {
   const options = skillFolder({
     "a/skill.toml": `${oneTool("a")}\n${oneTool("b")}`,
     "a/bin/dt-a": PROGRAM,
@@ -105,7 +105,7 @@ test("a list of enabled tools bounds those of skills, in every version", async (
   expect(names(await load({ ...options, enabled: [] }))).toEqual([]);
 });
 
-test("[tools] timeout_ms is for tools that name no time of their own", async () => {
+test("[tools] timeout_ms applies to tools without a time of their own", async () => {
   const options = skillFolder({
     "a/skill.toml": `${oneTool("read")}\n${oneTool("own", "timeout_ms = 1234")}`,
     "a/bin/dt-read": PROGRAM,
@@ -133,16 +133,13 @@ test.each([
   ['permissions = ["device", "shell"]', "exec", "shell", true],
   ['permissions = ["git"]', "exec", "git", true],
   ['permissions = ["session"]', "write", "session", false],
-])(
-  "what a tool does to the world follows from its permissions: %s",
-  async (line, effect, permission, taints) => {
-    const options = skillFolder({ "a/skill.toml": oneTool("a", line), "a/bin/dt-a": PROGRAM });
-    const tool = only(await load(options));
-    expect([tool?.effect, tool?.permission, tool?.taints]).toEqual([effect, permission, taints]);
-  },
-);
+])("a tool's effect follows from its permissions: %s", async (line, effect, permission, taints) => {
+  const options = skillFolder({ "a/skill.toml": oneTool("a", line), "a/bin/dt-a": PROGRAM });
+  const tool = only(await load(options));
+  expect([tool?.effect, tool?.permission, tool?.taints]).toEqual([effect, permission, taints]);
+});
 
-test("the newer version is offered, each can be had by name and version", async () => {
+test("the newer version is offered, and each can be called by name and version", async () => {
   const set = await load(
     skillFolder({
       "old/skill.toml": oneTool("greet", "timeout_ms = 1", "1.9.0"),
@@ -168,7 +165,7 @@ test("the newer version is offered, each can be had by name and version", async 
   ]);
 });
 
-test("the program: the one that is named, else dt-NAME in [tools.paths] bin, else in the skill", async () => {
+test("the program: the named one, else dt-NAME in [tools.paths] bin, else the one in the skill", async () => {
   const options = skillFolder({
     "a/skill.toml": `${oneTool("named", 'binary = "bin/x"')}${oneTool("shared")}${oneTool("own")}${oneTool("system", 'binary = "/bin/true"')}`,
     "a/bin/x": PROGRAM,
@@ -187,7 +184,7 @@ test("the program: the one that is named, else dt-NAME in [tools.paths] bin, els
   ]);
 });
 
-test("programs and files that cannot be trusted are refused", async () => {
+test("untrustworthy programs and files are refused", async () => {
   const options = skillFolder({
     "a/skill.toml": [
       oneTool("absent"),
@@ -227,7 +224,7 @@ test("programs and files that cannot be trusted are refused", async () => {
   }
 });
 
-test("skills that lie in the workspace are no skills: the model may write there", async () => {
+test("skills in the workspace are ignored, because the model may write there", async () => {
   const options = skillFolder();
   const path = join(options.workspace, "skills");
   mkdirSync(path);
@@ -237,7 +234,7 @@ test("skills that lie in the workspace are no skills: the model may write there"
   expect(reasons(set)).toEqual([expect.stringContaining("lies in the workspace")]);
 });
 
-test("an engine that is not there is refused by name, and so is none unless it is allowed", async () => {
+test("a missing engine is refused by name, and so is none unless it is allowed", async () => {
   const options = skillFolder({
     "a/skill.toml": `${oneTool("a", 'sandboxing = "firejail"')}${oneTool("b", 'sandboxing = "none"')}`,
     "a/bin/dt-a": PROGRAM,
@@ -262,7 +259,7 @@ test("another platform", async () => {
   expect(names(await load({ ...options, platform: "darwin" }))).toEqual(["a"]);
 });
 
-test("more tools than an advert bears", async () => {
+test("more tools than fit an advert", async () => {
   const count = MAX_SKILL_TOOLS + 1;
   const tools = Array.from({ length: count }, (_, index) => oneTool(`t${index}`, 'binary = "/bin/true"'));
   const set = await load(skillFolder({ "a/skill.toml": tools.join("\n") }));
@@ -270,7 +267,7 @@ test("more tools than an advert bears", async () => {
   expect(reasons(set)).toEqual([`a/t99: more than ${MAX_SKILL_TOOLS} tools of skills`]);
 });
 
-test("the rows of the command skill", async () => {
+test("the rows of the command `skill`", async () => {
   const set = await load(
     skillFolder({
       "a/skill.toml": `${oneTool("one")}${oneTool("two")}`,
@@ -297,7 +294,7 @@ test.each<[string, readonly string[] | undefined, boolean]>([
   ["whom the owner names", ["a"], true],
   ["whom the owner does not name", ["b"], false],
   ["where the owner names none", undefined, false],
-])("D13 a tool without a sandbox beside one that has it: %s", async (_, unsandboxed, isOffered) => {
+])("D13 a tool without a sandbox next to one with it: %s", async (_, unsandboxed, isOffered) => {
   const options = skillFolder({
     "a/skill.toml": `${oneTool("a", 'sandboxing = "none"')}\n${oneTool("c", 'sandboxing = "bubblewrap"')}`,
     "a/bin/dt-a": PROGRAM,

@@ -71,7 +71,7 @@ test("every field is read", () => {
   });
 });
 
-test("the schema that a model is shown", () => {
+test("the schema for the model", () => {
   const [tool] = readSkillFile(FULL, "folder").tools;
   expect(jsonSchema(inputOf(tool?.parameters ?? []))).toEqual({
     type: "object",
@@ -87,7 +87,7 @@ test("the schema that a model is shown", () => {
   });
 });
 
-test("what is left out has the seed's defaults", () => {
+test("missing fields have the seed's defaults", () => {
   const file = ["read", "bash", "git_log", "hello"].map(
     (name) => `[[tools]]\nname = "${name}"\ndescription = "d"`,
   );
@@ -109,7 +109,7 @@ test("what is left out has the seed's defaults", () => {
   });
 });
 
-test("one that only reads may be run again, whoever says nothing may not", () => {
+test("a read-only tool may be repeated; one that does not say so may not", () => {
   const idempotent = (permissions: string) =>
     readSkillFile(`[[tools]]\nname = "a"\ndescription = "d"\npermissions = ${permissions}`, "f").tools[0]
       ?.idempotent;
@@ -118,7 +118,7 @@ test("one that only reads may be run again, whoever says nothing may not", () =>
   expect(idempotent('["file_read", "network"]')).toBe(false);
 });
 
-describe("a wrong tool is left out with the reason; the others stand", () => {
+describe("a wrong tool is left out with the reason; the others stay", () => {
   const cases: Array<[string, string]> = [
     ['name = "a.b"', "name: right would be 1 to 64 letters, digits, _ or -"],
     ["sandboxing = true", 'sandboxing: right would be one of: "none", "bubblewrap", "firejail", "podman"'],
@@ -179,14 +179,14 @@ test.each([
   ["[[tools]\nname", "skill.toml: not TOML: "],
   ["tools = 3", "skill.toml: tools: right would be a list, [[tools]]"],
   ["", "skill.toml: no [[tools]] in it"],
-])("a file that is no skill: %j", (source, reason) => {
+])("a file that is not a skill: %j", (source, reason) => {
   expect(readSkillFile(source, "folder")).toEqual({
     tools: [],
     skipped: [{ skill: "folder", reason: expect.stringContaining(reason) }],
   });
 });
 
-test("D12 job_timeout_s makes a job of a tool; what is no time is named", () => {
+test("D12 job_timeout_s makes a tool's calls jobs; an invalid time is reported", () => {
   const file = (value: string) =>
     readSkillFile(`[[tools]]\nname = "a"\ndescription = "d"\njob_timeout_s = ${value}`, "a");
   expect(file("3600").tools[0]?.jobMs).toBe(3_600_000);

@@ -13,7 +13,7 @@ test("head and instructions", () => {
   });
 });
 
-test("the folder is its name where the head has none", () => {
+test("without a name in the head, the folder's name is used", () => {
   expect(readGuide("---\ndescription: d\n---\nx", "/skills/pdf")).toMatchObject({ name: "pdf" });
 });
 

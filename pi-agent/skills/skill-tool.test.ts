@@ -12,7 +12,7 @@ import { oneTool, skillFolder } from "../testing/skill-folder.ts";
 import { loadSkills, type SkillsOptions } from "./load-skills.ts";
 import { STDERR_SHOWN_BYTES, STDOUT_KEPT_BYTES } from "./program-output.ts";
 
-/** A skill's tool `probe` with this program. */
+/** Makes a skill's tool `probe` with this program. */
 async function probe(program: string, more = "", options: Partial<SkillsOptions> = {}): Promise<Tool> {
   const folder = skillFolder({ "probe/skill.toml": oneTool("probe", more), "probe/bin/dt-probe": program });
   const { set } = await loadSkills({ ...folder, ...options });
@@ -33,7 +33,7 @@ default = 2
 [tools.parameters.properties.loud]
 type = "boolean"`;
 
-test("stdout is the result; arguments come in the order of the file, defaults among them", async () => {
+test("stdout is the result; arguments come in the file's order, including defaults", async () => {
   const tool = await probe(shell('printf "<%s>" "$@"; echo warned >&2'), PARAMETERS);
   const { text, result } = await callTool(tool, { loud: true, text: "$(id) ; 'x'" });
   expect(text).toBe("<--text><$(id) ; 'x'><--count><2><--loud><true>");
@@ -78,14 +78,14 @@ test("a failure: exit code, stderr and stdout", async () => {
   expect(result.details).toEqual({ exit_code: 3, stderr: "no paper\n" });
 });
 
-test("one that is killed has the exit code -1", async () => {
+test("a killed program has the exit code -1", async () => {
   const { text, code, result } = await callTool(await probe(shell("echo begun; kill -9 $$")));
   expect(code).toBe("signal");
   expect(text).toBe("Error: Tool 'probe' was killed by SIGKILL.\nbegun");
   expect(result.details).toMatchObject({ exit_code: -1 });
 });
 
-test("at its time-out it is killed with all that it started, and what it said is kept", async () => {
+test("at its time-out it is killed with all its processes, and its output is kept", async () => {
   const folder = skillFolder({
     "probe/skill.toml": oneTool("probe", "timeout_ms = 400"),
     "probe/bin/dt-probe": shell("echo $$ > pid; sleep 60 & echo $! > child; echo begun; wait"),
@@ -112,19 +112,19 @@ test.each([
   ['{"status":"error","error":"no such coin"}', "no such coin"],
   ['{"success":false,"message":"no sensor"}', "no sensor"],
   ['{"success":false}', "it failed, and did not say why"],
-])("JSON that says of a failure is one, whatever the exit code: %s", async (json, words) => {
+])("JSON that reports a failure is one, whatever the exit code: %s", async (json, words) => {
   const { text, code } = await callTool(await probe(shell(`echo '${json}'`)));
   expect(code).toBe("tool_failed");
   expect(text).toBe(`Error: Tool 'probe' said: ${words}`.replace(/$/, "."));
 });
 
-test("JSON of a success stands in details too", async () => {
+test("JSON of a success is also in details", async () => {
   const { text, result } = await callTool(await probe(shell(`echo '{"status":"success","value":21.5}'`)));
   expect(text).toBe('{"status":"success","value":21.5}\n');
   expect(result.details?.data).toEqual({ status: "success", value: 21.5 });
 });
 
-test("output without end is cut, counted and held in bounds", async () => {
+test("endless output is cut, counted and bounded", async () => {
   const { text, result } = await callTool(
     await probe(shell("yes 0123456789 | head -c 3000000; yes warn | head -c 100000 >&2")),
   );
@@ -147,7 +147,7 @@ test("no output, and colours", async () => {
   expect((await callTool(await probe(shell("printf '\\033[31mred\\033[0m\\r\\n'")))).text).toBe("red\n");
 });
 
-test("a program that cannot be started is told as that", async () => {
+test("a program that cannot be started is reported as that", async () => {
   const { text, code } = await callTool(await probe("#!/no/such/interpreter\n"));
   expect(code).toBe("spawn_failed");
   expect(text).toMatch(
@@ -155,7 +155,7 @@ test("a program that cannot be started is told as that", async () => {
   );
 });
 
-test("output goes to whoever watches while it comes", async () => {
+test("output is sent to the watching person while it is produced", async () => {
   const tool = await probe(shell("echo one; sleep 0.3; echo two"));
   const heard: string[] = [];
   const caller = { principal: "test", role: "owner", channel: "test" };
@@ -172,7 +172,7 @@ test("output goes to whoever watches while it comes", async () => {
 });
 
 test.each([
-  // What the tool asks for, what the agent holds, what it gets.
+  // The tool's wish, the agent's permissions, and the result.
   ['permissions = ["network"]', undefined, { network: true, devices: [] }],
   [
     'permissions = ["network", "device"]\ndevices = ["/dev/i2c-1"]',

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-test("the set is kept until a file changes; then there is a new one, and the listeners hear of it", async () => {
+test("the set is kept until a file changes; then there is a new one, and the listeners are told", async () => {
   const options = skillFolder({ "a/skill.toml": oneTool("a"), "a/bin/dt-a": says("a") });
   const skills = await Skills.open(options);
   const heard: string[][] = [];
@@ -46,7 +46,7 @@ test("the set is kept until a file changes; then there is a new one, and the lis
   expect(heard).toHaveLength(6);
 });
 
-test("a file with the old length and the old time is still a change", async () => {
+test("a changed file with the old length and the old time is noticed", async () => {
   const options = skillFolder({ "a/skill.toml": oneTool("a"), "a/bin/dt-a": says("a") });
   const file = join(options.path, "a/skill.toml");
   utimesSync(file, 1_000, 1_000);
@@ -56,7 +56,7 @@ test("a file with the old length and the old time is still a change", async () =
   expect((await skills.look()).tools[0]?.tool.description).toBe("Does b");
 });
 
-test("it looks by itself when it watches", async () => {
+test("it notices changes by itself when it watches", async () => {
   const options = skillFolder();
   const skills = await Skills.open({ ...options, path: join(options.path, "later") });
   ends.push(skills.watch(20));
@@ -64,7 +64,7 @@ test("it looks by itself when it watches", async () => {
   await until(() => names(skills.current).length === 1);
 });
 
-test("the agent's own tools win; older versions can be called, and are offered to nobody", async () => {
+test("the agent's own tools have priority; older versions can be called, and are not offered", async () => {
   const { set } = await open({
     "one/skill.toml": `${oneTool("greet", "", "1.0.0")}${oneTool("read", "", "9.0.0")}`,
     "one/bin/dt-greet": says("old"),

@@ -1,4 +1,6 @@
-/** docs/tools.md against the code: each tool stands in its tables, with what it takes, does, needs and may last. */
+/**
+ * docs/tools.md compared with the code: each tool is in its tables, with its arguments, effect, needs and time limit.
+ */
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +16,7 @@ import { task } from "../tools/session/task.ts";
 import { machineGroups, workGroups } from "./all.ts";
 import { openToolbox } from "./toolbox.ts";
 
-/** Columns of a table are padded by whoever formats it. */
+/** A formatter pads the columns of a table. */
 const DOCUMENT = readFileSync(join(import.meta.dirname, "../../docs/tools.md"), "utf8").replaceAll(
   / +\|/g,
   " |",
@@ -29,16 +31,16 @@ afterAll(async () => {
   await Promise.all([here.close(), ...closing.map((close) => close())]);
 });
 
-/** Nobody calls them: what they would need is not there. */
+/** They are never called, so they need nothing to work with. */
 const later = { llm: () => undefined, limits: () => limits, tools: () => [], guides: () => [] };
 const limits = { maxModelCalls: 1, maxFailedBatches: 1, maxParallel: 1 };
-/** With everything that is off by itself. */
+/** With everything that is off by default. */
 const { settings } = readSettings(
   'agent_id = "x"\n[tools]\nskills_path = "none"\n[tools.web]\nenabled = true\nbrave_api_key = "k"',
   { file: join(folder, "agent.toml"), env: { STATE_DIRECTORY: folder, EDGECALL_UPDATES: join(folder, "u") } },
 );
 
-/** Whatever this machine lacks. */
+/** Every tool, also those that this machine lacks programs for. */
 async function everyTool(): Promise<Tool[]> {
   const machine = {
     local: here,
@@ -64,7 +66,7 @@ async function everyTool(): Promise<Tool[]> {
   return [...made.flat(), task(later), skill(later.guides)];
 }
 
-/** The first and the third to fifth cell: what can be compared. */
+/** The first and the third to fifth cell, which can be compared. */
 function documented(): string[] {
   const tables = DOCUMENT.split(`${HEADER}\n`).slice(1);
   const rows = tables.flatMap((table) => (table.split("\n\n")[0] ?? "").trim().split("\n").slice(1));
@@ -98,7 +100,7 @@ test("docs/tools.md has every tool as it is", async () => {
   expect(documented().sort()).toEqual(tools.map(inWords).sort());
 });
 
-test("each is in the list of who has what", async () => {
+test("each tool is in the list of which agent has what", async () => {
   const start = DOCUMENT.indexOf("Which of ours they have at all");
   const list = DOCUMENT.slice(start, DOCUMENT.indexOf("The reverse", start));
   const first = list.split("\n").flatMap((row) => (row.startsWith("| `") ? (row.split("|")[1] ?? "") : []));
@@ -106,7 +108,7 @@ test("each is in the list of who has what", async () => {
   expect(named.sort()).toEqual((await everyTool()).map(({ name }) => name).sort());
 });
 
-test("what an agent offers or misses is among them", async () => {
+test("it has every tool that an agent offers or misses", async () => {
   const toolbox = await openToolbox(settings, later);
   await toolbox.close();
   const names = [...toolbox.tools, ...toolbox.unavailable].map(({ name }) => name);

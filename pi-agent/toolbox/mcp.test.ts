@@ -24,7 +24,7 @@ async function settingsOf(mcp: string, more = "") {
   return { settings: readSettings(source, { file }).settings, peer };
 }
 
-test("a server that comes later is advertised then; the agent did not wait for it", async () => {
+test("a server that appears later is advertised then; the agent does not wait for it", async () => {
   const flag = join(mkdtempSync(join(tmpdir(), "edgecall-mcp-")), "there");
   const command = JSON.stringify([
     "/bin/sh",
@@ -62,7 +62,7 @@ test("a server that comes later is advertised then; the agent did not wait for i
   });
 });
 
-test("a key that is wrong stops the start, with what would be right", async () => {
+test("a wrong key stops the start, with what would be right", async () => {
   await expect(settingsOf('name = "x"\nurl = "file:///etc"')).rejects.toThrow(AgentSettingsError);
   await expect(settingsOf('name = "x"\nurl = "file:///etc"')).rejects.toThrow(
     "mcp.0.url: expected an http(s) address",

@@ -52,7 +52,7 @@ const GREET = {
   "greet/bin/dt-greet": "#!/bin/sh\necho hello\n",
 };
 
-test("D3 a rule for a skill that is gone warns and is kept: deny stays deny when it comes back", async () => {
+test("D3 a rule for a missing skill gives a warning and is kept: deny is still deny when the skill returns", async () => {
   const { skillsPath, lines, list, call } = await agent({ policy: new Map([["greet", "deny"]]) });
   expect(lines).toContainEqual({
     level: "warn",
@@ -72,7 +72,7 @@ test("D3 a rule for a skill that is gone warns and is kept: deny stays deny when
   });
 });
 
-test("D3 an enabled skill with a slip in its skill.toml warns with the cause, and is offered once it is mended", async () => {
+test("D3 an enabled skill with an error in its skill.toml gives a warning with the cause, and is offered once it is repaired", async () => {
   const { skillsPath, lines, list, call } = await agent({
     enabled: ["memory", "greet"],
     skills: { ...GREET, "greet/skill.toml": '[[tools]\nname = "greet"' },
@@ -88,7 +88,7 @@ test("D3 an enabled skill with a slip in its skill.toml warns with the cause, an
   });
 });
 
-test("D3 a name that no tool ever had is told as well, and the agent starts", async () => {
+test("D3 a name that no tool ever had is reported too, and the agent starts", async () => {
   const { lines, list } = await agent({ enabled: ["disk", "fly"] });
   expect((await list()).tools.map(({ name }) => name)).toEqual(["disk"]);
   expect((await list()).unavailable.find(({ name }) => name === "fly")?.why).toContain(

@@ -40,7 +40,7 @@ test("each set has its tools", () => {
   expect(() => remoteTools("/srv", "gpu", "-oProxyCommand=x", "peter", "~/.ssh/key")).toThrow();
 });
 
-test("limits of one's own reach the tools", () => {
+test("the owner's limits reach the tools", () => {
   const tools = customTools({
     cwd: folder(),
     maxReadLines: 5_000,
@@ -53,7 +53,7 @@ test("limits of one's own reach the tools", () => {
   expect(bash?.timeoutMs).toBe(120_000);
 });
 
-/** The same calls in each place; what they give and leave behind is the same. */
+/** The same calls in each place must give the same results and leave the same files. */
 const SCRIPT: Array<[tool: string, args: Record<string, unknown>, answer: RegExp]> = [
   ["write", { path: "src/a b.txt", content: "one\ntwo\r\n" }, /^Created src\/a b\.txt \(9B\)\.$/],
   ["write", { path: "src/$(id).txt", content: "hit\n" }, /^Created/],
@@ -89,7 +89,7 @@ const PLACES: Record<string, (cwd: string) => Environment> = {
 };
 
 describe.each(Object.keys(PLACES))("every tool of files, %s", (kind) => {
-  test("works there, and there alone", async () => {
+  test("works there, and only there", async () => {
     const root = folder();
     const cwd = join(root, "ws");
     mkdirSync(cwd);

@@ -32,7 +32,7 @@ async function probing(groups: Group[], more: Partial<ProbesOptions> = {}) {
   return { probes, lines, changes: () => changes };
 }
 
-test("D2 what did not answer is tried again with growing pauses, and joins when it answers", async () => {
+test("D2 a program that did not answer is tried again with growing pauses, and its tools appear when it answers", async () => {
   const tries: number[] = [];
   const late = alone(probe("late").tool, async () => {
     tries.push(performance.now());
@@ -53,7 +53,7 @@ test("D2 what did not answer is tried again with growing pauses, and joins when 
   expect(pauses[2]).toBeGreaterThan(pauses[0] as number);
 });
 
-test("D2 a slow program does not hold the start up for long; its tools follow", async () => {
+test("D2 a slow program does not delay the start for long; its tools follow", async () => {
   const answer = Promise.withResolvers<undefined>();
   const slow = alone(probe("slow").tool, () => answer.promise);
   const quick = alone(probe("quick").tool);
@@ -65,7 +65,7 @@ test("D2 a slow program does not hold the start up for long; its tools follow", 
   expect(probes.all.map(({ tools }) => tools.length)).toEqual([1, 1]);
 });
 
-test("D2 nothing is tried again after the end", async () => {
+test("D2 after the end there are no more tries", async () => {
   let tries = 0;
   const group = alone(probe("never").tool, async () => {
     tries += 1;
@@ -75,7 +75,7 @@ test("D2 nothing is tried again after the end", async () => {
   await until(() => tries === 3);
   probes.close();
   const before = tries;
-  // Nothing more may happen: the time in which several tries would fit has to pass.
+  // Nothing more may happen, so the time for several tries has to pass.
   await pause(200);
   expect(tries).toBe(before);
 });
@@ -86,7 +86,7 @@ test("D2 an agent whose programs die at its start advertises their tools when th
   const peer = await Peer.connect(broker.port);
   closing.push(() => peer.stop());
   const folder = mkdtempSync(join(tmpdir(), "edgecall-busy-"));
-  // As on a machine without memory to spare: killed twice, there at the third time.
+  // Like a machine with too little memory: killed twice, and working the third time.
   const busy = (name: string) =>
     `echo x >> ${folder}/${name}; [ $(wc -l < ${folder}/${name}) -gt 2 ] || kill -9 $$\necho 1.0`;
   const path = process.env.PATH;

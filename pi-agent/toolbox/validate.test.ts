@@ -1,4 +1,4 @@
-/** The runner's strict parse of arguments, as the cases of PicoClaw's validator have it. */
+/** The runner's strict parsing of arguments, with the cases of PicoClaw's validator. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, textResult } from "@edgecall/core/tools/contract.ts";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ type Schema = {
   additionalProperties?: boolean;
 };
 
-/** The schema of a case as a tool here would state it. */
+/** The schema of a case in the form of our tools. */
 function zodOf({ type, properties, required = [], additionalProperties }: Schema): z.ZodMiniType {
   if (type === "string") return z.string();
   if (type === "integer") return z.int();
@@ -42,7 +42,7 @@ for (const one of casesOf("validate")) {
         return textResult("ok");
       },
     });
-    // A call without arguments comes as an empty object: the command's schema sees to it.
+    // A call without arguments arrives as an empty object, because of the command's schema.
     const args = (one.input.args ?? {}) as Record<string, unknown>;
     const { code, text } = await callTool(tool, args);
     const oneOf = (one.expect.oneOf ?? [one.expect]) as Array<{

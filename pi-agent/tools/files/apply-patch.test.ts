@@ -50,7 +50,7 @@ test("several files at once; the model reads a list, the person a diff", async (
   expect(existsSync(join(folder, "b.txt"))).toBe(false);
 });
 
-test("one bad change, and nothing is changed", async () => {
+test("with one wrong change, nothing is changed", async () => {
   const { run, read, folder } = inFolder({ "a.txt": "1\n", "z.txt": "z\n", bin: Buffer.from([0, 255]) });
   const good = ["*** Add File: new.txt", "+x", "*** Update File: a.txt", "@@", "-1", "+2"];
   const bad: Array<[string, string[]]> = [
@@ -108,7 +108,7 @@ describe("places", () => {
     return code ?? read("f.txt");
   };
 
-  test("a line above tells one of two", async () => {
+  test("a line above distinguishes two places", async () => {
     const before = "def a\n  x\ndef b\n  x\n";
     expect(await changed(before, "@@ def b", "-  x", "+  y")).toBe("def a\n  x\ndef b\n  y\n");
     expect(await changed(before, "@@ def b", "+  new")).toBe("def a\n  x\ndef b\n  new\n  x\n");
@@ -123,7 +123,7 @@ describe("places", () => {
     expect(await changed("a\nb", "@@", "-a", "+A")).toBe("A\nb");
   });
 
-  test("hunks are looked for in order, and line endings stay", async () => {
+  test("hunks are searched in order, and line endings stay", async () => {
     expect(await changed("a\r\nb\r\nc\r\n", "@@", "-a", "+1", "+2", "@@", "-c", "+3")).toBe(
       "1\r\n2\r\nb\r\n3\r\n",
     );
@@ -134,7 +134,7 @@ describe("places", () => {
   });
 });
 
-test("moving keeps the mode; one file may be named twice; a link's target is what is patched", async () => {
+test("moving keeps the mode; one file may be named twice; of a link, the target is patched", async () => {
   const { run, read, folder } = inFolder({ "s.sh": "1\n2\n", "d/t.txt": "t\n" });
   chmodSync(join(folder, "s.sh"), 0o755);
   symlinkSync("d/t.txt", join(folder, "l"));

@@ -14,7 +14,7 @@ import { EDIT_MAX_BYTES } from "./file-text.ts";
 
 const toolIn = (folder: string) => edit({ name: "local", files: localFiles({ cwd: folder }) });
 
-/** A folder with `f.txt`, edited once. */
+/** Makes a folder with `f.txt`, and edits it once. */
 async function edited(content: string | Buffer, args: Record<string, unknown>) {
   const folder = tree({ "f.txt": content });
   const outcome = await callTool(toolIn(folder), { path: "f.txt", ...args });
@@ -60,7 +60,7 @@ test("replace_all replaces each, and needs no unique text", async () => {
   ).toBe("x\r\nb\nx\n");
 });
 
-test("several edits, all found in the file as it is", async () => {
+test("several edits are all searched in the original file", async () => {
   const edits = [
     { old_string: "three", new_string: "one" },
     { old_string: "one", new_string: "three" },
@@ -72,7 +72,7 @@ test("several edits, all found in the file as it is", async () => {
   expect(bad.after).toBe("one two three");
 });
 
-test("arguments that do not fit are named", async () => {
+test("wrong arguments are named", async () => {
   expect((await edited("a", { old_string: "a" })).code).toBe("invalid_params");
   expect((await edited("a", { new_string: "a" })).text).toContain("give old_string and new_string, or edits");
   expect((await edited("a", { oldText: "a", newText: "b" })).after).toBe("b");
@@ -83,7 +83,7 @@ test("arguments that do not fit are named", async () => {
 });
 
 describe("a loose match", () => {
-  test("changes its place and nothing else", async () => {
+  test("changes only its place", async () => {
     const before = "①②  \r\n“x”\t\nＡ — b\n";
     const { after } = await edited(before, { old_string: "A - b", new_string: "c" });
     expect(after).toBe("①②  \r\n“x”\t\nc\n");
@@ -95,7 +95,7 @@ describe("a loose match", () => {
     expect((await edited("½", { old_string: "1", new_string: "x" })).code).toBe("no_match");
   });
 
-  test("is not tried where there is an exact one", async () => {
+  test("is not tried where there is an exact match", async () => {
     expect((await edited("a\u00a0b\na b", { old_string: "a b", new_string: "x" })).after).toBe("a\u00a0b\nx");
     expect((await edited("x\u00a0y", { old_string: "  ", new_string: "z" })).code).toBe("no_match");
   });

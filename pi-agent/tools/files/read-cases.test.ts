@@ -9,7 +9,7 @@ import { read } from "./read.ts";
 const toolIn = (folder: string) => read({ files: localFiles({ cwd: folder }) });
 
 for (const one of casesOf("read", "read")) {
-  // Only root can become somebody else.
+  // Only root can run as another user.
   const tags = one.input.as === undefined ? [] : ["needs/root"];
   test(`${one.id}: ${one.title}`, { tags }, async () => {
     const folder = placeOf(one);
@@ -44,10 +44,10 @@ function readAsNobody(folder: string, args: Record<string, unknown>): { text: st
 }
 
 /**
- * Chosen: one window, by lines. Line numbers in front of each line cost a tenth of the tokens, and edit and
- * apply_patch find their place by text; bytes of a file are for bash (`xxd`, `tail -c`).
+ * Our choice: one window, by lines. Line numbers before each line cost a tenth of the tokens, and edit and apply_patch
+ * find their place by text; bytes of a file are for bash (`xxd`, `tail -c`).
  */
-describe("modes that are not offered are refused, and what there is is named", () => {
+describe("modes that are not offered are refused, and the offered ones named", () => {
   for (const one of casesOf("read", "read_numbered", "read_bytes")) {
     test(one.id, async () => {
       const { path: _, maxBytes: __, ...args } = one.input;

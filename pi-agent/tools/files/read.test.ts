@@ -25,14 +25,14 @@ function prefixed(files: Record<string, string | Buffer>) {
 const lines = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Line ${from + index}`).join("\n");
 
-test("a small file is given verbatim", async () => {
+test("a small file is returned unchanged", async () => {
   const { run } = place({ "a.txt": "Hello, world!\nLine 2\nLine 3", "b.txt": "x\n", "sub/c.txt": "größe ✓" });
   expect((await run({ path: "a.txt" })).text).toBe("Hello, world!\nLine 2\nLine 3");
   expect((await run({ path: "b.txt" })).text).toBe("x\n");
   expect((await run({ path: "./sub/../sub/c.txt" })).text).toBe("größe ✓");
 });
 
-test("over 2000 lines: whole lines and how to go on", async () => {
+test("over 2000 lines: whole lines, and how to continue", async () => {
   const { run } = place({ "large.txt": lines(1, 2_500) });
   const { text } = await run({ path: "large.txt" });
   expect(text).toContain("Line 2000\n\n[Showing lines 1-2000 of 2500. Use offset=2001 to continue.]");
@@ -48,7 +48,7 @@ test("a window in the middle", async () => {
   expect((await run({ path: "w.txt", offset: 51 })).text).not.toContain("Use offset=");
 });
 
-test("over 50 KB: whole lines only", async () => {
+test("over 50 KB: only whole lines", async () => {
   const { run } = place({ "big.txt": Array.from({ length: 700 }, () => "y".repeat(99)).join("\n") });
   const { text } = await run({ path: "big.txt" });
   expect(text.slice(-120)).toContain(
@@ -56,7 +56,7 @@ test("over 50 KB: whole lines only", async () => {
   );
 });
 
-test("a long line does not end the read, and is said when it cannot be shown", async () => {
+test("a long line does not end the read, and is mentioned when it cannot be shown", async () => {
   const { run } = place({ "m.txt": `a\n${"x".repeat(70_000)}\nz\n` });
   expect((await run({ path: "m.txt", offset: 3 })).text).toBe("z\n");
   const long = await run({ path: "m.txt", offset: 2 });
@@ -73,7 +73,7 @@ test("an offset past the end is an error that names the length; an empty file is
   expect((await run({ path: "s.txt", offset: -5 })).code).toBe("invalid_params");
 });
 
-test("binaries, folders, pipes and devices are refused, each by its own name", async () => {
+test("binaries, folders, pipes and devices are refused, each with its own code", async () => {
   const { run, workspace } = place({
     "b.dat": Buffer.from("\0ABCDEF"),
     "latin1.txt": Buffer.from([0x67, 0x72, 0xf6, 0xdf, 0x65]),
@@ -88,7 +88,7 @@ test("binaries, folders, pipes and devices are refused, each by its own name", a
   expect((await run({ path: "pipe" })).code).toBe("access_denied");
 });
 
-test("absent and denied differ, and nothing is told of files elsewhere", async () => {
+test("missing and forbidden differ, and nothing is revealed about files elsewhere", async () => {
   const { run, root, workspace } = place({ "a.txt": "a" });
   expect((await run({ path: "none.txt" })).code).toBe("not_found");
   expect((await run({ path: "a.txt/x" })).code).toBe("not_found");
@@ -106,11 +106,11 @@ test("absent and denied differ, and nothing is told of files elsewhere", async (
   }
   writeFileSync(join(workspace, "p.txt"), "x");
   chmodSync(join(workspace, "p.txt"), 0);
-  // root may read everything, so there the other half of the difference cannot be seen
+  // Root may read everything, so this half of the difference cannot be seen.
   if (process.getuid?.() !== 0) expect((await run({ path: "p.txt" })).code).toBe("access_denied");
 });
 
-test("links are followed to where they lead, and no further than allowed", async () => {
+test("links are followed to their targets, as far as allowed", async () => {
   const { run, root, workspace } = place({ "a.txt": "a", "d/x.txt": "x" });
   symlinkSync("a.txt", join(workspace, "inside"));
   symlinkSync(join(root, "secret.txt"), join(workspace, "outside"));
@@ -122,7 +122,7 @@ test("links are followed to where they lead, and no further than allowed", async
   expect((await run({ path: "environ" })).code).toBe("access_denied");
 });
 
-test("the few files of the system, below root", async () => {
+test("the few readable system files, below root", async () => {
   const { run } = place({});
   expect((await run({ path: "/etc/hostname" })).text).toBe("eye\n");
   expect((await run({ path: "/etc/os-release" })).code).toBe("not_found");
@@ -132,7 +132,7 @@ test("the few files of the system, below root", async () => {
   expect(real.text).toBe(readFileSync("/etc/os-release", "utf8"));
 });
 
-test("a huge file is not read to its end", async () => {
+test("only a part of a huge file is read", async () => {
   const line = `${"x".repeat(1_023)}\n`;
   const { run, workspace } = place({ "huge.txt": line.repeat(COUNTED_BYTES / 1_024 + 5_000) });
   const { text } = await run({ path: "huge.txt", limit: 10 });
@@ -152,7 +152,7 @@ test("a byte order mark is not shown, and a window ends at whole characters", as
   expect((await run({ path: "wide.txt", offset: 2 })).text).toBe("end\n");
 });
 
-test("a picture is shown, whatever its name", async () => {
+test("a picture is shown, whatever its name is", async () => {
   const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(60_000)]);
   const { run } = place({ "small.txt": png.subarray(0, 900), "big.png": png });
   const { result } = await run({ path: "small.txt" });
@@ -160,7 +160,7 @@ test("a picture is shown, whatever its name", async () => {
     { type: "text", text: "Read image file [image/png] (900B)" },
     { type: "image", mediaType: "image/png", data: png.subarray(0, 900).toString("base64") },
   ]);
-  // Too large for the report, and nobody here to take it.
+  // Too large for the report, and without a gateway that stores it.
   const refused = await run({ path: "big.png" });
   expect(refused.code).toBeDefined();
   const kept: Array<{ bytes: number; mediaType: string }> = [];
@@ -181,7 +181,7 @@ test("a picture is shown, whatever its name", async () => {
   expect(outcome.result.content[1]).toMatchObject({ type: "artifact", bytes: png.length });
 });
 
-test("a name that nearly matches is found when there is one, or named when it is not", async () => {
+test("a name with other spaces or quotes is found, and a similar name is suggested", async () => {
   const { run } = place({ "file name.txt": "plain", "it’s.txt": "curly", "Notes.md": "n" });
   expect((await run({ path: "file\u00a0name.txt" })).text).toBe("plain");
   expect((await run({ path: "it's.txt" })).text).toBe("curly");
@@ -190,7 +190,7 @@ test("a name that nearly matches is found when there is one, or named when it is
   expect(text).toContain("Similar: Notes.md.");
 });
 
-test("limits of one's own", async () => {
+test("the owner's limits", async () => {
   const { workspace } = place({ "l.txt": lines(1, 50) });
   const tool = read({ files: localFiles({ cwd: workspace }) }, { maxLines: 10, maxBytes: 1_024 });
   expect((await callTool(tool, { path: "l.txt" })).text).toContain(
@@ -199,7 +199,7 @@ test("limits of one's own", async () => {
   expect((await callTool(tool, { path: "l.txt", limit: 11 })).code).toBe("invalid_params");
 });
 
-test("S21 a file that is mentioned with @ is read, unless there is one of that very name", async () => {
+test("S21 a file that is mentioned with @ is read, unless a file has exactly that name", async () => {
   const folder = tree({ "src/x.ts": "mentioned\n", "@own": "own\n" });
   const tool = read({ files: localFiles({ cwd: folder }) });
   expect((await callTool(tool, { path: "@src/x.ts" })).text).toBe("mentioned\n");

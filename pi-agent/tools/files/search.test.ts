@@ -18,7 +18,7 @@ import { rgMissing } from "./ripgrep.ts";
 const RG = ["needs/ripgrep"];
 
 const TOOLS = { grep, find, ls, glob };
-/** The cases' own name for an argument, and ours. */
+/** The cases' name of an argument, and ours. */
 const RENAMED: Record<string, string> = { glob: "include" };
 
 const PLACES: Record<string, (folder: string) => Environment> = {
@@ -51,7 +51,7 @@ const inTree = (files: Record<string, string | Buffer>) => {
 };
 
 describe("grep", { tags: RG }, () => {
-  test("names are paths from the workspace, wherever it looks", async () => {
+  test("names are paths from the workspace, wherever the search runs", async () => {
     const { run } = inTree({ "a/b/c.txt": "hit\n", "top.txt": "hit\n" });
     expect((await run("grep", { pattern: "hit" })).text).toBe("a/b/c.txt:1: hit\ntop.txt:1: hit");
     expect((await run("grep", { pattern: "hit", path: "a" })).text).toBe("a/b/c.txt:1: hit");
@@ -113,7 +113,7 @@ describe("grep", { tags: RG }, () => {
     delete process.env.RIPGREP_CONFIG_PATH;
   });
 
-  test("a bad pattern is said to be one", async () => {
+  test("an invalid pattern is reported as such", async () => {
     const { run } = inTree({ "a.txt": "x" });
     const { code, text } = await run("grep", { pattern: "a(" });
     expect(code).toBe("invalid_params");
@@ -140,7 +140,7 @@ describe("grep", { tags: RG }, () => {
     expect((await run("grep", { pattern: "hit", path: "-rf" })).text).toBe("-rf:1: hit");
   });
 
-  test("what .gitignore names is left out, in a repository or not; nothing outside is searched", async () => {
+  test("files that .gitignore names are left out, in a repository or not; nothing outside is searched", async () => {
     const { folder, run } = inTree({
       ".gitignore": "build/\n",
       "build/x.txt": "hit\n",
@@ -157,14 +157,14 @@ describe("grep", { tags: RG }, () => {
     expect((await run("grep", { pattern: "hit", path: "none" })).code).toBe("not_found");
   });
 
-  test("a line without end is left out, and said to be", async () => {
+  test("an endless line is left out, and mentioned", async () => {
     const { run } = inTree({ "a.txt": "hit\n", "one.json": `hit${"x".repeat(5_000_000)}\n` });
     expect((await run("grep", { pattern: "hit" })).text).toBe(
       "a.txt:1: hit\n[1 lines of over 4.0MB are left out.]",
     );
   });
 
-  test("without ripgrep it says what to install", async () => {
+  test("without ripgrep the error says what to install", async () => {
     const environment = local({ cwd: tmpdir() });
     expect(await rgMissing(environment)).toBeUndefined();
     const path = process.env.PATH;
@@ -217,7 +217,7 @@ describe("find and glob", { tags: RG }, () => {
     }
   });
 
-  test("glob has the last changed first", async () => {
+  test("glob lists the last changed files first", async () => {
     const { folder, run } = inTree({ "old.log": "", "new.log": "", "mid.log": "" });
     utimesSync(join(folder, "old.log"), 1_000, 1_000);
     utimesSync(join(folder, "mid.log"), 2_000, 2_000);
@@ -239,7 +239,7 @@ describe("find and glob", { tags: RG }, () => {
   });
 });
 
-describe("S21 what .gitignore names is left out, whatever the glob", { tags: RG }, () => {
+describe("S21 files that .gitignore names are left out, whatever the glob", { tags: RG }, () => {
   const files = {
     ".gitignore": "*.log\n!keep.log\nbuild/\n",
     "a.ts": "hit\n",
@@ -272,7 +272,7 @@ describe("S21 what .gitignore names is left out, whatever the glob", { tags: RG 
     expect(hits.text).toBe(wanted.map((name) => `${name}:1: hit`).join("\n") || "No matches found");
   });
 
-  test("S21 globs that no rule can hold find what they find", async () => {
+  test("S21 globs that no ignore rule can express find their files", async () => {
     const { run } = inTree({ "a b ": "x\n", "!x": "x\n", "#y": "x\n", ".gitignore": "no\n" });
     expect((await run("find", { pattern: "!x" })).text).toBe("!x");
     expect((await run("find", { pattern: "#y" })).text).toBe("#y");
@@ -280,7 +280,7 @@ describe("S21 what .gitignore names is left out, whatever the glob", { tags: RG 
   });
 });
 
-test("S21 grep's limit with context shows the context of the matches that are shown, and no more", {
+test("S21 grep's limit with context shows only the context of the shown matches", {
   tags: RG,
 }, async () => {
   const lines = ["1", "hit 2", "3", "4", "5", "6", "hit 7", "8"];

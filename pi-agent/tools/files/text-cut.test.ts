@@ -11,7 +11,7 @@ import {
   withNotice,
 } from "./text-cut.ts";
 
-/** A cut in the words of the cases. */
+/** A cut in the form of the cases. */
 function inCaseWords({ content, by, shown, total, partialLine }: Cut): Record<string, unknown> {
   return {
     content,
@@ -42,7 +42,7 @@ describe("cases", () => {
     test(`${id}: ${title}`, () => expect(given(tool, input)).toMatchObject(wanted));
 });
 
-test("a final newline begins no further line", () => {
+test("a final newline does not begin another line", () => {
   expect(truncateHead("a\nb\n", { maxLines: 2 })).toMatchObject({ by: null, total: { lines: 2, bytes: 4 } });
   expect(truncateHead("a\nb\n\n", { maxLines: 2 })).toMatchObject({ by: "lines", content: "a\nb" });
   expect(truncateTail("a\nb\n", { maxLines: 1 })).toMatchObject({ by: "lines", content: "b" });
@@ -60,7 +60,7 @@ test("property: a cut keeps whole lines from one end, within its limits", () => 
           whole.replace(/\n$/, "").endsWith.bind(whole.replace(/\n$/, "")),
         ],
       ] as const) {
-        // No line is missing; at most the final newline is, where it alone did not fit.
+        // No line is missing; at most the final newline is, if only it did not fit.
         const fitsWhole = Buffer.byteLength(whole) <= maxBytes;
         if (cut.by === null) expect(cut.content).toBe(fitsWhole ? whole : whole.replace(/\n$/, ""));
         else expect(fits(cut.content), JSON.stringify({ whole, cut })).toBe(true);
@@ -74,7 +74,7 @@ test("property: a cut keeps whole lines from one end, within its limits", () => 
   );
 });
 
-test("a line is not cut through a character", () => {
+test("a line is not cut within a character", () => {
   expect(truncateLine("ab😀cd", 3)).toEqual({ text: "ab... [truncated]", truncated: true });
   expect(truncateLine("ab😀cd", 4)).toEqual({ text: "ab😀... [truncated]", truncated: true });
 });
@@ -102,7 +102,7 @@ test.each([
   [1_048_575, "1.0MB"],
   [1_073_741_823, "1.0GB"],
   [1_099_511_627_775, "1024.0GB"],
-])("S21 a size just below the next unit is written in that: %d", (bytes, text) => {
+])("S21 a size just below the next unit is written in that unit: %d", (bytes, text) => {
   expect(formatSize(bytes)).toBe(text);
 });
 

@@ -33,7 +33,7 @@ function git(cwd: string, args: string[], input = ""): { code: number | null; ou
   return { code: ran.status, out: ran.stdout };
 }
 
-/** All files of a folder and their contents. */
+/** Returns all files of a folder with their contents. */
 function filesOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     statSync(join(folder, name)).isFile(),
@@ -47,11 +47,11 @@ function diffOf(before: Record<string, string>, after: Record<string, string>): 
     mkdirSync(join(folder, side));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, side, name), text);
   }
-  // The folders are called as git's own prefixes are.
+  // The folders have the names of git's own prefixes.
   return git(folder, ["diff", "--no-index", "--no-prefix", "a", "b"]).out;
 }
 
-test("D9 a diff of git's is applied: changes, a new file, a deleted one, and a renamed one", async () => {
+test("D9 a diff from git is applied: changes, a new file, a deleted one, and a renamed one", async () => {
   const before = {
     "one.txt": "1\n2\n3\n4\n5\n6\n7\n8\n",
     "gone.txt": "x\ny\n",
@@ -79,7 +79,7 @@ test("D9 a diff of git's is applied: changes, a new file, a deleted one, and a r
   expect(filesOf(folder)).toEqual(after);
 });
 
-test("D9 diff -u without git's header and prefixes, with dates, below words", async () => {
+test("D9 diff -u without git's header and prefixes, with dates, below other text", async () => {
   const folder = tree({ "src/a.txt": "a\nb\nc\n" });
   const patch =
     "Here is the change:\n--- src/a.txt\t2026-11-22 10:00:00\n+++ src/a.txt\t2026-11-22 10:01:00\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n";
@@ -87,7 +87,7 @@ test("D9 diff -u without git's header and prefixes, with dates, below words", as
   expect(filesOf(folder)).toEqual({ "src/a.txt": "a\nB\nc\n" });
 });
 
-test("D9 all of a diff is checked first: one hunk that does not apply, and nothing is changed", async () => {
+test("D9 the whole diff is checked first: when one hunk does not apply, nothing is changed", async () => {
   const files = { "a.txt": "a\n", "b.txt": "b\n", "sub/c.txt": "c\n" };
   const good =
     "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+A\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n";
@@ -115,7 +115,7 @@ test("D9 all of a diff is checked first: one hunk that does not apply, and nothi
   }
 });
 
-test("D9 a new program may be run, and the last line may have no end", async () => {
+test("D9 a new file may be executable, and the last line may lack its newline", async () => {
   const folder = tree({ "end.txt": "a\nb" });
   const patch =
     "diff --git a/run.sh b/run.sh\nnew file mode 100755\n--- /dev/null\n+++ b/run.sh\n@@ -0,0 +1 @@\n+#!/bin/sh\n" +
@@ -126,7 +126,7 @@ test("D9 a new program may be run, and the last line may have no end", async () 
   expect(existsSync(join(folder, "sub"))).toBe(false);
 });
 
-test("D9 what a diff writes or moves below .git is judged like any other write there", async () => {
+test("D9 writes and moves below .git are judged like any other write there", async () => {
   const folder = tree({ "hook.txt": "#!/bin/sh\n" });
   const judged = async (patch: string) =>
     await tool(folder).targets?.({ patch }, new AbortController().signal);
@@ -137,7 +137,7 @@ test("D9 what a diff writes or moves below .git is judged like any other write t
   expect(JSON.stringify(await judged(add))).toContain(".git/hooks/x");
 });
 
-describe("S14 a patch does not keep the device busy", () => {
+describe("S14 a patch does not block the device", () => {
   const BOUND_MS = 5_000;
   const took = async (before: string, patch: string) => {
     const folder = tree({ f: before });
@@ -145,7 +145,7 @@ describe("S14 a patch does not keep the device busy", () => {
     const { code, text } = await apply(folder, patch);
     return { ms: performance.now() - begun, code, text, after: readFileSync(join(folder, "f"), "utf8") };
   };
-  /** Each place is found at the other end of the file, and one line more is put there. */
+  /** Each place is found at the other end of the file, and one more line is added there. */
   const far = (places: number) => `--- a/f\n+++ b/f\n${"@@ -5,2 +5,3 @@\n+y\n x\n z\n".repeat(places)}`;
   const empty = (lines: number) => `${"\n".repeat(lines)}x\nz\n`;
 
@@ -163,7 +163,7 @@ describe("S14 a patch does not keep the device busy", () => {
     }
   }, 60_000);
 
-  test("S14 many places where the diff says are put there in time that grows with the file alone", async () => {
+  test("S14 many places at the stated lines take time in proportion to the file", async () => {
     const diff = (places: number) => {
       const hunks = Array.from(
         { length: places },
@@ -179,7 +179,7 @@ describe("S14 a patch does not keep the device busy", () => {
     }
   }, 60_000);
 
-  test("S14 so is a patch of the other format whose lines match loosely alone", async () => {
+  test("S14 so does a patch of the other format whose lines match only loosely", async () => {
     const patch = `*** Begin Patch\n*** Update File: f\n${"@@\n-a \u201cb\u201d\n+new\n".repeat(2_000)}*** End Patch`;
     for (const lines of [20_000, 40_000]) {
       const { ms, code, text } = await took('a "b"\n'.repeat(lines), patch);
@@ -195,20 +195,20 @@ describe("S14 a patch does not keep the device busy", () => {
   }, 60_000);
 });
 
-describe("D9 as git apply does it:", () => {
+describe("D9 like git apply:", () => {
   const line = fc.constantFrom("a", "b", "", "x y", "{", "\tt");
   const text = fc
     .tuple(fc.array(line, { maxLength: 14 }), fc.boolean())
     .map(([lines, ended]) => (lines.length === 0 ? "" : lines.join("\n") + (ended ? "\n" : "")));
 
-  test("D9 the diff of two texts, on the first and on one that is a little other", () => {
+  test("D9 the diff of two texts, on the first text and on a slightly different one", () => {
     return fc.assert(
       fc.asyncProperty(text, text, text, fc.boolean(), async (before, after, other, onOther) => {
         fc.pre(before !== after && before !== "" && after !== "");
         const diff = diffOf({ f: before }, { f: after });
         fc.pre(diff !== "");
-        // Git compares bytes: it takes an unchanged last line without an end for the beginning of any line, and joins
-        // what follows to it. Here such a line is the file's last one.
+        // Git compares bytes: it takes an unchanged last line without newline for the beginning of any line, and joins
+        // the following text to it. Here such a line is the file's last one.
         fc.pre(!(onOther && /^ .*\n\\ No newline/m.test(diff)));
         const base = onOther ? other + before : before;
         const [ours, theirs] = [tree({ f: base }), tree({ f: base })];

@@ -34,7 +34,7 @@ function inFolder(files: Record<string, string | Buffer>) {
   };
 }
 
-test("bytes are counted, not characters; the person sees what changed", async () => {
+test("bytes are counted, not characters; the person sees the change", async () => {
   const { write } = inFolder({ "b.txt": "a\nb\n" });
   expect((await write({ path: "a.txt", content: "éé" })).text).toBe("Created a.txt (4B).");
   const { text, result } = await write({ path: "b.txt", content: "a\nc\n" });
@@ -42,7 +42,7 @@ test("bytes are counted, not characters; the person sees what changed", async ()
   expect(result.forUser).toBe(`${text}\n--- b.txt\n+++ b.txt\n@@ -1,2 +1,2 @@\n a\n-b\n+c`);
 });
 
-test("content is written as given: escapes, newlines, nothing at all", async () => {
+test("content is written unchanged: escapes, newlines, nothing at all", async () => {
   const { write, read } = inFolder({});
   for (const content of ["a\\nb", "\r\n", "", "\ufeffx", "no newline", "\0"]) {
     expect((await write({ path: "f", content })).code).toBeUndefined();
@@ -50,7 +50,7 @@ test("content is written as given: escapes, newlines, nothing at all", async () 
   }
 });
 
-test("overwrite=false keeps what is there", async () => {
+test("overwrite=false keeps an existing file", async () => {
   const { write, read } = inFolder({ "a.txt": "old" });
   const { code, text } = await write({ path: "a.txt", content: "new", overwrite: false });
   expect(code).toBe("exists");
@@ -59,7 +59,7 @@ test("overwrite=false keeps what is there", async () => {
   expect((await write({ path: "b.txt", content: "new", overwrite: false })).code).toBeUndefined();
 });
 
-test("what cannot be written is refused, each by its name", async () => {
+test("each unwritable path is refused with its own code", async () => {
   const { write, append, folder } = inFolder({ "d/x": "", bin: Buffer.from([0, 255]), f: "f" });
   for (const call of [write, append]) {
     expect((await call({ path: "d", content: "x" })).code).toBe("is_directory");
@@ -75,7 +75,7 @@ test("what cannot be written is refused, each by its name", async () => {
   expect(readFileSync(join(folder, "d/new"), "utf8")).toBe("through");
 });
 
-test("append makes what is not there, and keeps the bytes that are", async () => {
+test("append makes a missing file, and keeps existing bytes", async () => {
   const { append, folder, read } = inFolder({
     bin: Buffer.from([0, 255]),
     big: Buffer.alloc(APPEND_MAX_FILE_BYTES + 1),

@@ -138,24 +138,24 @@ describe.each(Object.entries(EXPECTED))("%s", (_, expected) => {
   });
 });
 
-describe("throttling, where the kernel does not show the firmware's word", () => {
+describe("throttling, if the kernel does not show the firmware's report", () => {
   const { "/sys/devices/platform/soc/soc:firmware/get_throttled": _, ...board } = PI_ZERO_2W;
   const root = tree(board);
 
-  test("vcgencmd says it", async () => {
+  test("vcgencmd reports it", async () => {
     const exec = programs({ vcgencmd: saying("throttled=0x50000") });
     const { text } = await callTool(systemInfo({ root, exec }));
     expect(text).toContain("throttling: earlier since the start: under-voltage, throttled");
   });
 
-  test("else the sensor of the voltage", async () => {
+  test("otherwise the voltage sensor does", async () => {
     expect((await callTool(systemInfo({ root, exec: programs({}) }))).text).toContain(
       "throttling: under-voltage since the start",
     );
   });
 });
 
-test("sensors on wires: what is not measured yet, or lies, is no reading", async () => {
+test("sensors on wires: a missing or impossible value is no reading", async () => {
   const root = tree({
     "/sys/bus/w1/devices/28-3c01d607ab12/temperature": "85000\n",
     "/sys/bus/w1/devices/28-3c01d607ab13/temperature": "\n",

@@ -48,7 +48,7 @@ const write = (at: Bench, args: Record<string, unknown>, options: Partial<GpioWr
   callTool(gpioWrite({ ...at, ...options }), args);
 
 describe.each([1, 2] as const)("gpiod v%i", (generation) => {
-  test("lists the header's pins with who uses them", async () => {
+  test("lists the header's pins with their users", async () => {
     const at = bench(generation, ZERO_2W_CHIPS);
     at.gpio.set("gpiochip0", 4, { name: "GPIO4", who: "onewire@0", dir: "output" });
     const { text, result } = await callTool(gpioList(at));
@@ -73,7 +73,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     expect(listed.text).toContain("Other chips: gpiochip0 (gpio-brcmstb@107d508500)");
   });
 
-  test("where no chip is a Pi's, the caller names one", async () => {
+  test("without a Pi's chip, the caller names one", async () => {
     const at = bench(generation, [
       { name: "gpiochip0", label: "INT34BB:00", lines: 4 },
       { name: "gpiochip1", label: "cp2102n", lines: 4 },
@@ -85,7 +85,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     );
   });
 
-  test("a pin or chip that is not there", async () => {
+  test("an unknown pin or chip", async () => {
     const at = bench(generation, ZERO_2W_CHIPS);
     const pin = await read(at, { pin: 54 });
     expect(pin.code).toBe("invalid_params");
@@ -98,7 +98,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     }
   });
 
-  test("a line of somebody else is neither read nor written", async () => {
+  test("a line of another program is neither read nor written", async () => {
     const at = bench(generation, ZERO_2W_CHIPS);
     at.gpio.set("gpiochip0", 8, { name: "GPIO8", who: "spi0 CS0", dir: "output", val: 1 });
     const reading = await read(at, { pin: 8 });
@@ -110,7 +110,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     expect(at.gpio.text("gpiochip0", 8)).toContain("val='1'");
   });
 
-  test("a line is held after it was written, written again, and given back at the end", async () => {
+  test("a line is held after it was written, can be written again, and is released at the end", async () => {
     const at = bench(generation, PI_4_CHIPS);
     const high = await write(at, { pin: 17, value: 1 });
     expect(high.text).toBe(
@@ -130,7 +130,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     expect((await callTool(gpioList(at))).text).toContain("17 GPIO17 input\n");
   });
 
-  test("read back through the registers, in spite of who holds the line", async () => {
+  test("it is read back through the registers, whichever program holds the line", async () => {
     const at = bench(generation, PI_5_CHIPS, { registers: "pinctrl" });
     const { text, result } = await write(at, { pin: 22, value: 1 });
     expect(text).toBe("GPIO22 is now HIGH (1): read back and verified. It was an input before.");
@@ -138,7 +138,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     expect((await read(at, { pin: 22 })).text).toBe("GPIO22 is HIGH (1): an output.");
   });
 
-  test("what reads back otherwise is a failure, and the pin is let go", async () => {
+  test("a wrong value when reading back is a failure, and the pin is released", async () => {
     const at = bench(generation, ZERO_2W_CHIPS, { registers: "raspi-gpio" });
     at.gpio.set("gpiochip0", 17, { name: "GPIO17", stuck: 0 });
     const { text, code } = await write(at, { pin: 17, value: 1 });
@@ -148,7 +148,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     expect((await callTool(gpioList(at))).text).toContain("17 GPIO17 input\n");
   });
 
-  test("a pulse: let go after its time", async () => {
+  test("a pulse: the pin is released after its time", async () => {
     const at = bench(generation, ZERO_2W_CHIPS);
     const { text } = await write(at, { pin: 5, value: 1, hold_ms: 50 });
     expect(text).toContain(", let go after 50 ms.");
@@ -156,7 +156,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     expect((await callTool(gpioList(at))).text).toContain("5 GPIO5 input\n");
   });
 
-  test("gpioset's own refusal is told in words", async () => {
+  test("gpioset's own refusal is reported in words", async () => {
     const gpio = fakeGpio(generation, ZERO_2W_CHIPS);
     const refusal =
       generation === 1
@@ -193,7 +193,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
     );
   });
 
-  test("what models write for high and low", async () => {
+  test("the words that models use for high and low", async () => {
     const at = bench(generation, ZERO_2W_CHIPS);
     expect((await write(at, { pin: 5, value: "HIGH" })).text).toContain("now HIGH (1)");
     expect((await write(at, { pin: 5, value: false })).text).toContain("now LOW (0)");
@@ -201,7 +201,7 @@ describe.each([1, 2] as const)("gpiod v%i", (generation) => {
   });
 });
 
-test("v1 does not read an output: it would make an input of it", async () => {
+test("v1 does not read an output, because that would make it an input", async () => {
   const at = bench(1, ZERO_2W_CHIPS);
   at.gpio.set("gpiochip0", 17, { name: "GPIO17", dir: "output", val: 1 });
   const { text, code } = await read(at, { pin: 17 });
@@ -217,7 +217,7 @@ test("v2 reads an output and leaves it one", async () => {
   expect(at.gpio.text("gpiochip0", 17)).toContain("dir='output'");
 });
 
-test("a pin that works for I2C is read in passing, and not written", async () => {
+test("a pin that works for I2C can be read, and not written", async () => {
   const at = bench(2, ZERO_2W_CHIPS, { registers: "pinctrl" });
   at.gpio.set("gpiochip0", 2, { name: "GPIO2", alt: "SDA1", val: 1 });
   expect((await read(at, { pin: 2 })).text).toBe("GPIO2 is HIGH (1): in use as SDA1.");
@@ -227,7 +227,7 @@ test("a pin that works for I2C is read in passing, and not written", async () =>
   expect(at.gpio.text("gpiochip0", 2)).toContain("alt='SDA1'");
 });
 
-test("what is missing, in words", async () => {
+test("missing programs are reported in words", async () => {
   expect(await gpioMissing(programs({}), "linux")).toBe("no program 'gpioget': install gpiod");
   expect(await gpioMissing(programs({}), "darwin")).toBe("it is made for linux, and this is darwin");
   expect(await gpioMissing(programs(fakeGpio(2, []).scripts), "linux")).toBe("no GPIO chip (/dev/gpiochip*)");

@@ -9,7 +9,7 @@ import { i2cDetect, i2cDetectMissing, i2cTable } from "./i2c-detect.ts";
 const root = tree(PI_4);
 const HEAD = "     0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f";
 const EMPTY_ROW = " -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- --";
-/** As i2c-tools 4.3 prints it: the first eight and the last eight addresses are left out. */
+/** The output of i2c-tools 4.3: the first eight and the last eight addresses are left out. */
 const TABLE = [
   HEAD,
   "00:                         -- -- -- -- -- -- -- -- ",
@@ -24,7 +24,7 @@ const TABLE = [
 const at = (i2cdetect: string) => ({ root, exec: programs({ i2cdetect }) });
 
 describe("i2c_detect", () => {
-  test("addresses, and those that a driver has", async () => {
+  test("addresses, and those that a driver uses", async () => {
     const { text, result } = await callTool(i2cDetect(at(saying(TABLE))));
     expect(text).toBe("I2C bus 1: 4 answered: addresses 0x3c, 0x40, 0x76; 0x68 (in use by a kernel driver)");
     expect(result.details).toEqual({
@@ -34,7 +34,7 @@ describe("i2c_detect", () => {
     });
   });
 
-  test("nobody", async () => {
+  test("no device", async () => {
     const empty = TABLE.replace("3c", "--")
       .replace(" 40 --", " -- --")
       .replace("UU", "--")
@@ -42,7 +42,7 @@ describe("i2c_detect", () => {
     expect((await callTool(i2cDetect(at(saying(empty))))).text).toMatch(/^I2C bus 1: no chip answered\./);
   });
 
-  test("columns count, since some cells are blank", () => {
+  test("columns are counted, because some cells are blank", () => {
     expect(i2cTable(`${HEAD}\n00:                         08 -- -- -- -- -- -- 0f \n`)).toEqual({
       free: ["0x08", "0x0f"],
       driven: [],
@@ -50,7 +50,7 @@ describe("i2c_detect", () => {
     expect(i2cTable("Error: Could not open file")).toBeUndefined();
   });
 
-  test("the bus reaches the program", async () => {
+  test("the bus number reaches the program", async () => {
     expect((await callTool(i2cDetect(at('echo "got $*" >&2; exit 1')), { bus: 3 })).text).toContain(
       "got -y 3",
     );
@@ -59,7 +59,7 @@ describe("i2c_detect", () => {
     }
   });
 
-  test("a bus that is not there, with those that are", async () => {
+  test("an unknown bus, with the known ones", async () => {
     const words = "Error: Could not open file `/dev/i2c-5' or `/dev/i2c/5': No such file or directory";
     const { text, code } = await callTool(i2cDetect(at(failing(words))), { bus: 5 });
     expect(code).toBe("not_found");

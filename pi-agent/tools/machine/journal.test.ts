@@ -46,7 +46,7 @@ describe("journal", () => {
     expect(text).toContain("--lines=7 --unit=ssh --since=2 hours ago --priority=err");
   });
 
-  test("what is no unit or time never does", async () => {
+  test("an invalid unit or time never does", async () => {
     const silent = at("exit 0");
     const wrong = [
       { unit: "--file=/etc/shadow" },
@@ -68,7 +68,7 @@ describe("journal", () => {
     expect(text).toContain('Use since="2 hours ago"');
   });
 
-  test("nothing, and nothing that this user may see", async () => {
+  test("no entries, and no entries that this user may see", async () => {
     expect((await callTool(journal(at("exit 0")), { unit: "sshh" })).text).toBe(
       "No entries of 'sshh' in the log. Call services to see whether there is such a unit.",
     );
@@ -80,7 +80,7 @@ describe("journal", () => {
     expect(text).toContain("add it to the group systemd-journal");
   });
 
-  test("too much: the newest are kept, and it says how to see fewer", async () => {
+  test("too many: the newest are kept, and the text says how to see fewer", async () => {
     const many = Array.from({ length: 500 }, (_, index) => entry(`${index} ${"x".repeat(300)}`)).join("\n");
     const { text } = await callTool(journal(at(saying(many))), { lines: 500 });
     expect(Buffer.byteLength(text)).toBeLessThan(50 * 1024);

@@ -21,7 +21,7 @@ From 192.168.1.2 icmp_seq=1 Destination Host Unreachable
 const at = (ping: string) => ({ exec: programs({ ping }) });
 
 describe("ping", () => {
-  test("who answers, and how fast", async () => {
+  test("an answering host, and its times", async () => {
     const { text, result } = await callTool(ping(at(saying(THERE))), { host: "nas.local" });
     expect(text).toBe(
       "nas.local answers: 2 of 3 pings came back, round trip 0.154 ms on average (0.078 to 0.231 ms).",
@@ -44,12 +44,12 @@ describe("ping", () => {
     );
   });
 
-  test("the host and the count reach the program as they are, after --", async () => {
+  test("the host and the count reach the program unchanged, after --", async () => {
     const { text } = await callTool(ping(at('echo "$*" >&2; exit 2')), { host: "a-b.local", count: 5 });
     expect(text).toContain("-n -c 5 -i 0.5 -W 2 -w 5 -- a-b.local");
   });
 
-  test("its complaints in words", async () => {
+  test("ping's own errors in words", async () => {
     const cases = [
       ["ping: nowhere.invalid: Name or service not known", "not_found"],
       ["ping: nas: Temporary failure in name resolution", "unavailable"],
@@ -94,7 +94,7 @@ describe("ping", () => {
     }
   });
 
-  test("busybox says it a little otherwise", () => {
+  test("busybox's different output", () => {
     expect(
       pingFigures(
         "3 packets transmitted, 3 packets received, 0% packet loss\nround-trip min/avg/max = 0.1/0.2/0.3 ms",

@@ -51,14 +51,14 @@ Result=success`;
 const at = (systemctl: string) => ({ exec: programs({ systemctl }) });
 
 describe("services", () => {
-  test("what failed and what runs", async () => {
+  test("failed and running services", async () => {
     const { text, result } = await callTool(services(at(saying(LIST))));
     expect(text).toBe("1 failed:\nmosquitto.service: Mosquitto MQTT Broker\n2 running: bluetooth, cron");
     expect(result.details?.failed).toMatchObject([{ unit: "mosquitto.service", sub: "failed" }]);
     expect(listedUnits("")).toEqual([]);
   });
 
-  test("of some by name", async () => {
+  test("services by name", async () => {
     const { text } = await callTool(services(at(saying(SHOWN))), { units: ["ssh", "mosquitto", "nginx"] });
     expect(text.split("\n")).toEqual([
       "ssh.service: active (running), since Sat 2026-11-21 09:12:01 UTC, memory 5.3 MiB, enabled at boot, OpenBSD Secure Shell server",
@@ -78,7 +78,7 @@ describe("services", () => {
     );
   });
 
-  test("what is no name never reaches it", async () => {
+  test("an invalid name never reaches it", async () => {
     const silent = at("exit 0");
     for (const unit of ["--host=evil", "-H", "a b", "$(id)", "a;b", "../x", "a/b"]) {
       const { code } = await callTool(services(silent), { units: [unit] });
@@ -86,7 +86,7 @@ describe("services", () => {
     }
   });
 
-  test("none of them is there", async () => {
+  test("no such service", async () => {
     const only = SHOWN.slice(SHOWN.indexOf("Id=nginx"));
     const { text, code } = await callTool(services(at(saying(only))), { units: ["nginx"] });
     expect(code).toBe("not_found");

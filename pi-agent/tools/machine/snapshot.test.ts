@@ -18,7 +18,7 @@ const four = tree(PI_4);
 const five = tree(PI_5);
 const at = (root: string, scripts: Scripts) => ({ root, exec: programs(scripts) });
 
-/** With a gateway that keeps what does not fit. */
+/** With a gateway that stores what does not fit. */
 async function callWithGateway(place: ReturnType<typeof at>, args: Record<string, unknown>) {
   const kept: Uint8Array[] = [];
   const { result } = await runTool(new ToolRegistry([snapshot(place)]), {
@@ -35,7 +35,7 @@ async function callWithGateway(place: ReturnType<typeof at>, args: Record<string
 }
 
 describe.each(["rpicam-still", "libcamera-still"] as const)("%s", (program) => {
-  test("a picture within the result, as the seed asks for it", async () => {
+  test("a picture within the result, in the seed's form", async () => {
     const { result } = await callTool(snapshot(at(zero, fakeCsi(program))), { resolution: "640x480" });
     const [words, image] = result.content;
     expect(words).toEqual({ type: "text", text: "Picture of camera 0 (imx708), 640x480, 22.5KB." });
@@ -46,7 +46,7 @@ describe.each(["rpicam-still", "libcamera-still"] as const)("%s", (program) => {
     expect(result.details).toMatchObject({ program, width: 640, height: 480, quality: 75, lowered: false });
   });
 
-  test("what does not fit a message goes to the gateway whole", async () => {
+  test("a picture that does not fit a message goes to the gateway whole", async () => {
     const place = at(zero, fakeCsi(program));
     const { result, kept } = await callWithGateway(place, { resolution: "1920x1080", quality: 90 });
     expect(result.content[1]).toMatchObject({ type: "artifact", mediaType: "image/jpeg", bytes: 186_628 });
@@ -54,7 +54,7 @@ describe.each(["rpicam-still", "libcamera-still"] as const)("%s", (program) => {
     expect(result.details).toMatchObject({ lowered: false });
   });
 
-  test("without a gateway it is taken again at less quality, and says so", async () => {
+  test("without a gateway it is taken again at lower quality, and the result says so", async () => {
     const { result, text } = await callTool(snapshot(at(zero, fakeCsi(program, { perPixel: 280 }))));
     expect(text).toContain(
       "It was asked for at 640x480 with quality 75, which does not fit a message here; it was taken again at 640x480 with quality 50.",
@@ -69,13 +69,13 @@ describe.each(["rpicam-still", "libcamera-still"] as const)("%s", (program) => {
     expect(result.content[1]).toMatchObject({ type: "image" });
   });
 
-  test("what fits nowhere is refused with words, not dropped", async () => {
+  test("a picture that fits nowhere is refused in words, not dropped", async () => {
     const { text, code } = await callTool(snapshot(at(zero, fakeCsi(program, { perPixel: 9_000 }))));
     expect(code).toBe("too_large");
     expect(text).toContain("does not fit a message, not even at a quarter of its size");
   });
 
-  test("in use by another program", async () => {
+  test("a camera in use by another program", async () => {
     const { text, code } = await callTool(snapshot(at(zero, busyCsi(program))));
     expect(code).toBe("unavailable");
     expect(text).toContain("camera 0 (imx708) is in use by another program.");
@@ -83,7 +83,7 @@ describe.each(["rpicam-still", "libcamera-still"] as const)("%s", (program) => {
 });
 
 describe("webcams", () => {
-  test("one camera, though it has two nodes and the board has codecs besides", async () => {
+  test("one camera, although it has two nodes and the board also has codecs", async () => {
     const cameras = await listCameras(at(four, fakeFfmpeg()), AbortSignal.timeout(5_000));
     expect(cameras).toEqual([
       { id: "/dev/video0", name: "UVC Camera (046d:0825)", kind: "usb", program: "ffmpeg" },
@@ -97,7 +97,7 @@ describe("webcams", () => {
     expect(result.content[1]).toMatchObject({ type: "image" });
   });
 
-  test("by fswebcam, which ends with 0 when it failed", async () => {
+  test("by fswebcam, which exits with 0 after a failure", async () => {
     const taken = await callTool(snapshot(at(four, fakeFswebcam())));
     expect(taken.result.content[1]).toMatchObject({ type: "image" });
     const failed = await callTool(snapshot(at(four, fakeFswebcam("Error opening device: /dev/video0"))));
@@ -107,7 +107,7 @@ describe("webcams", () => {
     );
   });
 
-  test("permission, and gone in the meantime", async () => {
+  test("without permission, and unplugged meanwhile", async () => {
     const broken = (words: string) => ({ "v4l2-ctl": `[ "$1" = --version ] && exit 0\n${failing(words)}` });
     const denied = await callTool(
       snapshot(at(four, broken("Cannot open device /dev/video0: Permission denied"))),
@@ -120,7 +120,7 @@ describe("webcams", () => {
     expect(gone.code).toBe("unavailable");
   });
 
-  test("two kinds at once: the caller names one, and only one that is there", async () => {
+  test("two kinds at once: the caller names one, and only an existing one", async () => {
     const place = at(four, { ...fakeCsi("rpicam-still"), ...fakeFfmpeg() });
     expect((await callTool(snapshot(place))).text).toContain("Picture of camera 0 (imx708)");
     expect((await callTool(snapshot(place), { camera: "/dev/video0" })).text).toContain("camera /dev/video0");
@@ -146,7 +146,7 @@ test("arguments are checked", async () => {
   }
 });
 
-test("what is missing, in words", async () => {
+test("missing programs are reported in words", async () => {
   const missing = (root: string, scripts: Scripts) => snapshotMissing(at(root, scripts), "linux");
   expect(await missing(zero, fakeCsi("rpicam-still"))).toBeUndefined();
   expect(await missing(four, fakeFfmpeg())).toBeUndefined();
@@ -165,7 +165,7 @@ test("what is missing, in words", async () => {
   expect(await snapshotMissing(at(zero, {}), "win32")).toBe("it is made for linux, and this is win32");
 });
 
-test("a fault of the gateway that is none of size ends the call in its own words", async () => {
+test("a gateway error that is not about the size ends the call with its own text", async () => {
   const { result } = await runTool(new ToolRegistry([snapshot(at(zero, fakeCsi("rpicam-still")))]), {
     callId: "c",
     name: "snapshot",

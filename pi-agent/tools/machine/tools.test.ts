@@ -21,7 +21,7 @@ const bare = { root: tree({ "/empty": "" }) };
 const here = { root: "/" };
 
 describe("temperature", () => {
-  test("of a Pi Zero 2 W: one zone, named once although hwmon has it too", async () => {
+  test("of a Pi Zero 2 W: one zone, listed once although hwmon has it too", async () => {
     expect((await callTool(temperature(zero))).text).toBe("cpu-thermal: 48.3 °C");
   });
 
@@ -38,7 +38,7 @@ describe("temperature", () => {
     expect(text).toContain("/sys/class/thermal/thermal_zone*/temp");
   });
 
-  test("a sensor that answers nonsense is none", async () => {
+  test("a sensor with a nonsense value is left out", async () => {
     const root = tree({
       "/sys/class/thermal/thermal_zone0/temp": "",
       "/sys/class/thermal/thermal_zone1/temp": "x",
@@ -48,7 +48,7 @@ describe("temperature", () => {
 });
 
 describe("cpu", () => {
-  test("load, cores and clock; a counter that stands still gives the average since the start", async () => {
+  test("load, cores and clock; with an unchanged counter it gives the average since the start", async () => {
     expect((await callTool(cpu(zero))).text).toBe(
       "CPU 20% busy (on average since the start, 4 cores); load average 0.42, 0.31, 0.25 (1, 5, 15 min); clock 600 MHz of 1000 MHz",
     );
@@ -69,7 +69,7 @@ describe("cpu", () => {
 });
 
 describe("memory", () => {
-  test("what is available counts as free", async () => {
+  test("available memory counts as free", async () => {
     expect((await callTool(memory(zero))).text).toBe(
       "RAM 50% used (214 MiB of 427 MiB, 214 MiB available); swap 9.8 MiB of 100.0 MiB used",
     );
@@ -99,7 +99,7 @@ describe("disk", () => {
   });
 
   test("the percentage is df's", async () => {
-    // `df` rounds up what is used of what users may use.
+    // `df` rounds up, and counts only what users may use.
     expect(usedPercent(13_032_435_712, 84_760_858_624)).toBe(14);
     const df = execFileSync("df", ["-P", "/"], { encoding: "utf8" }).split("\n")[1] ?? "";
     const { result } = await callTool(disk(here), { path: "/" });
@@ -156,7 +156,7 @@ describe("network_info", () => {
 });
 
 describe("list_processes", () => {
-  test("odd names are read right", () => {
+  test("odd names are read correctly", () => {
     expect(parseStat(PI_ZERO_2W["/proc/77/stat"] ?? "")).toEqual({ name: "my (odd) proc", ticks: 1_000 });
     expect(parseStat("junk")).toBeUndefined();
   });
@@ -170,7 +170,7 @@ describe("list_processes", () => {
     ]);
   });
 
-  test("masking leaves the rest of a command alone", () => {
+  test("masking keeps the rest of a command", () => {
     expect(maskSecrets("run --token=abc -v x")).toBe("run --token=*** -v x");
     expect(maskSecrets("run --api-key abc --port 1")).toBe("run --api-key *** --port 1");
     expect(maskSecrets("compass north")).toBe("compass ***");
@@ -194,7 +194,7 @@ describe("list_processes", () => {
   });
 });
 
-test("every tool of the kernel's figures is a read, safe to repeat, with an everyday description", () => {
+test("every tool for the kernel's figures is a read, safe to repeat, with a description in everyday words", () => {
   const tools = kernelTools({ root: "/" });
   expect(tools.map((tool) => tool.name).sort()).toEqual([
     "cpu",

@@ -1,4 +1,4 @@
-/** The agent asks to be updated, and says what came of it: as the process that asked, and as the one after it. */
+/** The agent requests an update, and reports the result: in the process that asked, or in the next one. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const start = () => {
   return home.start({ policy: rules({ update_self: "allow" }), folder, tools: [updateSelf(files)] });
 };
 
-/** What root's side does. */
+/** Plays root's part. */
 const says = (outcomes: UpdateOutcomes) => writeFileSync(env.EDGECALL_UPDATES, JSON.stringify(outcomes));
 const at = "2026-11-22T08:00:00.000Z";
 const underWay = (id: string) => says({ asked: { id, done: false, ok: false, text: "", at } });
@@ -39,7 +39,7 @@ const decided = (id: string, ok: boolean, text: string) => {
   rmSync(request, { force: true });
 };
 
-/** Asks for it. @returns the job's token, which stands in the request */
+/** Requests an update. @returns the job's token, which is in the request */
 async function asked(): Promise<{ call: string; token: string }> {
   const call = await home.tool("update_self");
   const { status, job } = await home.result(call);
@@ -49,7 +49,7 @@ async function asked(): Promise<{ call: string; token: string }> {
   return { call, token: String(job) };
 }
 
-test("its request is dealt with, and nothing but its own outcome is told", async () => {
+test("its request is handled, and only its own result is reported", async () => {
   says({ asked: { id: crypto.randomUUID(), done: true, ok: true, text: "somebody else's", at } });
   await start();
   const { token } = await asked();
@@ -61,13 +61,13 @@ test("its request is dealt with, and nothing but its own outcome is told", async
   expect(existsSync(request)).toBe(false);
 });
 
-test("stopped for the new version, it says nothing; the process after it tells, under the same token", async () => {
+test("the process that is stopped for the new version reports nothing; the next one reports under the same token", async () => {
   const first = await start();
   const { call, token } = await asked();
   underWay(token);
   await first.stop();
   expect(home.peer.reports(token)).toEqual([]);
-  // On trial, it is not decided yet.
+  // On trial, so it is not decided yet.
   await start();
   await home.result(await home.send("ping"));
   expect(home.peer.reports(token)).toEqual([]);
@@ -80,7 +80,7 @@ test("stopped for the new version, it says nothing; the process after it tells, 
   });
 });
 
-test("what did not come online is a failure, in words", async () => {
+test("a version that did not come online is a failure, in words", async () => {
   const first = await start();
   const { token } = await asked();
   await first.stop();
@@ -93,7 +93,7 @@ test("what did not come online is a failure, in words", async () => {
   });
 });
 
-test("a request that was lost with the power is told as such, and nothing is waited for", async () => {
+test("a request that a power cut removed is reported as such, and not waited for", async () => {
   const first = await start();
   const { token } = await asked();
   await first.stop();
@@ -102,7 +102,7 @@ test("a request that was lost with the power is told as such, and nothing is wai
   expect((await home.result(token)).error).toContain("the request was lost");
 });
 
-test("killed in the middle of it, the process after it tells as well", async () => {
+test("when it is killed during the update, the next process reports too", async () => {
   const config = join(folder, "agent.toml");
   writeFileSync(
     config,
@@ -132,7 +132,7 @@ test("killed in the middle of it, the process after it tells as well", async () 
   });
 });
 
-test("offered only where something looks at requests", () => {
+test("offered only if a program reads the requests", () => {
   expect(updateFiles({ STATE_DIRECTORY: folder })).toBeUndefined();
   expect(updateFiles({ EDGECALL_UPDATES: folder })).toBeUndefined();
 });

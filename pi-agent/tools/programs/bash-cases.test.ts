@@ -18,7 +18,7 @@ const PLACES: Record<string, (folder: string) => Environment> = {
   local: (cwd) => local({ cwd }),
   sandbox: (workspace) => sandbox({ workspace }),
 };
-/** A case without a time of its own waits for the default one. */
+/** A case without a time limit waits for the default one. */
 const SHORT_DEFAULT_MS = 400;
 
 type BashInput = {
@@ -95,7 +95,7 @@ const inPlace = (kind: string) => {
     if (typeof maxMs === "number") expect(ran.ms).toBeLessThan(maxMs);
     if (typeof textMatches === "string") expect(ran.text).toMatch(new RegExp(textMatches));
     for (const [path, within] of Object.entries((pidFileDeadWithinMs ?? {}) as Record<string, number>)) {
-      // In the sandbox the number is one of its own, and its processes end with it (contract-programs.test.ts).
+      // In the sandbox the pid belongs to another namespace, and its processes end with it (contract-programs.test.ts).
       if (kind !== "local") continue;
       const pid = readFileSync(join(folder, path), "utf8").trim();
       await until(() => isDead(pid), { within, what: `${pid} is dead` });
@@ -108,7 +108,7 @@ const inPlace = (kind: string) => {
     }
   });
 
-  test("both streams come in the order in which they were written, live too", async () => {
+  test("both streams arrive in the order in which they were written, also live", async () => {
     const { text, shown } = await run({
       command: "for n in 1 2 3 4 5 6 7 8 9; do echo $n; echo e$n >&2; done",
     });
@@ -124,14 +124,14 @@ const inPlace = (kind: string) => {
     );
   });
 
-  test("a failure keeps its output above the words", async () => {
+  test("a failure keeps its output above the text", async () => {
     const { text, result } = await run({ command: "echo why; exit 3" });
     expect(text).toBe("why\n\nCommand exited with code 3");
     expect(result.details).toMatchObject({ exit_code: 3, host: kind });
     expect((await run({ command: "exit 3" })).text).toBe("(no output)\n\nCommand exited with code 3");
   });
 
-  test("a shell's own complaint keeps its line number", async () => {
+  test("a shell's own error keeps its line number", async () => {
     expect((await run({ command: "no-such-command-here" })).text).toContain("line 1: no-such-command-here");
   });
 };
@@ -150,7 +150,7 @@ test("the description states its limits, and what the sandbox allows", () => {
   });
 });
 
-/** A zombie is: whoever has to fetch it may take its time. */
+/** A zombie is dead too, because its parent may be slow to collect it. */
 function isDead(pid: string): boolean {
   return !existsSync(`/proc/${pid}`) || /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
 }

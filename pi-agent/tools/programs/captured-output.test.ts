@@ -13,14 +13,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const lines = (count: number, width = 1) =>
   Array.from({ length: count }, (_, n) => `${n}`.padEnd(width, "x")).join("\n");
 
-test("what is short is there as it was, and no file is made", async () => {
+test("short output is kept unchanged, and no file is made", async () => {
   const output = new CapturedOutput({ spill: { folder } });
   output.add(Buffer.from("one\ntwo"));
   expect(await output.end()).toEqual({ text: "one\ntwo", total: { lines: 2, bytes: 7 } });
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("many short lines are cut, counted truly, and all in the file", async () => {
+test("many short lines are cut, counted correctly, and all in the file", async () => {
   const output = new CapturedOutput({ spill: { folder } });
   output.add(Buffer.from(`${lines(5_000)}\n`));
   const { text, total, spill } = await output.end();
@@ -31,7 +31,7 @@ test("many short lines are cut, counted truly, and all in the file", async () =>
   expect(statSync(spill?.path ?? "").mode & 0o777).toBe(0o600);
 });
 
-test("memory and file are bounded, whatever comes", async () => {
+test("memory and file are bounded, whatever arrives", async () => {
   const output = new CapturedOutput({ spill: { folder, maxBytes: 300_000 } });
   for (let n = 0; n < 100; n += 1) output.add(Buffer.from(`${lines(100, 99)}\n`));
   const { text, total, spill } = await output.end();
@@ -52,7 +52,7 @@ test("of one endless line the end is shown", async () => {
   );
 });
 
-test("characters in two parts stay whole, of either stream", async () => {
+test("characters that arrive in two parts stay whole, on both streams", async () => {
   const output = new CapturedOutput();
   const [first, second] = [Buffer.from([0xe2, 0x82]), Buffer.from([0xac])];
   output.add(first, "stdout");
@@ -61,7 +61,7 @@ test("characters in two parts stay whole, of either stream", async () => {
   expect((await output.end()).text).toBe("é€");
 });
 
-test("the oldest files go", async () => {
+test("the oldest files are deleted", async () => {
   for (let n = 0; n < SPILL_MAX_FILES + 5; n += 1)
     writeFileSync(join(folder, `output-${1_000 + n}-x.txt`), "");
   writeFileSync(join(folder, "somebody's.txt"), "");
@@ -86,4 +86,4 @@ test.each([
   ["10%\r50%\r100%\n", "100%\n"],
   ["a\r\nb\r\n", "a\nb\n"],
   ["a\0b\u0007c\td", "abc\td"],
-])("control characters are no text: %j", (raw, plain) => expect(plainText(raw)).toBe(plain));
+])("control characters are removed: %j", (raw, plain) => expect(plainText(raw)).toBe(plain));

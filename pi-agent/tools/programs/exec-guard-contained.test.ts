@@ -1,7 +1,6 @@
 /**
- * The ways round any list of patterns: the guard may let them pass, and the sandbox must make what they are for
- * impossible. Tried with bash in a real bubblewrap, as whoever runs the tests, and, when that is root, as an
- * ordinary user too.
+ * Ways round any list of patterns. The guard may let them pass, and the sandbox must make their effect impossible. They
+ * run with bash in a real bubblewrap, as this user and, for root, as an ordinary user too.
  */
 // @module-tag needs/bubblewrap
 import {
@@ -60,7 +59,7 @@ describe.each(Object.entries(RUNNERS))("as %s", (who, run) => {
     30_000,
   );
 
-  test("a process storm that goes on meets its limit, and ends with the call", async () => {
+  test("an endless process storm meets its limit, and ends with the call", async () => {
     const ran = await run(folder, { command: ":(){ :|:& };: ; sleep 60", timeoutMs: 1_500 });
     expect(ran.code).toBe("timeout");
     expect(ran.mostProcesses).toBeGreaterThan(100);
@@ -123,7 +122,7 @@ describe.each(Object.entries(RUNNERS))("as %s", (who, run) => {
   );
 });
 
-/** Processes of the calls, by the folder that they are in. */
+/** Returns the calls' processes, by their working folder. */
 function leftOf(folder: string): string[] {
   return readdirSync("/proc").filter((pid) => {
     try {

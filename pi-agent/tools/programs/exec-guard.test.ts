@@ -1,4 +1,6 @@
-/** The guard's own cases (test/cases/exec_guard.json); those that it need not stop are in exec-guard-contained.test.ts. */
+/**
+ * The guard's own cases (test/cases/exec_guard.json); those that it need not stop are in exec-guard-contained.test.ts.
+ */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +33,7 @@ test.each(judged.map((one) => [one.id, one] as const))("%s", (_id, one) => {
   expect(judgeCommand(String(one.input.command), rules, channel).verdict).toBe(one.expect.verdict);
 });
 
-test("exec_guard/cwd-symlink: it is the environment that does not start there", async () => {
+test("exec_guard/cwd-symlink: the environment refuses to start there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-guard-"));
   mkdirSync(join(folder, "ws"));
   symlinkSync("/", join(folder, "ws/link"));
@@ -72,12 +74,12 @@ test.each([
   "sed -i 's/a/b/' f",
   "cat /etc/hostname",
   "echo $((10 / 2))",
-])("let pass: %s", (command) => {
+])("allowed: %s", (command) => {
   const expected = command.includes("..") ? "blocked" : "allowed";
   expect(judgeCommand(command, { root: "/ws", readable: ["/etc/hostname"] }).verdict).toBe(expected);
 });
 
-test("a pattern of the owner's that is none is an error, not left out", () => {
+test("an invalid pattern of the owner's is an error, and not skipped", () => {
   expect(() => guardRules(["("])).toThrow(SyntaxError);
 });
 
@@ -94,7 +96,7 @@ test("bash refuses, or tells the policy to ask, by the same judgement", async ()
 });
 
 test.each(["echo ...", "echo wait ... done", "go test ./...", "printf '...'"])(
-  "S21 three dots are no folder: %s",
+  "S21 three dots are not a folder: %s",
   (command) => {
     expect(judgeCommand(command, { root: "/ws" }).verdict).toBe("allowed");
   },

@@ -1,6 +1,9 @@
 // @module-tag needs/git
 // @module-tag needs/bubblewrap
-/** A repository can name programs; looking at it starts none of them. A real git and a program that leaves a mark show it. */
+/**
+ * A repository can name programs, and reading it must start none of them. The test uses a real git and a program that
+ * leaves a mark.
+ */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   appendFileSync,
@@ -51,7 +54,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-canary-")));
   ws = join(folder, "ws");
   cpSync(template, ws, { recursive: true, preserveTimestamps: true });
-  // In the workspace: the sandbox sees nothing else.
+  // In the workspace, because the sandbox sees nothing else.
   canary = join(ws, "canary.sh");
   writeFileSync(canary, `#!/bin/sh\ntouch ${ws}/ran\ncat\n`, { mode: 0o755 });
 });
@@ -73,7 +76,7 @@ const put = (name: string, text: string, mode?: number) => {
 };
 const config = (text: string) => appendFileSync(join(ws, ".git/config"), text);
 const ran = () => existsSync(join(ws, "ran"));
-/** Git has to look into the file again. */
+/** Makes git read the file again. */
 const touch = (name: string) => utimesSync(join(ws, name), new Date(1e12), new Date(1e12));
 const submodule = () => {
   mkdirSync(join(ws, "sub"));
@@ -103,7 +106,7 @@ const READS: Array<[string, Record<string, unknown>]> = [
   ["git_branch", {}],
 ];
 
-/** Name, what the repository is made to hold, and a plain git command that does run it, where this git has one. */
+/** Name, content of the repository, and, if this git has one, a plain git command that does run the program. */
 const VECTORS: Array<[string, () => void, string[]?]> = [
   ["core.fsmonitor", () => config(`[core]\nfsmonitor = ${canary}\n`), ["status"]],
   [
@@ -417,17 +420,17 @@ const VECTORS: Array<[string, () => void, string[]?]> = [
   ],
 ];
 
-describe("S4 reads of git start nothing", () => {
+describe("S4 git's reads start nothing", () => {
   test.each(VECTORS)("S4 %s", async (_, make, plain) => {
     make();
     for (const [name, args] of READS.slice(0, 4)) {
       const { code, text } = await call(name, args);
-      // A read may fail in words, as of a missing object; it must not be that nothing was tried.
+      // A read may fail in words, for example for a missing object, but it must have tried.
       expect([undefined, "exit_nonzero", "not_found"], `${name}: ${text}`).toContain(code);
       expect(ran(), `${name} ${JSON.stringify(args)}`).toBe(false);
     }
     if (!plain) return;
-    // The test can fail: git itself, asked plainly, runs it.
+    // Shows that the test can fail: plain git does run the program.
     spawnSync("git", [...WHO, ...plain], {
       cwd: ws,
       env: { ...GIT_ENV, GIT_TERMINAL_PROMPT: "0" },
@@ -436,7 +439,7 @@ describe("S4 reads of git start nothing", () => {
     expect(ran(), `plain git ${plain.join(" ")}`).toBe(true);
   });
 
-  test("S4 everything at once, for every read", async () => {
+  test("S4 all of them at once, for every read", async () => {
     config(
       `[core]\nfsmonitor = ${canary}\nhooksPath = hooks\n[diff]\nexternal = ${canary}\n[filter "f"]\nclean = ${canary}\n`,
     );
@@ -449,7 +452,7 @@ describe("S4 reads of git start nothing", () => {
     }
   });
 
-  test("S4 a folder that only looks like a repository is none", async () => {
+  test("S4 a folder that only looks like a repository is refused", async () => {
     renameSync(join(ws, ".git"), join(folder, "store"));
     for (const part of ["objects", "refs"]) mkdirSync(join(ws, part));
     put("HEAD", "ref: refs/heads/main\n");
@@ -461,7 +464,7 @@ describe("S4 reads of git start nothing", () => {
     }
   });
 
-  test("S4 what is read stays what git tells: branch, upstream, worktree, changes, untracked files", async () => {
+  test("S4 the reads give git's own facts: branch, upstream, worktree, changes, untracked files", async () => {
     git("remote", "add", "origin", "https://example.org/x.git");
     git("update-ref", "refs/remotes/origin/main", "HEAD~1");
     git("branch", "--set-upstream-to=origin/main");
@@ -479,7 +482,7 @@ describe("S4 reads of git start nothing", () => {
     rmSync(join(ws, "ran"), { force: true });
     const plain = gitIn(linked, "status", "--short", "--branch");
     ws = linked;
-    // The sandbox sees the workspace alone, so of the worktree git only says that its repository is elsewhere.
+    // The sandbox sees only the workspace, so of the worktree git says only that its repository is elsewhere.
     expect(plain).toBe("## side\n M a.txt\n");
     expect((await call("git_status")).code).toBeDefined();
   });

@@ -1,4 +1,7 @@
-/** A write where git would run it: judged as a program by the agent's policy, and nothing that changed meanwhile is written. */
+/**
+ * A write where git would run it: the agent's policy judges it as a program, and nothing is written if the place
+ * changed meanwhile.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -54,7 +57,7 @@ const CALLS: Array<[string, string, Record<string, unknown>]> = [
 ];
 
 describe("S4 a write below .git", () => {
-  test.each(CALLS)("S4 is refused where programs are denied and files allowed: %s", async (_, tool, args) => {
+  test.each(CALLS)("S4 is refused if programs are denied and files allowed: %s", async (_, tool, args) => {
     symlinkSync(".git", join(ws, "link"));
     await start({ shell: "deny", file_write: "allow", [tool]: "allow" });
     expect(await home.result(await home.tool(tool, args))).toMatchObject({
@@ -67,7 +70,7 @@ describe("S4 a write below .git", () => {
     expect(existsSync(join(ws, "ok.txt"))).toBe(false);
   });
 
-  test.each(CALLS)("S4 asks where only files are allowed, and says why: %s", async (_, tool, args) => {
+  test.each(CALLS)("S4 asks if only files are allowed, and says why: %s", async (_, tool, args) => {
     symlinkSync(".git", join(ws, "link"));
     await start({ file_write: "allow", [tool]: "allow" });
     const id = await home.tool(tool, args);
@@ -77,7 +80,7 @@ describe("S4 a write below .git", () => {
     expect(await home.result(id)).toMatchObject({ status: "success" });
   });
 
-  test("S4 is refused where the agent does not hold the permission shell", async () => {
+  test("S4 is refused if the agent lacks the permission shell", async () => {
     await start({ file_write: "allow", shell: "allow" }, { permissions: ["file_write"] });
     const report = await home.result(await home.tool("write", { path: ".git/config", content: "x" }));
     expect(report).toMatchObject({ error_type: "permission_denied" });
@@ -86,14 +89,14 @@ describe("S4 a write below .git", () => {
     });
   });
 
-  test("S4 runs where programs are allowed too", async () => {
+  test("S4 runs if programs are allowed too", async () => {
     await start({ file_write: "allow", shell: "allow" });
     const report = await home.result(await home.tool("write", { path: ".git/config", content: "x" }));
     expect(report).toMatchObject({ status: "success" });
   });
 });
 
-describe("S1 S4 a link that is other when the approval comes", () => {
+describe("S1 S4 a link that changed before the approval", () => {
   test.each<[string, string, string]>([
     ["another file", "harmless.txt", "secret.txt"],
     ["a folder of git's", "harmless.txt", ".git/config"],

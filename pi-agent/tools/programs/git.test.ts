@@ -62,9 +62,9 @@ test("the seed's flow: the last commits, then the diff of the newest", async () 
   expect((await call("git_log", { max_count: 1 })).text).not.toContain("Initial commit");
 });
 
-test("a change within the second of the commit, of the same size, is seen", async () => {
+test("a change in the commit's own second, with the same size, is noticed", async () => {
   await repository();
-  // git's index tells times in seconds. Both have to fall into one.
+  // git's index stores times in seconds, and both have to be in one.
   const second = () => Math.floor(statSync(join(ws, "main.go")).ctimeMs / 1_000);
   await until(
     () => {
@@ -81,7 +81,7 @@ test("a change within the second of the commit, of the same size, is seen", asyn
   expect((await call("git_diff")).text).toContain("+package two");
 });
 
-test("status and diff tell what was changed, and say when nothing was", async () => {
+test("status and diff report changes, and say when there are none", async () => {
   await repository();
   expect((await call("git_status")).text).toBe("## main\n(nothing was changed since the last commit)");
   expect((await call("git_diff")).text).toBe("(no changes since the last commit)");
@@ -91,7 +91,7 @@ test("status and diff tell what was changed, and say when nothing was", async ()
   expect((await call("git_diff")).text).toContain("-package main\n");
 });
 
-test("a commit takes the named paths alone, literally, or everything", async () => {
+test("a commit takes only the named paths, literally, or everything", async () => {
   await repository();
   put("a.txt", "a");
   put("b.txt", "b");
@@ -115,14 +115,14 @@ test("branches are listed", async () => {
 });
 
 test.each(["--output=/tmp/x", "-O/x", "--no-index", "HEAD --output=x", "$(id)", "a;b", "-", ""])(
-  "git_diff takes no option for a commit: %s",
+  "git_diff accepts no option as a commit: %s",
   async (commit) => {
     await repository();
     expect((await call("git_diff", { commit })).code).toBe("invalid_params");
   },
 );
 
-test("what is not there is told in words", async () => {
+test("missing things are reported in words", async () => {
   expect((await call("git_status")).text).toContain("The workspace is not a git repository");
   git("init", "-q");
   expect((await call("git_log")).text).toBe("(no commits yet)");
@@ -131,7 +131,7 @@ test("what is not there is told in words", async () => {
   expect(await call("git_diff", { commit: "nope" })).toMatchObject({ code: "not_found" });
 });
 
-test("a hook of the repository runs in the sandbox, where nothing of this device is", async () => {
+test("a hook of the repository runs in the sandbox, without access to this device", async () => {
   await repository();
   const token = join(folder, "outside");
   const hook = `#!/bin/sh\ntouch ${token} 2>/dev/null\ntouch hook-ran\nls /root > seen 2>&1\n`;

@@ -68,14 +68,14 @@ function named(name: string) {
 }
 
 describe("the list of nodes", () => {
-  test("is this device alone at first", async () => {
+  test("is only this device at first", async () => {
     const { text, code } = await callTool(tool(), { action: "list" });
     expect(code).toBeUndefined();
     expect(text).toBe(`local: this device, in ${here} (where tools work when no node is named)`);
     expect(existsSync(file)).toBe(false);
   });
 
-  test("takes a machine that answers, keeps it for the next start, and lets it go", async () => {
+  test("adds a machine that answers, keeps it for the next start, and removes it", async () => {
     const added = await add();
     expect(added.text).toContain(`Added gpu: ssh to ${sshd.user}@127.0.0.1 port ${sshd.port}, in ${there}`);
     expect(statSync(file).mode & 0o077).toBe(0);
@@ -86,7 +86,7 @@ describe("the list of nodes", () => {
     expect((await Nodes.open(file)).list()).toEqual([]);
   });
 
-  test("does not take what does not work or could not be", async () => {
+  test("refuses machines that do not work or cannot exist", async () => {
     const unknown = await Nodes.open(file, { knownHosts: "/dev/null" });
     const stranger = await callTool(tool(unknown), { action: "add", ...gpu() });
     expect(stranger.code).toBe("unavailable");
@@ -107,7 +107,7 @@ describe("the list of nodes", () => {
     expect((await add()).code).toBe("exists");
   });
 
-  test("has an end", async () => {
+  test("has a maximum length", async () => {
     const full = Array.from({ length: MAX_NODES }, (_, n) => ({ ...gpu(), name: `n${n}` }));
     mkdirSync(join(folder, "state"));
     writeFileSync(file, JSON.stringify({ version: 1, nodes: full }));
@@ -116,7 +116,7 @@ describe("the list of nodes", () => {
   });
 
   test.each(["not JSON", '{"version":1,"nodes":[{"name":"x"}]}', '{"version":2,"nodes":[]}'])(
-    "is not taken from, nor written over, a file with %s",
+    "is not read from, or written over, a file with %s",
     async (content) => {
       mkdirSync(join(folder, "state"));
       writeFileSync(file, content);
@@ -129,7 +129,7 @@ describe("the list of nodes", () => {
     },
   );
 
-  test("is changed with a word to the person, and read without", () => {
+  test("is changed with a notice to the person, and read without one", () => {
     const { danger, effect, effectIn } = tool();
     const caller = { principal: "a", role: "owner", channel: "t" };
     expect(effect).toBe("exec");
@@ -177,7 +177,7 @@ describe("a tool with a node", () => {
     expect(existsSync(join(here, "a.txt"))).toBe(false);
   });
 
-  test("keeps what its tool does with arguments, locks and dangers", async () => {
+  test("keeps its tool's handling of arguments, locks and dangers", async () => {
     await add();
     const caller = { principal: "a", role: "owner", channel: "t" };
     const writing = named("write");

@@ -1,4 +1,4 @@
-/** Keys: their bytes by the cases (test/cases/keys.json), and what programs in a terminal make of them. */
+/** Keys: their bytes by the cases (test/cases/keys.json), and their effect on programs in a terminal. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ test.each(casesOf("keys").map((one) => [one.id, one] as const))("%s", (_id, { in
   expect(Buffer.from(keyBytes(String(input.key)) ?? "").toString("hex")).toBe(wanted.hex);
 });
 
-test("cursor keys are others where the program asked for that; a name that is none has no bytes", () => {
+test("cursor keys differ if the program asked for that; an unknown name has no bytes", () => {
   expect(keyBytes("up", { applicationCursor: true })).toBe("\x1bOA");
   expect(keyBytes("f1", { applicationCursor: true })).toBe("\x1bOP");
   expect(keyBytes("Alt-X")).toBe("\x1bX");
@@ -45,7 +45,7 @@ async function run(environment: Environment, args: Record<string, unknown>, opti
 const inPlace = (kind: "local" | "sandbox") => {
   const place = () => (kind === "local" ? local({ cwd: folder }) : sandbox({ workspace: folder }));
 
-  test("a program that asks gets its answers, one after the other", async () => {
+  test("a program that asks gets its answers one after another", async () => {
     const command =
       "test -t 0 && test -t 1 || exit 9; stty size; read -p 'Name? ' name; read -p 'Sure? ' sure; echo \"$name:$sure\"; exit 3";
     const { text, details } = await run(place(), { command, keys: ["Anna", "<enter>", "yes", "<enter>"] });
@@ -53,7 +53,7 @@ const inPlace = (kind: "local" | "sandbox") => {
     expect(details?.exit_code).toBe(3);
   });
 
-  test("keys come as their bytes, to a program that reads them raw", async () => {
+  test("keys arrive as their bytes in a program that reads them raw", async () => {
     const command = "stty raw -echo; printf 'ready\\r\\n'; head -c 8 | od -An -tx1; stty sane";
     const { text } = await run(place(), { command, keys: ["<up>", "<f1>", "<alt-x>"] });
     expect(text).toContain("1b 5b 41 1b 4f 50 1b 78");
@@ -79,7 +79,7 @@ const inPlace = (kind: "local" | "sandbox") => {
 describe("in local", () => inPlace("local"));
 describe("in sandbox", { tags: ["needs/bubblewrap"] }, () => inPlace("sandbox"));
 
-test("a key that is none is told with those there are, and nothing is run", async () => {
+test("an unknown key gets the list of the known ones, and nothing is run", async () => {
   const { text, code } = await run(local({ cwd: folder }), { command: "touch ran", keys: ["y", "<entr>"] });
   expect(code).toBe("invalid_params");
   expect(text).toMatch(
@@ -96,7 +96,7 @@ test("typed text is judged together with the command", async () => {
   expect(refused.code).toBe("blocked");
 });
 
-test("over ssh there are none, and nothing is run", async () => {
+test("over ssh keys are refused, and nothing is run", async () => {
   const far = ssh({ name: "far", host: "127.0.0.1", port: 1, user: "x", key: "/nowhere", cwd: "/tmp" });
   expect(await run(far, { command: "sh", keys: ["x"] })).toMatchObject({
     code: "invalid_params",

@@ -15,7 +15,7 @@ async function asking() {
   return one;
 }
 
-test("the answer is the result; the question stands open for a week, not for the call's time-out", async () => {
+test("the answer is the result; the question is open for a week, longer than the call's time-out", async () => {
   const { tool, question: asked, answer, result } = await asking();
   const id = await tool(
     "question",
@@ -32,7 +32,7 @@ test("the answer is the result; the question stands open for a week, not for the
   expect(await result(id)).toMatchObject({ status: "success", result: "The user answered: hall" });
 });
 
-test("nobody answers before the call is cancelled", async () => {
+test("no answer before the call is cancelled", async () => {
   const { send, tool, question: asked, result } = await asking();
   const id = await tool("question", { question: "Are you there?" });
   await asked(id);
@@ -40,7 +40,7 @@ test("nobody answers before the call is cancelled", async () => {
   expect(await result(id)).toMatchObject({ status: "error", code: "aborted" });
 });
 
-test("a question without words or with one option is none", async () => {
+test("a question without a text or with one option is refused", async () => {
   const { tool, result } = await asking();
   expect(await result(await tool("question", { question: "" }))).toMatchObject({
     error_type: "invalid_params",

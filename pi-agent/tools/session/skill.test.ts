@@ -5,7 +5,7 @@ import { skill, skillMissing } from "./skill.ts";
 
 const pdf: Guide = { name: "pdf", description: "d", folder: "/skills/pdf", instructions: "Use pdftotext." };
 
-test("a skill's instructions, and where its files are", async () => {
+test("a skill's instructions, and the place of its files", async () => {
   const { text, result } = await callTool(
     skill(() => [pdf]),
     { name: "pdf" },
@@ -14,7 +14,7 @@ test("a skill's instructions, and where its files are", async () => {
   expect(result.details).toEqual({ skill: "pdf", folder: "/skills/pdf" });
 });
 
-test("one that is not there is told with those that are", async () => {
+test("an unknown skill gets the list of the known ones", async () => {
   const guides: Guide[] = [];
   const tool = skill(() => guides);
   expect(await callTool(tool, { name: "x" })).toMatchObject({

@@ -43,7 +43,7 @@ async function home(sub: (request: ModelRequest) => ModelAnswer | Promise<ModelA
   return { ...one, look, requests };
 }
 
-test("it has its own history and fewer tools; its calls are recorded, its answer comes back", async () => {
+test("it has its own history and fewer tools; its calls are recorded, and its answer is returned", async () => {
   const { prompt, result, look, requests } = await home((request) =>
     results(request).length === 0
       ? { calls: [{ name: "look", args: { value: "there" } }] }
@@ -73,7 +73,7 @@ test("it has its own history and fewer tools; its calls are recorded, its answer
   expect(names).not.toContain("question");
 });
 
-test("one level deep: a sub-agent that calls task or question is told what there is", async () => {
+test("one level deep: a sub-agent that calls task or question gets the list of its tools", async () => {
   const { prompt, result, requests } = await home((request) =>
     results(request).length === 0
       ? {
@@ -94,7 +94,7 @@ test("one level deep: a sub-agent that calls task or question is told what there
   ]);
 });
 
-test("each of its calls is under the policy: one that is not a read asks, and runs once it is approved", async () => {
+test("the policy applies to each of its calls: one that is not a read asks, and runs after approval", async () => {
   const {
     prompt,
     question: asked,
@@ -110,7 +110,7 @@ test("each of its calls is under the policy: one that is not a read asks, and ru
   const { question_id, approval } = await asked(id);
   expect(approval).toMatchObject({ tool: "append", parameters: {} });
   await answer(question_id, "approve", {});
-  // Without the hash of what was shown an approval is none.
+  // An approval without the hash of what was shown is not valid.
   const refused = await result(id);
   expect(refused).toMatchObject({ calls: [{ name: "task", calls: [{ name: "append", status: "error" }] }] });
 
@@ -139,7 +139,7 @@ test("it gets no tool that the policy denies", async () => {
   expect(look.runs).toEqual([]);
 });
 
-test("called by name, it tells its calls too", async () => {
+test("called by name, it reports its calls too", async () => {
   const { tool, result } = await home((request) =>
     results(request).length === 0 ? { calls: [{ name: "look", args: {} }] } : { text: "done" },
   );
@@ -150,7 +150,7 @@ test("called by name, it tells its calls too", async () => {
   });
 });
 
-test("a cancel ends it, with what it had done by then", async () => {
+test("a cancel ends it, with what it had done until then", async () => {
   const gate = Promise.withResolvers<void>();
   const { send, tool, prompt, result, requests } = await home(async (request) => {
     if (results(request).length === 0) return { calls: [{ name: "look", args: {} }] };
@@ -189,7 +189,7 @@ test("without a model, or where a tool can call no other, it says so", async () 
   expect(await taskMissing(llm)).toBeUndefined();
 });
 
-test("a tool that runs alone is not offered to it: each would wait for the other", () => {
+test("a tool that runs alone is not offered to it, because each would wait for the other", () => {
   const [plain, alone] = [probe("plain").tool, probe("alone", { runs: "alone" }).tool];
   expect(offered([plain, alone]).list()).toEqual(["plain"]);
 });

@@ -10,7 +10,7 @@ import { MAX_ITEMS, MAX_LISTS, todo } from "./todo.ts";
 const ANNA = { principal: "anna", role: "owner", channel: "api" };
 const folder = () => mkdtempSync(join(tmpdir(), "edgecall-todo-"));
 
-/** Tools over a folder; made anew for each call, as after a restart. */
+/** The tools for a folder, made again for each call as after a restart. */
 function lists(stateDir: string) {
   return async (name: string, args: Record<string, unknown>, caller: Record<string, string> = ANNA) => {
     const registry = new ToolRegistry(todo({ stateDir }));
@@ -43,7 +43,7 @@ test("the filter", async () => {
   expect((await call("todoread", { filter: "done" })).code).toBe("invalid_params");
 });
 
-test("the same items again change nothing: some models send their whole list, and some calls run twice", async () => {
+test("the same items again change nothing, because some models send their whole list, and some calls run twice", async () => {
   const call = lists(folder());
   await call("todowrite", { todos: [{ content: "a" }, { content: "b" }] });
   const { text } = await call("todowrite", {
@@ -69,7 +69,7 @@ test("each conversation has its own list; without one, each channel of a person 
   );
 });
 
-test("writes at once are all kept", async () => {
+test("simultaneous writes are all kept", async () => {
   const stateDir = folder();
   const registry = new ToolRegistry(todo({ stateDir }));
   const write = (content: string) =>
@@ -78,7 +78,7 @@ test("writes at once are all kept", async () => {
   expect((await lists(stateDir)("todoread", {})).text).toMatch(/^20 items, 20 open\n/);
 });
 
-test("a change that is wrong changes nothing of the others either", async () => {
+test("one wrong change cancels the others too", async () => {
   const call = lists(folder());
   await call("todowrite", { todos: [{ content: "a" }] });
   expect(await call("todowrite", { todos: [{ id: 1, status: "completed" }, { id: 7 }] })).toEqual({
@@ -104,7 +104,7 @@ test("a full list: finished items make room, open ones do not", async () => {
   expect(text).not.toContain("item 2\n");
 });
 
-test("a list that cannot be read is not written over", async () => {
+test("an unreadable list is not overwritten", async () => {
   const stateDir = folder();
   const call = lists(stateDir);
   await call("todowrite", { todos: [{ content: "a" }] });
@@ -116,7 +116,7 @@ test("a list that cannot be read is not written over", async () => {
   expect((await call("todoread", {})).text).toMatch(/^Error: The to-do list cannot be kept: not JSON/);
 });
 
-test("the lists that were longest untouched go first", async () => {
+test("the lists that were unused longest are deleted first", async () => {
   const stateDir = folder();
   const call = lists(stateDir);
   const write = (conversation: number) =>

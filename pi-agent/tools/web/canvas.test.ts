@@ -26,7 +26,7 @@ beforeEach(() => {
 const tool = () => canvas({ files: localFiles({ cwd: join(folder, "work") }) });
 const put = (name: string, bytes: Uint8Array) => writeFileSync(join(folder, "work", name), bytes);
 
-/** As with a gateway: what fits travels along, anything else is kept there. */
+/** With a gateway: what fits is in the report, and anything else is stored there. */
 async function call(args: Record<string, unknown>): Promise<ToolResult> {
   const { result } = await runTool(new ToolRegistry([tool()]), {
     callId: "c",
@@ -53,7 +53,7 @@ test("an HTML fragment becomes a page, and the person gets its address", async (
   expect(page).toMatch(/<p>21 °C$/);
 });
 
-test("a whole page stays as it was written", async () => {
+test("a whole page is unchanged", async () => {
   const html = "\n<!DOCTYPE html><title>Mine</title><p>x";
   await call({ html, title: "t" });
   expect(new TextDecoder().decode(kept[0]?.bytes)).toBe(html);
@@ -65,7 +65,7 @@ test("the model is told that scripts do not run", async () => {
   expect(textOf(await call({ html: "<p>on = off", title: "t" }))).not.toContain("Scripts");
 });
 
-test("a picture is shown: a small one travels along, a large one is kept", async () => {
+test("a picture is shown: a small one is in the report, a large one is stored", async () => {
   put("small.jpg", Uint8Array.from([...JPEG, 1, 2, 3]));
   put("large.png", Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(100_000)]));
   const small = await call({ path: "small.jpg", title: "The door" });
@@ -80,7 +80,7 @@ test("a picture is shown: a small one travels along, a large one is kept", async
   });
 });
 
-test("what is too large, no picture, outside or not there is refused in words", async () => {
+test("a file that is too large, no picture, outside or missing is refused in words", async () => {
   put("notes.txt", Buffer.from("hello"));
   put("huge.jpg", Buffer.concat([Buffer.from(JPEG), Buffer.alloc(MEDIA_MAX_BYTES)]));
   writeFileSync(join(folder, "secret.jpg"), Uint8Array.from(JPEG));
@@ -105,13 +105,13 @@ test("what is too large, no picture, outside or not there is refused in words", 
   expect(kept).toEqual([]);
 });
 
-test("a page is not kept where there is no gateway, and the model is told", async () => {
+test("without a gateway no page is stored, and the model is told", async () => {
   const { code, text } = await callTool(tool(), { html: "<p>x", title: "t" });
   expect(code).toBe("unavailable");
   expect(text).toContain("there is no gateway here to bring it to");
 });
 
-test("a picture is a stranger's, and the report says so; a page that the model wrote is not", async () => {
+test("a picture counts as a stranger's, and the report says so; a page that the model wrote does not", async () => {
   put("cat.jpg", new Uint8Array(JPEG));
   const home = await house();
   try {
@@ -119,7 +119,7 @@ test("a picture is a stranger's, and the report says so; a page that the model w
     const told = async (args: Record<string, unknown>) =>
       (await home.result(await home.tool("canvas", { title: "t", ...args }))).tainted;
     expect(await told({ path: "cat.jpg" })).toBe(true);
-    // Refused, so that no gateway has to take it: whose words they are does not hang on that.
+    // Refused, because no gateway could store it; that does not change whose words they are.
     expect(await told({ html: "<iframe>" })).toBe(false);
   } finally {
     await home.stop();

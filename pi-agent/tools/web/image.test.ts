@@ -1,4 +1,4 @@
-/** A picture and a real model endpoint that tells what it was sent. */
+/** A picture and a real model endpoint that reports its requests. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,7 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true, force: true });
 });
 
-/** @param refusal its words for whatever has a picture in it */
+/** @param refusal the endpoint's error text for requests with a picture */
 async function model(refusal?: string): Promise<{ llm: ModelSettings; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
@@ -56,7 +56,7 @@ async function model(refusal?: string): Promise<{ llm: ModelSettings; asked: Ask
 
 const place = () => ({ files: localFiles({ cwd: work }) });
 
-test("the model sees the picture and the question, and its words come back", async () => {
+test("the model sees the picture and the question, and its text is returned", async () => {
   const { llm, asked } = await model();
   const { text, code } = await callTool(image(place(), { llm: () => llm }), {
     path: "a.png",
@@ -72,7 +72,7 @@ test("the model sees the picture and the question, and its words come back", asy
   expect(JSON.stringify(asked[1]?.messages[1]?.content)).toContain("What does this picture show?");
 });
 
-test("a model that takes no pictures is not made to describe one", async () => {
+test("a model that accepts no pictures is not asked to describe one", async () => {
   const { llm, asked } = await model("this model does not support image input");
   const { text, code } = await callTool(image(place(), { llm: () => llm }), { path: "a.png" });
   expect(code).toBe("unavailable");
@@ -80,7 +80,7 @@ test("a model that takes no pictures is not made to describe one", async () => {
   expect(asked).toHaveLength(1);
 });
 
-test("without a model, or one that answers, it says so", async () => {
+test("without a model, or without its answer, it says so", async () => {
   const none = image(place(), { llm: () => undefined });
   expect((await callTool(none, { path: "a.png" })).text).toContain("this agent has no model");
   expect(await imageMissing({ llm: () => undefined })).toContain(
@@ -94,7 +94,7 @@ test("without a model, or one that answers, it says so", async () => {
   );
 });
 
-test("what is no picture, too large, outside or not there never reaches the model", async () => {
+test("a file that is no picture, too large, outside or missing never reaches the model", async () => {
   const { llm, asked } = await model();
   const tool = image(place(), { llm: () => llm });
   writeFileSync(join(work, "huge.png"), Buffer.concat([PNG, Buffer.alloc(IMAGE_MAX_BYTES)]));
@@ -110,7 +110,7 @@ test("what is no picture, too large, outside or not there never reaches the mode
   expect(asked).toEqual([]);
 });
 
-test("with the web, a picture comes through the guard, and then it is no mere read", async () => {
+test("with the web, a picture is loaded through the guard, and the call is not only a read", async () => {
   const { llm, asked } = await model();
   const site = await startSite("127.0.0.2", (request, response) =>
     response.end(request.url === "/a.png" ? PNG : "<p>no picture"),

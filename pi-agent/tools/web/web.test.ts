@@ -1,4 +1,4 @@
-/** The web tools of a device over real sockets: what its guard lets out, and what it does not. */
+/** A device's web tools over real sockets: what the guard allows, and what it does not. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A real server on this machine, and what was asked of it. */
+/** A real server on this machine that records its requests. */
 async function serve(answer: RequestListener, host = "127.0.0.1") {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -34,7 +34,7 @@ async function serve(answer: RequestListener, host = "127.0.0.1") {
   return { requests, port: (server.address() as AddressInfo).port };
 }
 
-/** Counts connections, whatever is said on them. */
+/** Counts connections, whatever is sent on them. */
 async function trap(host = "127.0.0.1") {
   const trapped = { connections: 0, port: 0 };
   const server = createTcpServer((socket) => {
@@ -54,7 +54,7 @@ function allow(...entries: string[]): AllowedRanges {
   return ranges.value;
 }
 
-/** Names and their addresses, and who was asked for. */
+/** A resolver with these names that records the requested ones. */
 function names(table: Record<string, string[]>) {
   const asked: string[] = [];
   const resolve: Resolve = async (host) => {
@@ -67,7 +67,7 @@ function names(table: Record<string, string[]>) {
 const LOCAL = allow("127.0.0.1");
 
 describe("the guard", () => {
-  test("fetches where an allowed address is, and asks for the name once", async () => {
+  test("connects to an allowed address, and resolves the name once", async () => {
     const { port, requests } = await serve((_, response) => response.end("hello"));
     const { resolve, asked } = names({ "site.example": ["127.0.0.1"] });
     const tool = webfetch({ fetch: guardedFetch({ allowed: LOCAL, resolve }), allowed: LOCAL });
@@ -76,7 +76,7 @@ describe("the guard", () => {
     expect(asked).toEqual(["site.example"]);
   });
 
-  test("a name that leads to this machine or the home network is never connected to", async () => {
+  test("never connects to a name that leads to this machine or the home network", async () => {
     const four = await trap();
     const six = await trap("::1");
     for (const [address, port] of [
@@ -97,7 +97,7 @@ describe("the guard", () => {
 
   test("the system's own resolver is judged too", async () => {
     const trapped = await trap();
-    // The one name of this machine that every resolver knows; as a URL it would be refused before.
+    // The one name of this machine that every resolver knows; in a URL it would be refused earlier.
     const fetch = guardedFetch();
     const signal = AbortSignal.timeout(5_000);
     const init = { method: "GET", headers: {}, redirect: "manual", signal } as const;
@@ -110,7 +110,7 @@ describe("the guard", () => {
     expect(trapped.connections).toBe(0);
   });
 
-  test("a name that means something else the second time is judged the second time", async () => {
+  test("a name with another address the second time is judged again", async () => {
     const rebound = await trap("127.0.0.2");
     const { port, requests } = await serve((_, response) =>
       response.writeHead(302, { location: `http://rebind.example:${rebound.port}/` }).end(),
@@ -139,7 +139,7 @@ describe("the guard", () => {
     expect(private_.connections).toBe(0);
   });
 
-  test("an address in digits needs no look-up, and is judged all the same", async () => {
+  test("a numeric address needs no look-up, and is judged too", async () => {
     const trapped = await trap();
     const init = {
       method: "GET",
@@ -154,7 +154,7 @@ describe("the guard", () => {
     expect(trapped.connections).toBe(0);
   });
 
-  test("no proxy of the environment is used", async () => {
+  test("no proxy from the environment is used", async () => {
     const proxy = await trap();
     for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
       vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);
@@ -169,7 +169,7 @@ describe("the guard", () => {
     ["gzip", gzipSync],
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
-  ])("%s is unpacked, and a bomb of it ends at the limit", async (encoding, pack) => {
+  ])("%s is decompressed, and a bomb of it is cut at the limit", async (encoding, pack) => {
     const headers = { "content-encoding": encoding, "content-type": "text/plain" };
     const { port } = await serve((request, response) => {
       const body = request.url === "/bomb" ? Buffer.alloc(20_000_000, 97) : "packed text";
@@ -180,7 +180,7 @@ describe("the guard", () => {
     expect((await callTool(tool, { url: `http://127.0.0.1:${port}/bomb` })).code).toBe("too_large");
   });
 
-  test("a page that breaks off, a strange status and a server that is not there end in words", async () => {
+  test("a page that breaks off, a strange status and a missing server are reported in words", async () => {
     const { port } = await serve((request, response) => {
       if (request.url === "/strange") response.socket?.end("HTTP/1.1 999 What\r\ncontent-length: 0\r\n\r\n");
       else
@@ -199,7 +199,7 @@ describe("the guard", () => {
       expect((await callTool(tool, { url })).code).toBe("io");
   });
 
-  test("a cancel ends the connection", async () => {
+  test("a cancel closes the connection", async () => {
     const closed = Promise.withResolvers<void>();
     const { port } = await serve((_, response) => {
       response.on("close", closed.resolve);
@@ -261,7 +261,7 @@ describe("the shared cases", () => {
         };
         response.writeHead(request.headers.host?.startsWith("other.") ? 200 : status, headers).end(whole);
       });
-      /** `srv` and `other` are names without a dot, which no public name is; ours are below `.example`. */
+      /** `srv` and `other` are names without a dot, unlike public names; ours are below `.example`. */
       function full(url: string): string {
         return url
           .replace("{port}", String(port))
@@ -279,7 +279,7 @@ describe("the shared cases", () => {
       const fetch = guardedFetch({ allowed: list.value, resolve });
       const tool = webfetch({ fetch, allowed: list.value, ...(maxBodyBytes && { maxBodyBytes }) });
 
-      // It takes no headers of the caller, so there is nothing that could follow to another host.
+      // It accepts no headers from the caller, so none could follow to another host.
       const { url, maxChars: max_chars } = input;
       const args = { ...(url !== undefined && { url: full(url) }), ...(max_chars && { max_chars }) };
       const { text, code } = await callTool(tool, args);
@@ -298,7 +298,7 @@ describe("the shared cases", () => {
   );
 });
 
-test("the tools of a device: websearch only with a key, and words on how to get one", async () => {
+test("the tools of a device: websearch only with a key, and a text on how to get one", async () => {
   const toolNames = (tools: ReturnType<typeof webTools>) => tools.map(({ name }) => name).sort();
   expect(toolNames(webTools())).toEqual(["codesearch", "webfetch"]);
   expect(await websearchMissing({})).toContain("BRAVE_API_KEY");
@@ -307,7 +307,7 @@ test("the tools of a device: websearch only with a key, and words on how to get 
   expect(await websearchMissing(keyed)).toBeUndefined();
 });
 
-test("the search service is asked through the guard too", async () => {
+test("requests to the search service pass the guard too", async () => {
   const { port, requests } = await serve((_, response) =>
     response.end(JSON.stringify({ web: { results: [{ title: "Tea", url: "https://tea.example/" }] } })),
   );
@@ -322,8 +322,8 @@ test("the search service is asked through the guard too", async () => {
   expect((await ask(LOCAL))?.text).toContain("1. Tea\nhttps://tea.example/");
 });
 
-describe("the owner's bounds", () => {
-  test("D12 a name outside of [tools.web] domains is refused as that, not as a private address", async () => {
+describe("the owner's limits", () => {
+  test("D12 a name outside of [tools.web] domains is refused for that reason, not as a private address", async () => {
     const { resolve } = names({ "other.example": ["127.0.0.1"] });
     const only = { domains: ["docs.example"], ports: [] };
     const fetch = guardedFetch({ allowed: LOCAL, resolve, only });
@@ -335,7 +335,7 @@ describe("the owner's bounds", () => {
     });
   });
 
-  test("leave out names and ports, and say which are left", async () => {
+  test("remove names and ports, and list the remaining ones", async () => {
     const { port, requests } = await serve((_, response) => response.end("hello"));
     const { resolve } = names({ "docs.example": ["127.0.0.1"], "a.good.example": ["127.0.0.1"] });
     const only = { domains: ["docs.example", "*.good.example"], ports: [port] };
