@@ -1,6 +1,6 @@
 /**
- * What the routes answer with, in JSON (docs/protocol.md). Types alone, and of core's words: so the console's page, which
- * has none of the Worker's code and runs in a browser, takes them from here as well.
+ * The JSON answers of the routes (docs/protocol.md). This file has only types and imports only types of core, so that the console's
+ * page, which runs in a browser, can import it too.
  */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
@@ -11,19 +11,19 @@ export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 export type TurnResult = {
   turn: string;
   status: TurnStatus;
-  /** Words for the person, whatever the turn came to; null while it runs. */
+  /** Text for the person, whatever the turn's outcome; null while it runs. */
   answer: string | null;
   model: string | null;
-  /** Calls of the caller's own tools, with which the turn ended: the caller runs them, and brings their results. */
+  /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: CallRecord[];
-  /** Every call that was made and what it came to: a claim can be held against it. */
+  /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: CallRecord[];
   usage: Usage;
-  /** What the turn took: calls, batches, time. */
+  /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
-  /** Budgets that are nearly used. */
+  /** Budgets that are nearly used up. */
   notices?: string[];
-  /** What a person is asked right now, and what was answered. */
+  /** The turn's questions to a person, with answers where given. */
   questions?: TurnQuestion[];
   error?: { code: string; message: string };
 };
@@ -32,25 +32,25 @@ export type TurnResult = {
 export type PastTurn = TurnResult & {
   text: string;
   created_at: number;
-  /** The pictures that the person sent with it: `media:` and the id of a kept one, or an address. */
+  /** The pictures that the person sent: `media:` and the id of a stored one, or an address. */
   images?: string[];
 };
 
-/** A question as the person is shown it. */
+/** A question to a person. */
 export type TurnQuestion = {
   id: string;
   call: string;
   agent: string;
   text: string;
   options: string[];
-  /** Present when it is an approval: what exactly would be run. */
+  /** Only for an approval: what exactly would be run. */
   approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
   expires_at: number;
   answer?: string;
   answered_by?: string;
 };
 
-/** A question of `GET /v1/questions`. `channel` and `conversation`: where it is asked; `title`: of that, where it is listed. */
+/** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
 export type OpenQuestion = TurnQuestion & { channel: string; conversation: string; title?: string };
 
 /** An agent of `GET /v1/agents`. */
@@ -65,17 +65,17 @@ export type AgentView = {
   version: string | null;
   capabilities: string;
   foreign: boolean;
-  /** It has a key that counts. */
+  /** True when it has a valid key. */
   paired: boolean;
   features: string[];
   actions: string[];
   problem?: string;
-  /** Its words about itself that nobody has accepted yet: they taint the calls to others until then. `was`: the line before. */
+  /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. */
   new_text?: { line?: string; was?: string; actions: string[] };
   counts: { calls: number; success: number; error: number; open: number };
 };
 
-/** `GET /v1/status`, but for the home's name. */
+/** `GET /v1/status`, without the home's name. */
 export type HomeStatus = {
   version: string;
   bridge: {
@@ -84,15 +84,15 @@ export type HomeStatus = {
     version: string | null;
     connected_at: number | null;
     last_seen: number | null;
-    /** Whether it can be told to update itself; null while it is away. */
+    /** True when it can update itself on command; null while it is offline. */
     updates: boolean | null;
-    /** The last update that it was told to make. */
+    /** The last update command. */
     update: BridgeUpdate | null;
-    /** Why it is not served, in words. */
+    /** The reason why it is not served. */
     problem?: string;
   };
   agents: { known: number; online: number };
-  /** The record's outside store; absent where there is none. */
+  /** The state of the audit log's outside store; absent when there is none. */
   audit?: OutletState;
   calls: Array<{
     id: string;
@@ -104,16 +104,16 @@ export type HomeStatus = {
   }>;
 };
 
-/** The last update that this bridge was told to make, or told of; `ok` null: it is under way. */
+/** The last update of the bridge; `ok` is null while it runs. */
 export type BridgeUpdate = { id: string; ok: boolean | null; text: string };
 
-/** `waiting`: bytes that it does not have. `since`: when the oldest of them came. `lost`: lines that it never got. */
+/** `waiting`: bytes that were not sent yet. `since`: when the oldest of them came. `lost`: lines that were never sent. */
 export type OutletState = { waiting: number; since: number | null; problem: string | null; lost: number };
 
 /** `/v1/console/session`. */
 export type SessionView = {
   signed_in: boolean;
-  /** Whether people sign in over Cloudflare Access. */
+  /** True when people sign in with Cloudflare Access. */
   access: boolean;
   name?: string;
   home?: string;
@@ -127,26 +127,26 @@ export type ConnectionView = {
   connection: string;
   kept_in: "console" | "CHANNELS";
   webhook: string;
-  /** Whether the console can look at it: the others are set up by hand. */
+  /** True when the console can check it; other connections are set up by hand. */
   checks: boolean;
   made_by?: string;
   made_at?: number;
 };
 
-/** `GET /v1/connections`. `origin`: this gateway's address, as platforms are told it. */
+/** `GET /v1/connections`. `origin`: this gateway's address for platforms. */
 export type Connections = { origin: string; connections: ConnectionView[] };
 
 type AccountView = { account: string; link?: string };
 
-/** … and of one of them. `here`: it delivers to this gateway. */
+/** `GET /v1/connections/{channel}/{connection}`. `here`: the platform delivers to this gateway. */
 export type ConnectionState = ConnectionView & AccountView & { deliveries: Deliveries & { here?: boolean } };
 
-/** … and of `POST`. `todo`: what is left for the person. */
+/** `POST /v1/connections`. `todo`: what the person still has to do. */
 export type MadeConnection = ConnectionView & AccountView & { todo: string[] };
 
-/** How deliveries stand, as the platform tells it. */
+/** The platform's report on its deliveries. */
 export type Deliveries = {
-  /** Where it delivers to; null: nowhere yet; absent: it does not tell. */
+  /** The address of deliveries; null: none yet; absent: the platform does not tell. */
   webhook?: string | null;
   /** Updates that wait to be delivered. */
   waiting?: number;
@@ -157,7 +157,7 @@ export type Deliveries = {
 
 /** `GET /v1/console/usage`. */
 export type UsageView = {
-  /** Whether days are counted at all. */
+  /** False when days are not counted. */
   counted: boolean;
   priced: boolean;
   /** The oldest first; the last one is today. */
@@ -183,6 +183,6 @@ export type TokenView = {
   created_at: number | null;
   last_used_at: number | null;
   made_by: string | null;
-  /** `secret`: it stands in API_TOKENS, and is taken away there. */
+  /** `secret`: a token of API_TOKENS, which can only be removed there. */
   source: "secret" | "home";
 };

@@ -1,13 +1,13 @@
-/** What a person does in a chat app, as its conversation is told. */
+/** The actions of a person in a chat app, for the conversation. */
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { NewOrigin } from "./turns.ts";
 
-/** Where an answer goes. JSON, kept in rows; `connection` names the settings' entry, never a secret. */
+/** The place for an answer, as JSON in rows. `connection` is the connection's name; no field is a secret. */
 export type Address = { connection: string; [field: string]: string | number | boolean | undefined };
 
 /**
- * A picture or voice message that a person sent, by the platform's own name or address.
- * @property own of a voice: the sender has just recorded it. Any other recording is somebody else's words
+ * A picture or voice message of a person, by the platform's name or address.
+ * @property own true when the sender has just recorded the voice message; any other recording may have another person's words
  */
 export type PictureRef = { ref: string; media_type?: string; voice?: true; own?: true };
 
@@ -21,9 +21,9 @@ export type Delivery = {
   act:
     | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
     | { do: "command"; command: ChatCommand }
-    /** Something that was done elsewhere, to be said here. */
+    /** A text of the gateway to send to the chat. */
     | { do: "tell"; text: string };
 };
 
-/** @property words for who waits, where there is no chat to say them in */
+/** @property words for the waiting caller, when there is no chat */
 export type Accepted = { turn?: string; words?: string };

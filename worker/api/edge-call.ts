@@ -187,23 +187,23 @@ function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-/** What Home sends to the agent for an edge_call. */
+/** The command that Home sends to the agent for an edge_call. */
 export type AgentCommand = {
   command: string;
   payload: Record<string, unknown>;
-  /** Silence after which the call is over, ms. */
+  /** ms of silence after which the call ends. */
   silenceMs: number;
-  /** Its end in any case, ms. */
+  /** ms after which the call ends in any case. */
   totalMs: number;
   /** Running it twice does no harm. */
   idempotent: boolean;
   /** It changes nothing, so nobody needs to approve it. */
   readOnly?: boolean;
-  /** It may wait this long for its agent, ms. */
+  /** ms that it may wait for its agent. */
   queueMs?: number;
 };
 
-/** Of the settings: what a call gets whose agent says nothing of its time. */
+/** Settings for calls without a time of their own. */
 export type CommandTimes = { defaultToolTimeoutMs: number; foreignTimeoutMs: number };
 
 export type AgentCommandResult = { ok: true; order: AgentCommand } | { ok: false; text: string };

@@ -1,4 +1,4 @@
-/** Pictures and files as a conversation takes and gives them, and how their ids are made. */
+/** Pictures and files of a conversation, and their ids. */
 import { fromBase64, sha256Hex, toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import type { StoredMedia } from "@edgecall/core/protocol/media.ts";

@@ -6,7 +6,7 @@ export type NewQuestion = {
   call: string;
   conversation: string;
   agent: string;
-  /** The agent's own id of it; null = the gateway asks, before it sends the call. */
+  /** The agent's own id of the question; null when the gateway asks before it sends the call. */
   agentQuestion: string | null;
   text: string;
   options: string[];
@@ -19,7 +19,7 @@ export type Question = NewQuestion & {
   told: boolean;
   answer: string | null;
   answeredBy: string | null;
-  /** Epoch ms; when it was closed, if nobody answered. */
+  /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
 };
 

@@ -1,49 +1,49 @@
-/** A turn as it begins, and what its caller brings along. */
+/** A new turn, and the context that its client sends with it. */
 
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { PastTurn } from "./answers.ts";
 import type { NewMedia } from "./media.ts";
 
-/** The tool that the caller wants called: any one, or this one; absent: the model decides. */
+/** The client wants any tool called, or this one. Absent: the model decides. */
 export type WantedCall = "required" | { name: string };
 
 export type ClientContext = {
-  /** Stands below the gateway's own system prompt, for this turn. */
+  /** Added below the gateway's system prompt, for this turn. */
   instructions?: string;
-  /** No tools are offered. */
+  /** The model gets no tools. */
   tools?: false;
-  /** The caller's own (client-tools.ts). */
+  /** The client's own tools (client-tools.ts). */
   clientTools?: ToolDefinition[];
   wants?: WantedCall;
-  /** One call at a time, of the caller's tools. */
+  /** The client's tools are called one at a time. */
   oneCall?: true;
-  /** Results of the caller's calls in earlier turns, by their `callRef`. */
+  /** Results of the client's tools called in earlier turns, by `callRef`. */
   results?: Record<string, string>;
-  /** What was said before the turn, in place of our rows. Empty: nothing was. */
+  /** The history before the turn, used in place of our rows. Empty: there is none. */
   history?: ClientHistoryItem[];
-  /** Instead: the id of the turn that this one goes on from, whatever was said in others. */
+  /** In place of a history: the id of the turn from which this one continues, whatever other turns say. */
   after?: string;
-  /** The id of the turn that said the last answer in `history`, as far as the words tell. */
+  /** The id of the turn that gave the last answer in `history`, as far as its text tells. */
   follows?: string;
 };
 
-/** What of it the turn's row says: without long texts, since the rows of all turns are held in memory. */
+/** The part that is stored in the turn's row. It has no long texts, since the rows of all turns are held in memory. */
 export type ClientContextOutline = Pick<
   ClientContext,
   "tools" | "wants" | "oneCall" | "after" | "follows"
 > & {
-  /** Their names. */
+  /** The tools' names. */
   clientTools?: string[];
   /** The `callRef`s. */
   results?: string[];
-  /** The ids of the turns of ours in it. Absent: there is no history. */
+  /** The ids of our turns in the history. Absent: there is no history. */
   history?: string[];
   /** The number of answers in the history. */
   answers?: number;
 };
 
-/** A turn of ours that the caller has in its history as well: our rows know what the devices said. */
+/** `turn`: one of our turns that is also in the client's history; our rows have the devices' texts. */
 export type ClientHistoryItem = ClientHistoryEntry | { turn: string };
 
 export type ClientHistoryEntry = {
@@ -53,17 +53,17 @@ export type ClientHistoryEntry = {
   calls?: ClientHistoryCall[];
 };
 
-/** A call of a caller's tool, in a reply that was not ours, or of which we have no rows. */
+/** A call of a client's tool in a reply that is not ours, or without rows here. */
 export type ClientHistoryCall = {
   id: string;
-  /** `id` is the `callRef` of a call that a turn of ours handed over. */
+  /** `id` is the `callRef` of a call that one of our turns gave to the client. */
   own?: true;
   name: string;
   arguments: string;
   result?: string;
 };
 
-/** Who asked, over which channel, and where the answer goes if not to the waiting caller. */
+/** The origin of a turn: the principal, the channel, and where the answer goes. */
 export type Origin = {
   principal: string;
   role: "owner" | "member" | "guest";
@@ -73,22 +73,22 @@ export type Origin = {
   model?: string;
   /** Another model may answer when that one is down. */
   replaceable?: true;
-  /** Nobody asked: a job's result set the turn off. */
+  /** A job's result began the turn. */
   event?: "job";
-  /** Ids of the pictures and files that it brought. */
+  /** Ids of the pictures and files that the job returned. */
   files?: string[];
   brought?: ClientContextOutline;
-  /** Its client waits for the answer on this request, and may ask the same again when it was lost. */
+  /** The client waits for the answer to this request, and may repeat the request after a lost connection. */
   client?: { request: string; lost?: boolean };
   limits?: Limits;
 };
 
-/** … as a turn begins: what the caller brought is whole. */
+/** The origin of a new turn, with the client's whole context. */
 export type NewOrigin = Omit<Origin, "brought"> & { brought?: ClientContext };
 
-/** What a caller's calls are held to, beside what the devices' own policies say. */
+/** Limits of a caller's calls, beside the devices' own policies. */
 export type Limits = {
-  /** Only what changes nothing. */
+  /** Only actions that change nothing. */
   readsOnly?: boolean;
   /** Ids of the agents in reach; absent = all. */
   agents?: string[];
@@ -97,17 +97,17 @@ export type Limits = {
 export type NewTurn = {
   id: string;
   idempotency: string | undefined;
-  /** It belongs to what the same person has just said, if the model has said nothing since. */
+  /** Joins the same person's previous message, if the model has not answered since. */
   merge?: boolean;
-  /** Empty, without images: nothing new is said; the caller brought what the turn goes on from. */
+  /** Empty, without images: no new message; the turn continues from the client's history. */
   text: string;
-  /** … and this is what the model is told of it. */
+  /** The text that the model gets when there is no new message. */
   note?: string;
-  /** Whose words are in the text beside the person's. */
+  /** The sources of texts in the message beside the person's own. */
   sources?: Source[];
-  /** Addresses, and `media:` with the ids of kept ones. */
+  /** Addresses, or `media:` with the id of a stored picture. */
   images: string[];
-  /** Those kept ones. */
+  /** The pictures to store. */
   media?: NewMedia[];
   origin: NewOrigin;
 };

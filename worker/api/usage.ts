@@ -1,14 +1,14 @@
-/** What a home used, and what of it is told to Home. */
+/** The usage of a home, and a conversation's reports of it. */
 import type { Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import type { EndedTurn } from "@edgecall/core/metrics/tally.ts";
 
-/** What one model took: of a call, or of a day. */
+/** One model's tokens, of a call or of a day. */
 export type ModelUsage = { model: string; usage: Usage };
 
 /** @property day of UTC, 2026-11-22 @property models those that had a price, or were used beside one that had */
 export type DayUsage = { day: string; tokens: number; modelCalls: number; models: ModelUsage[] };
 
-/** A turn as its conversation tells Home of it. */
+/** A conversation's report of an ended turn. */
 export type ReportedTurn = EndedTurn & {
   channel: string;
   /** Its conversation, unless that is a one-shot. */

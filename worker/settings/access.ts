@@ -1,4 +1,4 @@
-/** The variables of sign-in over Cloudflare Access; docs/settings.md explains them. */
+/** The variables for sign-in with Cloudflare Access; docs/settings.md explains them. */
 import type { Env } from "../env.ts";
 import { SettingsError } from "./settings-error.ts";
 import type { ApiToken } from "./tokens.ts";
@@ -13,7 +13,7 @@ export function usesAccess(env: AccessVariables): boolean {
 export function teamAddress({ ACCESS_TEAM_DOMAIN: text = "" }: AccessVariables): string {
   const address = /^https?:\/\//.test(text) ? text : `https://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  // Over http only from this machine: a test's.
+  // http is accepted only for this machine, for tests.
   if (url && url.pathname === "/" && (url.protocol === "https:" || url.hostname === "127.0.0.1"))
     return url.origin;
   throw new SettingsError(

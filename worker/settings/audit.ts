@@ -1,4 +1,4 @@
-/** Variables of the record: how long it is kept here, and where else it goes. */
+/** Variables of the audit log: how long it is stored here, and where else it is sent. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
@@ -11,7 +11,7 @@ export type AuditVariables = Pick<
 export type AuditSettings = {
   keepMs: number;
   keepBytes: number;
-  /** Undefined: the record is kept here alone. */
+  /** Undefined: the log is stored only here. */
   store: StoreSettings | undefined;
 };
 
@@ -19,7 +19,7 @@ export type StoreSettings = {
   /** http(s), without a slash at its end. */
   url: string;
   token: string | undefined;
-  /** Lines wait so long for more of them: each time costs a few rows and requests. */
+  /** Lines wait so long to be sent together, because each time costs a few rows and requests. */
   everyMs: number;
 };
 
@@ -36,7 +36,7 @@ export const readAuditSettings = readOnce((env: AuditVariables): Parsed<AuditSet
   const keepBytes = whole("AUDIT_KEEP_MB", 50, 4_096) * 1024 * 1024;
   const everyMs = whole("AUDIT_SEND_EVERY_S", 60, 86_400) * 1_000;
   const url = env.AUDIT_URL?.trim().replace(/^libsql:/, "https:");
-  // What it says is not quoted: Turso's addresses may hold the token.
+  // The value is not quoted: Turso's addresses may contain the token.
   if (url && !isPlainAddress(url))
     wrong.push("AUDIT_URL: expected a libsql://, https:// or http:// address with nothing behind its path");
   if (wrong[0] !== undefined) return { ok: false, error: wrong[0] };

@@ -1,4 +1,4 @@
-/** `CHANNELS`: the connections to chat platforms, and who may speak over each. docs/channels.md explains every field. */
+/** `CHANNELS`: the connections to chat platforms, and the people who may use each. docs/channels.md explains every field. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
@@ -12,7 +12,7 @@ export type ChannelName = (typeof CHANNEL_NAMES)[number];
 export const ROLES = ["owner", "member", "guest"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A connection's name stands in paths and in conversations' ids. */
+/** A connection's name is part of paths and of conversations' ids. */
 export const CONNECTION_ID = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 const role = z.enum(ROLES);
@@ -29,17 +29,17 @@ const agentList = z.optional(z.array(z.string().check(z.maxLength(64))).check(z.
 const common = {
   connection: z.string().check(z.regex(CONNECTION_ID, "expected a-z, 0-9 and -, at most 32")),
   home: z.string().check(z.regex(HOME_ID, "expected a home's id: a-z, 0-9 and -")),
-  /** Ids of senders, as the platform has them; `*` = whoever the platform lets through. Empty: nobody. */
+  /** The platform's ids of senders. `*`: everybody whom the platform lets through. Empty: nobody. */
   allow: z._default(z.array(z.string().check(z.minLength(1), z.maxLength(64))).check(z.maxLength(1_000)), []),
-  /** By sender's id; whoever is allowed and not named here is a member. Being named is being allowed. */
+  /** Roles by sender's id. A sender named here is allowed; an allowed sender who is not named is a member. */
   role_of: z._default(z.record(z.string(), role), {}),
-  /** Agents in reach by role; a role that is not named reaches all of them. */
+  /** The agents that each role reaches. A role that is not named reaches all. */
   agents: z._default(z.strictObject({ owner: agentList, member: agentList, guest: agentList }), {}),
   /** Roles whose calls may only read. */
   reads_only: z._default(z.array(role), ["guest"]),
   /** Roles that may decide an approval. */
   approve: z._default(z.array(role), ["owner"]),
-  /** `reads`: in groups too, for allowed senders, and only what reads. */
+  /** `reads`: allowed senders may also ask in groups, and only actions that read are possible there. */
   groups: z._default(z.enum(["off", "reads"]), "off"),
 };
 
@@ -106,7 +106,7 @@ const Connections = z
   .array(OneConnection)
   .check(z.maxLength(100), z.refine(areUnique, "connection: two of a channel have the same name"));
 
-/** Words for a slip in `CHANNELS`. They name the field, and never repeat a value: it may be a secret. */
+/** An error in `CHANNELS`. Its message names the field and never quotes a value, which may be a secret. */
 export class ChannelSettingsError extends SettingsError {}
 
 /** @throws ChannelSettingsError */
@@ -117,7 +117,7 @@ export const readConnections = readOnce((env: ChannelVariables): readonly Connec
   return read.value;
 });
 
-/** One connection, with the defaults of what it does not say. */
+/** Checks one connection and adds the defaults. */
 export function readConnection(value: unknown): Parsed<Connection> {
   return check(OneConnection, value);
 }
@@ -127,13 +127,13 @@ function readJson(text: string): Parsed<Connection[]> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own words quote the text.
+    // The parser's own message quotes the text.
     return { ok: false, error: "not JSON; expected a list of connections" };
   }
   return check(Connections, value);
 }
 
-/** One of `CHANNELS`; connections.ts knows those of the console too. @throws ChannelSettingsError */
+/** Finds a connection of `CHANNELS`; channels/connections.ts also finds those of the console. @throws ChannelSettingsError */
 export function findConnection(env: ChannelVariables, channel: string, name: string): Connection | undefined {
   return readConnections(env).find((one) => one.channel === channel && one.connection === name);
 }

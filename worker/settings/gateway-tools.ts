@@ -1,10 +1,10 @@
-/** Which tools the gateway itself has, from the Worker's variables. */
+/** The variables of the gateway's own tools. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
 import type { Env } from "../env.ts";
 
-/** Absent = switched off. */
+/** A tool that is absent is switched off. */
 export type GatewayToolSettings = {
   webfetch: boolean;
   websearch?: { keys: string[]; baseUrl: string };
@@ -19,7 +19,7 @@ export type ToolVariables = Pick<
 const NAMES = ["webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
 
-/** @returns an error that names the variable and what would be right, and never quotes a key */
+/** An error names the variable and the right form, and never quotes a key. */
 export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings> {
   const named = listOf(env.GATEWAY_TOOLS);
   const unknown = named.find((name) => !NAMES.some((one) => one === name));
@@ -50,7 +50,7 @@ export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings
   return { ok: true, value: settings };
 }
 
-/** Keys that a result must never hold. */
+/** @returns the keys, which no result may contain */
 export function keysOf({ websearch, codesearch }: GatewayToolSettings): string[] {
   return [...(websearch?.keys ?? []), ...(codesearch?.key ? [codesearch.key] : [])];
 }

@@ -17,7 +17,7 @@ export const areRatesLimited = readOnce(({ RATE_LIMITS: text = "" }: LimitVariab
   throw new SettingsError("RATE_LIMITS: expected on or off");
 });
 
-/** @throws SettingsError for what is no origin: a slip here must not open more than was meant */
+/** @throws SettingsError for a value that is no origin, so that a typing error does not admit other pages */
 export const corsOrigins = readOnce(({ CORS_ORIGINS: text = "" }: LimitVariables): ReadonlySet<string> => {
   const origins = text.split(",").flatMap((one) => one.trim() || []);
   for (const origin of origins)

@@ -10,14 +10,14 @@ export type McpSettings = {
   origins: ReadonlySet<string>;
 };
 
-/** About what a model chooses from well, and 10 KB of a request. */
+/** A model still chooses well among so many, which are about 10 KB of a request. */
 const ACTION_TOOLS = 40;
 const ACTION_TOOLS_MAX = 256;
 
 export const readMcpSettings = readOnce((env: McpVariables): McpSettings => {
   const wanted = Number(env.MCP_ACTION_TOOLS || ACTION_TOOLS);
   return {
-    // A slip costs convenience, not safety: it gets the default.
+    // A wrong value gets the default, since it cannot make anything unsafe.
     actionTools:
       Number.isInteger(wanted) && wanted >= 0 && wanted <= ACTION_TOOLS_MAX ? wanted : ACTION_TOOLS,
     trustedTokens: list(env.MCP_TRUSTED_TOKENS),

@@ -1,11 +1,11 @@
-/** `PRICES`: what a model's tokens cost, in USD per million. Nothing is priced by default: prices change, and differ by contract. */
+/** `PRICES`: the prices of models in USD per million tokens. There are no defaults, because prices change and differ by contract. */
 import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 
 const usd = z.number().check(z.minimum(0), z.maximum(1_000_000));
 
 const Prices = z.record(z.string(), z.strictObject({ in: usd, out: usd }));
 
-/** By the model's name in LLM_MODEL or LLM_MODELS. */
+/** Prices by the model's name in LLM_MODEL or LLM_MODELS. */
 export type Prices = z.infer<typeof Prices>;
 
 export function readPrices(text: string | undefined): Parsed<Prices> {

@@ -1,17 +1,17 @@
-/** Variables of the relay: what devices may take of the gateway's model. */
+/** Variables of the relay, which limit how much devices may use the gateway's model. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 
 export type RelayVariables = Pick<Env, "RELAY_DAY_TOKENS" | "RELAY_MAX_TOKENS">;
 
 export type RelaySettings = {
-  /** Of one agent and day of UTC, question and answer together; 0 = the relay is closed. */
+  /** Tokens of one agent in a day of UTC, questions and answers together. 0: the relay is closed. */
   dayTokens: number;
-  /** Of one answer. */
+  /** Tokens of one answer. */
   maxTokens: number;
 };
 
-/** A hundred questions or so: enough for a device that is asked by people, and no fortune if one runs wild. */
+/** About a hundred questions: enough for people who ask a device, and a small loss if a device runs wild. */
 const DAY_TOKENS = 200_000;
 const MAX_TOKENS = 4_096;
 

@@ -1,4 +1,4 @@
-/** Words for a setting that is missing or wrong; they reach the person who asked. */
+/** A setting is missing or wrong. The message is shown to the person who asked. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }

@@ -1,4 +1,4 @@
-/** The Worker's variables: their defaults, their bounds, and what is said when one is wrong. */
+/** Reads the Worker's variables: their defaults, their limits, and the error for a wrong one. */
 import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
 import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS } from "@edgecall/core/loop/model.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
@@ -20,37 +20,37 @@ import { readTranscription, type Transcription } from "./transcription.ts";
 import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./workers-ai.ts";
 
 export type Settings = {
-  /** In the order in which they stand in for one another; empty when none is configured. */
+  /** In the order in which they replace each other after a failure; empty when none is configured. */
   models: NamedModel[];
   budgets: BudgetLimits;
-  /** USD per million tokens, by model; empty when none is told. */
+  /** USD per million tokens, by model; empty when there are none. */
   prices: Prices;
-  /** Of what a model is shown of a conversation. */
+  /** Limits of the part of a conversation that a model gets. */
   history: { maxTokens: number; keepFirst: number };
   systemPrompt: string;
-  /** False = a plain model call without tools (the seed's `tool_loop_enabled`). */
+  /** False: one model call without tools. */
   loopEnabled: boolean;
   limits: LoopLimits;
-  /** For an action that advertises no time-out of its own. */
+  /** For an action that advertises no time-out. */
   defaultToolTimeoutMs: number;
-  /** The time of a foreign agent for a prompt or a command: it tells nothing while it works. */
+  /** A foreign agent's time for a prompt or a command, since it reports no progress. */
   foreignTimeoutMs: number;
-  /** Foreign agents that are served: ids, or `*`. */
+  /** Foreign agents that the gateway serves: ids, or `*`. */
   unsignedAgents: ReadonlySet<string>;
-  /** An agent that has been offline for so long is forgotten. */
+  /** An agent that has been offline for so long is removed. */
   keepAgentsMs: number;
-  /** Of each conversation's pictures and files. */
+  /** Limits of each conversation's pictures and files. */
   media: MediaLimits;
-  /** The gateway's own, beside edge_call. */
+  /** The gateway's own tools, beside edge_call. */
   tools: GatewayToolSettings;
-  /** What devices may take of the gateway's model. */
+  /** Limits of the devices' use of the gateway's model. */
   relay: RelaySettings;
   audit: AuditSettings;
-  /** Absent: voice messages are not taken. */
+  /** Undefined: voice messages are not accepted. */
   transcription: Transcription | undefined;
-  /** Where people and devices reach this gateway; undefined: where the bridge did. */
+  /** The address of this gateway for people and devices; undefined: the address that the bridge uses. */
   publicUrl: string | undefined;
-  /** What a new device is told where neither its code nor the home's own broker says where the broker is. */
+  /** The broker's address for a new device, when neither its code nor the home's own broker provides one. */
   brokerUrl: string | undefined;
 };
 
@@ -121,7 +121,7 @@ export const readSettings = readOnce((env: Env): Settings => {
   };
 });
 
-/** The settings, or what is wrong with them. */
+/** @returns the settings, or the error in them */
 export const settingsOrError = readOnce((env: Env): Settings | SettingsError => {
   try {
     return readSettings(env);
@@ -162,7 +162,7 @@ function readModels(env: Env): NamedModel[] {
     },
   };
   const single = readSingleModel(env, defaults);
-  // A key's name is whatever the owner called the secret, so it is not among the fields of Env.
+  // The owner chooses the name of a key's secret, so it is not a field of Env.
   const variable = (name: string) => (env as unknown as Record<string, string | undefined>)[name];
   const models = readModelList({ text: env.LLM_MODELS, single, variable, defaults });
   if (!models.ok) throw new SettingsError(models.error);
@@ -200,14 +200,14 @@ function readSingleModel(env: Env, defaults: ModelDefaults): ModelSettings | und
   };
 }
 
-/** Cloudflare's own model: the one that LLM_MODEL names, or ours where no model is configured at all. */
+/** @returns Cloudflare's model that LLM_MODEL names, or the default one when no model is configured at all */
 function workersAiModel(env: Env): string | undefined {
   if (!env.AI) return undefined;
   if (env.LLM_MODEL) return IS_WORKERS_AI_MODEL.test(env.LLM_MODEL) ? env.LLM_MODEL : undefined;
   return env.LLM_MODELS?.trim() ? undefined : DEFAULT_MODEL;
 }
 
-/** A budget that is not set does not limit anything. */
+/** A budget that is not set has no limit. */
 function readBudgets(env: Env): BudgetLimits {
   const limit = (name: keyof Env, text: string | undefined) =>
     text === undefined || text.trim() === "" ? undefined : integer(name, text, 0, 0, 1_000_000_000_000);
@@ -251,7 +251,7 @@ function flag(name: string, text: string | undefined, fallback: boolean): boolea
   throw new SettingsError(`${name}: expected true or false, got '${text}'`);
 }
 
-/** A day is a row that is written with each call: only for who asks for it. */
+/** @returns true when a budget or a price needs days to be counted: that writes a row with each model call */
 export function countsDays({ budgets, prices }: Pick<Settings, "budgets" | "prices">): boolean {
   return hasLimit(budgets.day) || Object.keys(prices).length > 0;
 }
@@ -260,5 +260,5 @@ export function hasLimit(limits: Settings["budgets"]["day"]): boolean {
   return limits?.tokens !== undefined || limits?.modelCalls !== undefined;
 }
 
-/** How long, and how much of a conversation, is kept. */
+/** How long, and how many bytes of a conversation, pictures and files are stored. */
 export type MediaLimits = { keepMs: number; keepBytes: number };

@@ -1,4 +1,4 @@
-/** `API_TOKENS` and `BRIDGE_TOKENS`: the records of tokens. http/tokens.ts decides what a record opens. */
+/** `API_TOKENS` and `BRIDGE_TOKENS`: the records of tokens. http/tokens.ts finds the record of a request. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
@@ -9,14 +9,14 @@ const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/, "expected the token's 
 
 const HomeId = z.string().check(z.regex(HOME_ID, "expected a home's id: a-z, 0-9 and -"));
 
-/** `metrics`: figures for a scraper, and nothing else. */
+/** `metrics` permits figures for a scraper, and nothing else. */
 export const SCOPES = ["ask", "command", "approve", "admin", "metrics"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
 const ApiTokenRecord = z.strictObject({
   hash: Sha256,
-  /** Goes to logs and to the device as the caller's principal. */
+  /** Logs and devices get the name as the caller's principal. */
   name: z.string().check(z.minLength(1), z.maxLength(64)),
   home: HomeId,
   role: z.enum(["owner", "member", "guest"]),
@@ -24,7 +24,7 @@ const ApiTokenRecord = z.strictObject({
 });
 
 export type ApiToken = z.infer<typeof ApiTokenRecord> & {
-  /** It was made in the console or by `edgecall tokens`, and Home keeps it; absent: it stands in API_TOKENS. */
+  /** For a token that was made in the console or by `edgecall tokens`, which Home stores. Absent for a token of API_TOKENS. */
   made?: { id: string; expiresAt: number | null };
 };
 
@@ -40,12 +40,12 @@ const ApiTokens = z.array(ApiTokenRecord).check(z.maxLength(1_000));
 
 const BridgeTokens = z.array(BridgeTokenRecord).check(z.maxLength(1_000));
 
-/** A secret that is missing or malformed; fails closed. */
+/** A secret is missing or malformed. Then no request is accepted. */
 export class AuthSettingsError extends Error {
   override readonly name = "AuthSettingsError";
 }
 
-/** All records, for what is bound to one of them: a session of the console. @throws AuthSettingsError */
+/** @throws AuthSettingsError */
 export const apiTokenRecords = readOnce((env: Env): readonly ApiToken[] =>
   readRecords("API_TOKENS", env.API_TOKENS, ApiTokens),
 );
@@ -55,7 +55,7 @@ export const bridgeTokenRecords = readOnce((env: Env): readonly BridgeToken[] =>
   readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens),
 );
 
-/** The words of an error reach whoever asks, without a token: they name the field, and never quote. */
+/** Callers without a token see the error, so it names the field and never quotes. */
 function readRecords<T>(name: string, text: string | undefined, schema: z.ZodMiniType<T[]>): T[] {
   if (!text)
     throw new AuthSettingsError(`${name} is not set: a JSON list of token records (see docs/settings.md)`);
@@ -69,7 +69,7 @@ function readUnquoted<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own words quote the text, and somebody may have put the tokens themselves there.
+    // The parser's own message quotes the text, which may contain the tokens themselves by mistake.
     return { ok: false, error: "not JSON" };
   }
   return check(schema, value);

@@ -1,4 +1,4 @@
-/** Which model turns voice messages into text; off until one is named. */
+/** The model that transcribes voice messages. Off by default. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 import { readOnce } from "./read-once.ts";
@@ -11,7 +11,7 @@ export type TranscriptionVariables = Pick<
 
 export type Transcription = { model: string; baseUrl?: string; apiKey?: string };
 
-/** @returns undefined: voice messages are not taken */
+/** The value is undefined when voice messages are not accepted. */
 export const readTranscription = readOnce(
   (env: TranscriptionVariables): Parsed<Transcription | undefined> => {
     const model = env.TRANSCRIPTION_MODEL?.trim();

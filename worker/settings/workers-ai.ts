@@ -1,10 +1,10 @@
-/** How the settings name Cloudflare's own models. */
+/** The names of Cloudflare's own models in the settings. */
 
-/** Stands where an endpoint's address does. */
+/** Used in place of an endpoint's address. */
 export const WORKERS_AI_URL = "workers-ai://binding/v1";
 
-/** Calls tools over several steps, and is what Cloudflare recommends in place of its older models (May 2026). */
+/** It calls tools over several steps, and Cloudflare recommends it in place of its older models (May 2026). */
 export const DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash";
 
-/** How the names of its models begin. */
+/** Matches the names of Cloudflare's models. */
 export const IS_WORKERS_AI_MODEL = /^@(cf|hf)\//;
