@@ -213,7 +213,7 @@ test("what callers brought to an earlier version has rows of its own, and words 
       const turns = transcript.turns().filter(({ n }) => n > 2);
       return {
         outlines: turns.map(({ origin }) => origin.brought),
-        whole: turns.map((turn) => transcript.broughtBy(turn)),
+        whole: turns.map((turn) => transcript.clientContextOf(turn)),
         sources: turns.map(({ sources }) => sources),
       };
     },

@@ -1,11 +1,11 @@
-/** The one alarm of a conversation: whoever it wakes looks what is due. */
+/** The one alarm of a conversation. When it fires, the loop and the outbox look for everything that is due. */
 
-/** The driver is brought back this long after a crash at the latest; one that lives moves it on. */
+/** The loop is resumed this long after a crash at the latest. A loop that runs moves the alarm on. */
 const LEASE_MS = 10_000;
 
 export class Alarm {
   readonly #storage: DurableObjectStorage;
-  /** When it stands, as far as this instance knows. */
+  /** The time for which it is set, as far as this instance knows (epoch ms). */
   #at: number | undefined;
 
   constructor(storage: DurableObjectStorage) {
@@ -17,8 +17,8 @@ export class Alarm {
   }
 
   /**
-   * Sets the alarm (epoch ms), unless it stands earlier: it is a row each time, and whoever it wakes looks what is due.
-   * So a conversation pays for one alarm per lease, which at the end fires once, finds nothing, and is not set anew.
+   * Sets the alarm (epoch ms), unless it is set for an earlier time: each time is a row write. So a conversation pays for one
+   * alarm per lease. The last one fires, finds nothing to do, and is not set again.
    */
   async by(time: number): Promise<void> {
     if (this.#at !== undefined && this.#at <= time && this.#at > Date.now()) return;
@@ -26,7 +26,7 @@ export class Alarm {
     await this.#storage.setAlarm(time);
   }
 
-  /** It rang, or was deleted. */
+  /** It fired, or was deleted. */
   isGone(): void {
     this.#at = undefined;
   }

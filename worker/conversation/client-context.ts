@@ -1,6 +1,6 @@
 /**
- * What a caller sends along with its words, as clients do that keep a conversation themselves (worker/frontends/openai):
- * instructions, tools of its own, and what was said before by the caller's word. It has a row of its own beside the turn's.
+ * What a client sends along with its message when it keeps the conversation itself (worker/frontends/openai): instructions,
+ * tools of its own, and its own history. It has a row beside the turn's.
  */
 import { joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type {
@@ -16,8 +16,8 @@ import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import type { TurnFinder } from "./turn-finder.ts";
 
-/** `turn` of the entries that a caller brought; ours begin with 1. */
-const BROUGHT_TURN = 0;
+/** `turn` of the entries that a client sent; ours begin with 1. */
+const CLIENT_TURN = 0;
 
 /** True if a turn is shown something else than all the rows before it. */
 export function hasOwnHistory(transcript: Transcript, turn: Turn): boolean {
@@ -32,7 +32,7 @@ export function historyOf(transcript: Transcript, turn: Turn, keepFirst: number)
     : transcript.turns().filter(({ n }) => n <= turn.n);
   const results = new Map(
     turns.flatMap((one) =>
-      one.origin.brought?.results ? Object.entries(transcript.broughtBy(one).results ?? {}) : [],
+      one.origin.brought?.results ? Object.entries(transcript.clientContextOf(one).results ?? {}) : [],
     ),
   );
   if (!chain) return withResults(transcript.shownUpTo(turn.n, keepFirst), results);
@@ -43,23 +43,21 @@ export function historyOf(transcript: Transcript, turn: Turn, keepFirst: number)
   return withResults(shown, results);
 }
 
-/** @property turns that go on from each other, the oldest first @property told the first of them brought a history */
-type Chain = { turns: Turn[]; told: boolean };
+/** @property turns that go on from each other, the oldest first. The first of them may have brought a history */
+type Chain = { turns: Turn[] };
 
 /** The turns of ours that a turn goes on from, where they are not all those before it. */
 export function chainOf(transcript: Transcript, turn: Turn): Chain | undefined {
+  const isApart = ({ origin: { brought } }: Turn) =>
+    brought?.history !== undefined || brought?.after !== undefined;
+  // In most conversations no turn is: this spares the walk.
+  if (!transcript.turns().some(isApart)) return undefined;
   const turns: Turn[] = [];
-  let isApart = false;
-  let told = false;
-  for (let at: Turn | undefined = turn; at; at = before(transcript, at)) {
-    turns.push(at);
-    told = at.origin.brought?.history !== undefined;
-    isApart ||= told || at.origin.brought?.after !== undefined;
-  }
-  return isApart ? { turns: turns.reverse(), told } : undefined;
+  for (let at: Turn | undefined = turn; at; at = before(transcript, at)) turns.push(at);
+  return turns.some(isApart) ? { turns: turns.reverse() } : undefined;
 }
 
-/** A turn goes on from an older one only, so whoever goes back comes to an end. */
+/** A turn goes on from an older one only, so the way back comes to an end. */
 function before(transcript: Transcript, { n, origin }: Turn): Turn | undefined {
   const { history, after } = origin.brought ?? {};
   if (history) return undefined;
@@ -67,10 +65,10 @@ function before(transcript: Transcript, { n, origin }: Turn): Turn | undefined {
   return one && one.n < n ? one : undefined;
 }
 
-/** What a chain shows: the history that its first turn brought, then the turns. */
-export function itemsIn(transcript: Transcript, { turns, told }: Chain): ClientHistoryItem[] {
+/** The history of a chain: the items that its first turn brought, then the turns. */
+export function itemsIn(transcript: Transcript, { turns }: Chain): ClientHistoryItem[] {
   const [first] = turns;
-  const history = told && first ? (transcript.broughtBy(first).history ?? []) : [];
+  const history = first?.origin.brought?.history ? (transcript.clientContextOf(first).history ?? []) : [];
   return [...history, ...turns.map(({ id }) => ({ turn: id }))];
 }
 
@@ -89,8 +87,8 @@ export function turnsOfChat(transcript: Transcript, turn: Turn): Turn[] {
       const one = transcript.turn(id);
       if (one) turns.add(one);
     }
-    const said: Turn | undefined = follows === undefined ? undefined : transcript.turn(follows);
-    at = said && said.n < at.n ? said : before(transcript, at);
+    const followed: Turn | undefined = follows === undefined ? undefined : transcript.turn(follows);
+    at = followed && followed.n < at.n ? followed : before(transcript, at);
   }
   return [...turns];
 }
@@ -103,16 +101,16 @@ export function sourcesFor(transcript: Transcript, turn: Turn): Source[] {
   return sourcesOfTurns(transcript)(turn);
 }
 
-/** @returns the same for many turns: each is looked at once */
+/** @returns a function that does the same for many turns, and looks at each once */
 function sourcesOfTurns(transcript: Transcript): (turn: Turn) => Source[] {
   const known = new Map<number, Source[]>();
   const shownIn = (turn: Turn): Turn[] => {
     const last = before(transcript, turn);
-    const told = turn.origin.brought?.history?.flatMap((id) => transcript.turn(id) ?? []) ?? [];
-    return (last ? [last] : told).filter(({ n }) => n < turn.n);
+    const brought = turn.origin.brought?.history?.flatMap((id) => transcript.turn(id) ?? []) ?? [];
+    return (last ? [last] : brought).filter(({ n }) => n < turn.n);
   };
   return (turn) => {
-    // Not by recursion: a chain may have thousands of turns.
+    // A chain may have thousands of turns, too many for recursion.
     const open = [turn];
     for (let at = open.at(-1); at; at = open.at(-1)) {
       const from = shownIn(at);
@@ -134,7 +132,7 @@ function sourcesOfTurns(transcript: Transcript): (turn: Turn) => Source[] {
  * the turns in which they were said, and then our rows know; of any others we know nothing. What comes into those turns later is not
  * in these words.
  */
-export function broughtSources(transcript: Transcript, brought: ClientContext, said: TurnFinder): Source[] {
+export function clientSources(transcript: Transcript, brought: ClientContext, finder: TurnFinder): Source[] {
   const sourcesOf = sourcesOfTurns(transcript);
   const all = new Set<Source>();
   const answers = new Set<string>();
@@ -152,7 +150,7 @@ export function broughtSources(transcript: Transcript, brought: ClientContext, s
     else answers.add(text);
   }
   for (const text of answers) {
-    const turns = said.answering(text);
+    const turns = finder.answering(text);
     if (turns.size === 0) all.add(STRANGER);
     for (const turn of turns) for (const source of sourcesOf(turn)) all.add(source);
   }
@@ -160,13 +158,13 @@ export function broughtSources(transcript: Transcript, brought: ClientContext, s
 }
 
 /** The turn that said the last answer of a history; of several that said the same, the one with as many answers before it. */
-export function followed(history: readonly ClientHistoryItem[], said: TurnFinder): Turn | undefined {
+export function followed(history: readonly ClientHistoryItem[], finder: TurnFinder): Turn | undefined {
   let answers = history.filter(isAnswer).length;
   for (const item of history.toReversed()) {
     if (!isAnswer(item)) continue;
     answers -= 1;
     if ("turn" in item) continue;
-    const turns = [...said.answering(item.text)];
+    const turns = [...finder.answering(item.text)];
     const place = answers;
     const same = turns.findLast(({ origin }) => (origin.brought?.answers ?? 0) === place) ?? turns.at(-1);
     if (same) return same;
@@ -175,17 +173,17 @@ export function followed(history: readonly ClientHistoryItem[], said: TurnFinder
 }
 
 function toEntry(entry: ClientHistoryEntry): StoredEntry {
-  const common = { seq: 0, turn: BROUGHT_TURN };
+  const common = { seq: 0, turn: CLIENT_TURN };
   if (entry.role === "assistant")
     return { ...common, role: "assistant", text: entry.text, calls: (entry.calls ?? []).map(toCall) };
-  const { role: _, calls: __, ...said } = entry;
-  return { ...common, ...said, role: "user" };
+  const { role: _, calls: __, ...rest } = entry;
+  return { ...common, ...rest, role: "user" };
 }
 
 function toCall({ id, name, arguments: raw, result }: ClientHistoryCall): StoredCall {
   return {
     id,
-    turn: BROUGHT_TURN,
+    turn: CLIENT_TURN,
     modelCallId: id,
     name,
     args: argumentsOf(raw),

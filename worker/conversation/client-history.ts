@@ -1,6 +1,7 @@
 /**
- * A caller's history beside our rows: the turns of ours that it has are shown from the rows, which know what the devices
- * said; what else it has is shown as it says; and what it has no more (edited, or asked again) is not shown.
+ * A client's own history beside our rows. Turns that both have are shown to the model from the rows, which hold the devices'
+ * results. Everything else that the client has is shown as it sent it. A turn that the client no longer has (it was edited, or
+ * asked again) is not shown.
  */
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type {
@@ -9,26 +10,26 @@ import type {
   ClientHistoryEntry,
   ClientHistoryItem,
 } from "../api/turns.ts";
-import { broughtSources, chainOf, followed, itemsIn } from "./client-context.ts";
+import { chainOf, clientSources, followed, itemsIn } from "./client-context.ts";
 import type { Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 import { joined, TurnFinder } from "./turn-finder.ts";
 
 /**
- * What a caller sent, as the turn that is about to begin keeps it, and whose words are in it.
+ * A client's context in the form that its new turn stores, and the sources of the words in it.
  * @param isShared its chats are known by what they bring alone
  */
-export function readBrought(
+export function readClientContext(
   transcript: Transcript,
   brought: ClientContext,
   isShared: boolean,
 ): { brought: ClientContext; sources: Source[] } {
-  const said = new TurnFinder(transcript, brought.history);
-  const shown = aligned(transcript, brought, !isShared, said);
-  const follows = isShared && shown.history ? followed(shown.history, said)?.id : undefined;
+  const finder = new TurnFinder(transcript, brought.history);
+  const shown = aligned(transcript, brought, !isShared, finder);
+  const follows = isShared && shown.history ? followed(shown.history, finder)?.id : undefined;
   return {
     brought: { ...shown, ...(follows !== undefined && { follows }) },
-    sources: broughtSources(transcript, shown, said),
+    sources: clientSources(transcript, shown, finder),
   };
 }
 
@@ -42,7 +43,7 @@ function aligned(
   transcript: Transcript,
   brought: ClientContext,
   byWords: boolean,
-  said: TurnFinder,
+  finder: TurnFinder,
 ): ClientContext {
   const { history, results = {}, after, ...rest } = brought;
   const [ref] = Object.keys(results);
@@ -56,12 +57,12 @@ function aligned(
       ...(from !== undefined ? { after: from } : !byWords && { history: [] }),
     };
   }
-  const items = itemsOf(transcript, history as ClientHistoryEntry[], byWords, said);
+  const items = itemsOf(transcript, history as ClientHistoryEntry[], byWords, finder);
   const known = new Set(items.flatMap((item) => ("turn" in item ? [item.turn] : [])));
   const isKnown = ([call, text]: [string, string]) =>
-    said
+    finder
       .taking(call)
-      .some((turn) => known.has(turn.id) && transcript.broughtBy(turn).results?.[call] === text);
+      .some((turn) => known.has(turn.id) && transcript.clientContextOf(turn).results?.[call] === text);
   const news = Object.entries(results).filter((result) => !isKnown(result));
   return {
     ...rest,
@@ -85,7 +86,7 @@ function itemsOf(
   transcript: Transcript,
   history: readonly ClientHistoryEntry[],
   byWords: boolean,
-  said: TurnFinder,
+  finder: TurnFinder,
 ): ClientHistoryItem[] {
   const items: ClientHistoryItem[] = [];
   let asked: ClientHistoryEntry[] = [];
@@ -112,9 +113,9 @@ function itemsOf(
     const turn: Turn | undefined = own
       ? turnOfCall(transcript, own.id)
       : asked.length === 0
-        ? last && goneOnFrom(said, last, refs, entry.text)
+        ? last && continuationOf(finder, last, refs, entry.text)
         : byWords
-          ? turnOfWords(said, last, asked, entry)
+          ? turnOfWords(finder, last, asked, entry)
           : undefined;
     if (turn && turn.n > (last?.n ?? 0)) take(turn, entry.calls);
     else {
@@ -133,29 +134,34 @@ function turnOfCall(transcript: Transcript, ref: string): Turn | undefined {
 }
 
 /** The turn that took the results of another's calls. */
-function goneOnFrom(said: TurnFinder, turn: Turn, refs: readonly string[], text: string): Turn | undefined {
-  const saying = said.answering(text);
+function continuationOf(
+  finder: TurnFinder,
+  turn: Turn,
+  refs: readonly string[],
+  text: string,
+): Turn | undefined {
+  const saying = finder.answering(text);
   return refs
-    .flatMap((ref) => said.taking(ref))
+    .flatMap((ref) => finder.taking(ref))
     .filter((next) => next.n > turn.n && saying.has(next))
     .sort((a, b) => a.n - b.n)
     .at(-1);
 }
 
 function turnOfWords(
-  said: TurnFinder,
+  finder: TurnFinder,
   last: Turn | undefined,
   asked: readonly ClientHistoryEntry[],
   answer: ClientHistoryEntry,
 ): Turn | undefined {
-  const same = said.asking(joined(asked.map(({ text }) => text)));
-  const saying = said.answering(answer.text);
+  const same = finder.asking(joined(asked.map(({ text }) => text)));
+  const saying = finder.answering(answer.text);
   let stopped: Turn | undefined;
   for (let at = same.length - 1; at >= 0; at -= 1) {
     const turn = same[at];
     if (!turn || turn.n <= (last?.n ?? 0)) break;
     if (turn.status === "done" && saying.has(turn)) return turn;
-    // One that was stopped, or failed, said more or less than the client has; only our rows know what was done.
+    // A turn that was stopped or failed has another text than the client; only our rows know what was done.
     if (turn.status === "cancelled" || turn.status === "failed") stopped ??= turn;
   }
   return stopped;

@@ -29,7 +29,7 @@ export function clientSchema(
   return clientTools?.find(named(name))?.function.parameters ?? {};
 }
 
-/** One call at a time, where the caller wants it so; ours are not meant. */
+/** Keeps one call of the client's tools where the client wants one at a time. Calls of our tools all stay. */
 export function withoutOthers<T extends { name: string }>(turn: Turn, calls: readonly T[]): T[] {
   if (!turn.origin.brought?.oneCall) return [...calls];
   const first = calls.find((call) => isClients(turn, call));
@@ -43,7 +43,7 @@ export function handedOver(turn: Turn, entries: readonly StoredEntry[]): Call[] 
   return open.every((call) => isClients(turn, call) && call.problem === undefined) ? open : [];
 }
 
-/** Those that the turn ended with, as the caller is told them. */
+/** The calls that the turn ended with, in the form that the client gets. */
 export function requestedOf(turn: Turn, entries: readonly StoredEntry[]): CallRecord[] {
   if (turn.status !== "done") return [];
   return handedOver(turn, entries).map(({ id, name, args }) => ({ id, name, args, status: "pending" }));
@@ -59,7 +59,7 @@ export function offered(
   if (wants === undefined) return { tools: all };
   const theirs = wants === "required" ? clientTools : clientTools.filter(named(wants.name));
   if (theirs.length === 0) {
-    // One of ours is wanted: once.
+    // The client wants one of our tools: it is required once.
     const first = !own.some(({ role }) => role === "assistant");
     if (!first || ours.length === 0) return { tools: all };
     if (wants === "required") return { tools: all, toolChoice: "required" };
@@ -73,7 +73,7 @@ export function offered(
     : { tools, toolChoice: "required" };
 }
 
-/** At a limit, where there are no tools else: the one that the turn has to end with. */
+/** The tools at a limit: none but the one that the turn has to end with. */
 export function lastOffered(brought: ClientContext): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
   const { clientTools = [], wants } = brought;
   const theirs = wants === undefined ? [] : offered([], { clientTools, wants }, []).tools;

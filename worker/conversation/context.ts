@@ -1,4 +1,4 @@
-/** What the parts of a conversation share. Its object makes one when it has tables. */
+/** The state that the parts of a conversation share. The object makes one context, when it has tables. */
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
@@ -39,7 +39,7 @@ export class ConversationContext {
   readonly running = new Map<string, AbortController>();
   /** The model call that runs now. */
   modelCall: { turn: number; abort: AbortController } | undefined;
-  /** What Home told with the last result. It holds until `until` (epoch ms). */
+  /** Home sent this plan with the last result. It is fresh until `until` (epoch ms). */
   plan: { plan: Plan; until: number } | undefined;
   /** The loop over the turns (turn-loop.ts). `isParked`: it ended, and an alarm or a result sets it going again. */
   readonly loop = { isRunning: false, isDue: false, isParked: false };

@@ -22,9 +22,8 @@ import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../bac
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
-import { beginTurn } from "./begin-turn.ts";
 import { receive } from "./chat/incoming.ts";
-import { readBrought } from "./client-history.ts";
+import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
 import { onLateResult, onQuestion, onQuestionClosed, onResult } from "./results.ts";
 import { wipe } from "./retention.ts";
@@ -32,9 +31,9 @@ import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
 import { Subscribers } from "./subscribers.ts";
 import { watchCalls } from "./tool-calls.ts";
-import { cancelTurn, cancelTurns } from "./turn-end.ts";
 import { drive, resume } from "./turn-loop.ts";
 import { historyPage, turnResult } from "./turn-view.ts";
+import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
 
 export class Conversation extends DurableObject<Env> implements ConversationApi {
   /**
@@ -81,7 +80,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     if (turns.length >= unfinished) return undefined;
     const { brought } = request.origin;
     if (!brought) return await this.start(request);
-    const read = readBrought(transcript, brought, isOneShot);
+    const read = readClientContext(transcript, brought, isOneShot);
     const isNew = read.brought.follows === undefined;
     if (isNew && chars !== undefined && transcript.heldChars() > chars) return undefined;
     const sources = joinSources(request.sources ?? [], read.sources);
@@ -213,14 +212,14 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   }
 
   #beganBy(): string | undefined {
-    return this.#context?.transcript.beganBy() ?? this.#context?.media.broughtFor();
+    return this.#context?.transcript.beganBy() ?? this.#context?.media.owner();
   }
 
   async keep(media: NewMedia, principal?: string): Promise<boolean> {
     const context = this.#made();
     const isKept = context.media.add(media);
     if (principal !== undefined && context.transcript.beganBy() === undefined)
-      context.media.bringFor(principal);
+      context.media.setOwner(principal);
     // The alarm has to stand at its expiry, also where no turn sets it.
     drive(context);
     return isKept;

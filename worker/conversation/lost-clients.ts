@@ -75,10 +75,10 @@ export class LostClients {
   }
 
   #isLost(turn: Turn): boolean {
-    // One that is being stopped, too: what was done is said at its end.
+    // A turn that is being stopped counts too: its end says what was done.
     if (turn.status === "running")
       return turn.error === null ? !this.#isThere(turn) : turn.origin.client?.lost === true;
-    // One that was stopped before anything was done is best asked anew.
+    // A turn that was stopped before anything was done is best asked anew.
     const acted = this.#transcript
       .entriesOf(turn.n)
       .some((entry) => entry.role === "assistant" && entry.calls.length > 0);

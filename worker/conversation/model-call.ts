@@ -30,7 +30,7 @@ import type { ConversationContext } from "./context.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
 import { gatewayTools } from "./tools/registry.ts";
-import { finishTurn } from "./turn-end.ts";
+import { finishTurn } from "./turns.ts";
 
 /** A person who waits longer than this is told the reason. */
 const WORTH_TELLING_MS = 1_500;
@@ -63,7 +63,7 @@ export async function takeModelStep(
 type Step = {
   context: ConversationContext;
   turn: Turn;
-  /** As the model is shown it, before it is cut to fit. */
+  /** The history for the model, before it is cut to fit. */
   history: StoredEntry[];
   next: Next & { do: "model" };
   settings: Settings;
@@ -90,7 +90,7 @@ async function askModel(step: Step): Promise<void> {
 
     const fits = estimate <= settings.history.maxTokens;
     const entries = fits ? history : await cutToFit(step, model);
-    const brought = transcript.broughtBy(turn);
+    const brought = transcript.clientContextOf(turn);
     const roster = inReach(plan.roster, turn.origin.limits?.agents);
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
     const ours = loopEnabled && next.tools ? toolsOf(roster, settings, env) : [];
@@ -139,7 +139,7 @@ function failTurn(context: ConversationContext, turn: Turn, answer: string, code
   finishTurn(context, turn, "failed", answer, code);
 }
 
-/** What Home knows: as it told a moment ago with a result, or asked for. A budget for the day has to be reserved there. */
+/** Home's plan: the one that came with a result a moment ago, or a new one. A day's budget has to be reserved in Home. */
 async function takePlan(
   context: ConversationContext,
   reserve: number | undefined,
@@ -211,7 +211,7 @@ function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean 
   return true;
 }
 
-/** As much of the history as fits. The model sums up what does not, once. */
+/** Cuts the history to what fits. The model sums up the rest, once. */
 async function cutToFit(step: Step, model: NamedModel): Promise<Entry[]> {
   const { context, turn, history, settings, signal } = step;
   const { transcript, env } = context;
@@ -293,7 +293,7 @@ function offerOf(
   return mayCall ? offered(ours, brought, own) : lastOffered(brought);
 }
 
-/** One that the caller named is not replaced without its leave: the words would be somebody else's. */
+/** A model that the caller named is replaced only if the caller allows it: it expects that model's answer. */
 function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
@@ -304,7 +304,7 @@ function isLimited(budgets: Settings["budgets"]): boolean {
 
 /** @param roster absent: no tools are offered */
 function systemPrompt(settings: Settings, roster: Roster | undefined, instructions = ""): string {
-  // What changes comes last, so that a provider's prompt cache keeps the rest.
+  // The part that changes comes last, so that the provider's prompt cache keeps the rest.
   const agents = roster ? [agentsNote(roster), offlineNote(roster, Date.now())] : [];
   return [settings.systemPrompt, instructions, ...agents].filter(Boolean).join("\n\n");
 }

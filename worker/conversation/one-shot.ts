@@ -2,7 +2,7 @@
 import type { Turn } from "./store/rows.ts";
 
 const ONE_SHOT = /^[^/]+\/(ask\/|openai\/once\.)/;
-/** As long as Home keeps the calls of it. */
+/** Home keeps the calls of a one-shot for the same time. */
 const KEEP_MS = 48 * 3_600_000;
 /** Turns that chats still go on from are looked at again after this time. */
 const AGAIN_MS = 3_600_000;
@@ -12,7 +12,7 @@ export function isOneShot(name: string): boolean {
   return ONE_SHOT.test(name);
 }
 
-/** When the whole of a one-shot goes (epoch ms). Undefined: its turn is not over. */
+/** The time at which a one-shot is deleted (epoch ms). Undefined: its turn is not over. */
 export function oneShotEnds(last: Pick<Turn, "finishedAt"> | undefined): number | undefined {
   return last?.finishedAt != null ? last.finishedAt + KEEP_MS : undefined;
 }
@@ -22,7 +22,7 @@ export function oneShotEnded(now: number): number {
   return now - KEEP_MS;
 }
 
-/** When the next turn of it may go. */
+/** The time at which the next turn of it may be deleted (epoch ms). */
 export function oneShotLooks(oldest: Pick<Turn, "finishedAt"> | undefined, now: number): number {
   return Math.max((oldest?.finishedAt ?? now) + KEEP_MS, now + AGAIN_MS);
 }

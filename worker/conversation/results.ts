@@ -1,4 +1,4 @@
-/** What Home brings to a conversation: results, late ones too, and questions of devices. Each is a row; then the loop goes on. */
+/** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Plan } from "../api/plan.ts";
 import { AFTER_EXPIRY_MS, type QuestionToPerson } from "../api/questions.ts";
@@ -9,7 +9,7 @@ import { lateNote, shownApproval } from "./texts.ts";
 import { extendCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
-/** What Home told with a result holds this long: the model call follows at once, or not at all. */
+/** A plan that came with a result is fresh for this long: the model call follows at once, or not at all. */
 const PLAN_FRESH_MS = 500;
 
 export async function onResult(

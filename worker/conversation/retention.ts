@@ -1,4 +1,4 @@
-/** What a conversation keeps for a while only: pictures and files, and the whole of a one-shot, which no route reaches again. */
+/** Deletes pictures and files after their time, and a one-shot as a whole: no route reaches it again. */
 import { migrate } from "../migrate.ts";
 import type { ConversationContext } from "./context.ts";
 import { oneShotEnded, oneShotEnds, oneShotLooks } from "./one-shot.ts";
@@ -37,7 +37,7 @@ export async function wipe(context: ConversationContext): Promise<void> {
   context.forget();
 }
 
-/** Deletes the turns and what they brought. What a chat still has to send stays, and so do the ids of its deliveries. */
+/** Deletes the turns with their pictures and files. The messages that a chat has to send still stay, and so do the ids of its deliveries. */
 export function forgetTurns(context: ConversationContext): void {
   for (const table of TURN_TABLES) context.ctx.storage.sql.exec(`DELETE FROM ${table}`);
   context.forget();

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { ClientContext, ClientHistoryEntry } from "../api/turns.ts";
 import { migrate } from "../migrate.ts";
 import { historyOf, sourcesFor, turnsOfChat } from "./client-context.ts";
-import { readBrought } from "./client-history.ts";
+import { readClientContext } from "./client-history.ts";
 import type { Turn } from "./store/rows.ts";
 import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
@@ -69,7 +69,7 @@ async function inObject<T>(work: (storage: DurableObjectStorage) => T | Promise<
 const ORIGIN = { principal: "anna", role: "owner", channel: "openai" } as const;
 
 function begin(transcript: Transcript, text: string, brought: ClientContext, isShared: boolean): Turn {
-  const read = readBrought(transcript, brought, isShared);
+  const read = readClientContext(transcript, brought, isShared);
   const { turn } = transcript.begin({
     id: crypto.randomUUID(),
     idempotency: undefined,
@@ -311,7 +311,7 @@ test("G7 large histories, tools and results of chats that share an object are no
       held: woken.heldChars(),
       turns: turns.length,
       shown: historyOf(woken, turn, 0).map((entry) => ("text" in entry ? entry.text.length : 0)),
-      whole: woken.broughtBy(turn).clientTools?.[0]?.function.description.length,
+      whole: woken.clientContextOf(turn).clientTools?.[0]?.function.description.length,
     };
   });
   expect(read.turns).toBe(TURNS);

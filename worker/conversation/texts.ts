@@ -1,4 +1,4 @@
-/** What a person is told of a turn that did not end well. */
+/** Texts for a person whose turn did not end well. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
@@ -105,7 +105,7 @@ export function cancelledAnswer(sent: number): string {
   return `Cancelled. ${sent === 1 ? "One call was" : `${sent} calls were`} with a device already; whether it ran is unknown.`;
 }
 
-/** What the model is told of a result that comes late. It is the device's text, so it is quoted as one. */
+/** Tells the model of a result that comes late. The result is the device's text, so it is quoted. */
 export function lateNote(call: StoredCall, outcome: Outcome): string {
   const { agent_id, action, query } = call.args;
   const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;

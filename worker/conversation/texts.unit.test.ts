@@ -1,6 +1,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
-import { type CallRow, type StoredEntry, toCall } from "./store/rows.ts";
+import { toCall } from "./store/row-cache.ts";
+import type { CallRow, StoredEntry } from "./store/rows.ts";
 import { lateNote, tryAgain } from "./texts.ts";
 
 function storedCall(outcome: Outcome) {

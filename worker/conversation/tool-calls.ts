@@ -1,7 +1,6 @@
 /**
- * The step of a turn that has its calls made: which go out now, what each came to, and when to look again. It
- * never waits for a device: calls are given to Home, and come back as results. The gateway's own tools run here
- * (conversation/tools/gateway-calls.ts), and are waited for.
+ * The step of a turn that makes its calls. It never waits for a device: Home takes the calls, and brings their results
+ * (results.ts). The gateway's own tools run here (tools/gateway-calls.ts), and the step waits for them.
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
@@ -21,7 +20,7 @@ import { cancelledOutcome } from "./texts.ts";
 import { runGatewayCalls } from "./tools/gateway-calls.ts";
 import { gatewayTools } from "./tools/registry.ts";
 
-/** How much later than Home a conversation looks after a call itself: Home's answer should win. */
+/** A conversation asks for a call itself this long after Home should have settled it: Home's answer should win. */
 const DEADLINE_GRACE_MS = 10_000;
 /** Pause before Home is asked again after it failed (a deploy resets it for a moment). */
 export const HOME_RETRY_MS = 1_000;
@@ -87,7 +86,7 @@ export async function watchCalls(context: ConversationContext, turn: Turn): Prom
   if (out.length > 0) await context.home().watch(out);
 }
 
-/** When Home is asked what became of a call. */
+/** The time at which Home is asked for the outcome of a call (epoch ms). */
 function dueAt({ sent }: ConversationContext, call: StoredCall): number {
   return (sent.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
 }
@@ -131,7 +130,7 @@ async function submitCall(
 ): Promise<StoredCall | undefined> {
   const { transcript, name, sent, subscribers } = context;
   if (isClients(turn, call)) {
-    const schema = clientSchema(transcript.broughtBy(turn), call);
+    const schema = clientSchema(transcript.clientContextOf(turn), call);
     const words = errorText.invalidParams(call.name, call.problem ?? "", schema);
     settleCall(context, call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Finds turns of ours by the words that a caller brought. Made for one request: at the first question it reads what was said once, and
- * keeps only what the caller brought, too.
+ * Finds our turns by the words in a client's history. A finder lives for one request: it reads the texts of all turns once, at
+ * the first question, and holds only those that are in the client's history too.
  */
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { ClientHistoryItem } from "../api/turns.ts";
@@ -36,7 +36,7 @@ export class TurnFinder {
     return found;
   }
 
-  /** Those of the turns whose calls brought all that is named. Any other name is the client's own text. */
+  /** Selects the turns whose calls returned every named file. Any other name is the client's own text. */
   #linking(turns: readonly Turn[], names: readonly string[]): Turn[] {
     const unread = turns.flatMap(({ n }) => (this.#linkNames.has(n) ? [] : [n]));
     for (const [n, entries] of unread.length > 0 ? this.#transcript.entriesOfAll(unread) : [])
@@ -83,7 +83,7 @@ export class TurnFinder {
   }
 }
 
-/** What the person said between answers, as one text each. */
+/** The person's words between two answers, as one text each. */
 function askedIn(history: readonly ClientHistoryItem[]): string[] {
   const all: string[] = [];
   let asked: string[] = [];

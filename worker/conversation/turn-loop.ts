@@ -17,7 +17,7 @@ import { expire } from "./retention.ts";
 import type { Turn } from "./store/rows.ts";
 import { INTERNAL_ERROR, tryAgain } from "./texts.ts";
 import { HOME_RETRY_MS, takeCallStep } from "./tool-calls.ts";
-import { cancelTurn, finishTurn } from "./turn-end.ts";
+import { cancelTurn, finishTurn } from "./turns.ts";
 
 /** Sets the loop going. Never awaited: the caller returns, and the loop goes on. */
 export function drive(context: ConversationContext): void {

@@ -18,7 +18,7 @@ import {
 } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 
-/** As much as one page of the history may hold: results may have 50 KB each, and an answer between two objects 32 MiB. */
+/** The limit of one page of the history: results may have 50 KB each, and an answer between two objects 32 MiB. */
 const PAGE_MAX_CHARS = 4_000_000;
 /** Turns whose entries are read from rows in one go. */
 const READ_AT_ONCE = 10;
@@ -103,7 +103,7 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
   return turnMetrics(timings, modelCalls(entries), turn.createdAt, turn.finishedAt ?? Date.now());
 }
 
-/** What its home counts of a turn that has ended. */
+/** The counts of a turn that has ended, for its home. */
 export function turnCounts(turn: Turn, entries: readonly StoredEntry[]): Omit<ReportedTurn, "conversation"> {
   const { iterations, error, timeout, duration_ms } = metricsOf(turn, entries);
   return {
@@ -136,7 +136,7 @@ export function eventsOf(transcript: Transcript, turn: Turn, after: number): Tur
     const own = entry.calls.filter((call) => !isClients(turn, call));
     if (own.length === 0) continue;
     const calls = recordsOf([{ ...entry, calls: own }]).map(shownCall);
-    // As it was when it was said: the calls were still to be made.
+    // The message came before its calls were made, so they are pending in it.
     const asked = calls.map(({ id, name, agent, action, query, args }) => ({
       id,
       name,

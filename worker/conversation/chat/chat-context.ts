@@ -3,7 +3,7 @@ import type { Alarm } from "../alarm.ts";
 import type { MediaStore } from "../store/media.ts";
 import type { Transcript } from "../store/transcript.ts";
 
-/** What the parts of a chat share with the rest of its conversation. @property name `home/channel/id` */
+/** The state that the parts of a chat share with the rest of its conversation. @property name `home/channel/id` */
 export type ChatContext = {
   ctx: DurableObjectState;
   env: Env;

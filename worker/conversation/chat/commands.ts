@@ -17,7 +17,7 @@ export const HELP = [
   "/approve CODE – let somebody in (owners; CODE guest, CODE owner for another role)",
 ].join("\n");
 
-/** What a chat shows at once. */
+/** The number of agents that a chat shows at once. */
 const AGENTS_SHOWN = 30;
 
 /** `/stop`, `/stop@bot`, `!stop` (where a slash is the platform's own); Telegram's `/start` is a call for help. */
@@ -28,7 +28,7 @@ export function readCommand(text: string): ChatCommand | undefined {
   return name && { name, argument: match?.[2]?.trim() ?? "" };
 }
 
-/** Words for a command that is none but looks like one of ours; undefined: it is something else that begins with a slash. */
+/** Words for a mistyped command; undefined: the text is something else that begins with a slash. */
 export function mistypedCommand(text: string): string | undefined {
   const [, mark = "", word = ""] = /^([/!])([a-z]{2,12})(?:\s|$)/i.exec(text.trim()) ?? [];
   const meant = closest(word, CHAT_COMMANDS);

@@ -1,13 +1,12 @@
-/** What people do in a chat app: each message and command is taken once, and answered over the chat. */
+/** Takes each message and command of a chat once, and answers it over the chat. */
 import type { Accepted, ChatCommand, Delivery } from "../../api/chat.ts";
 import { maySee } from "../../api/may-see.ts";
 import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
-import { beginTurn } from "../begin-turn.ts";
 import type { ConversationContext } from "../context.ts";
 import { forgetTurns } from "../retention.ts";
-import { cancelTurn } from "../turn-end.ts";
 import { drive } from "../turn-loop.ts";
+import { beginTurn, cancelTurn } from "../turns.ts";
 import { agentsWords, HELP, statusWords } from "./commands.ts";
 import { notePictures } from "./pictures.ts";
 import { answersOf } from "./question-words.ts";
@@ -17,7 +16,7 @@ import type { ChatSession } from "./session.ts";
 const DELIVERIES_KEPT = 1_000;
 /** Turns that wait; a person who goes on is told. */
 const UNFINISHED_MAX = 20;
-/** Where a message stands already and waits to be the answer, it is one also when there is nothing to say. */
+/** Some platforms show a message of ours at once, which becomes the answer. It needs a text also when there is nothing to say. */
 const DONE = "Done.";
 
 /** Takes what a person did, once. Durable when it returns. */

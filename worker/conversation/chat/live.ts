@@ -1,7 +1,7 @@
 /**
- * What a chat shows of a turn before its answer stands, where messages can be edited: what devices do, a line each, and
- * the model's words so far. A message is changed now and then, when nothing else is to be sent; what comes in between
- * is left out. The words' message becomes the answer, so its id is kept in a row; the words themselves never are.
+ * Shows a turn in a chat before its answer is there, where messages can be edited: the devices' calls, a line each, and the
+ * model's words so far. A message is edited now and then, when nothing else is to be sent; text between two edits is left
+ * out. The words' message becomes the answer, so its id has a row. The words themselves have none.
  */
 
 import type { Address } from "../../api/chat.ts";
@@ -17,7 +17,7 @@ import type { PlatformLine, Way } from "./platform-line.ts";
 const DRAFT_AFTER_MS = 1_500;
 /** No chat sees two edits within this time, not even when the second one is the answer. */
 const EDIT_GAP_MS = 1_000;
-/** Ends words that are not all said. On a line of its own: it must not touch the end of a code fence. */
+/** Ends words that go on. On a line of its own: it must not touch the end of a code fence. */
 const MORE = "\n…";
 
 /**
@@ -52,12 +52,12 @@ export class Live {
   /** Something happened with a call. */
   list(turn: number, address: Address): void {
     this.#list = { turn, address };
-    // What was said before calls is shown only if it is already.
+    // Words before calls stay if they are shown already, and are not shown otherwise.
     if (this.#words) this.#words.isNew = false;
     this.#soon(address, 0);
   }
 
-  /** @param at how many characters of the step came before it; with 0 what was said before is void */
+  /** @param at how many characters of the step came before it; 0: the text before is void */
   say(turn: number, address: Address, text: string, at: number): void {
     if (at === 0) this.#words = { turn, address, text: "" };
     // The platform does not take them.
@@ -108,7 +108,7 @@ export class Live {
       const isList = words === undefined;
       const key = isList ? turn : DRAFT;
       const own = this.#message(key);
-      // What was said before calls makes room for their list; the answer stands below that.
+      // The list of calls replaces the words before them; the answer stands below the list.
       const edit = opening ?? own ?? this.#message(DRAFT);
       if (words === "" && edit === undefined) return;
       const text = isList ? progressLines(this.#context.transcript, turn) : draftText(words, channel.textMax);
@@ -177,7 +177,7 @@ export class Live {
   }
 }
 
-/** As much as the first message of the answer takes; a fence that is open is closed in it. */
+/** The part of the words that fits the first message of the answer. An open code fence is closed in it. */
 function draftText(words: string, max: number): string {
   return `${splitMarkdown(words, max - MORE.length)[0] ?? ""}${MORE}`.trim();
 }
@@ -185,7 +185,7 @@ function draftText(words: string, max: number): string {
 /** Calls that the list shows: the newest. */
 const STATUS_LINES = 10;
 
-/** What the devices do in a turn, a line each. */
+/** The calls of a turn, a line each. */
 function progressLines(transcript: Transcript, turn: number): string {
   const calls = transcript
     .entriesOf(turn)

@@ -1,7 +1,7 @@
 /**
- * What goes out to a chat: rows, sent in their order, each until the platform has it. One sender runs at a time,
- * beside the driver of turns; before it waits it sets the alarm, so a crash costs a pause and no message. A message
- * may arrive twice (the platform took it, and we did not hear so); where a platform drops repeats, it is told how.
+ * The messages to a chat: rows, sent in their order, each until the platform has it. One sender runs at a time, beside
+ * the loop of turns. Before it waits it sets the alarm, so a crash costs a pause and no message. A message may arrive twice:
+ * the platform took it, and its answer was lost. A nonce lets a platform drop the repeat.
  */
 
 import type { Address } from "../../api/chat.ts";
@@ -25,7 +25,7 @@ import { choicesOf, closedWords, questionWords } from "./question-words.ts";
 const TRIES_MAX = 14;
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
-/** What waits until the person writes again is given up after this. */
+/** A message that waits until the person writes again is given up after this. */
 const HOLD_MS = 30 * 86_400_000;
 /** Below a question, in the same message, stands what became of it. */
 const DECISION_ROOM = 400;
@@ -57,7 +57,7 @@ export class Outbox {
   readonly live: Live;
   #sending = false;
   #again = false;
-  /** When a person last wrote, as far as this instance knows (epoch ms). */
+  /** The time of the person's last message, as far as this instance knows (epoch ms). */
   #lastWroteAt = 0;
   #typedAt = 0;
 
@@ -251,14 +251,14 @@ export class Outbox {
   }
 
   async #sendMedia(id: string, { channel, line }: Way, nonce: string): Promise<void> {
-    const kept = this.#context.media.get(id);
-    if (!kept) return;
+    const content = this.#context.media.get(id);
+    if (!content) return;
     try {
-      await channel.attachment(line, attachmentOf(kept, nonce), { nonce });
+      await channel.attachment(line, attachmentOf(content, nonce), { nonce });
     } catch (error) {
       if (error instanceof PlatformError && error.refusal.kind === "again") throw error;
       logError("reply.attachment_refused", error, { conversation: this.#context.name });
-      await channel.text(line, `(A file of ${kept.data.length} bytes could not be delivered here.)`, {
+      await channel.text(line, `(A file of ${content.data.length} bytes could not be delivered here.)`, {
         nonce,
       });
     }
@@ -269,7 +269,7 @@ export class Outbox {
     if (!question) return this.#delete(row.id);
     const words = questionWords(question, consoleOf(this.#context.env));
     const buttons = choicesOf(question);
-    // Whoever decides must see all of it: what does not fit above the buttons goes before them.
+    // A person must see all of it to decide: text that does not fit above the buttons goes before them.
     const fits = words.length <= channel.questionMax - DECISION_ROOM;
     const before = fits ? [] : splitMarkdown(words, channel.textMax);
     for (let at = row.parts; at < before.length; at += 1) {
@@ -343,9 +343,9 @@ async function sayText(
   }
 }
 
-function attachmentOf(kept: MediaContent, nonce: string): Attachment {
-  const [, subtype = "bin"] = kept.mediaType.split("/");
+function attachmentOf(content: MediaContent, nonce: string): Attachment {
+  const [, subtype = "bin"] = content.mediaType.split("/");
   const ending =
-    kept.mediaType === "text/plain" ? "txt" : subtype.replace(/[^a-z0-9]/g, "").slice(0, 8) || "bin";
-  return { ...kept, name: `${nonce.replace(".", "-")}.${ending === "jpeg" ? "jpg" : ending}` };
+    content.mediaType === "text/plain" ? "txt" : subtype.replace(/[^a-z0-9]/g, "").slice(0, 8) || "bin";
+  return { ...content, name: `${nonce.replace(".", "-")}.${ending === "jpeg" ? "jpg" : ending}` };
 }

@@ -61,7 +61,7 @@ export async function fetchPictures(context: ConversationContext, turn: Turn): P
   const added = fetched.flatMap((one) => one.media ?? []);
   // No await from here on: the rows are written together or not at all.
   for (const one of added) media.add(one);
-  transcript.bring(
+  transcript.addPictures(
     turn.n,
     added.map(({ id }) => KEPT + id),
     fetched.flatMap(({ words }) => words ?? []).join("\n\n"),

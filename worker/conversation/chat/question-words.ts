@@ -12,7 +12,7 @@ import { type Button, buttonData } from "../../channels/channel.ts";
 
 /** More than a keyboard shows. */
 const CHOICES_MAX = 20;
-/** Whoever wrote a longer answer has it above. */
+/** A longer answer stands above already, in the person's own message. */
 const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
 /**
@@ -24,7 +24,7 @@ const CUT_MAX = 3_000;
 export const TOO_LONG =
   "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
 
-/** What a button answers, by its place. */
+/** The answers of the buttons, by their place. */
 export function answersOf({ approval, options }: TurnQuestion): readonly string[] {
   return approval ? APPROVAL : options.slice(0, CHOICES_MAX);
 }

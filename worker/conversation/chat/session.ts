@@ -1,4 +1,4 @@
-/** What a chat is told of its turns: questions, devices' words, the model's words as they come, and the end. */
+/** Sends a chat the events of its turns: questions, devices' words, the model's words as they come, and the end. */
 import type { Address } from "../../api/chat.ts";
 import type { StoredCall, Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
@@ -59,7 +59,7 @@ export class ChatSession {
 
   /** The model's words as they come. @param at how many characters of its step came before; 0 makes those before void */
   delta({ n }: Turn, text: string, at: number): void {
-    // As it is now: the model's last words may come after the turn was ended.
+    // Read again: the model's last words may come after the turn was ended.
     const turn = this.#transcript.turnAt(n);
     const address = turn?.status === "running" ? replyAddress(turn) : undefined;
     if (address) this.outbox.live.say(n, address, text, at);

@@ -1,4 +1,4 @@
-/** What of a caller's history and tools stands in the row of its turn. */
+/** The outline of a client's history and tools, which stands in the row of its turn. */
 import type { ClientContext, ClientContextOutline, ClientHistoryItem } from "../../api/turns.ts";
 
 export function outlineOf(brought: ClientContext): ClientContextOutline {

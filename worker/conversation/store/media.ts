@@ -1,4 +1,4 @@
-/** Pictures and files of a conversation, in its own rows: they go when it goes, or when their time is over. */
+/** Pictures and files of a conversation, in its own rows: they are deleted with it, or when their time is over. */
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
@@ -24,7 +24,7 @@ function mediaLimits(env: Env): MediaLimits {
 
 type MediaRow = { id: string; media_type: string; bytes: number; sha256: string; created_at: number };
 
-/** What a client's link to each picture or file of a call says (frontends/openai/pictures.ts). */
+/** The text of a client's link to each picture or file of a call (frontends/openai/pictures.ts). */
 export function linkNames({ agent, action, name, media = [] }: CallRecord): string[] {
   const words = oneLine([agent ?? name, action].filter(Boolean).join(" "), 80).replace(/[[\]()!\\`<>]/g, "");
   return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));
@@ -73,12 +73,12 @@ export class MediaStore {
     return true;
   }
 
-  /** Notes for whom this is kept, once. */
-  bringFor(principal: string): void {
+  /** Stores the principal that this is for, once. */
+  setOwner(principal: string): void {
     this.#sql.exec("INSERT OR IGNORE INTO belongs (one, principal) VALUES (1, ?)", principal);
   }
 
-  broughtFor(): string | undefined {
+  owner(): string | undefined {
     return this.#sql.exec<{ principal: string }>("SELECT principal FROM belongs").toArray()[0]?.principal;
   }
 
@@ -102,15 +102,15 @@ export class MediaStore {
     return { mediaType: row.media_type, sha256: row.sha256, data };
   }
 
-  /** As a model takes it. Undefined: not kept any more, or too large to be shown. */
+  /** A picture as a `data:` URL for a model. Undefined: it was deleted, or is too large. */
   dataUrl(id: string): string | undefined {
     const row = this.#row(id);
     if (!row || row.bytes > SHOWN_MAX_BYTES || !isPicture(row)) return undefined;
-    const kept = this.get(id);
-    return kept && `data:${row.media_type};base64,${toBase64(kept.data)}`;
+    const content = this.get(id);
+    return content && `data:${row.media_type};base64,${toBase64(content.data)}`;
   }
 
-  /** Lets go of what is too old, and of the oldest while there is too much. */
+  /** Deletes everything that is too old, and the oldest while there is too much. */
   trim(): void {
     const { keepMs, keepBytes } = mediaLimits(this.#env);
     const now = Date.now();
@@ -124,7 +124,7 @@ export class MediaStore {
     }
   }
 
-  /** When the oldest has to go (epoch ms). */
+  /** The time at which the oldest is deleted (epoch ms). */
   nextExpiry(): number | undefined {
     const { oldest } = this.#sql
       .exec<{ oldest: number | null }>("SELECT MIN(created_at) AS oldest FROM media")
@@ -139,18 +139,18 @@ export class MediaStore {
   async separate(callId: string, outcome: Outcome): Promise<{ outcome: Outcome; added: NewMedia[] }> {
     const added: NewMedia[] = [];
     if (!outcome.media) return { outcome, added };
-    const kept: StoredMedia[] = [];
+    const stored: StoredMedia[] = [];
     let text = outcome.text;
     for (const [index, item] of outcome.media.entries()) {
       if ("data" in item) {
         const id = mediaId(`${callId}-${index}`, this.#name);
         const media = await newMedia(id, item.media_type, fromBase64(item.data));
         added.push(media);
-        kept.push(refOf(media));
-      } else if (this.has(item.id)) kept.push(item);
+        stored.push(refOf(media));
+      } else if (this.has(item.id)) stored.push(item);
       else text += `\n[${item.media_type} of ${item.bytes} bytes: it did not arrive]`;
     }
-    return { outcome: { ...outcome, text, media: kept }, added };
+    return { outcome: { ...outcome, text, media: stored }, added };
   }
 
   #row(id: string): MediaRow | undefined {

@@ -7,16 +7,22 @@
  * results. Where chats share the object, the turns of others are shown to no model: there, messages and calls are held while
  * their turn runs.
  */
-import {
-  type CallRow,
-  type MessageRow,
-  type StoredEntry,
-  type Turn,
-  type TurnRow,
-  type TurnTexts,
-  toCall,
-  toEntry,
-  toTurn,
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Source } from "@edgecall/core/loop/taint.ts";
+import { splitByWords } from "@edgecall/core/tools/advice.ts";
+import type { TurnQuestion } from "../../api/answers.ts";
+import type { Origin } from "../../api/turns.ts";
+import type {
+  CallRow,
+  MessageRow,
+  Notice,
+  QuestionRow,
+  StoredCall,
+  StoredEntry,
+  StoredQuestion,
+  Turn,
+  TurnRow,
+  TurnTexts,
 } from "./rows.ts";
 
 /** Of messages and calls of older turns that a running one goes on from. What is more is read at each step. */
@@ -37,6 +43,8 @@ export type RowCache = {
   /** Of the older ones: what the running turn goes on from, where chats share the object. */
   older: Entries;
   olderChars: number;
+  /** By their turn. The person is shown them; Home decides who may answer. */
+  questions: Map<number, StoredQuestion[]>;
   /** The number of the model's replies in all. Counted when a budget needs it. */
   replies?: number;
   /** The number of the model's replies before a turn, in its chat alone. */
@@ -56,11 +64,13 @@ export function loadRows(sql: SqlStorage, isShared: boolean): RowCache {
     from: summary?.from_turn ?? 0,
     older: new Map(),
     olderChars: 0,
+    questions: new Map(),
   };
   for (const row of sql.exec<TurnRow>("SELECT * FROM turn ORDER BY n")) cacheTurn(cache, row);
   if (isShared) cache.from = firstRunning(cache);
   if (!isShared || cache.turns.has(cache.from))
     cache.entries = readEntries(sql, BETWEEN, cache.from, Number.MAX_SAFE_INTEGER).entries;
+  for (const row of sql.exec<QuestionRow>("SELECT * FROM question")) cacheQuestion(cache, row);
   return cache;
 }
 
@@ -111,7 +121,7 @@ export function readOlderBetween(sql: SqlStorage, cache: RowCache, first: number
   return readEntries(sql, BETWEEN, first, Math.min(last, cache.from - 1)).entries;
 }
 
-/** What was said in the turns whose entries are not in memory, one turn at a time: all of it may be more than memory holds. */
+/** The texts of the turns whose entries are not in memory, one turn at a time: all of them may be more than memory holds. */
 export function* textsOfOlder(sql: SqlStorage, { turns, from }: RowCache): Generator<TurnTexts> {
   const open = new Map<number, TurnTexts>();
   const messages = "SELECT seq, turn, role, text FROM message WHERE turn < ? ORDER BY seq";
@@ -135,7 +145,7 @@ export function dropBefore(cache: RowCache, turn: number): void {
   cache.from = Math.max(cache.from, turn);
 }
 
-/** No turn runs: where chats share the object, no model is shown what was said in them. */
+/** No turn runs: where chats share the object, no model is shown the texts of ended turns. */
 export function dropEnded(cache: RowCache): void {
   dropBefore(cache, firstRunning(cache));
   cache.older.clear();
@@ -176,6 +186,13 @@ export function cacheCall(cache: RowCache, row: CallRow): void {
   else cache.older.delete(row.turn);
 }
 
+/** A question that is new, or was closed. */
+export function cacheQuestion({ questions }: RowCache, row: QuestionRow): void {
+  const others = (questions.get(row.turn) ?? []).filter(({ question }) => question.id !== row.id);
+  const all = [...others, toQuestion(row)].sort((a, b) => a.askedSeq - b.askedSeq);
+  questions.set(row.turn, all);
+}
+
 function addMessage(entries: Entries, row: MessageRow, was = row.seq): void {
   const others = (entries.get(row.turn) ?? []).filter(({ seq }) => seq !== was);
   entries.set(row.turn, [...others, toEntry(row, [])]);
@@ -195,4 +212,74 @@ function addCall(entries: Entries, row: CallRow): void {
 export function addText(texts: TurnTexts, { role, text }: { role: StoredEntry["role"]; text: string }): void {
   if (role === "user") texts.words ??= text;
   if (role === "assistant") texts.steps.push(text);
+}
+
+function toTurn(row: TurnRow): Turn {
+  return {
+    n: row.n,
+    id: row.id,
+    idempotency: row.idempotency,
+    origin: JSON.parse(row.origin) as Origin,
+    status: row.status,
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    answer: row.answer,
+    error: row.error,
+    model: row.model,
+    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+    finishedSeq: row.finished_seq,
+    notices: JSON.parse(row.notices) as Notice[],
+    sources: JSON.parse(row.sources) as Source[],
+  };
+}
+
+function toEntry(row: MessageRow, calls: StoredCall[]): StoredEntry {
+  const common = { seq: row.seq, turn: row.turn, text: row.text };
+  if (row.role === "note") return { ...common, role: "note" };
+  if (row.role === "assistant") return { ...common, role: "assistant", calls };
+  return {
+    ...common,
+    role: "user",
+    ...(row.images !== null && { images: JSON.parse(row.images) as string[] }),
+  };
+}
+
+export function toCall(row: CallRow): StoredCall {
+  return {
+    id: row.id,
+    turn: row.turn,
+    modelCallId: row.model_call_id,
+    name: row.name,
+    args: JSON.parse(row.args) as Record<string, unknown>,
+    ...(row.problem !== null && { problem: row.problem }),
+    submittedAt: row.submitted_at,
+    settledAt: row.settled_at,
+    ...(row.outcome !== null && { outcome: readOutcome(row.outcome) }),
+    settledSeq: row.settled_seq,
+  };
+}
+
+/** A row of 0.2.0, which names no sources, has the model's advice in its text. */
+function readOutcome(json: string): Outcome {
+  const outcome = JSON.parse(json) as Outcome;
+  const { status, sources, job, advice, text } = outcome;
+  const isMixed = sources === undefined && advice === undefined && (status === "error" || job !== undefined);
+  return isMixed ? { ...outcome, ...splitByWords(text) } : outcome;
+}
+
+function toQuestion(row: QuestionRow): StoredQuestion {
+  return {
+    question: {
+      id: row.id,
+      call: row.call,
+      ...(JSON.parse(row.asked) as Omit<TurnQuestion, "id" | "call" | "expires_at">),
+      expires_at: row.expires_at,
+      ...(row.answer !== null && { answer: row.answer }),
+      ...(row.answered_by !== null && { answered_by: row.answered_by }),
+    },
+    askedSeq: row.asked_seq,
+    closedSeq: row.closed_seq,
+  };
 }

@@ -1,4 +1,4 @@
-/** The transcript of a Conversation, read and written. Everything here is synchronous, so each method is atomic. */
+/** The transcript of a conversation. Everything here is synchronous, so each method is atomic. */
 
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import { leftOutNote } from "@edgecall/core/loop/fit.ts";
@@ -14,6 +14,7 @@ import {
   addText,
   cacheCall,
   cacheMessage,
+  cacheQuestion,
   cacheTurn,
   dropBefore,
   dropEnded,
@@ -22,24 +23,23 @@ import {
   readOlder,
   readOlderBetween,
   textsOfOlder,
-} from "./row-cache.ts";
-import {
-  type CallRow,
-  type MessageRow,
-  type Notice,
-  one,
-  type StoredCall,
-  type StoredEntry,
-  type StoredQuestion,
-  type Turn,
-  type TurnRow,
-  type TurnTexts,
   toCall,
+} from "./row-cache.ts";
+import type {
+  CallRow,
+  MessageRow,
+  Notice,
+  QuestionRow,
+  StoredCall,
+  StoredEntry,
+  StoredQuestion,
+  Turn,
+  TurnRow,
+  TurnTexts,
 } from "./rows.ts";
 import { outcomeSources, sourcesOf } from "./sources.ts";
-import { TurnQuestions } from "./turn-questions.ts";
 
-/** Of what a person says in one breath: as much as one message may hold. */
+/** Messages that a person sends in a row are joined up to this size. */
 const MERGED_MAX_CHARS = 32_000;
 const MERGED_MAX_IMAGES = 8;
 
@@ -51,7 +51,6 @@ export class Transcript {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   readonly #isShared: boolean;
-  readonly #questions: TurnQuestions;
   #cache: RowCache | undefined;
   #seq: number | undefined;
 
@@ -60,7 +59,6 @@ export class Transcript {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.#isShared = isShared;
-    this.#questions = new TurnQuestions(storage);
   }
 
   #rows(): RowCache {
@@ -68,7 +66,7 @@ export class Transcript {
     return this.#cache;
   }
 
-  /** One transaction. When it fails, memory is forgotten with it. */
+  /** One transaction. If it fails, the rows in memory are dropped, and read again. */
   #write<T>(work: () => T): T {
     try {
       return this.#storage.transactionSync(work);
@@ -99,44 +97,44 @@ export class Transcript {
     });
   }
 
-  /** The newest turn's message, while the model has said nothing to it and the same person goes on speaking. */
+  /** The newest turn's message, while the model has not answered it and the same person goes on writing. */
   #unanswered({ origin, text, images }: NewTurn): (StoredEntry & { role: "user" }) | undefined {
     const turn = this.turns().at(-1);
     if (turn?.status !== "running" || turn.error !== null) return undefined;
     const entries = this.entriesOf(turn.n);
-    const said = entries.find((entry) => entry.role === "user");
-    if (!said || entries.some((entry) => entry.role === "assistant")) return undefined;
-    const shown = said.images?.length ?? 0;
+    const message = entries.find((entry) => entry.role === "user");
+    if (!message || entries.some((entry) => entry.role === "assistant")) return undefined;
+    const shown = message.images?.length ?? 0;
     const fits =
-      said.text.length + text.length < MERGED_MAX_CHARS && shown + images.length <= MERGED_MAX_IMAGES;
+      message.text.length + text.length < MERGED_MAX_CHARS && shown + images.length <= MERGED_MAX_IMAGES;
     const same = turn.origin.principal === origin.principal && turn.origin.channel === origin.channel;
-    return fits && same ? said : undefined;
+    return fits && same ? message : undefined;
   }
 
-  /** A new seq: a reply of the model to what was said before is dropped then, and it is asked again. */
-  #join(said: StoredEntry & { role: "user" }, more: NewTurn): Turn {
-    this.#replaceMessage(said.seq, {
+  /** The message gets a new seq: so a reply of the model to the shorter one is dropped, and the model is asked again. */
+  #join(message: StoredEntry & { role: "user" }, more: NewTurn): Turn {
+    this.#replaceMessage(message.seq, {
       seq: this.#nextSeq(),
-      text: `${said.text}\n\n${more.text}`,
-      images: imagesText([...(said.images ?? []), ...more.images]),
+      text: `${message.text}\n\n${more.text}`,
+      images: imagesText([...(message.images ?? []), ...more.images]),
     });
-    const turn = this.#updateTurn(said.turn, "attempts = 0, not_before = 0");
+    const turn = this.#updateTurn(message.turn, "attempts = 0, not_before = 0");
     if (!turn) throw new Error("a message is of a turn");
     if (more.idempotency !== undefined)
       this.#sql.exec("INSERT INTO merged (idempotency, turn) VALUES (?, ?)", more.idempotency, turn.n);
     return turn;
   }
 
-  /** Pictures that a turn's message came with are here now. @param words of those that are not @param sources of the words */
-  bring(turn: number, images: readonly string[], words: string, sources: readonly Source[] = []): void {
+  /** Adds the pictures of a turn's message, which are here now. @param words in place of those that are missing @param sources of the words */
+  addPictures(turn: number, images: readonly string[], words: string, sources: readonly Source[] = []): void {
     this.#write(() => {
       this.#addSources(turn, sources);
-      const said = this.entriesOf(turn).find((entry) => entry.role === "user");
-      if (said?.role !== "user") return;
-      this.#replaceMessage(said.seq, {
+      const message = this.entriesOf(turn).find((entry) => entry.role === "user");
+      if (message?.role !== "user") return;
+      this.#replaceMessage(message.seq, {
         seq: this.#nextSeq(),
-        text: [said.text, words].filter((text) => text !== "").join("\n\n"),
-        images: imagesText([...(said.images ?? []), ...images].slice(0, MERGED_MAX_IMAGES)),
+        text: [message.text, words].filter((text) => text !== "").join("\n\n"),
+        images: imagesText([...(message.images ?? []), ...images].slice(0, MERGED_MAX_IMAGES)),
       });
     });
   }
@@ -188,8 +186,8 @@ export class Transcript {
     return row?.turn;
   }
 
-  /** What the caller of a turn brought, with its texts. */
-  broughtBy({ n, origin }: Turn): ClientContext {
+  /** The context that the client of a turn sent, with its texts. */
+  clientContextOf({ n, origin }: Turn): ClientContext {
     const outline = origin.brought;
     if (!outline) return {};
     const { clientTools, results, history, answers: _, ...rest } = outline;
@@ -269,22 +267,47 @@ export class Transcript {
   }
 
   call(id: string): StoredCall | undefined {
-    return one(this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id), toCall);
+    const [row] = this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id).toArray();
+    return row && toCall(row);
   }
 
   /** @returns false when the question was here before */
   addQuestion(question: TurnQuestion, turn: number): boolean {
-    return this.#questions.add(question, turn, this.#nextSeq());
+    const { id, call, expires_at, ...asked } = question;
+    return (
+      this.#writeQuestion(
+        `INSERT INTO question (id, turn, call, asked, expires_at, asked_seq) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO NOTHING RETURNING *`,
+        id,
+        turn,
+        call,
+        JSON.stringify(asked),
+        expires_at,
+        this.#nextSeq(),
+      ) !== undefined
+    );
   }
 
   /** @returns the turn of the question; undefined: it has its answer, or there is none */
   closeQuestion(id: string, answer: string, by: string | null): Turn | undefined {
-    const n = this.#questions.close(id, answer, by, this.#nextSeq());
-    return n === undefined ? undefined : this.turnAt(n);
+    const closed = this.#writeQuestion(
+      "UPDATE question SET answer = ?, answered_by = ?, closed_seq = ? WHERE id = ? AND answer IS NULL RETURNING *",
+      answer,
+      by,
+      this.#nextSeq(),
+      id,
+    );
+    return closed && this.turnAt(closed.turn);
+  }
+
+  #writeQuestion(sql: string, ...values: SqlStorageValue[]): QuestionRow | undefined {
+    const [row] = this.#sql.exec<QuestionRow>(sql, ...values).toArray();
+    if (row) cacheQuestion(this.#rows(), row);
+    return row;
   }
 
   questionsOf(turn: number): StoredQuestion[] {
-    return this.#questions.of(turn);
+    return this.#rows().questions.get(turn) ?? [];
   }
 
   /** A question, and the principal that began its turn. */
@@ -423,7 +446,7 @@ export class Transcript {
       const asked = this.turnAt(call.turn);
       const turn =
         ownTurn && asked
-          ? this.#insertTurn(jobOrigin(asked, this.broughtBy(asked), outcome, ownTurn === "apart")).n
+          ? this.#insertTurn(jobOrigin(asked, this.clientContextOf(asked), outcome, ownTurn === "apart")).n
           : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
       this.#addMessage(turn, "note", note);
       // It is read in both: in the note, and where it took the place of the first answer.
@@ -506,7 +529,7 @@ export class Transcript {
     return seq;
   }
 
-  /** What a turn and its conversation have spent on models. @param chat the turns of the conversation, where others are in the object */
+  /** The tokens and model calls of a turn and of its conversation. @param chat the turns of the conversation, where others are in the object */
   spent(turn: number, chat?: readonly Turn[]): { turn: Spent; conversation: Spent } {
     const tokens = (turns: readonly Turn[]) =>
       turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0);
@@ -533,7 +556,7 @@ export class Transcript {
     return cache.replies;
   }
 
-  /** … in some turns that a turn goes on from. They have ended, so they are counted once. */
+  /** The number of the model's replies in the turns that a turn goes on from. They have ended, so they are counted once. */
   #repliesBefore(turn: number, turns: readonly number[]): number {
     const cache = this.#rows();
     if (cache.repliesBefore?.turn === turn) return cache.repliesBefore.count;
@@ -631,7 +654,7 @@ export class Transcript {
         this.#nextSeq(),
         JSON.stringify(this.sourcesOf(before)),
       );
-      // What the person was told belongs to the history; many endpoints also refuse two user messages in a row.
+      // The person has read it, so it belongs to the history; many endpoints also refuse two user messages in a row.
       if (status !== "done") this.#addMessage(turn.n, "assistant", answer);
       if (turn.origin.reply) {
         this.#sql.exec(
@@ -687,13 +710,13 @@ export class Transcript {
 
   /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */
   #nextSeq(): number {
-    this.#seq ??= Math.max(this.#lastStoredSeq(), this.#questions.lastSeq());
+    this.#seq ??= this.#lastStoredSeq();
     this.#seq += 1;
     return this.#seq;
   }
 
   #lastStoredSeq(): number {
-    const { turns, entries } = this.#rows();
+    const { turns, entries, questions } = this.#rows();
     const { last } = this.#sql.exec<{ last: number | null }>("SELECT MAX(seq) AS last FROM message").one();
     const ends = [...turns.values()].map((turn) => turn.finishedSeq ?? 0);
     // A late result of an older turn brings a note, which is the later one of the two.
@@ -702,7 +725,10 @@ export class Transcript {
       .flatMap((entry) =>
         entry.role === "assistant" ? entry.calls.map(({ settledSeq }) => settledSeq ?? 0) : [],
       );
-    return [...ends, ...settled].reduce((most, seq) => Math.max(most, seq), last ?? 0);
+    const asked = [...questions.values()]
+      .flat()
+      .map(({ askedSeq, closedSeq }) => Math.max(askedSeq, closedSeq ?? 0));
+    return [...ends, ...settled, ...asked].reduce((most, seq) => Math.max(most, seq), last ?? 0);
   }
 
   /** The newest seq. */
@@ -716,7 +742,6 @@ export class Transcript {
   forget(): void {
     this.#seq = undefined;
     this.#cache = undefined;
-    this.#questions.forget();
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whether a web address was in a conversation before a model asked for it.
+ * Finds out if a web address was in a conversation before a model asked for it.
  *
  * A stranger's text may ask the model to put what it knows into an address (`https://evil.example/?d=…`), and
  * whoever fetches that address has told it. An address that the person wrote, or that stood on a page or in a
@@ -10,7 +10,7 @@ import { ownWords } from "../strangers-words.ts";
 
 /** @param brings tools whose results are the web's; a failure, or a device's word, may only repeat what was asked */
 export function wasShown(address: string, history: readonly Entry[], brings: readonly string[]): boolean {
-  // What is no address is refused elsewhere, in better words.
+  // A text that is no address is refused by the tool, in better words.
   if (!URL.canParse(address)) return true;
   const forms = new Set([address, new URL(address).href].map(bare));
   return history.some((entry) =>
@@ -36,7 +36,7 @@ function bare(address: string): string {
     .toLowerCase();
 }
 
-/** As a whole: the beginning of an address that was shown is another address, and so is a longer one. */
+/** Looks for the whole address: its beginning is another address, and so is a longer one. */
 function holds(text: string, form: string): boolean {
   const lower = text.toLowerCase();
   for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + 1)) {

@@ -1,10 +1,24 @@
-/** The end of a turn: its row first, then everybody who waits for it. */
+/** The beginning and the end of a turn: its row first, then everybody who follows it. */
+import type { NewTurn } from "../api/turns.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
 import type { Turn } from "./store/rows.ts";
 import { cancelledAnswer } from "./texts.ts";
 import { cancelCalls } from "./tool-calls.ts";
 import { turnCounts } from "./turn-view.ts";
+
+/** Stores a turn, or recognises it; it is not set going. */
+export function beginTurn(context: ConversationContext, request: NewTurn): Turn {
+  const { transcript, media, subscribers, name } = context;
+  const { turn, as } = transcript.begin(request);
+  logInfo("turn.begun", { turn: turn.id, conversation: name, as });
+  if (as === "known") return turn;
+  for (const picture of request.media ?? []) media.add(picture);
+  subscribers.began(turn);
+  // The model's reply would answer only a part of the message.
+  if (as === "joined") abortModelCall(context, turn);
+  return turn;
+}
 
 /** @param error its code, for programs */
 export function finishTurn(
@@ -26,7 +40,7 @@ export function finishTurn(
   context.later(context.home().turnEnded({ ...counts, ...(!isOneShot && { conversation: name }) }));
 }
 
-/** What was done so far stays said. */
+/** Ends a turn with what was done so far. */
 export async function cancelTurn(context: ConversationContext, turn: Turn): Promise<void> {
   // Written down, and the alarm near: a crash while Home tells the devices must not let the turn go on.
   context.transcript.cancelling(turn.n);
@@ -43,7 +57,7 @@ export async function cancelTurns(context: ConversationContext): Promise<void> {
     await cancelTurn(context, turn);
 }
 
-/** The model is about to answer something else than what was said. */
+/** The model's reply to this turn is not wanted any more. */
 export function abortModelCall({ modelCall }: ConversationContext, turn: Turn): void {
   if (modelCall?.turn === turn.n) modelCall.abort.abort();
 }
