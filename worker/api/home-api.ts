@@ -1,4 +1,4 @@
-/** What may be asked of a home: the methods of its object that the rest of the Worker calls. */
+/** The methods of a home's object that the rest of the Worker calls. */
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
@@ -30,23 +30,23 @@ import type { Admission, DayUsage, ModelUsage, ReportedTurn } from "./usage.ts";
 
 export interface HomeApi {
   /**
-   * What a model call needs to know: who is there, which models are well, what the day took so far.
-   * @param reserve tokens to count for the day beforehand; absent = days are not counted
-   * @param began a turn of a conversation that is to be found again
+   * What a model call needs to know: the roster, which models are healthy, and what the day took so far.
+   * @param reserve tokens to count for the day beforehand; absent: days are not counted
+   * @param began the conversation whose turn began, if it is to be listed
    */
   plan(reserve: number | undefined, began?: Listing): Promise<Plan>;
-  /** Whether the key that signed this is on record for the agent, and was not revoked. */
+  /** True if the agent's present key signed this token. */
   knowsKeyOf(token: RelayToken): Promise<boolean>;
   /** A device asks for the gateway's model. @param reserve tokens that the call may take */
   admitToRelay(token: RelayToken, reserve: number): Promise<Admission>;
-  /** What it took. @param usage absent: the endpoint told none, and what was reserved stands */
+  /** Counts what an admitted call took. @param usage absent: the endpoint reported none, and the reservation stays */
   relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void>;
-  /** A call took so much more (or less) than was reserved for it. */
+  /** A model call took so much more (or less) than was reserved for it. */
   spent(difference: number, priced?: ModelUsage): Promise<void>;
-  /** What the last days took, the oldest first. */
+  /** What the last days used, the oldest first. */
   usage(days: number): Promise<DayUsage[]>;
   conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]>;
-  /** @returns as it is kept; undefined: it is not listed */
+  /** @returns the title as it is stored; undefined: the conversation is not listed */
   renameConversation(name: string, title: string): Promise<string | undefined>;
   /** Principals with whom a conversation was shared by name. */
   sharedWith(name: string): Promise<string[]>;
@@ -56,9 +56,9 @@ export interface HomeApi {
   budgetTold(keys: BudgetKey[]): Promise<void>;
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;
-  /** A turn of one of this home's conversations has ended: it is counted. */
+  /** Counts a turn of one of this home's conversations. */
   turnEnded(turn: ReportedTurn): Promise<void>;
-  /** Names of the conversations that a back-up holds. */
+  /** Names of the conversations that belong into a back-up. */
   toBackUp(): Promise<string[]>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
   restore(step: RestoreStep): Promise<void>;
@@ -66,68 +66,67 @@ export interface HomeApi {
   metrics(): Promise<string>;
   /** Takes a call of `edge_call`, once for each id. */
   submit(request: SubmitRequest): Promise<SubmitReply>;
-  /** One command to one agent, from the API; its report comes over `/wait?call=`. */
+  /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
   command(request: CommandRequest): Promise<SubmitReply>;
-  /** Tells the devices to stop. @returns those that were sent: what they did is unknown */
+  /** Tells the devices to stop. @returns the calls that were sent: what they did is unknown */
   cancel(ids: string[], conversation: string): Promise<string[]>;
-  /** Somebody began to watch. */
+  /** Somebody watches these calls from now on. */
   watch(ids: string[]): Promise<void>;
-  /** @param isThere they read the chat that the question stands in: the platform says so */
+  /** @param isThere the person reads the chat that shows the question, as the platform vouches */
   answer(id: string, answer: string, viewer: Viewer, isThere?: boolean): Promise<AnswerResult>;
-  /** Those that are open, as far as this caller may see them. `title`: of the conversation, where it is listed. */
+  /** The open questions that this caller may see. `title`: of the conversation, if it is listed. */
   questions(viewer: Viewer): Promise<Array<Question & { title?: string }>>;
   /** All agents with the schemas of their actions. */
   targets(): Promise<CallTarget[]>;
   agents(): Promise<AgentView[]>;
-  /** An owner accepts the words by which an agent describes itself. @param line as it was shown */
+  /** An owner accepts the words by which an agent describes itself. @param line as the owner read it */
   acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown">;
-  /** A command's outcome, or undefined: no such command, as far as this caller may see. `null` = still running. */
+  /** A command's outcome. Null: it is still running. Undefined: there is none that this caller may see. */
   outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined>;
-  /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless it was told just now */
+  /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
   admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }>;
   pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
   /** @returns undefined: there is no such code */
   approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined>;
   dismissPairing(code: string): Promise<boolean>;
   removeSender(sender: SenderKey): Promise<boolean>;
-  /** A connection that was made in the console, with its secrets; undefined: there is none of this name. */
+  /** A connection that was made in the console, with its secrets. Undefined: there is none of this name. */
   connection(channel: string, name: string): Promise<Parsed<Connection> | undefined>;
   connections(): Promise<StoredConnection[]>;
   /** @returns false: there are too many */
   storeConnection(connection: Connection, by: string): Promise<boolean>;
   removeConnection(channel: string, name: string): Promise<boolean>;
   /**
-   * Puts a device's public key on record: from here on nothing of this agent is believed without its signature.
-   * Pairing calls this too, with `{by: "pairing"}`.
-   * @returns the key that the device has to obey, or what speaks against it
+   * Puts a device's public key on record. From here on this agent is trusted by its signature alone.
+   * @returns the gateway's key, which the device has to obey; or why the key was refused
    */
   enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled>;
-  /** Nothing of this agent is believed any more, and nothing is sent to it. @returns false: there was no key */
+  /** From here on this agent is not trusted, and nothing is sent to it. @returns false: there was no key */
   revokeAgentKey(agent: string): Promise<boolean>;
-  /** A device that is gone is no longer listed. */
+  /** Takes a device that is gone off the list. */
   removeAgent(agent: string): Promise<Removed>;
   keys(): Promise<HomeKeys>;
   tokens(): Promise<TokenView[]>;
   /** @returns undefined: there are too many */
   makeToken(token: NewToken): Promise<TokenView | undefined>;
   revokeToken(id: string, withMade: boolean): Promise<TokenView[]>;
-  /** The record of a token that counts now, by its hash or its id. */
+  /** The token of this hash or id, if it is valid now. */
   useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined>;
   /** @returns undefined: too many codes are open */
   makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined>;
   deviceCode(end: string): Promise<CodeState & { online?: boolean }>;
   pairDevice(body: PairBody, end: string): Promise<PairResult>;
-  /** A device that obeys this key asks for the program. @returns undefined: the key is not this home's */
+  /** Signs a manifest of the program. @param named the public key that the asking device obeys @returns undefined: the key is not this home's */
   signManifest(named: string, body: string): Promise<string | undefined>;
-  /** Tells the bridge to update itself. @returns why it was not told */
+  /** Tells the bridge to update itself. @returns why not */
   updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined>;
-  /** A call of a tool of the gateway's own; again under the same name, it takes the place of itself. */
+  /** Records a call of the gateway's own tools. A line with the same id is replaced. */
   record(callId: string, line: AuditLine): Promise<void>;
   /** Lines of the record, the newest first. */
   audit(query: AuditQuery): Promise<AuditLine[]>;
-  /** The record in the order in which it came. @param after 0, or that of the page before */
+  /** A page of the record, in the order in which it came. @param after that of the page before; 0: from the beginning */
   auditPage(after: number, filter: AuditFilter): Promise<AuditPage>;
   status(): Promise<HomeStatus>;
-  /** `/bridge`: the bridge's socket. `/wait?call=`: a command's waiting room. `/questions`: word of other open ones. */
+  /** Sockets. `/bridge`: the bridge's. `/wait?call=`: gets a command's outcome. `/questions`: hears when the open questions change. */
   fetch(request: Request): Promise<Response>;
 }

@@ -1,4 +1,4 @@
-/** Tables of a Home: the roster as the bridge last told it, and the ledger of calls. */
+/** The tables of a Home, by version. A migration that shipped is never edited. */
 import type { Migration } from "../migrate.ts";
 
 export const HOME_MIGRATIONS: readonly Migration[] = [

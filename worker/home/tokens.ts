@@ -1,14 +1,14 @@
-/** API tokens that were made in the console or by `edgecall tokens`: their hashes, as rows of Home. No back-up has them. */
+/** API tokens that were made in the console or by `edgecall tokens`: rows of Home, with only the tokens' hashes. No back-up contains them. */
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import type { TokenView } from "../api/answers.ts";
 import type { NewToken } from "../api/tokens.ts";
 import type { ApiToken, Scope } from "../settings/tokens.ts";
 
-/** Of a home; a person has a few, and each program one. */
+/** Tokens of a home. A person has a few, and each program one. */
 const TOKENS_MAX = 200;
-/** A row for each request would be paid for; people ask which tokens are out of use, and that is told by days. */
+/** The time of use is stored this coarsely: each request would be a billed row, and days tell which tokens are unused. */
 const USED_GRAIN_MS = 3_600_000;
-/** An expired one is listed for so long, so that one sees why it is refused. */
+/** An expired token stays in the list for so long, which shows why it is refused. */
 const KEEP_EXPIRED_MS = 30 * 86_400_000;
 
 type Row = {
@@ -57,9 +57,9 @@ export class HomeTokens {
   }
 
   /**
-   * All in one statement: one of those that it made may be the caller's own.
-   * @param withMade those that it made too
-   * @returns those that are revoked, it first; none: there is no such token
+   * Revokes all in one statement, since one of the tokens may be the caller's own.
+   * @param withMade also the tokens that this token made
+   * @returns the revoked tokens, this one first; none: there is no such token
    */
   revoke(id: string, withMade: boolean): TokenView[] {
     const all = this.list();
@@ -71,7 +71,7 @@ export class HomeTokens {
     return revoked;
   }
 
-  /** The one of this hash or id, if it counts now; notes roughly when it was used. @param home whose tokens these are */
+  /** The token of this hash or id, if it is valid now. Stores roughly when it was used. @param home the home's id */
   use(by: { hash: string } | { id: string }, home: string, now: number): ApiToken | undefined {
     const [row] = this.#sql
       .exec<Row>(`SELECT * FROM token WHERE ${"id" in by ? "id" : "hash"} = ?`, "id" in by ? by.id : by.hash)

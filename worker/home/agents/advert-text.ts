@@ -1,18 +1,18 @@
 /**
  * The words by which an agent describes itself to a model: its line, and the names of its actions. An owner accepts
- * them, the first ones by pairing the agent or by naming it in ALLOW_UNSIGNED_AGENTS. Any other word taints as what the
- * agent says (core/loop/taint.ts). Descriptions and schemas reach our models only in an agent's outcomes, which
- * taint anyway. MCP clients are shown them in lists, too; the calls of such a client taint, unless MCP_TRUSTED_TOKENS
- * names its token: who names it vouches for the descriptions (docs/mcp.md). Pure.
+ * them. Pairing the agent, or naming it in ALLOW_UNSIGNED_AGENTS, accepts the first ones. Words that are not accepted taint
+ * like anything that the agent says (core/loop/taint.ts). Descriptions and schemas reach our models only in an agent's
+ * outcomes, which taint anyway. MCP clients see them in lists, too. The calls of such a client taint, unless
+ * MCP_TRUSTED_TOKENS names its token, which vouches for the descriptions (docs/mcp.md). Pure.
  */
 import { isDefaultLine } from "@edgecall/core/text/default-line.ts";
 
 export type AdvertText = { id: string; line: string; actions: readonly string[] };
 
-/** Every line and name that was accepted so far: a tool that comes and goes is asked about once. */
+/** Every line and name that was accepted so far, so that a tool which comes and goes is asked about once. */
 export type AcceptedText = {
   lines: string[];
-  /** Null: none were told yet, so the first ones are still to come. */
+  /** Null: the agent advertised none yet, so the first ones are still to come. */
   actions: string[] | null;
 };
 export const NOTHING_ACCEPTED: AcceptedText = { lines: [], actions: null };
@@ -20,11 +20,11 @@ export const NOTHING_ACCEPTED: AcceptedText = { lines: [], actions: null };
 /** The words that nobody has accepted yet. `was`: the line that was accepted last. */
 export type NewText = { line?: string; was?: string; actions: string[] };
 
-/** Older ones are forgotten, and asked about again. */
+/** Older ones are deleted, and asked about again. */
 const LINES_MAX = 10;
 const ACTIONS_MAX = 512;
 
-/** Names that are no words of the agent's own: edgecall's tools, and those of EvoClaw's agent. */
+/** Names that are not the agent's own words: the tools of edgecall and of EvoClaw's agent. */
 const WELL_KNOWN = new Set(
   `append apply_patch bash browser canvas codesearch cpu disk edit find git_branch git_commit git_diff git_log git_status
   glob gpio_list gpio_read gpio_write grep i2c_detect image journal list_processes ls memory network_info nodes ping
@@ -32,10 +32,10 @@ const WELL_KNOWN = new Set(
   system_info task temperature todoread todowrite update_self webfetch websearch write`.split(/\s+/),
 );
 
-/** @returns undefined: all of it was accepted */
+/** @returns the words that nobody accepted; undefined: all are accepted */
 export function newText(text: AdvertText, accepted: AcceptedText): NewText | undefined {
   const actions = text.actions.filter((name) => !WELL_KNOWN.has(name) && !accepted.actions?.includes(name));
-  // A default line changes with the tools: nobody should have to accept edgecall's own words.
+  // A default line changes with the tools, and nobody should have to accept edgecall's own words.
   const isNewLine = !accepted.lines.includes(text.line) && !isDefaultLine(text.line, text.id);
   if (!isNewLine && actions.length === 0) return undefined;
   const [was] = accepted.lines;
@@ -52,16 +52,16 @@ export function accept(text: Partial<AdvertText>, accepted: AcceptedText): Accep
   };
 }
 
-/** The first words of an agent that an owner let in are accepted by that. @param told what it said of itself just now */
+/** Letting an agent in accepts its first words. @param advertised which of them it advertised just now */
 export function acceptFirst(
   text: AdvertText,
-  told: { line: boolean; actions: boolean },
+  advertised: { line: boolean; actions: boolean },
   accepted: AcceptedText,
 ) {
   return accept(
     {
-      ...(told.line && accepted.lines.length === 0 && { line: text.line }),
-      ...(told.actions && accepted.actions === null && { actions: text.actions }),
+      ...(advertised.line && accepted.lines.length === 0 && { line: text.line }),
+      ...(advertised.actions && accepted.actions === null && { actions: text.actions }),
     },
     accepted,
   );

@@ -1,6 +1,6 @@
 /**
- * A libSQL server (Turso's, or a `sqld` of your own) as a store of the record: one request for a page, "Hrana over HTTP"
- * version 2. Not by @libsql/client, which would be a tenth of the whole Worker for this one POST (docs/architecture.md).
+ * A libSQL server (Turso's, or a `sqld` of your own) as a store of the record. A page is one request, "Hrana over HTTP"
+ * version 2. @libsql/client would be a tenth of the whole Worker for this one POST (docs/architecture.md).
  */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { readUpTo } from "../../read-up-to.ts";
@@ -8,11 +8,11 @@ import type { StoreSettings } from "../../settings/audit.ts";
 import type { AuditRecord, AuditStore } from "./audit-store.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** It answers with a few numbers. */
+/** The server answers with a few numbers. */
 const ANSWER_MAX_BYTES = 64 * 1024;
 const PROBLEM_CHARS = 200;
 
-/** Said with every page: it costs nothing where they are there. A column more is a table of another name. */
+/** Sent with every page, which costs nothing if the tables exist. Another column needs a table of another name. */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS edgecall_audit (id TEXT PRIMARY KEY, home TEXT NOT NULL, seq INTEGER NOT NULL,
   timestamp TEXT NOT NULL, agent TEXT NOT NULL, tool TEXT NOT NULL, result TEXT NOT NULL, line TEXT NOT NULL) WITHOUT ROWID;
@@ -23,12 +23,12 @@ CREATE VIEW IF NOT EXISTS edgecall_calls AS SELECT home, timestamp, agent, tool,
   line ->> '$.approval.approved' AS approved, line ->> '$.approval.by' AS approved_by,
   line -> 'parameters' AS parameters, line ->> 'call_id' AS call_id FROM edgecall_audit;`;
 
-/** The whole page is one value, so one statement takes it, wholly or not at all. Not OR IGNORE, which would hide other faults. */
+/** The whole page is one value, so one statement stores it as a whole or not at all. OR IGNORE would hide other faults. */
 const INSERT = `INSERT INTO edgecall_audit SELECT value ->> 'id', value ->> 'home', value ->> 'seq', line ->> 'timestamp',
   line ->> 'agent_id', line ->> 'tool', line ->> 'result', line
   FROM (SELECT value, value -> 'line' AS line FROM json_each(?)) WHERE true ON CONFLICT (id) DO NOTHING`;
 
-const Said = z.object({
+const Answer = z.object({
   results: z.array(z.looseObject({ type: z.string(), error: z.optional(z.object({ message: z.string() })) })),
 });
 
@@ -39,20 +39,20 @@ export function libsqlStore({ url, token }: StoreSettings): AuditStore {
       const requests = [{ type: "sequence", sql: TABLES }, { type: "execute", stmt }, { type: "close" }];
       const problem = await post(`${url}/v2/pipeline`, token, JSON.stringify({ requests }));
       if (problem === undefined) return;
-      // Cut after that: half a token is told by nobody either.
+      // The token is replaced before the cut, so that no half of it is left.
       throw new Error((token ? problem.replaceAll(token, "[secret]") : problem).slice(0, PROBLEM_CHARS));
     },
   };
 }
 
-/** Half a character (of a text that was cut) would be no UTF-8 there, and whoever reads it gets an error. */
+/** Half a surrogate pair (of a text that was cut) would be invalid UTF-8 in the store, and a reader would get an error. */
 function textOf(records: readonly AuditRecord[]): string {
   return JSON.stringify(records).replace(/\\(ud[89a-f]..|.)/g, (found) =>
     found.length > 2 ? "\\ufffd" : found,
   );
 }
 
-/** @returns what is wrong; undefined: it has them */
+/** @returns what is wrong, in words; undefined: the server has the records */
 async function post(url: string, token: string | undefined, body: string): Promise<string | undefined> {
   try {
     const response = await fetch(url, {
@@ -64,13 +64,13 @@ async function post(url: string, token: string | undefined, body: string): Promi
     });
     const bytes = await readUpTo(response, ANSWER_MAX_BYTES);
     if (response.status !== 200) return `AUDIT_URL answered ${response.status}`;
-    const said = checkJson(Said, new TextDecoder().decode(bytes));
-    const [tables, inserted] = said.ok ? said.value.results : [];
+    const answer = checkJson(Answer, new TextDecoder().decode(bytes));
+    const [tables, inserted] = answer.ok ? answer.value.results : [];
     if (inserted?.type === "ok") return undefined;
     const why = tables?.error ?? inserted?.error;
     return why ? `AUDIT_URL: ${why.message}` : "AUDIT_URL answers as no libSQL server does";
   } catch (error) {
-    // Not its own words: they may hold the address.
+    // The error's own message may hold the address.
     return `AUDIT_URL: no answer (${error instanceof Error ? error.name : "Error"})`;
   }
 }

@@ -101,7 +101,7 @@ export class BridgeFrames {
       case "gone":
         return await this.#onGone(frame.agent);
       case "taken":
-        return ledger.taken(frame.id);
+        return ledger.markTaken(frame.id);
       case "refused":
         return await this.#onRefused(frame);
       case "event":
@@ -128,7 +128,7 @@ export class BridgeFrames {
     const keys = this.#home.keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#home.gatewayKey.publicKey() : undefined;
     bridge.welcome(socket, frame.features);
-    ledger.mend(Date.now());
+    ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null);
     counters.bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
@@ -317,14 +317,14 @@ export class BridgeFrames {
     if (call.endsAt <= call.createdAt + call.silenceMs) return;
     const now = Date.now();
     // Each sign would be a billed row; one in a while is enough.
-    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#home.ledger.alive(call.id, now);
+    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#home.ledger.extend(call.id, now);
   }
 
   async #onRefused({ id, code, message, retry_after_ms }: BridgeFrame & { t: "refused" }): Promise<void> {
     const call = this.#home.ledger.get(id);
     if (!call) return;
     // An earlier bridge may have published it. Only the device knows, and reports it when it is back.
-    if (call.sends > 1) return this.#home.ledger.taken(id);
+    if (call.sends > 1) return this.#home.ledger.markTaken(id);
     const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.`;
     await settleByGateway(this.#home, call, {
       status: "error",

@@ -98,7 +98,7 @@ export function holdForApproval({ ledger }: HomeContext, call: NewCall): LedgerC
 /** A person approved the call: its time starts now, or it waits for its agent for as long as it may. */
 export async function releaseApproved(home: HomeContext, call: LedgerCall): Promise<void> {
   const now = Date.now();
-  if (waitsForAgent(home, call, now)) home.ledger.approved(call.id, call.endsAt);
+  if (waitsForAgent(home, call, now)) home.ledger.waitForAgent(call.id, call.endsAt);
   else await sendAnew(home, call, now);
   await home.alarm.arm();
 }
@@ -118,7 +118,7 @@ export async function expectJob(
   const known = ledger.get(token);
   const now = Date.now();
   if (known?.flags.early && known.payload.call === call.id) {
-    ledger.announced(token);
+    ledger.markAnnounced(token);
     if (known.outcome) noteSettled(home, known, known.outcome, now);
   }
   if (known) return true;
@@ -167,7 +167,7 @@ async function sendAnew(home: HomeContext, call: LedgerCall, now: number): Promi
   const waited = call.state === "asking" || call.state === "waiting";
   const endsAt = waited ? now + runTimeOf(home, call) : call.endsAt;
   if (waited) ledger.restart(call.id, endsAt - now, now);
-  ledger.sent(call.id, n, now);
+  ledger.markSent(call.id, n, now);
   await send(home, { ...call, n, endsAt }, now);
 }
 
@@ -188,7 +188,7 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
     expires_in_ms: Math.max(0, left - BRIDGE_MARGIN_MS),
   } as const;
   // If the bridge went this very moment, it gets the call when it comes back.
-  if (!home.bridge.send(frame, now)) home.ledger.unsent(call.id);
+  if (!home.bridge.send(frame, now)) home.ledger.markUnsent(call.id);
 }
 
 /** A queued call waits for its agent, and for a program that fits. Any other call is left to the bridge's judgement. */
@@ -264,7 +264,7 @@ export async function watchCalls(home: HomeContext, ids: readonly string[]): Pro
   for (const id of ids) {
     const call = home.ledger.get(id);
     if (!call || call.outcome) continue;
-    if (!call.flags.watch) home.ledger.watched(id);
+    if (!call.flags.watch) home.ledger.markWatched(id);
     await sendNotice(home, call, "watch", { request_id: id });
   }
 }

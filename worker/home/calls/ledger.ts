@@ -1,4 +1,4 @@
-/** The rows of Home's ledger: each call once, by its UUID, from the order to the delivered outcome. */
+/** The rows of Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
@@ -6,26 +6,26 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
 
 /**
- * Settled calls are kept this long, so that a late repeat is recognised (the agents' ledgers keep 24 h). An outcome
- * that its conversation has not taken by then is given up.
+ * Settled calls are kept this long, so that a late repetition is recognised (the agents' ledgers keep 24 h). An outcome
+ * that its conversation has not accepted by then is given up.
  */
 export const KEEP_SETTLED_MS = 48 * 3_600_000;
 
-/** `asking`: a person has to approve it first. `waiting`: not sent yet. `taken`: the broker has it, or may have. */
+/** `asking`: a person has to approve the call first. `waiting`: not sent yet. `taken`: the broker has it, or may have it. */
 export type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
 
 export type CallFlags = {
-  /** Somebody watches: the device sends its output as it comes. */
+  /** Somebody watches, so the device sends its output as it comes. */
   watch?: boolean;
-  /** The conversation holds a stranger's text: the device asks before anything that is not a read. */
+  /** The conversation holds a stranger's text, so the device asks before anything that is not a read. */
   tainted?: boolean;
-  /** Nobody was asked here, since its device asks: it does not go out while the device cannot. */
+  /** Home asked nobody, since the device asks. The call is not sent while the device cannot ask. */
   asks?: boolean;
-  /** It waits for its agent to come online; the conversation was told so and went on. */
+  /** The call waits for its agent to come online. The conversation knows, and went on. */
   queued?: boolean;
-  /** The line on which it went out is dead: who waits is told soon, unless the bridge comes back. */
+  /** The line on which it was sent is dead. It is given up soon, unless the bridge comes back. */
   cut?: boolean;
-  /** A job's result that came before the call's own result, which has to announce it: until then nobody hears of it. */
+  /** A job's result that came before the result of its call, which has to announce it. Until then nobody gets it. */
   early?: boolean;
 };
 
@@ -47,7 +47,7 @@ export type LedgerCall = {
   outcome: SettledOutcome | undefined;
   createdAt: number;
   settledAt: number | null;
-  /** The call of the conversation that has an answer already, which this one's outcome replaces. */
+  /** The call of the conversation that has an answer already. This call's outcome replaces that answer. */
   lateFor: string | null;
   flags: CallFlags;
 };
@@ -84,23 +84,23 @@ export type NewCall = {
   lateFor?: string;
 };
 
-/** What an agent's own work is called in the ledger; it is waited for, never sent. */
+/** The command of an agent's own work. It is waited for, never sent. */
 export const JOB = "job";
 
-// The terms of the indexes call_early and call_begins, word by word: SQLite uses them for nothing else.
+// These are the terms of the indexes call_early and call_begins. SQLite uses the indexes only for exactly these terms.
 const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
 const BEGINS = `(command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`;
 
-/** True if the agent's own result is there, rather than the gateway's word that none came. */
+/** True if the outcome is the agent's own result, rather than the gateway's statement that none came. */
 export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
   if (outcome === undefined) return false;
-  // A row of 0.2.0 does not say whose words it holds; with these the gateway gave a call up.
+  // A row of 0.2.0 has no sources. With these error types the gateway gave a call up.
   if (outcome.sources === undefined) return !GIVEN_UP.has(outcome.errorType);
   return outcome.sources.length > 0;
 }
 const GIVEN_UP = new Set<ErrorType | undefined>(["outcome_unknown", "timeout", "offline"]);
 
-/** Of one agent: its share of what the home keeps in mind. */
+/** Open calls and jobs of one agent. */
 export const OPEN_MAX = 200;
 
 export class Ledger {
@@ -121,7 +121,7 @@ export class Ledger {
     return this.#select("WHERE id = ?", id)[0];
   }
 
-  /** Tells whether an agent has so many open rows that others' could suffer: calls, and jobs that it says it began. */
+  /** True if an agent has as many open calls and jobs as it may, so that it takes no room from others. */
   isFull(agent: string): boolean {
     const { open } = this.#sql
       .exec<{ open: number }>(
@@ -132,7 +132,7 @@ export class Ledger {
     return open >= OPEN_MAX;
   }
 
-  /** Calls that are not settled, oldest first. */
+  /** Calls that are not settled, the oldest first. */
   open(agent?: string): LedgerCall[] {
     return agent === undefined
       ? this.#select("WHERE state <> 'settled' ORDER BY n")
@@ -143,7 +143,7 @@ export class Ledger {
     return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
   }
 
-  /** @param state `sent`: it goes out with this very write, which the platform makes durable before the frame leaves */
+  /** @param state `sent`: the call is sent after this write, which the platform makes durable before the frame leaves */
   add(call: NewCall, n: number, state: "asking" | "waiting" | "sent" | "taken", now: number): LedgerCall {
     const { order } = call;
     const sent = state === "sent";
@@ -174,7 +174,7 @@ export class Ledger {
     return toCall({ ...row, outcome: null, settled_at: null });
   }
 
-  sent(id: string, n: number, now: number): void {
+  markSent(id: string, n: number, now: number): void {
     this.#sql.exec(
       "UPDATE call SET state = 'sent', sent_at = ?, sends = sends + 1, n = ? WHERE id = ? AND state <> 'settled'",
       now,
@@ -183,36 +183,36 @@ export class Ledger {
     );
   }
 
-  /** It did not leave this time. */
-  unsent(id: string): void {
+  /** The call did not leave this time. */
+  markUnsent(id: string): void {
     this.#sql.exec(
       "UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END, sends = sends - 1 WHERE id = ? AND state = 'sent'",
       id,
     );
   }
 
-  watched(id: string): void {
+  markWatched(id: string): void {
     this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
   }
 
-  /** Calls that went out and have no result yet; a job never goes out, it is waited for. */
-  out(): LedgerCall[] {
+  /** Calls that were sent and have no result yet. A job is never sent. */
+  onTheWay(): LedgerCall[] {
     return this.#select(`WHERE state IN ('sent', 'taken') AND command <> '${JOB}' ORDER BY n`);
   }
 
-  /** Its line is dead: it is given up then. @param mends unless the bridge comes back */
-  cut(id: string, until: number, mends: boolean): void {
+  /** The line of a call is dead. @param until when it is given up @param canReturn unless the bridge comes back until then */
+  lineLost(id: string, until: number, canReturn: boolean): void {
     this.#sql.exec(
       `UPDATE call SET deadline = MIN(deadline, ?), flags = iif(?, json_set(flags, '$.cut', json('true')), flags)
        WHERE id = ? AND state IN ('sent', 'taken')`,
       until,
-      mends ? 1 : 0,
+      canReturn ? 1 : 0,
       id,
     );
   }
 
-  /** The bridge is back: they get their silence anew. */
-  mend(now: number): void {
+  /** The bridge is back: the calls of a dead line get their whole silence again. */
+  lineRestored(now: number): void {
     this.#sql.exec(
       `UPDATE call SET flags = json_remove(flags, '$.cut'), deadline = MIN(? + silence_ms, ends_at)
        WHERE state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`,
@@ -220,8 +220,8 @@ export class Ledger {
     );
   }
 
-  /** The broker has it, or may have: from here on only its deadline counts. */
-  taken(id: string): void {
+  /** The broker has the call, or may have it. From here on only its deadline counts. */
+  markTaken(id: string): void {
     this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
   }
 
@@ -233,13 +233,13 @@ export class Ledger {
     );
   }
 
-  /** Calls whose time is over. */
+  /** Calls whose deadline has passed. */
   overdue(now: number): LedgerCall[] {
     return this.#select("WHERE state <> 'settled' AND deadline <= ?", now);
   }
 
-  /** A sign of life: the call gets its silence anew, up to its end. */
-  alive(id: string, now: number): void {
+  /** A sign of life: the call gets its whole silence again, up to its end. */
+  extend(id: string, now: number): void {
     this.#sql.exec(
       "UPDATE call SET state = 'taken', deadline = MIN(? + silence_ms, ends_at) WHERE id = ? AND state IN ('sent', 'taken')",
       now,
@@ -247,7 +247,7 @@ export class Ledger {
     );
   }
 
-  /** Nothing is due before then: a person is asked, or the agent is not there yet. */
+  /** The call is not due before then: a person is asked, or the agent is offline. */
   postpone(id: string, until: number): void {
     this.#sql.exec(
       "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
@@ -257,8 +257,8 @@ export class Ledger {
     );
   }
 
-  /** A person approved it, and its agent is not there yet: it is sent when that comes. */
-  approved(id: string, until: number): void {
+  /** A person approved the call, and its agent is offline: it is sent when the agent comes. */
+  waitForAgent(id: string, until: number): void {
     this.#sql.exec(
       "UPDATE call SET state = 'waiting', deadline = ? WHERE id = ? AND state = 'asking'",
       until,
@@ -266,7 +266,7 @@ export class Ledger {
     );
   }
 
-  /** Its time starts now: it was approved, answered, or its agent came. @param totalMs what is left of it in all */
+  /** The call's time starts now: it was approved or answered, or its agent came. @param totalMs how long it may take in all */
   restart(id: string, totalMs: number, now: number): void {
     this.#sql.exec(
       "UPDATE call SET deadline = MIN(? + silence_ms, ?), ends_at = ? WHERE id = ? AND state <> 'settled'",
@@ -278,11 +278,11 @@ export class Ledger {
   }
 
   /**
-   * A late outcome takes the place of "unknown" or of a time-out, unless it is the same one, whose ack was lost.
-   * @returns the call as it is then; undefined: it did not
+   * A late outcome replaces "unknown" or a time-out, unless it is the same outcome again, whose ack was lost.
+   * @returns the call with the new outcome; undefined: it replaces nothing
    */
   replace(id: string, outcome: SettledOutcome, now: number): LedgerCall | undefined {
-    // Late is what comes after an answer: while the conversation has none, this becomes it.
+    // An outcome is late when it comes after an answer. While the conversation has no answer, this outcome becomes it.
     const rows = this.#sql.exec<CallRow>(
       `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL),
          late_for = iif(delivered, COALESCE(late_for, id), late_for)
@@ -297,7 +297,7 @@ export class Ledger {
     return rows.toArray().map(toCall)[0];
   }
 
-  /** The first outcome counts. @param delivered the conversation has it @returns whether this was it */
+  /** The first outcome counts. @param delivered the conversation has it @returns false: there was another outcome before */
   settle(id: string, outcome: SettledOutcome, delivered: boolean, now: number): boolean {
     const rows = this.#sql.exec(
       "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = ? WHERE id = ? AND state <> 'settled' RETURNING id",
@@ -309,7 +309,7 @@ export class Ledger {
     return rows.toArray().length > 0;
   }
 
-  /** Of a back-up: what became of its open calls is unknown. A job is waited for still, since nobody is sent it. */
+  /** After a back-up was restored: the outcome of its open calls is unknown. A job is still waited for, since it is never sent. */
   giveUp(now: number): void {
     for (const { id, command, agent, conversation } of this.open()) {
       if (command === JOB) continue;
@@ -325,13 +325,13 @@ export class Ledger {
     }
   }
 
-  /** There is nothing to hand over any more, unless another outcome took the place of this one meanwhile. */
-  delivered(id: string, outcome: SettledOutcome | undefined): void {
-    const handedOver = JSON.stringify(outcome ?? null);
-    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, handedOver);
+  /** The conversation has this outcome. Another one that replaced it meanwhile stays to be delivered. */
+  markDelivered(id: string, outcome: SettledOutcome | undefined): void {
+    const deliveredOutcome = JSON.stringify(outcome ?? null);
+    this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, deliveredOutcome);
   }
 
-  /** When the next open call wants attention: not taken in time, silent for too long, or at its end. */
+  /** When the next open call is due, epoch ms: not taken in time, silent for too long, or at its end. */
   nextDue(): number | undefined {
     const { due } = this.#sql
       .exec<{ due: number | null }>(
@@ -342,7 +342,7 @@ export class Ledger {
     return due ?? undefined;
   }
 
-  /** What each agent was asked: for the roster's counts. */
+  /** What each agent was asked so far. */
   activity(): Map<string, { last: number; calls: number; success: number; error: number; open: number }> {
     const rows = this.#sql.exec<{
       agent: string;
@@ -368,8 +368,8 @@ export class Ledger {
     return this.#select(`WHERE ${EARLY} AND json_extract(payload, '$.call') = ?`, call);
   }
 
-  /** The call's own result named it: its conversation hears of it. */
-  announced(id: string): void {
+  /** The result of its call named the job, so its conversation gets the job's result. */
+  markAnnounced(id: string): void {
     this.#sql.exec(
       "UPDATE call SET flags = json_remove(flags, '$.early'), delivered = (conversation IS NULL) WHERE id = ?",
       id,
@@ -382,7 +382,7 @@ export class Ledger {
     return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
   }
 
-  /** The number of results that begin a turn, in an agent's conversations since then. */
+  /** The number of results that began a turn since then, in an agent's conversations. */
   turnsBegunBy(agent: string, since: number): number {
     return this.#sql
       .exec<{ n: number }>(

@@ -112,13 +112,13 @@ export function deliverNow({ deliveryRetries }: HomeContext, ids: readonly strin
 /** The conversation asks Home for what it still waits for, so nobody is left without an answer. */
 function giveUp(home: HomeContext, { id, conversation, outcome }: LedgerCall): void {
   logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
-  home.ledger.delivered(id, outcome);
+  home.ledger.markDelivered(id, outcome);
   home.deliveryRetries.remove(id);
 }
 
 async function deliverStored(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
   if (await deliver(home, call, outcome)) {
-    home.ledger.delivered(call.id, outcome);
+    home.ledger.markDelivered(call.id, outcome);
     home.deliveryRetries.remove(call.id);
   } else await home.alarm.arm();
 }

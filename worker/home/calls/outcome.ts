@@ -1,4 +1,4 @@
-/** A device's report → the outcome of the call, bounded and in the model's words. */
+/** Turns a device's report into the outcome of its call: bounded, and in words for the model. */
 import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import {
@@ -15,26 +15,26 @@ import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 
-/** Inner calls kept of a device's own loop, and the text of each: they ride along with every answer. */
+/** Inner calls of a device's own loop that an outcome holds, and the characters of each text: every answer carries them. */
 const INNER_CALLS_MAX = 50;
 const INNER_TEXT_MAX = 2_000;
-/** Of what a device advises a model: a few sentences. */
+/** A device's advice to a model is a few sentences. */
 const ADVICE_MAX_BYTES = 2_000;
-/** A foreign agent writes nothing for a model alone: a person reads all its words. */
+/** A foreign agent writes nothing for a model alone, so a person sees all its words. */
 const NO_ADVICE = "";
 const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
-/** A wait that is shorter is the line's, and tells a person nothing. */
-const WORTH_TELLING_MS = 1_000;
+/** A shorter wait is the network's, and of no interest to a person. */
+const WAIT_SHOWN_MS = 1_000;
 
-/** What is told of an accepted job, unless its result cannot be waited for. */
+/** Part of the text about an accepted job, unless Home cannot wait for its result. */
 export const ARRIVES_LATER = ": the result arrives later as a message of its own.";
 
 export type Reporter = {
   agent: string;
-  /** Of the action that was called; its schema helps the model after wrong parameters. */
+  /** The action that was called. Its schema helps the model after wrong parameters. */
   advert: ActionAdvert | undefined;
-  /** It says nothing of where its texts come from; its tools are judged by their names. */
+  /** A foreign agent does not report where its texts come from, so its tools are judged by their names. */
   foreign?: boolean | undefined;
 };
 
@@ -52,7 +52,7 @@ export function outcomeOf(
     (payload.tainted === undefined ? advert?.taints === true : payload.tainted !== false) ||
     (foreign === true && calls.some(bringsText)) ||
     media.some(isPicture);
-  // A device can add a stranger to its own words; nothing that it says makes them somebody else's.
+  // A device can add a stranger as a source, but cannot take itself away.
   const sources: Source[] = [agentSource(agent), ...(isStrangers ? [STRANGER as Source] : [])];
   const common = {
     ...timesOf(payload, roundTripMs),
@@ -62,8 +62,8 @@ export function outcomeOf(
     sources,
   };
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
-    const said = asText(payload.result) || "The device has accepted the work.";
-    const text = `${said}\nAccepted, not done${ARRIVES_LATER}`;
+    const result = asText(payload.result) || "The device has accepted the work.";
+    const text = `${result}\nAccepted, not done${ARRIVES_LATER}`;
     return {
       status: "success",
       text: cutText(text, RESULT_TEXT_MAX_BYTES),
@@ -77,35 +77,35 @@ export function outcomeOf(
     return { status: "success", text: cutText(answerText(payload), RESULT_TEXT_MAX_BYTES), ...common };
 
   const errorType = errorTypeOf(payload.error_type);
-  const { text: said, advice } = reportedError(payload, foreign);
+  const { text: error, advice } = reportedError(payload, foreign);
   const schema =
     errorType === "invalid_params" && advert
       ? `\nSchema of '${advert.name}': ${JSON.stringify(advert.parameters)}`
       : "";
   const output = partialOutput(payload);
-  const text = cutText(`${said}${schema}${output}`, RESULT_TEXT_MAX_BYTES);
+  const text = cutText(`${error}${schema}${output}`, RESULT_TEXT_MAX_BYTES);
   return { status: "error", text, ...(advice !== undefined && { advice }), errorType, ...common };
 }
 
 function reportedError(payload: Record<string, unknown>, foreign: boolean | undefined): Advised {
-  const said =
+  const words =
     asText(payload.error) ||
     asText(payload.content) ||
     asText(payload.result) ||
     "the device reported an error without words";
-  const { text, advice } = readError(said, foreign ? NO_ADVICE : payload.advice);
+  const { text, advice } = readError(words, foreign ? NO_ADVICE : payload.advice);
   return { text: asError(text), ...(advice !== undefined && { advice: cutText(advice, ADVICE_MAX_BYTES) }) };
 }
 
-/** A report of an agent of ours as a client of the API gets it: as it came, without what is for a model alone. */
+/** A report as a client of the API gets it: as it came, without what is for a model alone. */
 export function withoutAdvice({ advice, ...payload }: Record<string, unknown>): Record<string, unknown> {
   const { error } = payload;
   return typeof error === "string" ? { ...payload, error: readError(error, advice).text } : payload;
 }
 
 /**
- * A device tells its own time, which a wait for an approval is no part of. It cannot be longer than the round trip:
- * what claims so is no time of this call.
+ * The device measures its own time, which does not include a wait for an approval. A time that is longer than the round
+ * trip is not the time of this call, and is ignored.
  */
 function timesOf(
   payload: Record<string, unknown>,
@@ -115,7 +115,7 @@ function timesOf(
   const own = payload.elapsed_ms ?? metadata?.elapsed_ms;
   if (typeof own !== "number" || !(own >= 0 && own <= roundTripMs)) return { elapsedMs: roundTripMs };
   const waitedMs = Math.round(roundTripMs - own);
-  return { elapsedMs: Math.round(own), ...(waitedMs >= WORTH_TELLING_MS && { waitedMs }) };
+  return { elapsedMs: Math.round(own), ...(waitedMs >= WAIT_SHOWN_MS && { waitedMs }) };
 }
 
 /** PicoClaw's tools may forbid it with `silent`. */
@@ -124,7 +124,7 @@ function forUserOf({ for_user, silent }: Record<string, unknown>): string | unde
   return cutText(for_user, RESULT_TEXT_MAX_BYTES);
 }
 
-/** What is not as it should be is left out: a claim of a device breaks no answer. */
+/** Invalid items are left out: what a device sends breaks no answer. */
 function mediaOf(payload: Record<string, unknown>): Media[] {
   const listed: unknown[] = Array.isArray(payload.media) ? payload.media.slice(0, MEDIA_MAX_ITEMS) : [];
   let inline = 0;
@@ -142,12 +142,12 @@ function mediaOf(payload: Record<string, unknown>): Media[] {
   });
 }
 
-/** Of base64, as it will be decoded. */
+/** The bytes that base64 decodes to. */
 function bytesOf(data: string): number {
   return Math.floor((data.replace(/=+$/, "").length * 3) / 4);
 }
 
-/** Tools of EvoClaw's agent that return figures of its own machine, not a text that somebody else wrote. */
+/** Tools of EvoClaw's agent that return figures of its own machine. Any other tool may return a text that somebody else wrote. */
 const FIGURES = new Set([
   "read_temperature",
   "read_cpu_usage",
@@ -165,7 +165,7 @@ function bringsText(call: CallRecord): boolean {
   return !FIGURES.has(call.name);
 }
 
-/** Jobs that a device's own loop began while it answered: tokens under which their results will come. */
+/** Tokens of the jobs that a device's own loop began while it answered. Their results come under these tokens. */
 export function jobsOf(payload: Record<string, unknown>): string[] {
   const listed: unknown[] = Array.isArray(payload.jobs) ? payload.jobs : [];
   const tokens = listed.map((item) => (item as { job?: unknown } | null)?.job);
@@ -183,8 +183,8 @@ function answerText(payload: Record<string, unknown>): string {
   return JSON.stringify(rest);
 }
 
-function asError(said: string): string {
-  return said.startsWith("Error") ? said : `Error: ${said}`;
+function asError(text: string): string {
+  return text.startsWith("Error") ? text : `Error: ${text}`;
 }
 
 function partialOutput(payload: Record<string, unknown>): string {

@@ -21,7 +21,7 @@ export function nextDue(home: HomeStores): number | undefined {
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   const { ledger } = home;
   const untaken = ledger.untaken(now);
-  for (const call of untaken) ledger.taken(call.id);
+  for (const call of untaken) ledger.markTaken(call.id);
   cutDeadLine(home, untaken, now);
   for (const { id } of ledger.overdue(now)) {
     // Read again: while the one before was delivered, this call may have gone out or been answered.
@@ -76,7 +76,7 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   for (const call of onTheLine(home)) {
     // A foreign agent never gets again what it may have got: for its call, a bridge that comes back changes nothing.
     const isLost = agents.isForeign(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
-    ledger.cut(call.id, lostAt, !isLost);
+    ledger.lineLost(call.id, lostAt, !isLost);
   }
   const vouchedAt = bridge.lastVouchedAt();
   bridge.closeSilent();
@@ -86,5 +86,5 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
 
 /** Calls that wait for an answer over the line. One that waits for a person is not: its answer goes out when the line is back. */
 function onTheLine({ ledger, questions }: HomeStores): LedgerCall[] {
-  return ledger.out().filter(({ id }) => questions.openOf(id).length === 0);
+  return ledger.onTheWay().filter(({ id }) => questions.openOf(id).length === 0);
 }
