@@ -1,4 +1,4 @@
-/** What was under way when a back-up was made has come to its end since: it is not done a second time. */
+/** Work that was running when a backup was made has ended since, so a restore does not repeat it. */
 import { reset } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../test/scripted-model.ts";
@@ -10,7 +10,7 @@ import { ask, say, TestBridge } from "../test/workerd.ts";
 
 afterEach(reset);
 
-test("a turn and a queued call of a back-up are told to be unknown, and no device hears of them", async () => {
+test("a restored turn and a restored queued call are reported as unknown, and no device gets them", async () => {
   const first = await TestBridge.connect(AGENTS);
   const queued = crypto.randomUUID();
   const running = crypto.randomUUID();
@@ -47,7 +47,7 @@ test("a turn and a queued call of a back-up are told to be unknown, and no devic
   });
   expect(await rowsOf(theHome(), "SELECT id FROM call WHERE state <> 'settled'")).toEqual([]);
   expect(bridge.calls()).toEqual([]);
-  // The device has the truth still.
+  // The device still has the real result.
   bridge.report(call, "pi", sounds);
   await until(async () => (await ended(running))?.calls[0]?.status === "success", { what: "the truth" });
 }, 40_000);

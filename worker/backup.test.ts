@@ -38,7 +38,7 @@ const history = async (id: string) => {
   return { status: response.status, text: await response.text() };
 };
 
-/** What was put back starts anew: its first requests may meet the end of the old instance. */
+/** A restored object restarts, so its first requests may meet the end of the old instance. */
 const settled = (id: string) =>
   until(
     async () => {
@@ -48,7 +48,7 @@ const settled = (id: string) =>
     { within: 10_000, what: `conversation ${id}` },
   );
 
-/** Rows of an import whose Worker ends before the file's end. */
+/** Rows of an import whose Worker ends before the end of the file. */
 const HALF: Extract<RestoreStep, { do: "stage" }> = {
   do: "stage",
   id: "import",
@@ -67,15 +67,15 @@ const tables = (object: Staged) =>
       .map(({ name }) => name)
       .filter((name) => !name.startsWith("_cf")),
   );
-/** As a staging of 0.2.0 says it: without the time when it began. */
+/** Removes the time when the staging began, as in 0.2.0. */
 const age = (object: Staged) =>
   runInDurableObject(object, (_, { storage }) => {
     const meta = new TextEncoder().encode(JSON.stringify({ id: "import", schema: 1 }));
     storage.sql.exec("UPDATE restoring SET data = ? WHERE n = 0", meta.buffer);
   });
 
-describe("G1 an import whose Worker ends in the middle", () => {
-  test("G1 what was staged goes by the alarm, and a name that only it brought stays blank", async () => {
+describe("G1 an import whose Worker ends during it", () => {
+  test("G1 the alarm deletes staged rows, and an object that only the file had stays blank", async () => {
     for (const object of [aConversation("only-staged"), aHome("only-staged")]) {
       await object.restore(HALF);
       expect(await runDurableObjectAlarm(object), "an alarm stands").toBe(true);
@@ -88,7 +88,7 @@ describe("G1 an import whose Worker ends in the middle", () => {
     }
   });
 
-  test("G1 what was staged goes at the next request, and what was there before stays", async () => {
+  test("G1 the next request deletes staged rows, and the existing content stays", async () => {
     await say("half", script({ text: "It is still here." }));
     const object = aConversation("half");
     await object.restore(HALF);
@@ -98,7 +98,7 @@ describe("G1 an import whose Worker ends in the middle", () => {
     expect(await tables(object)).not.toContain("restoring");
   });
 
-  test("G1 an import that is under way is not disturbed", async () => {
+  test("G1 a running import is not disturbed", async () => {
     const object = aConversation("going-on");
     await object.restore(HALF);
     await evictDurableObject(object);
@@ -111,7 +111,7 @@ describe("G1 an import whose Worker ends in the middle", () => {
 const head = '{"edgecall":"export","version":"0.1.0","home":"a","at":"x"}\n';
 
 describe("export and import", () => {
-  test("everything comes back: what was said, pictures, the roster, the counts; and it goes on", async () => {
+  test("everything comes back: messages, pictures, agents, counts; and the conversation continues", async () => {
     const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
     bridge.onCall = () => ({ status: "success", result: "it sounds" });
     const text = script({ calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] }, { text: "$results" });
@@ -119,7 +119,7 @@ describe("export and import", () => {
     await say("kept", text, { method: "POST", body });
     await ask("/ask", { method: "POST", body: script({ text: "alone" }) });
     const names = (file: string) => [...file.matchAll(/^\{"object":"(.*?)"/gm)].map(([, name]) => name);
-    // Home hears of a turn's end a moment after the caller.
+    // Home learns of a turn's end a moment after the caller.
     const file = await until(async () => {
       const now = await exported();
       return names(now).includes("a/api/kept") && now;
@@ -145,7 +145,7 @@ describe("export and import", () => {
     expect(next.body.answer).toBe("and on");
   }, 40_000);
 
-  test("an older schema is brought up to today's", async () => {
+  test("an older schema is migrated to today's", async () => {
     const file = [
       { edgecall: "export", version: "0.0.1", home: "a", at: "2026-01-01T00:00:00.000Z" },
       { object: "a/api/old", schema: 1 },
@@ -211,7 +211,7 @@ describe("export and import", () => {
     expect(body.error?.message).toContain(words);
   });
 
-  test("after half a file the conversation is as it was", async () => {
+  test("after half a file the conversation is unchanged", async () => {
     await say("half", script({ text: "of before" }));
     const before = await history("half");
     const half = `${head}{"object":"a/api/half","schema":1}\n`;
@@ -222,7 +222,7 @@ describe("export and import", () => {
     expect((await say("half", script({ text: "and on" }))).body.answer).toBe("and on");
   });
 
-  test("are for an administrator, who has to say that he means it", async () => {
+  test("are for an administrator, who has to confirm it", async () => {
     expect((await ask("/v1/export", { token: TOKENS.guest })).status).toBe(403);
     expect((await imported(head, "?replace=yes", TOKENS.guest)).status).toBe(403);
     expect(await imported(head, "")).toMatchObject({ status: 400 });
@@ -230,9 +230,9 @@ describe("export and import", () => {
   });
 });
 
-describe("G1 a back-up that is not whole, or does not fit", () => {
+describe("G1 a backup that is incomplete, or does not match", () => {
   const keys = async () => await (await ask("/v1/keys")).json();
-  /** A home with a key of its own, an enrolled device and two conversations. */
+  /** A home with its own key, an enrolled device and two conversations. */
   async function aHome() {
     const { publicKey } = await newKeyPair();
     await ask("/v1/agents/pi/key", { method: "PUT", body: JSON.stringify({ public_key: publicKey }) });
@@ -245,7 +245,7 @@ describe("G1 a back-up that is not whole, or does not fit", () => {
     return { file, keys: await keys(), one: await history("one"), two: await history("two") };
   }
 
-  test("G1 wherever it breaks off, key, keys and conversations are as they were", async () => {
+  test("G1 wherever it breaks off, the home's key, the devices' keys and the conversations are unchanged", async () => {
     const before = await aHome();
     expect(JSON.stringify(before.keys)).toContain('"pi"');
     const { file } = before;
@@ -254,7 +254,7 @@ describe("G1 a back-up that is not whole, or does not fit", () => {
     const broken = [
       ...cuts.map((at) => file.slice(0, at)),
       lines.slice(0, -1).join("\n"),
-      // Each whole in its form, and one row does not fit: at the end, so that the others were staged before.
+      // Each is valid in form, and one row does not fit: near the end, so that the others were staged before.
       [...lines.slice(0, -2), lines.at(-2)?.replace(/"row":\{"/, '"row":{"x'), lines.at(-1)].join("\n"),
     ];
     for (const wrong of broken) {
@@ -282,7 +282,7 @@ describe("G1 a back-up that is not whole, or does not fit", () => {
     expect([await history("one"), await history("two")]).toEqual([before.one, before.two]);
   }, 40_000);
 
-  test("G1 the whole file comes back with its keys; tokens that the home made stay", async () => {
+  test("G1 the whole file restores its keys; tokens that the home made stay", async () => {
     const before = await aHome();
     const made = await ask("/v1/tokens", {
       method: "POST",
@@ -293,12 +293,12 @@ describe("G1 a back-up that is not whole, or does not fit", () => {
     await settled("one");
     expect(await until(() => keys().catch(() => undefined))).toEqual(before.keys);
     expect((await ask("/v1/agents", { token })).status).toBe(200);
-    // A second time the same, and a file of a part alone.
+    // A second import changes nothing, and neither does a file with a part only.
     expect((await imported(before.file)).status).toBe(200);
     expect((await settled("two")).text).toBe(before.two.text);
   }, 40_000);
 
-  test("G1 what only the file has leaves nothing behind when it is refused", async () => {
+  test("G1 rows that only the file has leave nothing behind when it is refused", async () => {
     const file = `${head}{"object":"a/api/stranger","schema":1}\n{"table":"message","row":{"seq":1,"turn":1,"role":"user","text":"x","images":null}}\n`;
     expect((await imported(file)).status).toBe(400);
     const blank = await runInDurableObject(env.CONVERSATION.getByName("a/api/stranger"), (_, { storage }) =>
@@ -337,7 +337,7 @@ describe("S12 rows that name another home", () => {
     expect(body.error?.message).toContain("is not of this home");
   });
 
-  test("S12 a grant is for a conversation of the home that gives it, where it is made and where it lands", async () => {
+  test("S12 a grant is for a conversation of its own home, where it is made and where it arrives", async () => {
     const picture = { media_type: "image/png", bytes: 3, sha256: "0".repeat(64) };
     const upload_id: string = crypto.randomUUID();
     const request = { type: "upload" as const, request_id: "1", upload_id, ...picture };
@@ -349,7 +349,7 @@ describe("S12 rows that name another home", () => {
     });
     const own = (await grant("a", "a/api/own")) as { id: string; token: string };
     expect(await readGrant(vars, `Bearer ${own.token}`, own.id)).toMatchObject({ home: "a" });
-    // As a Home with such a row would have signed it: the MAC is right, and the place is not its own.
+    // A Home with such a row would have signed this: the MAC is valid, and the conversation is not its own.
     const text = toBase64Url(
       utf8(
         JSON.stringify({
@@ -368,7 +368,7 @@ describe("S12 rows that name another home", () => {
   });
 });
 
-test("rows that come and go between two pages make no other row miss, or be there twice", async () => {
+test("rows that appear or disappear between two pages make no other row missing or double", async () => {
   const home = await madeHome(`pages-${crypto.randomUUID()}`);
   const ids = await runInDurableObject(home, (_, { storage }) => {
     const add = (id: string) =>
@@ -377,7 +377,7 @@ test("rows that come and go between two pages make no other row miss, or be ther
     for (const id of ["b", "c", "d", "e", "f", "g", "h", "i"]) add(id);
     const pages = [backupPage(storage, undefined)];
     for (let next = pages[0]?.next; next; next = pages.at(-1)?.next) {
-      // Once a row goes that was told already, and once one comes before it.
+      // Once an exported row disappears, and once a row appears before it.
       if (pages.length === 1) storage.sql.exec("DELETE FROM sender WHERE connection = 'b'");
       else add("a");
       pages.push(backupPage(storage, next));
@@ -390,7 +390,7 @@ test("rows that come and go between two pages make no other row miss, or be ther
   expect(ids.flat()).toEqual(["b", "c", "d", "e", "f", "g", "h", "i"]);
 });
 
-test("every table has a key to go on from, but one, whose first two columns tell its rows apart", async () => {
+test("every table has a key for paging, except one, whose first two columns identify its rows", async () => {
   const id = `keys-${crypto.randomUUID()}`;
   await say(id, script({ text: "here" }));
   const bare = async (stub: DurableObjectStub) =>

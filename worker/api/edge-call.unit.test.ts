@@ -27,7 +27,7 @@ test.each([1, 4, 50])("G16 with %d agents the description has at most 1,000 char
       /^Call an edge agent to handle a query using its own tools and sensors\. Online/,
     );
     expect(description).toContain("\n  - agent-0");
-    // The system prompt has all agents where the description has some.
+    // The description has only some agents when the system prompt has all.
     const isWhole = !description.includes("more: the system prompt has all of them");
     for (const { id } of roster.agents)
       expect(isWhole ? description : agentsNote(roster)).toMatch(new RegExp(`- ${id}[: ]`));
@@ -38,7 +38,7 @@ test.each([1, 4, 50])("G16 with %d agents the description has at most 1,000 char
   }
 });
 
-test("G16 a home whose agents fit has them in the description alone", () => {
+test("G16 a home whose agents fit has them only in the description", () => {
   const roster = { bridgeOnline: true, agents: agents(2) };
   expect(edgeCallDefinition(roster)?.function.description).toMatch(/agent-0[\s\S]*agent-1/);
   expect(agentsNote(roster)).toBe("");

@@ -1,4 +1,7 @@
-/** Tests the table of docs/security.md (who may see and answer what), each role and scope at each route. */
+/**
+ * Tests the table of docs/security.md (the callers that may see and answer something), for each role and scope at each
+ * route.
+ */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
@@ -15,7 +18,7 @@ import { conversationOf } from "./stubs.ts";
 
 beforeAll(async () => void (await listed()), 30_000);
 
-/** Everything here was begun by mia: a member with `ask` and `command`. */
+/** Everything here was begun by mia, a member with `ask` and `command`. */
 const VIEWERS = {
   owner: TOKENS.owner,
   admin: TOKENS.admin,
@@ -34,7 +37,7 @@ const post = (path: string, body: unknown, token: string) =>
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
 const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 
-/** A conversation of mia's with a picture in it, and with whom it is shared. */
+/** Makes a conversation of mia's with a picture, shared with these people. */
 async function conversationOfMia(id: string, shared: string[] = []) {
   const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAP///wAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
   const response = await post(
@@ -58,7 +61,7 @@ async function statuses(of: (token: string, name: ViewerName) => Promise<Respons
   return found;
 }
 
-/** Of a conversation that is shared with nobody, and of one that is shared with max and gus. */
+/** The callers of a conversation that is not shared, and of one that is shared with max and gus. */
 const PRIVATE = {
   owner: 200,
   admin: 200,
@@ -80,7 +83,7 @@ describe("S13 a conversation", () => {
   ];
 
   test.each(reads)(
-    "S13 %s: whoever began it, owners, administrators, and with whom it is shared",
+    "S13 %s: seen by its creator, owners, administrators, and the people it is shared with",
     async (_, path, method) => {
       const own = await conversationOfMia("seen-own");
       const shared = await conversationOfMia("seen-shared", ["max", "gus"]);
@@ -91,7 +94,7 @@ describe("S13 a conversation", () => {
     },
   );
 
-  test("S13 nobody else speaks in it, shares it or deletes it; what is not seen is not there", async () => {
+  test("S13 other people cannot write in it, share it or delete it, and an invisible one does not exist for them", async () => {
     await conversationOfMia("kept");
     const speak = await post("/v1/conversations/kept/messages", { text: "hello" }, TOKENS.guest);
     expect(speak.status).toBe(404);
@@ -101,7 +104,7 @@ describe("S13 a conversation", () => {
     expect((await post("/v1/conversations/kept/share", { with: ["gus"] }, TOKENS.guest)).status).toBe(404);
     expect((await ask("/v1/conversations/kept", { method: "DELETE", token: TOKENS.guest })).status).toBe(404);
 
-    // With whom it is shared may speak, and neither share it on nor delete it.
+    // The people it is shared with may write in it, and neither share nor delete it.
     const shared = await post("/v1/conversations/kept/share", { with: ["gus", "gus"] }, TOKENS.member);
     expect(await shared.json()).toEqual({ id: "kept", shared_with: ["gus"] });
     expect((await say("kept", script({ text: "hi" }), { token: TOKENS.guest })).status).toBe(200);
@@ -113,12 +116,12 @@ describe("S13 a conversation", () => {
     expect((await ask("/v1/conversations/kept", { method: "DELETE", token: TOKENS.member })).status).toBe(
       204,
     );
-    // The id is free again, and belongs to whoever takes it.
+    // The id is free again, and belongs to its next user.
     expect((await say("kept", script({ text: "mine" }), { token: TOKENS.guest })).status).toBe(200);
     expect((await ask("/v1/conversations/kept", { token: TOKENS.member })).status).toBe(404);
   });
 
-  test("S13 sharing is refused by the field's name", async () => {
+  test("S13 a refusal to share names the field", async () => {
     await conversationOfMia("shared-wrong");
     for (const body of [{}, { with: "gus" }, { with: [""] }, { with: Array(21).fill("x") }]) {
       const response = await post("/v1/conversations/shared-wrong/share", body, TOKENS.member);
@@ -130,7 +133,7 @@ describe("S13 a conversation", () => {
     );
   });
 
-  test("S13 the list has one's own and what was shared; everybody's for owners and administrators", async () => {
+  test("S13 the list has one's own and shared conversations; owners and administrators see all", async () => {
     await conversationOfMia("listed-own");
     await conversationOfMia("listed-shared", ["gus"]);
     const ids = async (token: string, query = "?limit=100") => {
@@ -159,7 +162,7 @@ describe("S13 a conversation", () => {
     expect(await ids(TOKENS.owner, "?all=maybe")).toBe(400);
   });
 
-  test("S13 one of 0.2.0 belongs to whoever asked first in it", async () => {
+  test("S13 a conversation of 0.2.0 belongs to the first person who asked in it", async () => {
     await conversationOfMia("old");
     await runInDurableObject(env.CONVERSATION.getByName("a/api/old"), (_: Conversation, { storage }) => {
       storage.sql.exec("DROP TABLE belongs; DELETE FROM migration WHERE version >= 5");
@@ -174,7 +177,7 @@ describe("S13 a conversation", () => {
 });
 
 describe("S13 questions and approvals", () => {
-  /** A call of mia's for which a device asks. @returns the question's id */
+  /** Makes a call of mia's for which a device asks. @returns the question's id */
   async function asked(conversation: string, approval: boolean) {
     const bridge = await TestBridge.connect([
       agent("pi", {
@@ -215,7 +218,7 @@ describe("S13 questions and approvals", () => {
     };
   }
 
-  /** The callers that see it in the list, and the status for each that answers with something that is no answer. */
+  /** Returns the callers that see it in the list, and the status that each gets for an invalid answer. */
   async function seenBy(id: string) {
     const found: Partial<Record<ViewerName, [boolean, number]>> = {};
     for (const name of NAMES) {
@@ -223,7 +226,7 @@ describe("S13 questions and approvals", () => {
       const list = await ask("/v1/questions", { token });
       const { questions = [] } = (await list.json()) as { questions?: Array<{ id: string }> };
       const answer = await post(`/v1/questions/${id}`, { answer: "" }, token);
-      // An empty answer is refused before it is looked at; what one may do shows in a wrong one.
+      // An empty answer is refused first; the rights show in the status of an invalid one.
       expect([400, 403]).toContain(answer.status);
       const wrong = await post(`/v1/questions/${id}`, { answer: "neither" }, token);
       await wrong.arrayBuffer();
@@ -232,10 +235,10 @@ describe("S13 questions and approvals", () => {
     return found;
   }
 
-  test("S13 an approval: who reads the conversation and has 'approve'; owners and administrators see it", async () => {
+  test("S13 an approval: answered by readers of the conversation with 'approve'; owners and administrators see it", async () => {
     const { id, end } = await asked("approval", true);
     expect(await seenBy(id)).toEqual({
-      // 400: may, but expected approve or deny.
+      // 400: allowed, but the answer must be approve or deny.
       owner: [true, 400],
       admin: [true, 403],
       began: [false, 403],
@@ -250,7 +253,7 @@ describe("S13 questions and approvals", () => {
     await end();
   });
 
-  test("S13 a question: who reads the conversation", async () => {
+  test("S13 a question: answered by readers of the conversation", async () => {
     const { id, end } = await asked("plain", false);
     const list = async (token: string) =>
       (
@@ -275,7 +278,7 @@ describe("S13 questions and approvals", () => {
 });
 
 describe("S13 results of commands and of MCP's calls", () => {
-  test("S13 of a command: its caller with 'command', owners; of words: its caller", async () => {
+  test("S13 of a command: its caller with 'command', and owners; of a prompt: its caller", async () => {
     const bridge = await TestBridge.connect([
       agent("pi", { features: ["tool", "prompt", "ack"], tools: [CPU] }),
     ]);
@@ -321,7 +324,7 @@ describe("S13 results of commands and of MCP's calls", () => {
     expect(await looks(String(action._meta?.["edgecall/call_id"]))).toEqual(none);
   });
 
-  test("S13 of what such a call uploaded; of a version before, owners and administrators alone", async () => {
+  test("S13 what such a call uploaded; of an earlier version, only owners and administrators", async () => {
     const kept = async (place: string, principal: string | undefined) => {
       const id = mediaId(crypto.randomUUID(), place);
       const picture = await newMedia(id, "image/png", new Uint8Array([1, 2, 3]));
@@ -333,12 +336,12 @@ describe("S13 results of commands and of MCP's calls", () => {
     const command = { ...PRIVATE, admin: 403, approver: 403, guest: 403 };
     expect(await kept(`a/command/${crypto.randomUUID()}`, "mia")).toEqual(command);
     expect(await kept("a/openai/once.0123", "gus")).toEqual({ ...PRIVATE, began: 404, guest: 200 });
-    // A chat's pictures were for administrators alone; now for whoever speaks there, too, and for owners.
+    // A chat's pictures were only for administrators; now also for the people of the chat, and for owners.
     expect(await kept("a/telegram/family.7", "telegram:7")).toEqual({ ...PRIVATE, began: 404 });
   });
 });
 
-test("S13 what a question in words ended in as a job is for whoever asked it, with 'ask' alone", async () => {
+test("S13 the result of a job from a prompt is for its caller, with only 'ask'", async () => {
   const bridge = await TestBridge.connect([
     agent("pi", { features: ["tool", "prompt", "ack", "job"], tools: [CPU] }),
   ]);
@@ -353,7 +356,7 @@ test("S13 what a question in words ended in as a job is for whoever asked it, wi
   expect((await look(TOKENS.approver)).isError).toBe(true);
 });
 
-test("S13 of two people who begin one conversation at once, one gets it", async () => {
+test("S13 when two people begin one conversation at once, one gets it", async () => {
   const ids = Array.from({ length: 5 }, () => crypto.randomUUID());
   for (const id of ids) {
     const begun = await Promise.all(
@@ -365,7 +368,7 @@ test("S13 of two people who begin one conversation at once, one gets it", async 
   }
 });
 
-test("S13 a response of OpenAI's routes is its token's own; its pictures are seen as a conversation's", async () => {
+test("S13 a response of OpenAI's routes belongs to its token; its pictures are visible like a conversation's", async () => {
   const made = await post("/v1/responses", { model: "x", input: script({ text: "mine" }) }, TOKENS.member);
   const { id } = (await made.json()) as { id: string };
   const own = {
@@ -387,7 +390,7 @@ test("S13 a response of OpenAI's routes is its token's own; its pictures are see
   expect((await ask(`/v1/responses/${id}`, { method: "DELETE", token: TOKENS.member })).status).toBe(200);
 });
 
-test("S13 the streams of a conversation and of what waits are for whom the lists are", async () => {
+test("S13 the event streams of a conversation and of questions are open to the callers of the lists", async () => {
   await conversationOfMia("streamed", ["gus"]);
   const opened = await Promise.all(
     NAMES.map(async (name) => {
@@ -401,7 +404,7 @@ test("S13 the streams of a conversation and of what waits are for whom the lists
     }),
   );
   expect(Object.fromEntries(opened.map(([name, status]) => [name, status]))).toEqual({
-    // The other home has no conversation of this id yet: it would be its own.
+    // The other home has no conversation with this id yet, so it would make its own.
     ...{ ...PRIVATE, guest: 200, "other home": 200 },
   });
   expect(Object.fromEntries(opened.map(([name, _, status]) => [name, status]))).toMatchObject({
@@ -410,7 +413,7 @@ test("S13 the streams of a conversation and of what waits are for whom the lists
   });
 });
 
-test("S13 what an administrator alone sees: the record, back-ups, keys; the figures take 'metrics'", async () => {
+test("S13 only for administrators: the audit log, backups, keys; metrics need 'metrics'", async () => {
   const admins = {
     owner: 200,
     admin: 200,
@@ -425,11 +428,11 @@ test("S13 what an administrator alone sees: the record, back-ups, keys; the figu
   expect(await statuses((token) => ask("/metrics", { token }))).toMatchObject({ guest: 403, scraper: 200 });
 });
 
-test("S13 a conversation that says nothing of whose it is is nobody's but the owner's", () => {
+test("S13 a conversation without a recorded creator belongs only to the owner", () => {
   const scopes = ["ask", "command", "approve"] as const;
   const unknown = { kind: "conversation", by: undefined } as const;
   expect(maySee({ name: "mia", role: "member", scopes }, unknown)).toBe(false);
   expect(maySee({ name: "anna", role: "owner", scopes }, unknown)).toBe(true);
-  // A role alone is no right: a token for figures sees figures, whoever holds it.
+  // A role alone gives no right: a token for metrics sees metrics, whatever its role is.
   expect(maySee({ name: "anna", role: "owner", scopes: ["metrics"] }, unknown)).toBe(false);
 });

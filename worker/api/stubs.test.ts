@@ -1,4 +1,4 @@
-/** An object that is stopped while somebody asks it: whoever hears that it went wrong would do it a second time. */
+/** An object is stopped while a caller waits for it. A caller that only sees an error would do its work twice. */
 import { listDurableObjectIds, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
@@ -15,18 +15,18 @@ import { Home } from "../home/home.ts";
 
 const WITHIN_MS = 20_000;
 
-// Each test has a home of its own.
+// Each test has its own home.
 afterEach(reset);
 
 test(
-  "a message is one turn, also where its conversation was stopped before it said so",
+  "a message is one turn, even if its conversation is stopped before it answers",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
     const start = hold(Conversation, "start", "after");
     const said = say(id, script({ calls: [siren] }, results));
     await start.reached();
-    // The model is not asked a second time for what was stored.
+    // The model is not asked again about what was stored.
     const call = await until(() => bridge.calls()[0]?.id);
     await stop("abort", conversationOf(id), start.release);
     bridge.report(call, "pi", sounds);
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  "so is what an OpenAI client asks",
+  "so is a request of an OpenAI client",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const start = hold(Conversation, "startWithin", "after");
@@ -72,7 +72,7 @@ const calls: Record<string, { method: "command" | "submit"; send: () => Promise<
 };
 
 test.each(Object.entries(calls))(
-  "%s is sent once, also where Home was stopped before it said so",
+  "%s is sent once, even if Home is stopped before it answers",
   async (_, { method, send }) => {
     const first = await TestBridge.connect(AGENTS);
     const held = hold(Home, method, "after");

@@ -5,7 +5,7 @@ import { slack } from "./slack.ts";
 const SECRET = "a signing secret of slack's";
 const CONNECTION = { channel: "slack", connection: "work", secret: SECRET } as SlackConnection;
 
-/** What comes of a message to the app, as Slack signs and sends it. */
+/** Returns the result of a message to the app, as Slack signs and sends it. */
 async function said(event: Record<string, unknown>) {
   const message = { type: "message", channel_type: "im", user: "U1", channel: "D1", ts: "1.1", ...event };
   const body = JSON.stringify({ type: "event_callback", event_id: "Ev1", team_id: "T1", event: message });
@@ -84,6 +84,6 @@ test.each<[string, Record<string, unknown>, unknown]>([
     { text: "hi", attachments: null, files: { of: "another form" } },
     { do: "say", text: "hi", pictures: [] },
   ],
-])("S5 whose words a Slack message holds: %s", async (_, event, act) => {
+])("S5 the authors of a Slack message's words: %s", async (_, event, act) => {
   expect(await said(event)).toEqual(act);
 });

@@ -1,4 +1,4 @@
-/** Splitting and dialects: pure, and fed with whatever a model may write. */
+/** Splitting and dialects: pure functions, tested with anything that a model may write. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TurnQuestion } from "../api/answers.ts";
@@ -16,7 +16,7 @@ const line = fc.oneof(
 const markdown = fc.array(line, { maxLength: 60 }).map((lines) => lines.join("\n"));
 
 describe("split", () => {
-  test("no part is longer than allowed, none is empty, and every word is there", () => {
+  test("no part is longer than allowed or empty, and every word is there", () => {
     fc.assert(
       fc.property(markdown, fc.integer({ min: 100, max: 400 }), (text, max) => {
         const parts = splitMarkdown(text, max);
@@ -40,12 +40,12 @@ describe("split", () => {
     expect(parts.at(-1)?.endsWith("```\nDone.")).toBe(true);
   });
 
-  test("cut right before the end of a fence, no empty block follows", () => {
+  test("a cut right before the end of a fence leaves no empty block", () => {
     const text = `\`\`\`\n${"x".repeat(90)}\n\`\`\`\nend`;
     expect(splitMarkdown(text, 100)).toEqual([`\`\`\`\n${"x".repeat(90)}\n\`\`\``, "end"]);
   });
 
-  test("a fence that nobody closed is, where there is room and where there is none", () => {
+  test("an open fence is closed, with and without room for it", () => {
     expect(splitMarkdown("```sh\nls", 100)).toEqual(["```sh\nls\n```"]);
     const parts = splitMarkdown(`\`\`\`\n${"x ".repeat(48)}`, 100);
     for (const part of parts) {
@@ -54,7 +54,7 @@ describe("split", () => {
     }
   });
 
-  test("a pair of surrogates stays whole", () => {
+  test("a surrogate pair stays whole", () => {
     for (const part of splitMarkdown("😀".repeat(200), 101)) expect(part.isWellFormed()).toBe(true);
   });
 });
@@ -78,7 +78,7 @@ describe("dialects", () => {
     );
   });
 
-  test("whatever is written, the tags are well nested and nothing else is a tag", () => {
+  test("in any text the tags are well nested, and nothing else is a tag", () => {
     const nasty = fc
       .array(
         fc.constantFrom(
@@ -134,7 +134,7 @@ describe("an approval in a chat", () => {
     approval: { tool: "bash", parameters, cwd: "/ho\u200bme", reason: "policy\u202e" },
   });
 
-  test("S2 shows what cannot be seen as escapes, and says so", () => {
+  test("S2 shows invisible characters as escapes, and says so", () => {
     const words = questionWords(asks({ command: "ls \u202e#fr- mr\u2066" }));
     expect(words).toContain('"command": "ls \\u202e#fr- mr\\u2066"');
     expect(words).toContain("in /ho\\u200bme\n");
@@ -149,7 +149,7 @@ describe("an approval in a chat", () => {
     );
   });
 
-  test("S3 that does not fit is its head, its tail and the count between, and is not approved there", () => {
+  test("S3 that is too long shows its head, its tail and the count between, and cannot be approved there", () => {
     const long = asks({ command: `echo begin\n${"x".repeat(48_000)}\nrm -rf /` });
     const words = questionWords(long, "https://edge.example");
     expect(words).toContain("echo begin");

@@ -1,4 +1,4 @@
-/** A device's word that it has a call: for whoever watches, at that moment, and for nobody else. */
+/** A device's acceptance of a call is shown at once to watching clients, and is not stored. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
@@ -11,7 +11,7 @@ import type { Conversation } from "./conversation.ts";
 const asks = () =>
   script({ calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] }, { text: "done: $results" });
 
-/** A bridge whose agent says that it has the call, and then its result when `finish` is called. */
+/** A bridge whose agent accepts the call, and sends its result when `finish` is called. */
 async function slowAgent() {
   const bridge = await TestBridge.connect([agent("pi")]);
   const isWatched = (payload: string) =>
@@ -28,7 +28,7 @@ async function slowAgent() {
   return { accept, finish };
 }
 
-test("comes into the stream between the call and its result, without a row", async () => {
+test("appears in the stream between the call and its result, without a row", async () => {
   const { accept, finish } = await slowAgent();
   const before = Date.now();
   const stream = await EventStream.say("accepts", asks());
@@ -43,7 +43,7 @@ test("comes into the stream between the call and its result, without a row", asy
   expect(order).toEqual(["turn", "message", "accepted", "call", "done"]);
 });
 
-test("wakes no conversation that nobody watches", async () => {
+test("wakes no conversation without watching clients", async () => {
   const { accept, finish } = await slowAgent();
   const said = say("accepts-unseen", asks());
   const id = await accept(false);
@@ -51,7 +51,7 @@ test("wakes no conversation that nobody watches", async () => {
   const heard = await runInDurableObject(stub, (conversation) =>
     vi.spyOn(Object.getPrototypeOf(conversation) as Conversation, "accepted"),
   );
-  // The result comes over the same socket, after it.
+  // The result comes later over the same socket.
   finish(id);
   expect((await said).body.status).toBe("done");
   expect(heard).not.toHaveBeenCalled();

@@ -1,4 +1,4 @@
-/** Several messages in one breath, as people send them in a chat. */
+/** Several messages in quick succession, as people write in a chat. */
 import { expect, test } from "vitest";
 import { modelCalls, releaseModel } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
@@ -16,10 +16,10 @@ async function turnsOf(conversation: string) {
   return ((await response.json()) as { turns: Array<Answer & { text: string }> }).turns;
 }
 
-test("a burst is one turn with one answer to all of it, and a repeat adds nothing", async () => {
+test("a burst is one turn with one answer to all messages, and a repetition adds nothing", async () => {
   const attic = script({ hold: "never", step: { text: "to the first alone" } });
   const first = speak("burst", attic);
-  // The first request of all: on a busy machine the Worker itself takes seconds.
+  // The first request of all: on a loaded machine the Worker takes seconds to start.
   await until(async () => (await modelCalls(attic)) === 1, { within: 15_000 });
   const rest = script({ text: "to all of it" });
   const second = speak("burst", "And the cellar?", {}, "second");
@@ -35,7 +35,7 @@ test("a burst is one turn with one answer to all of it, and a repeat adds nothin
   expect(turn?.text.match(/cellar/g)).toHaveLength(1);
 }, 20_000);
 
-test("after an answer, or without the wish, a message is a turn of its own", async () => {
+test("after an answer, or without the option, a message is a separate turn", async () => {
   const one = await speak("apart", script({ text: "one" }));
   const two = await speak("apart", script({ text: "two" }));
   expect(two.body.turn).not.toBe(one.body.turn);

@@ -15,7 +15,7 @@ async function connected() {
 }
 
 describe("a turn", () => {
-  test("is answered by the model alone when it asks for no tool", async () => {
+  test("is answered by the model alone when it calls no tool", async () => {
     await connected();
     const { status, body } = await say("plain", script({ text: "Hello." }));
     expect(status).toBe(200);
@@ -44,7 +44,7 @@ describe("a turn", () => {
     await until(() => bridge.acks().includes(body.calls[0]?.id ?? ""), { what: "the report's ack" });
   });
 
-  test("keeps the order of several calls whatever order their results come in", async () => {
+  test("keeps the order of several calls, in whatever order their results arrive", async () => {
     const bridge = await connected();
     const held: string[] = [];
     bridge.onCall = (call) => {
@@ -67,7 +67,7 @@ describe("a turn", () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test("waits for the one before it", async () => {
+  test("waits for the previous one", async () => {
     const bridge = await connected();
     bridge.onCall = () => undefined;
     const first = say("queue", script(cpu, { text: "first $results" }));
@@ -79,7 +79,7 @@ describe("a turn", () => {
     expect((await second).body.answer).toBe("second");
   });
 
-  test("that is cancelled ends at once, and says what is unknown", async () => {
+  test("that is cancelled ends at once, and reports what is unknown", async () => {
     const bridge = await connected();
     bridge.onCall = () => undefined;
     const waiting = say("cancel", script(cpu, { text: "never" }));
@@ -106,7 +106,7 @@ describe("a turn", () => {
 });
 
 describe("a turn survives", () => {
-  test.each(["evict", "abort"] as const)("%s of the conversation while a device works", async (how) => {
+  test.each(["evict", "abort"] as const)("an %s of the conversation while a device works", async (how) => {
     const bridge = await connected();
     bridge.onCall = () => undefined;
     const answer = say(`survive-${how}`, script(cpu, { text: "$results" }));
@@ -119,7 +119,7 @@ describe("a turn survives", () => {
     expect(body).toMatchObject({ status: "done", answer: "load 0.5" });
   });
 
-  test("an abort while the model thinks", async () => {
+  test("an abort while the model is being asked", async () => {
     await connected();
     const answer = say("survive-model", script({ hang: "before" }, { text: "second try" }));
     await until(async () => (await ask("/v1/conversations/survive-model")).ok);
@@ -128,7 +128,7 @@ describe("a turn survives", () => {
   });
 });
 
-describe("a model that misbehaves ends in an answer", () => {
+describe("a misbehaving model still leads to an answer", () => {
   const text = { text: "fine in the end" };
   const cases: Record<string, { steps: Parameters<typeof script>; answer: RegExp; status?: string }> = {
     "arguments as an object": {
@@ -211,7 +211,7 @@ describe("a model that misbehaves ends in an answer", () => {
     const { body } = await say(id, script(...steps));
     expect(body.answer).toMatch(answer);
     expect(body.status).toBe(status);
-    // Whatever happened, the next call gets a valid history: the endpoint answers 400 to any other.
+    // In each case the next call gets a valid history, because the endpoint answers 400 to any other.
     expect((await say(id, script({ text: "still here" }))).body.answer).toBe("still here");
   });
 });

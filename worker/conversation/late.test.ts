@@ -25,13 +25,13 @@ describe("a late result", () => {
     expect(body.calls[0]?.error_type).toBe("outcome_unknown");
     bridge.report(body.calls[0]?.id ?? "", "pi", { status: "success", result: "it sounded after all" });
     await until(async () => (await turnsOf("late"))[0]?.calls[0]?.status === "success");
-    // A client that has seen the end gets what came after it, and is let go.
+    // A client that has seen the end gets the later events, and is then disconnected.
     const [turn] = await turnsOf("late");
     const events = await ask(`/v1/conversations/late/turns/${turn?.turn}/events`, {
       headers: { "last-event-id": "5" },
     });
     expect(await events.text()).toContain("it sounded after all");
-    // Reported again (its ack was lost): nothing happens twice.
+    // Reported again, because its acknowledgement was lost: nothing happens twice.
     bridge.report(body.calls[0]?.id ?? "", "pi", { status: "success", result: "it sounded after all" });
     const next = await say("late", script({ text: "$notes" }));
     expect(next.body.answer).toMatch(
@@ -47,7 +47,7 @@ describe("a job", () => {
     tool: "backup",
     result: "The backup has begun.",
   };
-  test("is accepted, the conversation goes on, and the result arrives as a message of its own", async () => {
+  test("is accepted, the conversation continues, and the result arrives as a separate message", async () => {
     const bridge = await TestBridge.connect([
       agent("pi", { features: FEATURES, tools: [{ ...SIREN, name: "backup" }] }),
     ]);
@@ -76,14 +76,14 @@ describe("a job", () => {
     );
     expect(turn.answer).toContain("The backup is done");
     expect((await turnsOf("job"))[0]?.calls[0]).toMatchObject({ status: "success", result: "12 GB saved" });
-    // It was never sent as a command, and is not waited for any more.
+    // It was never sent as a command, and is no longer waited for.
     expect(again.calls()).toEqual([]);
     expect(((await (await ask("/v1/status")).json()) as { calls: unknown[] }).calls).toEqual([]);
   });
 });
 
 describe("a call that may wait for its agent", () => {
-  test("is queued, sent when the agent comes, and its result is a message of its own", async () => {
+  test("is queued, sent when the agent comes online, and its result is a separate message", async () => {
     const patient = { ...CPU, name: "water", effect: "device", idempotent: false, queue_ms: 3_600_000 };
     const garden = (online: boolean) => agent("garden", { online, features: FEATURES, tools: [patient] });
     const bridge = await TestBridge.connect([garden(false)]);
@@ -99,7 +99,7 @@ describe("a call that may wait for its agent", () => {
     expect(bridge.calls()).toHaveLength(1);
   });
 
-  test("that names an agent without such actions is answered at once", async () => {
+  test("to an agent without such actions is answered at once", async () => {
     await TestBridge.connect([agent("shed", { online: false, tools: [CPU] }), agent("pi")]);
     const { body } = await say(
       "no-queue",
@@ -110,7 +110,7 @@ describe("a call that may wait for its agent", () => {
 });
 
 describe("watching", () => {
-  test("a device's output reaches the person while it comes, and is asked for only then", async () => {
+  test("a device's output reaches the person while it is produced, and is requested only for a watching person", async () => {
     const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [CPU] })]);
     bridge.onCall = () => undefined;
     const response = await ask("/v1/conversations/watch/messages", {
@@ -145,7 +145,7 @@ describe("watching", () => {
 });
 
 describe("cancelling", () => {
-  test("a call that is cancelled before it got to the home never starts", async () => {
+  test("a call that is cancelled before it reached the home never starts", async () => {
     const bridge = await TestBridge.connect([agent("pi", { features: FEATURES })]);
     bridge.onCall = () => undefined;
     const waiting = say(
@@ -164,7 +164,7 @@ describe("cancelling", () => {
     const cancelled = bridge.received.flatMap((frame) =>
       frame.t === "publish" ? [JSON.parse(frame.payload).payload.request_id] : [],
     );
-    // Whatever was sent is told to stop; nothing is sent afterwards.
+    // Every sent call is cancelled, and nothing is sent afterwards.
     expect(new Set(cancelled)).toEqual(new Set(bridge.calls().map(({ id }) => id)));
   });
 });

@@ -1,4 +1,4 @@
-/** A conversation that goes on for years: what it holds in memory, asks the model and tells at once does not grow with it. */
+/** A conversation over years: its memory, its requests to the model and its answers do not grow with it. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ const say = async (text: string) => {
 
 test("G17 hundreds of turns with large results: summed up once, paged, and only what is shown is in memory", async () => {
   expect((await say(script({ text: "first" }))).answer).toBe("first");
-  // As 400 turns with a result of 50 KB each would have left them; to ask them one by one would take minutes.
+  // The rows of 400 turns with a result of 50 KB each; asking them one by one would take minutes.
   await runInDurableObject(stub(), (_, { storage }) => {
     const outcome = JSON.stringify({ status: "success", text: "r".repeat(50_000), elapsedMs: 1 });
     const origin = JSON.stringify({ principal: "anna", role: "owner", channel: "api" });
@@ -66,13 +66,13 @@ test("G17 hundreds of turns with large results: summed up once, paged, and only 
   for (const nth of [1, 2, 3, 4, 5])
     expect((await say(`${script({ text: `fine ${nth}` })}\n${mark}`)).answer).toBe(`fine ${nth}`);
   const own = await modelRequests({ words: mark });
-  // A request each, and one summary: the questions themselves stand in no summary yet.
+  // One request each, and one summary, because no summary covers these questions yet.
   expect(own).toHaveLength(5);
   expect(JSON.stringify(own.at(-1)?.messages)).toContain("earlier turns summed up");
   expect(JSON.stringify(own.at(-1)?.messages).length).toBeLessThan(200_000);
   expect((await modelRequests({ words: "question 200" })).length).toBeLessThanOrEqual(1);
 
-  // An object that is rebuilt reads what the model is shown, and not the rest.
+  // A rebuilt object reads only what the model is shown.
   const read = await runInDurableObject(stub(), (_, { storage }) => {
     const transcript = new Transcript(storage);
     const shown = transcript.shownUpTo(TURNS + 5, 2);

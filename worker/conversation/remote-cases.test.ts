@@ -1,13 +1,13 @@
-/** The cases of calls to a device far away (test/cases/remote.json) that are the gateway's; ssh.test.ts has the rest. */
+/** The gateway's cases of calls to remote devices (test/cases/remote.json); ssh.test.ts has the rest. */
 import { expect, test } from "vitest";
 import cases from "../../test/cases/remote.json";
 import { script } from "../../test/scripted-model.ts";
 import { until } from "../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 
-/** They are about a process on another machine. */
+/** These concern a process on another machine. */
 const OVER_SSH = ["remote/cancel-confirmed"];
-/** A machine under load is slow now and then; what is meant is that it need not be. */
+/** A loaded machine is sometimes slow; one fast attempt is enough. */
 const ATTEMPTS = 10;
 
 type Case = {
@@ -20,7 +20,7 @@ function caseOf(id: string): Case {
   return (cases as Case[]).find((one) => one.id === id) ?? expect.fail(`no case ${id}`);
 }
 
-test("every case has a place", () => {
+test("every case is tested somewhere", () => {
   const here = ["offline", "timeout-after-ack", "late-answer", "transport-shorter-than-command"];
   expect(cases.map(({ id }) => id).toSorted()).toEqual(
     [...here.map((name) => `remote/${name}`), ...OVER_SSH].toSorted(),
@@ -36,7 +36,7 @@ test("remote/offline", async () => {
     const { body } = await call("attic", "cpu");
     best = Math.min(best, performance.now() - startedAt);
     expect(body.calls[0]?.error_type).toBe(wanted.error);
-    // To try again is safe: that is what the model is told, and true.
+    // The model is told that a retry is safe, which is true.
     expect(body.calls[0]?.error?.includes("Nothing was run.")).toBe(wanted.retry === "safe");
   }
   expect(best).toBeLessThan(wanted.maxMs ?? 0);
@@ -81,7 +81,7 @@ test("remote/transport-shorter-than-command", async () => {
   };
   const { body } = await call("pi", "cpu");
   expect(body.calls[0]?.status === "success").toBe(wanted.ok);
-  // Whoever carries the call waits for longer than the tool may take.
+  // The transport waits longer than the tool may take.
   const { expires_in_ms, payload } = bridge.calls()[0] ?? expect.fail("it was not sent");
   const device = JSON.parse(payload).expires_in_ms;
   expect(device).toBeGreaterThan(input.timeoutMs ?? 0);

@@ -1,4 +1,4 @@
-/** Chats that their clients keep: what a request costs, and what the object that they share holds in memory. */
+/** Chats whose clients keep the history: the cost of a request, and the memory of the object that they share. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
@@ -12,7 +12,7 @@ import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
 import { TurnFinder } from "./turn-finder.ts";
 
-/** Counts what is read from a storage: rows as they are billed, and characters of what comes back. */
+/** Counts the reads of a storage: rows as they are billed, and characters. */
 function counting(storage: DurableObjectStorage) {
   const cursors: Array<{ rowsRead: number }> = [];
   let chars = 0;
@@ -33,14 +33,14 @@ function counting(storage: DurableObjectStorage) {
   };
   const counted = { sql: { exec }, transactionSync: <T>(work: () => T) => storage.transactionSync(work) };
   return {
-    // SAFETY: all that a transcript asks of it.
+    // SAFETY: has everything that a transcript uses.
     storage: counted as unknown as DurableObjectStorage,
     chars: () => chars,
     rows: () => cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
   };
 }
 
-/** Counts the turns that somebody looks at. */
+/** Counts the turns that are read. */
 function lookedAt(transcript: Transcript) {
   let looks = 0;
   const counted = new Proxy(transcript, {
@@ -81,7 +81,7 @@ function begin(transcript: Transcript, text: string, brought: ClientContext, isS
   return turn;
 }
 
-/** A turn with an answer. @param reads the agent whose words the model read before */
+/** A turn with an answer. @param reads the agent whose text the model read before */
 function exchange(
   transcript: Transcript,
   text: string,
@@ -108,7 +108,7 @@ function exchange(
   return transcript.turnAt(turn.n) as Turn;
 }
 
-/** A chat of so many exchanges, of which the client sends all each time; the second one read words of `pi`. */
+/** A chat with this many exchanges, all of which the client sends each time; the second one read text of `pi`. */
 function chatOf(length: number, transcript: Transcript, isShared: boolean, mark = ""): ClientHistoryEntry[] {
   const history: ClientHistoryEntry[] = [];
   for (let n = 1; n <= length; n += 1) {
@@ -121,7 +121,10 @@ function chatOf(length: number, transcript: Transcript, isShared: boolean, mark 
 
 type Cost = { request: number; step: number; rows: number };
 
-/** What the next request of a chat costs in an object that has just woken: looks and rows to begin it, and looks at each step. */
+/**
+ * The cost of a chat's next request in an object that has just woken: reads and rows at its begin, and reads at each
+ * step.
+ */
 async function costOf(length: number, isShared: boolean): Promise<Cost> {
   return await inObject((storage) => {
     const history = chatOf(length, new Transcript(storage, isShared), isShared);
@@ -140,19 +143,19 @@ test.each([
   ["a chat without a name", true],
   ["a named chat that its client sends whole", false],
 ])(
-  "G7 what %s costs grows with its length, at a request and at each step",
+  "G7 the cost of %s grows with its length, per request and per step",
   async (_, isShared) => {
     const [short, long] = [await costOf(60, isShared), await costOf(120, isShared)];
     expect(long.request / short.request).toBeLessThan(2.5);
     expect(long.rows / short.rows).toBeLessThan(2.5);
     expect(long.step / short.step).toBeLessThan(2.5);
-    // A step of a chat without a name reads the sources in its row.
+    // A step of a chat without a name reads the sources from its row.
     if (isShared) expect(long.step).toBe(short.step);
   },
   60_000,
 );
 
-test("G7 what answers that are all the same cost grows with their number", async () => {
+test("G7 the cost of identical answers grows with their number", async () => {
   const cost = (length: number) =>
     inObject((storage) => {
       const transcript = new Transcript(storage, true);
@@ -169,7 +172,7 @@ test("G7 what answers that are all the same cost grows with their number", async
   expect((await cost(80)) / (await cost(40))).toBeLessThan(2.5);
 }, 60_000);
 
-test("S5 of a chat's words that no turn of ours said, nothing is known", async () => {
+test("S5 words in a chat that no turn of ours produced have unknown sources", async () => {
   const sources = await inObject((storage) => {
     const transcript = new Transcript(storage, true);
     const history = chatOf(3, transcript, true);
@@ -179,7 +182,7 @@ test("S5 of a chat's words that no turn of ours said, nothing is known", async (
       known: said(...history),
       clean: said(...history.slice(0, 2)),
       unknown: said(...history.slice(0, 2), { role: "assistant", text: "answer 9" }),
-      // A turn does not know what is said after it.
+      // A turn does not know later messages.
       later: said({ role: "assistant", text: "and now" }),
       withCall: said({ role: "assistant", text: "answer 1", calls: [{ id: "c", name: "x", arguments: "" }] }),
       picture: said({ role: "user", text: "see", images: ["https://example.org/a.png"] }),
@@ -198,11 +201,11 @@ test("S5 of a chat's words that no turn of ours said, nothing is known", async (
   });
 });
 
-test("S5 an answer that goes on from a tainted turn is tainted itself, where its chat is told by its words", async () => {
+test("S5 an answer that continues a tainted turn is tainted itself, if its chat is identified by its words", async () => {
   const sources = await inObject((storage) => {
     const transcript = new Transcript(storage, true);
     const read = exchange(transcript, "look", "it says", { history: [] }, true, "nas");
-    // Nothing but the turn before brought a word of nas into this one.
+    // Only the previous turn brought words of nas into this one.
     exchange(transcript, "and?", "so it is", { after: read.id }, true);
     const history: ClientHistoryEntry[] = [{ role: "assistant", text: "so it is" }];
     return sourcesFor(transcript, begin(transcript, "now", { history }, true));
@@ -210,7 +213,7 @@ test("S5 an answer that goes on from a tainted turn is tainted itself, where its
   expect(sources).toEqual(["agent:nas"]);
 });
 
-test("S5 in a named chat, an answer stays tainted when its client removes what it came from", async () => {
+test("S5 in a named chat, an answer stays tainted when its client removes its source", async () => {
   const sources = await inObject((storage) => {
     const transcript = new Transcript(storage);
     const history = chatOf(3, transcript, false);
@@ -219,7 +222,7 @@ test("S5 in a named chat, an answer stays tainted when its client removes what i
   expect(sources).toEqual(["agent:pi"]);
 });
 
-/** Whether the words that a client brought are those of a turn that answered with two pictures and a file below. */
+/** Returns a check: do a client's words belong to a turn that answered with two pictures and a file below its text? */
 function knownIn(storage: DurableObjectStorage): (text: string) => boolean {
   const transcript = new Transcript(storage, true);
   const turn = begin(transcript, "how full is it?", { history: [] }, true);
@@ -242,12 +245,12 @@ function knownIn(storage: DurableObjectStorage): (text: string) => boolean {
   transcript.addReply(turn.n, asked ?? null, { ...answer, calls: [] }, "m", undefined);
   const said = transcript.turnAt(turn.n);
   if (!said || !transcript.finish(said, "done", answer.text)) throw new Error("it has ended");
-  // One that has no answer says nothing, so no words are its own.
+  // A turn without an answer has no words.
   begin(transcript, "and now?", { history: [] }, true);
   return (text) => new TurnFinder(transcript, [{ role: "assistant", text }]).answering(text).size > 0;
 }
 
-test("G7 an answer is known with the names of what its own calls brought below it, and with no other words", async () => {
+test("G7 an answer is recognised with the names of its own files below it, and with no other words", async () => {
   const texts = {
     known: [
       "It is 7 %.",
@@ -282,7 +285,7 @@ test.each([" ", "[", "]", "[]", "[ ", "\n", "a ", "[pi look]"])(
   },
 );
 
-/** Of each turn of an object that chats share: who, when, what it was answered and whose words are in it. */
+/** For each turn of an object that chats share: the caller, the time, the answer and the sources. */
 const TURN_CHARS = 1_000;
 
 test("G7 large histories, tools and results of chats that share an object are not in memory after a wake", async () => {
@@ -323,7 +326,7 @@ test("G7 large histories, tools and results of chats that share an object are no
   expect(read.whole).toBe(50_000);
 }, 60_000);
 
-test("G7 the budget of a conversation counts the turns of its own chat, also beside one with the same words", async () => {
+test("G7 a conversation's budget counts the turns of its own chat, even next to one with the same words", async () => {
   const spent = await inObject((storage) => {
     const transcript = new Transcript(storage, true);
     const spentIn = (turn: Turn) => transcript.spent(turn.n, turnsOfChat(transcript, turn)).conversation;
@@ -331,7 +334,7 @@ test("G7 the budget of a conversation counts the turns of its own chat, also bes
     const stranger = begin(transcript, "status?", { history: [] }, true);
     transcript.finish(stranger, "done", "ok");
     const history = chatOf(3, transcript, true);
-    // Another chat goes the same way, for longer.
+    // Another chat with the same words, and longer.
     chatOf(6, transcript, true);
     const own = begin(transcript, "now", { history }, true);
     const first = exchange(transcript, "a", "b", { history: [] }, true);

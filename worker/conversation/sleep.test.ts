@@ -8,7 +8,7 @@ import { agent, ask, CPU, TestBridge } from "../../test/workerd.ts";
 /** Longer than the 10 s after which an idle object hibernates, and than the conversation's lease. */
 const TOOL_MS = 45_000;
 
-/** Marks the instance that is in memory now; a rebuilt one does not have the mark. */
+/** Marks the instance in memory; a rebuilt one lacks the mark. */
 async function mark(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (instance) => Object.assign(instance, { marked: true }));
 }
@@ -17,7 +17,7 @@ async function isRebuilt(stub: DurableObjectStub): Promise<boolean> {
   return await runInDurableObject(stub, (instance) => !("marked" in instance));
 }
 
-/** All but the counts of calls and turns and the list for back-ups, which are written at their ends. */
+/** Counts all rows except those of calls, turns and the backup list, which are written at their ends. */
 async function rowsOf(stub: DurableObjectStub): Promise<number> {
   return await runInDurableObject(stub, (_, { storage }) => {
     const tables = storage.sql
@@ -51,12 +51,12 @@ test("while a device works for 45 s both objects sleep, nothing is written, and 
   const call = await until(() => bridge.calls()[0]);
   await Promise.all([mark(home), mark(conversation)]);
   const before = await Promise.all([rowsOf(home), rowsOf(conversation)]);
-  // The tool's own time: there is nothing else to wait for.
+  // The tool's own time, because there is no other condition to wait for.
   await new Promise((done) => setTimeout(done, TOOL_MS));
   bridge.report(call.id, "pi", { status: "success", result: "load 0.5" });
   expect(await stream).toContain('"answer":"It is load 0.5"');
   expect(await Promise.all([isRebuilt(home), isRebuilt(conversation)])).toEqual([true, true]);
   const settled = await Promise.all([rowsOf(home), rowsOf(conversation)]);
-  // No row for the wait: the call was there; the answer's message is the only one since.
+  // The wait adds no row: the call existed before, and only the answer's message is new.
   expect(settled).toEqual([before[0], before[1] + 1]);
 }, 70_000);

@@ -1,9 +1,7 @@
 /**
- * Every state of a Conversation in which calls are out or people are asked, stopped there: the turn gets one answer,
- * and each call goes to the bridge once.
- *
- * States that are one in the code, and so have one row: an action, a prompt and a foreign agent's call are all a
- * call to the Conversation; one whose question was answered is a call that is out.
+ * Every state of a Conversation with open calls or questions, stopped there: the turn gets one answer, and each call
+ * goes to the bridge once. States that share their code share a row: an action, a prompt and a foreign agent's call are
+ * all a call to the Conversation; one whose question was answered is an open call.
  */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
@@ -75,7 +73,7 @@ stopConversationWhile({
     hangUp.abort();
     await waiting.catch(() => undefined);
     await stop();
-    // What an earlier row proves with a waiting client: here nothing but the alarm is left.
+    // An earlier row proves this with a waiting client; here only the alarm remains.
     expect(await alarmOf(conversationOf(id))).not.toBeNull();
     expect(await runDurableObjectAlarm(conversationOf(id))).toBe(true);
     bridge.report(call, "pi", sounds);
@@ -108,7 +106,7 @@ stopConversationWhile({
     expect(bridge.calls()).toHaveLength(6);
   },
 
-  // The model step once more, here with a result that must not be lost or asked for again.
+  // The model step again, here with a result that must not be lost or requested again.
   "a result is there, the model is asked with it": async ({ id, bridge, stop }) => {
     bridge.onCall = () => sounds;
     const text = script({ calls: [siren] }, { hold: id, step: results }, results);
@@ -131,11 +129,11 @@ stopConversationWhile({
     expect((await waiting).body).toMatchObject({ status: "done", answer: "you said left" });
     expect(await questionsOf(id)).toMatchObject([{ id: question.id, answer: "left", answered_by: "anna" }]);
     await expectTurns(id, [{ answer: "you said left", calls: [{ id: call }] }]);
-    // The siren once, the answer once.
+    // One siren and one answer.
     expect(bridge.calls()).toHaveLength(2);
   },
 
-  // For the Conversation the same as a question; told apart because it must not be taken for given.
+  // For the Conversation this equals a question; it has its own row because it must not count as granted.
   "a device's approval is open": async ({ id, bridge, stop }) => {
     const { waiting, call } = await sirenOut(id, bridge);
     answerEnds(bridge, call, (answer) => (answer === "approve" ? "it sounds" : "no"));

@@ -1,6 +1,6 @@
 /**
- * Every state of a Conversation around the end of a turn, stopped there: what is to come afterwards, who is still
- * waiting, cancelling and forgetting.
+ * Every state of a Conversation around the end of a turn, stopped there: later results, waiting clients, cancelling and
+ * deleting.
  */
 import { runInDurableObject } from "cloudflare:test";
 import { expect, onTestFinished } from "vitest";
@@ -40,7 +40,7 @@ stopConversationWhile({
     expect(bridge.calls()).toHaveLength(1);
   },
 
-  // Whoever hears of it only the second time goes on all the same: the call may wait for days.
+  // A conversation that learns of it only the second time continues too; the call may wait for days.
   "Home has queued a call, the turn does not know": async ({ id, bridge, stop }) => {
     const submit = hold(Home, "submit", "after");
     const water = { calls: [on("garden", { action: "water" })] };
@@ -102,7 +102,7 @@ stopConversationWhile({
 
   "its end is written, whoever waits not told yet": async ({ how, id, stop }) => {
     const text = script({ text: "The end." }, { text: "Once more." });
-    // It is written and told in one go, so a crash in between has to come from within.
+    // It is written and sent together, so the crash in between has to come from within.
     const { ended } = Subscribers.prototype;
     onTestFinished(() => {
       Subscribers.prototype.ended = ended;
@@ -119,7 +119,7 @@ stopConversationWhile({
     await until(() => told);
     if (how === "evict") await stop();
     await client.ended;
-    // Reply and end are one write: a crash before it is durable loses both, and nobody has heard of either.
+    // Reply and end are one write: a crash before it loses both, and no client has seen either.
     const answer = how === "evict" ? "The end." : "Once more.";
     expect(client.of("done")).toMatchObject([{ status: "done", answer }]);
     await expectTurns(id, [{ answer }]);
@@ -153,7 +153,7 @@ stopConversationWhile({
     await stopping.reached();
     await stop(stopping.release);
     expect((await forgotten).status).toBe(how === "evict" ? 204 : 500);
-    // Who was told that it went wrong asks again.
+    // A client that was told of an error asks again.
     if (how === "abort") expect((await forget()).status).toBe(204);
     await waiting;
     expect(await turnsOf(id)).toEqual([]);
@@ -168,13 +168,13 @@ async function expectCancelled(
   cancelled: Promise<Response>,
   waiting: ReturnType<typeof say>,
 ): Promise<void> {
-  // Who asked for it may not hear of it any more; the turn is cancelled all the same.
+  // The caller may get no answer any more; the turn is cancelled anyway.
   if (how === "evict") expect(await (await cancelled).json()).toMatchObject({ status: "cancelled" });
   else expect((await cancelled).status).toBe(500);
   expect((await waiting).body.status).toBe("cancelled");
   const answer = "Cancelled. One call was with a device already; whether it ran is unknown.";
   await expectTurns(id, [{ status: "cancelled", answer, calls: [{ error_type: "outcome_unknown" }] }]);
-  // The device is told once, and not asked again.
+  // The device gets the cancel once, and is not asked again.
   const told = bridge.received.flatMap((frame) => (frame.t === "publish" ? [JSON.parse(frame.payload)] : []));
   expect(told.filter(({ command }) => command === "cancel")).toHaveLength(1);
   expect(bridge.calls()).toHaveLength(1);

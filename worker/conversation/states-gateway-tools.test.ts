@@ -1,4 +1,4 @@
-/** The states of a Conversation in which a tool of the gateway's own is at work, stopped there. */
+/** The states of a Conversation in which one of the gateway's own tools runs, stopped there. */
 import { expect } from "vitest";
 import { fetching, html, withWeb } from "../../test/gateway-web.ts";
 import { script } from "../../test/scripted-model.ts";
@@ -53,7 +53,7 @@ stopConversationWhile({
     });
     const { body } = await waiting;
     expect(body.answer).toContain(how === "evict" ? "first try" : "second try");
-    // Made twice after a crash, and one line all the same: it is one call.
+    // After a crash it runs twice, and still gives one line, because it is one call.
     expect(await linesOf(id)).toMatchObject([{ call_id: body.calls[0]?.id, result: "success" }]);
   },
 

@@ -1,9 +1,8 @@
 /**
- * Every state of a Conversation in which the model is asked, stopped there: the turn gets one answer, and the model
- * is asked as often as it has to be.
- *
- * States that are one in the code, and so have one row: a model call in a later step, the one that sums up at a
- * limit, and the first of a turn that a job's result sets off are all the model step, which reads the same rows.
+ * Every state of a Conversation in which the model is asked, stopped there: the turn gets one answer, and the model is
+ * asked no more often than needed. States that share their code share a row: a model call in a later step, the summary
+ * at a limit, and the first call of a turn that a job's result starts are all the model step, which reads the same
+ * rows.
  */
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
@@ -50,7 +49,7 @@ stopConversationWhile({
     await client.ended;
     const answer = how === "evict" ? "The first answer." : "The second answer.";
     expect(client.of("done")).toMatchObject([{ status: "done", answer }]);
-    // What was on the screen of the answer that broke off is taken back.
+    // The partial text of the broken answer is removed from the screen.
     expect(client.text).toBe(answer);
     await expectTurns(id, [{ answer }]);
   },
@@ -64,7 +63,7 @@ stopConversationWhile({
     });
     const before = await turnRows(id);
     await stop();
-    // Neither the pause nor the count of tries is forgotten: else a crash would hammer the endpoint for ever.
+    // Pause and count of attempts are kept, because otherwise a crash would make it hammer the endpoint forever.
     expect(await turnRows(id)).toEqual(before);
     expect((await waiting).body).toMatchObject({ status: "done", answer: "At last." });
     expect(await modelCalls(text)).toBe(2);
@@ -80,7 +79,7 @@ stopConversationWhile({
     await stop(() => releaseModel(id));
     const answer = how === "evict" ? "Of the second." : "Again.";
     expect((await waiting).body).toMatchObject({ status: "done", answer });
-    // The one with the wrong key is not asked anew.
+    // The model with the wrong key is not asked again.
     const again = how === "evict" ? [] : ["scripted-2"];
     expect(await modelsAsked(text)).toEqual(["scripted", "scripted-2", ...again]);
     await expectTurns(id, [{ answer }]);

@@ -14,7 +14,7 @@ const asked = (outcome: Outcome) =>
 
 const QUEUED = "Queued: agent 'pi' is not online. Nothing has run yet.";
 
-test("C10 what is quoted to a person after a failed turn has no advice; the model's note of it has", () => {
+test("C10 a failed turn's text for the person has no advice; the model's note has it", () => {
   const outcome: Outcome = {
     status: "success",
     text: QUEUED,
@@ -27,12 +27,12 @@ test("C10 what is quoted to a person after a failed turn has no advice; the mode
   expect(lateNote(storedCall(outcome), outcome)).toContain(`Result:\n${QUEUED}\nSay so.`);
 });
 
-test("C10 a row of 0.2.0 has the advice in its text, and shows it to nobody", () => {
+test("C10 a row of 0.2.0 has the advice in its text, and does not show it to people", () => {
   const text = `${QUEUED} Tell the user that.`;
   const old: Outcome = { status: "success", text, job: "job-12345", elapsedMs: 0 };
   expect(storedCall(old).outcome).toEqual({ ...old, text: QUEUED, advice: "Tell the user that." });
   expect(tryAgain(asked(old))).toBe(`Before that I got: ${QUEUED}`);
-  // A result is the tool's own text, however it sounds.
+  // A result is the tool's own text, whatever it says.
   const result: Outcome = { status: "success", text: "Tell the user that.", elapsedMs: 0 };
   expect(storedCall(result).outcome).toEqual(result);
   const now: Outcome = { status: "error", text: "Error: 1.\nTell the user.", elapsedMs: 0, sources: [] };

@@ -1,4 +1,4 @@
-/** What people do in a chat, with the conversation stopped in the middle of it: the platform brings it once more. */
+/** Commands in a chat, with the conversation stopped during them: the platform delivers the message again. */
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const origin = { principal: "anna", role: "owner", channel: "generic" } as const
 
 afterEach(reset);
 
-/** A chat in which one turn is with a device and another one waits behind it. */
+/** A chat with one turn at a device and another turn in the queue. */
 async function busyChat() {
   const bridge = await TestBridge.connect(AGENTS);
   const chat = () => env.CONVERSATION.getByName("a/generic/home/1");
@@ -29,7 +29,7 @@ async function busyChat() {
 }
 
 test(
-  "/stop ends every turn, also where the conversation is stopped while it ends the first",
+  "/stop ends every turn, even if the conversation is stopped while it ends the first",
   async () => {
     const { bridge, chat, deliver, call, turns } = await busyChat();
     const stopping = hold(Home, "cancel", "before");
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  "/new forgets what was said, also where the conversation is stopped in the middle of it",
+  "/new deletes the messages, even if the conversation is stopped during it",
   async () => {
     const { chat, deliver, turns } = await busyChat();
     const stopping = hold(Home, "cancel", "before");
@@ -60,7 +60,7 @@ test(
     await renewed;
     expect(await deliver("3", renew)).toEqual({ words: expect.stringContaining("A new conversation") });
     expect(await turns()).toEqual([]);
-    // And that was it.
+    // No more messages follow.
     expect(await deliver("3", renew)).toEqual({});
   },
   WITHIN_MS,

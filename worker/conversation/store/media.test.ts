@@ -18,7 +18,7 @@ type Shown = Answer & {
   calls: Array<{ media?: Array<{ id: string; media_type: string; bytes: number; sha256: string }> }>;
 };
 
-/** Bytes that begin like a JPEG and never repeat, so that a lost or swapped part shows. */
+/** Bytes that begin like a JPEG and never repeat, so that a lost or swapped part is noticed. */
 function picture(bytes: number): Uint8Array {
   const data = new Uint8Array(bytes);
   for (let at = 0; at < bytes; at += 1) data[at] = (at * 31 + (at >> 8)) & 0xff;
@@ -37,7 +37,7 @@ async function camera() {
   return bridge;
 }
 
-/** What the gateway answers to a device that has something to bring. */
+/** Returns the gateway's answer to a device that wants to upload. */
 async function uploadFor(bridge: TestBridge, call: string, data: Uint8Array, mediaType = "image/jpeg") {
   const upload_id = crypto.randomUUID();
   const { sha256 } = await newMedia("", mediaType, data);
@@ -66,7 +66,7 @@ const put = (upload: { url: string; token: string }, body: Uint8Array) =>
   });
 
 describe("a picture within a report", () => {
-  test("is kept, shown to the model after the batch, and served to who may see the conversation", async () => {
+  test("is stored, shown to the model after the batch, and served to the conversation's readers", async () => {
     const bridge = await camera();
     const data = picture(30_000);
     bridge.onCall = () => ({
@@ -92,16 +92,16 @@ describe("a picture within a report", () => {
       headers: { "if-none-match": served.headers.get("etag") ?? "" },
     });
     expect(again.status).toBe(304);
-    // Another home's token finds nothing there, and nobody does without one.
+    // Another home's token finds nothing there, and a request without a token neither.
     expect((await ask(`/v1/media/${media?.id}`, { token: TOKENS.otherHome })).status).toBe(404);
     expect((await ask(`/v1/media/${media?.id}`, { token: null })).status).toBe(401);
-    // A later turn's model still sees it, and after the conversation is forgotten nobody does.
+    // A later turn's model still sees it; after the conversation is deleted it is gone.
     expect((await say("inline", script({ text: "$pictures" }))).body.answer).toContain("data:image/jpeg");
     await ask("/v1/conversations/inline", { method: "DELETE" });
     expect((await ask(`/v1/media/${media?.id}`)).status).toBe(404);
   });
 
-  test("is left out when it is not what it says, and the answer stands", async () => {
+  test("is left out when its content does not match its type, and the answer stays", async () => {
     const bridge = await camera();
     bridge.onCall = () => ({
       status: "success",
@@ -132,7 +132,7 @@ describe("an upload", () => {
     const upload = await uploadFor(bridge, call?.id ?? "", data);
     expect(upload.url).toMatch(/^https:\/\/gateway\/v1\/media\//);
     expect((await put(upload, data)).status).toBe(204);
-    // The device did not hear of it and brings it again.
+    // The device got no answer and sends it again.
     expect((await put(upload, data)).status).toBe(204);
     await abortAllDurableObjects();
     const anew = await camera();
@@ -145,7 +145,7 @@ describe("an upload", () => {
     expect(new Uint8Array(await served.arrayBuffer())).toEqual(data);
   });
 
-  test("is for these bytes, this place and five minutes alone", async () => {
+  test("is valid only for these bytes, this place and five minutes", async () => {
     const bridge = await camera();
     const turn = say("narrow", script(look, { text: "$results" }));
     const [call] = await until(() => (bridge.calls().length > 0 ? bridge.calls() : undefined));
@@ -158,7 +158,7 @@ describe("an upload", () => {
     const forged = { ...upload, token: upload.token.slice(0, -4).concat("AAAA") };
     expect((await put(forged, data)).status).toBe(401);
     expect((await put({ ...upload, token: TOKENS.owner }, data)).status).toBe(401);
-    // Nor is the token good for anything else.
+    // The token is also not valid for anything else.
     expect((await ask("/v1/agents", { token: upload.token })).status).toBe(401);
     expect((await put(upload, data)).status).toBe(204);
     bridge.report(call?.id ?? "", "eye", { status: "success", result: "ok" });
@@ -194,7 +194,7 @@ describe("an upload", () => {
     await turn;
   });
 
-  test("for a command from the API is kept too, for who may command", async () => {
+  test("for a command from the API is stored too, for callers who may command", async () => {
     const bridge = await camera();
     const data = new TextEncoder().encode("<h1>hello</h1><script>alert(1)</script>");
     const command = ask("/v1/agents/eye/commands", {
@@ -214,7 +214,7 @@ describe("an upload", () => {
   });
 });
 
-test("a person's picture is kept as one, and an odd one is refused by name", async () => {
+test("a person's picture is stored as such, and an invalid one is refused by name", async () => {
   const url = `data:image/png;base64,${base64(picture(200_000))}`;
   const text = script({ text: "$pictures" });
   const { body } = await say("person", text, { body: JSON.stringify({ text, images: [url] }) });
@@ -229,7 +229,7 @@ test("a person's picture is kept as one, and an odd one is refused by name", asy
   expect([odd.status, odd.body.error?.message]).toEqual([400, "images: a data: URL holds no base64"]);
 });
 
-test("what is kept goes by age and by size, the oldest first, and no row is above 512 KiB", async () => {
+test("stored files are deleted by age and by size, the oldest first, and no row exceeds 512 KiB", async () => {
   const stub = env.CONVERSATION.getByName(`a/api/${crypto.randomUUID()}`);
   await runInDurableObject(stub, async (_, { storage }) => {
     migrate(storage, CONVERSATION_MIGRATIONS);
@@ -240,7 +240,7 @@ test("what is kept goes by age and by size, the oldest first, and no row is abov
       store.add(await newMedia(id, "image/png", picture(1_200_000)));
       storage.sql.exec("UPDATE media SET created_at = created_at - ? WHERE id = ?", 10_000 * (3 - at), id);
     }
-    // Three of 1.2 MB are more than 3 MiB: the first went when the third came.
+    // Three of 1.2 MB exceed 3 MiB: the third displaced the first.
     expect(ids.map((id) => store.has(id))).toEqual([false, true, true]);
     const { largest } = storage.sql
       .exec<{ largest: number }>("SELECT MAX(length(data)) AS largest FROM media_part")
@@ -254,7 +254,7 @@ test("what is kept goes by age and by size, the oldest first, and no row is abov
   });
 });
 
-test("an id names its conversation, and nothing else passes for one", () => {
+test("an id contains its conversation, and no other text is accepted as an id", () => {
   const id = mediaId(crypto.randomUUID(), "a/api/kitchen.1");
   expect(conversationOfMedia(id)).toEqual({ channel: "api", conversation: "kitchen.1" });
   for (const text of ["", "api", "api/../x/", "API/x", "api/x/y"])

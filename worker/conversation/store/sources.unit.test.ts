@@ -7,7 +7,7 @@ const call = (name: string, args: Record<string, unknown>) => ({ name, args }) a
 const outcome = (more: Record<string, unknown>) =>
   ({ status: "success", text: "x", elapsedMs: 1, ...more }) as Outcome;
 
-test("S5 an outcome of 0.2.0 that was tainted stays a stranger's text, for its own device too", () => {
+test("S5 a tainted outcome of 0.2.0 stays a stranger's text, also for its own device", () => {
   const toPi = call("edge_call", { agent_id: "pi" });
   expect(outcomeSources(toPi, outcome({ tainted: true }))).toEqual(["agent:pi", "*"]);
   expect(outcomeSources(toPi, outcome({ tainted: false }))).toEqual(["agent:pi"]);

@@ -1,4 +1,4 @@
-/** What a conversation reads of its rows: Cloudflare bills each, and a long conversation has many. */
+/** The rows that a conversation reads: Cloudflare bills each, and a long conversation has many. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ const turn = (): NewTurn => ({
   origin: { principal: "anna", role: "owner", channel: "api" },
 });
 
-/** A turn with one call and a question in its middle, and everything that is read meanwhile. */
+/** A turn with a call and a question, and all its reads. */
 function wholeTurn(transcript: Transcript): void {
   const { turn: begun } = transcript.begin(turn());
   const [said] = transcript.entriesOf(begun.n);
@@ -51,7 +51,7 @@ function wholeTurn(transcript: Transcript): void {
   transcript.questionsOf(begun.n);
 }
 
-/** Rows that were read while `work` ran. */
+/** Returns the number of rows that `work` read. */
 function rowsRead(storage: DurableObjectStorage, work: () => void): number {
   const { sql } = storage;
   const exec = sql.exec.bind(sql);
@@ -77,7 +77,7 @@ async function costsAfter(turns: number): Promise<{ first: number; next: number 
       migrate(storage, CONVERSATION_MIGRATIONS);
       const before = new Transcript(storage);
       for (let n = 0; n < turns; n += 1) wholeTurn(before);
-      // An object that was rebuilt.
+      // A rebuilt object.
       const transcript = new Transcript(storage);
       const first = rowsRead(storage, () => wholeTurn(transcript));
       return { first, next: rowsRead(storage, () => wholeTurn(transcript)) };
@@ -90,6 +90,6 @@ test("a long conversation is read once when its object is built, and then a turn
   const long = await costsAfter(300);
   expect(long.next).toBe(short.next);
   expect(short.next).toBeLessThan(40);
-  // Each turn is a row itself, with three messages, a call and a question.
+  // Each turn is a row, with three messages, a call and a question.
   expect(long.first - short.first).toBeLessThanOrEqual(297 * 6);
 });
