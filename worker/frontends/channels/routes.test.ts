@@ -1,4 +1,7 @@
-/** The webhooks' routes: who gets in, and what is woken. What goes out is tested in test/e2e/channels.test.ts. */
+/**
+ * The webhooks' routes: which requests are accepted, and which objects they wake. test/e2e/channels.test.ts tests the
+ * outgoing messages.
+ */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { fromHex } from "@edgecall/core/encoding.ts";
@@ -39,7 +42,7 @@ function telegram(
   return webhook("telegram/family", JSON.stringify(update), { "x-telegram-bot-api-secret-token": secret });
 }
 
-/** How many objects of conversations hold a row: none that was not woken by somebody who may. */
+/** Returns how many conversation objects have a row; only allowed callers may cause one. */
 async function deliveries(name: string): Promise<number> {
   const stub = env.CONVERSATION.getByName(name);
   return await runInDurableObject(stub, (_, state) =>
@@ -64,7 +67,7 @@ describe("before anything is woken", () => {
     expect(await response.json()).toMatchObject({ error: { code: "unauthorized" } });
   });
 
-  test("a connection that is not there, by whatever path, is not told apart", async () => {
+  test("an unknown connection, by any path, gives the same answer", async () => {
     for (const path of [
       "telegram/other",
       "slack/family",
@@ -86,7 +89,7 @@ describe("before anything is woken", () => {
     expect((await webhook("telegram/family", new Uint8Array(600 * 1024), headers)).status).toBe(413);
   });
 
-  test("whatever is signed and whatever is not: no 5xx", async () => {
+  test("any signed or unsigned request: no 5xx", async () => {
     const paths = ["telegram/family", "slack/work", "discord/club", "whatsapp/phone", "generic/door"];
     const signed = async (path: string, body: string): Promise<Record<string, string>> => {
       const at = String(Math.floor(Date.now() / 1_000));
@@ -142,7 +145,7 @@ describe("before anything is woken", () => {
 });
 
 describe("handshakes", () => {
-  test("Slack's challenge is answered, when it is signed and fresh", async () => {
+  test("Slack's challenge is answered, if it is signed and fresh", async () => {
     const body = JSON.stringify({ type: "url_verification", challenge: "abc" });
     const headers = async (seconds: number) => {
       const mac = await hmac(CHANNEL_SECRETS.slack, `v0:${seconds}:${body}`);
@@ -157,7 +160,7 @@ describe("handshakes", () => {
       expect((await webhook("slack/work", body, await headers(now + off))).status).toBe(401);
   });
 
-  test("WhatsApp's challenge is answered for the right token alone", async () => {
+  test("WhatsApp's challenge is answered only for the right token", async () => {
     const query = (token: string) =>
       `/webhooks/whatsapp/phone?hub.mode=subscribe&hub.challenge=42&hub.verify_token=${token}`;
     expect(await (await ask(query(CHANNEL_SECRETS.verify), { token: null })).text()).toBe("42");
@@ -181,7 +184,7 @@ describe("strangers", () => {
   const codeOf = async (response: Response) =>
     /Your code is ([A-Z2-9]{6}):/.exec(((await response.json()) as { text: string }).text)?.[1];
 
-  test("get a code and no conversation; are told once a minute; an administrator lets them in and takes them out", async () => {
+  test("get a code and no conversation; are told once a minute; an administrator admits and removes them", async () => {
     const code = await codeOf(await telegram(41, "let me in"));
     expect(code).toBeDefined();
     const again = await telegram(41, "let me in!");
@@ -211,7 +214,7 @@ describe("strangers", () => {
     expect(await deliveries("a/telegram/family:41")).toBe(1);
   });
 
-  test("an id of one platform is none on another", async () => {
+  test("an id of one platform means nothing on another", async () => {
     const code = await codeOf(await telegram(43, "hello"));
     await ask(`/v1/senders/requests/${code}`, { method: "POST" });
     const home = env.HOME.getByName("a") as unknown as {
@@ -222,7 +225,7 @@ describe("strangers", () => {
     expect(await home.admit({ ...stranger, channel: "telegram" }, false)).toEqual({ role: "member" });
   });
 
-  test("at most 50 wait; who comes then is told nothing", async () => {
+  test("at most 50 wait; later strangers get no answer", async () => {
     const home = env.HOME.getByName("full") as unknown as {
       admit(stranger: Json, knock: boolean): Promise<{ knock?: Knock }>;
     };
@@ -237,7 +240,7 @@ describe("strangers", () => {
       if (notice) notices.push(notice.isLast);
     }
     expect(await knock("s50")).toBeUndefined();
-    // Owners are not told of all of them, whatever connection they come over.
+    // Owners are not told of all of them, on whatever connection they write.
     expect(notices).toEqual([false, false, false, false, true]);
   });
 
@@ -255,13 +258,13 @@ describe("strangers", () => {
     });
   });
 
-  test("dismissed: the code is gone", async () => {
+  test("dismissed: the code is invalid", async () => {
     const code = await codeOf(await telegram(42, "hello"));
     expect((await ask(`/v1/senders/requests/${code}`, { method: "DELETE" })).status).toBe(204);
     expect((await ask(`/v1/senders/requests/${code}`, { method: "POST" })).status).toBe(404);
   });
 
-  test("WhatsApp brings several at once: each is looked at by itself", async () => {
+  test("WhatsApp delivers several messages at once: each is checked by itself", async () => {
     const from = ["491", "492"];
     const value = {
       metadata: { phone_number_id: "111" },
@@ -281,7 +284,7 @@ describe("strangers", () => {
     expect(waiting.sort()).toEqual(from);
   });
 
-  test("a group that is not switched on is told nothing at all, whoever speaks there", async () => {
+  test("a group that is not enabled gets no answer, whoever writes there", async () => {
     const chat = { id: -5, type: "supergroup" };
     const message = { message_id: 1, from: { id: 1 }, chat, text: "hello" };
     const response = await telegram(1, "", { message });
@@ -297,7 +300,7 @@ describe("the generic channel answers in its response", () => {
     "idempotency-key": key,
   });
 
-  test("with the turn; the same delivery again is the same turn", async () => {
+  test("with the turn; a repeated delivery gives the same turn", async () => {
     const body = JSON.stringify({ text: script({ text: "twelve degrees" }), conversation: "hall" });
     const first = (await (await webhook("generic/door", body, headers("k1"))).json()) as Json;
     expect(first).toMatchObject({ conversation: "hall", status: "done", text: "twelve degrees", files: [] });
@@ -307,7 +310,7 @@ describe("the generic channel answers in its response", () => {
     expect(third.turn).not.toBe(first.turn);
   });
 
-  test("a command, too", async () => {
+  test("with a command's answer", async () => {
     const response = await webhook("generic/door", `{"text":"/help"}`, headers("k4"));
     expect(await response.json()).toMatchObject({
       status: "done",
@@ -315,7 +318,7 @@ describe("the generic channel answers in its response", () => {
     });
   });
 
-  test("a slip is told with the field's name", async () => {
+  test("with the name of a wrong field", async () => {
     const response = await webhook("generic/door", `{"text":"x","conversation":"../b"}`, headers("k3"));
     expect(response.status).toBe(400);
     expect(((await response.json()) as { error: { message: string } }).error.message).toContain(
@@ -335,7 +338,7 @@ test.each([
   ["", {}, false],
   ["of somebody else's", { forward_origin: { type: "user" } }, true],
   ["of somebody else's, as old servers tell", { forward_date: 1 }, true],
-])("S5 a call after a text %s is asked for where it has to be", async (_, more, isTainted) => {
+])("S5 a call after a text %s needs approval where it must", async (_, more, isTainted) => {
   const bridge = await TestBridge.connect([
     agent("pi", { features: ["tool", "prompt", "cancel", "ack", "question"], tools: [SIREN] }),
   ]);
@@ -348,7 +351,7 @@ test.each([
   expect((JSON.parse(sent.payload) as { tainted?: boolean }).tainted === true).toBe(isTainted);
 });
 
-test("S5 a command that was forwarded is none, and the model is told whose words these are", async () => {
+test("S5 a forwarded command is no command, and the model is told whose words these are", async () => {
   const word = crypto.randomUUID();
   const forwarded = { ...newChat(), forward_origin: { type: "user" } };
   expect((await telegram(KNOWN, `/help ${word}`, {}, undefined, forwarded)).status).toBe(200);
@@ -356,7 +359,7 @@ test("S5 a command that was forwarded is none, and the model is told whose words
   await until(async () => (await modelRequests({ words })).length > 0);
 });
 
-test("S5 an audio file taints as a text of somebody else's does, also when nobody could hear it", async () => {
+test("S5 an audio file taints like another person's text, also when it was not transcribed", async () => {
   const found = async (own: boolean) => {
     const name = `a/telegram/family:${newChat().chat.id}`;
     const origin = { principal: "telegram:7", role: "owner", channel: "telegram" } as const;

@@ -1,4 +1,4 @@
-/** Cloudflare Access's token, checked against a team of ours: its keys over HTTP, its signature by WebCrypto. */
+/** Cloudflare Access's token, checked with a team of ours: its keys over HTTP, its signature with WebCrypto. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,13 +46,13 @@ describe("sign-in over Cloudflare Access", () => {
     return `${text}.${base64(new Uint8Array(mac))}`;
   }
 
-  test("a person whom ACCESS_EMAILS names acts under that record, as long as Access says", async () => {
+  test("a person in ACCESS_EMAILS gets that record's rights for as long as Access says", async () => {
     const entry = await accessEntry(env(), await jwt());
     expect(entry).toMatchObject({ ok: true, token: { name: "anna", home: "a", role: "owner" } });
     expect(entry.ok && entry.seconds).toBeLessThanOrEqual(600);
   });
 
-  test("nobody else does", async () => {
+  test("other people get none", async () => {
     const other = (await crypto.subtle.generateKey(RSA, true, ["sign", "verify"])) as CryptoKeyPair;
     const good = await jwt();
     const [head, , mac] = good.split(".");
@@ -79,7 +79,7 @@ describe("sign-in over Cloudflare Access", () => {
     for (const [token, why] of refused) expect(await accessEntry(env(), token)).toEqual({ ok: false, why });
   });
 
-  test("a setting that is wrong is named", async () => {
+  test("a wrong setting is named", async () => {
     await expect(accessEntry(env({ ACCESS_EMAILS: "anna@example.org=nobody" }), await jwt())).rejects.toThrow(
       "ACCESS_EMAILS: expected EMAIL=NAME of a record in API_TOKENS, got 'anna@example.org=nobody'",
     );

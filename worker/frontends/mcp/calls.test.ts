@@ -11,7 +11,7 @@ import { Ledger } from "../../home/calls/ledger.ts";
 import { HomeTokens } from "../../home/tokens.ts";
 import { RECHECK } from "../../http/object-stream.ts";
 
-// The first request loads the Worker, module by module: without a bundle that takes longer than a test may.
+// The first request loads the Worker module by module, which takes longer without a bundle than a test may.
 beforeAll(async () => void (await listed()), 30_000);
 
 const RECHECK_MS = RECHECK.everyMs;
@@ -49,7 +49,7 @@ const answer = (id: string, text: string) =>
   ask(`/v1/questions/${id}`, { method: "POST", body: JSON.stringify({ answer: text }) });
 
 describe("a call", () => {
-  test("by edge_call and by its own name: the device is told who asked", async () => {
+  test("by edge_call and by its own name: the device learns who asked", async () => {
     const bridge = await withPi();
     bridge.onCall = () => success;
     const direct = await call("edge_call", { agent_id: "pi", action: "cpu" });
@@ -73,7 +73,7 @@ describe("a call", () => {
     });
   });
 
-  test("that fails says so; one that cannot be is refused without a device", async () => {
+  test("that fails is reported as such; an impossible one is refused without a device", async () => {
     const bridge = await withPi();
     bridge.onCall = () => ({
       status: "error",
@@ -107,7 +107,7 @@ describe("a call", () => {
     expect(bridge.calls()).toHaveLength(2);
   });
 
-  test("tells progress to who gave a token for it", async () => {
+  test("sends progress to the client that gave a token for it", async () => {
     const bridge = await withPi();
     bridge.onCall = ({ id, payload }) => {
       expect(JSON.parse(payload)).toMatchObject({ watch: true });
@@ -125,7 +125,7 @@ describe("a call", () => {
     expect(messages[0]?.params).toEqual({ progressToken: "p", progress: 1, message: "half way" });
   });
 
-  test("that takes longer than the client waits goes on, and is looked for again", async () => {
+  test("that takes longer than the client waits continues, and can be looked up", async () => {
     const bridge = await withPi();
     const running = await call("pi__cpu", {}, { headers: { "edgecall-wait": "0" } });
     expect(textOf(running)).toMatch(/^Still running on 'pi'/);
@@ -134,7 +134,7 @@ describe("a call", () => {
     expect(textOf(await call("edge_result", { agent_id: "pi", call_id: id }))).toBe("load 0.5");
   });
 
-  test("that is accepted and done later is no success, and its result is there then", async () => {
+  test("that is accepted and done later is no success, and its result can be looked up then", async () => {
     const bridge = await withPi();
     bridge.onCall = () => ({ status: "accepted", tool: "cpu", result: "begun", job: "job-0001" });
     const accepted = await call("pi__cpu", {});
@@ -144,7 +144,7 @@ describe("a call", () => {
     expect(textOf(await call("edge_result", { agent_id: "pi", call_id: "job-0001" }))).toBe("load 0.5");
   });
 
-  test("to an agent that is away is refused at once, or waits for it where the action may", async () => {
+  test("to an offline agent is refused at once, or waits if the action may", async () => {
     const tools = [CPU, { ...CPU, name: "later", queue_ms: 3_600_000 }];
     const bridge = await withPi({ online: false, tools });
     expect((await listed()).map(({ name }) => name).slice(3)).toEqual(["pi__later"]);
@@ -157,7 +157,7 @@ describe("a call", () => {
     expect(textOf(await call("edge_result", look))).toBe("at last");
   });
 
-  test("brings a picture as a picture; a claimed file is a link and no bytes", async () => {
+  test("returns a picture as a picture; a file is a link without bytes", async () => {
     const bridge = await withPi();
     const place = btoa("mcp/somebody-elses").replace(/=+$/, "");
     const id = `${crypto.randomUUID()}.${place}`;
@@ -172,8 +172,8 @@ describe("a call", () => {
   });
 });
 
-describe("a call that a person has to approve", () => {
-  test("answers with the question's address; approved elsewhere, its result is there", async () => {
+describe("a call that needs approval", () => {
+  test("answers with the question's address; after approval elsewhere its result can be looked up", async () => {
     const bridge = await withPi();
     let asking: CallFrame | undefined;
     bridge.onCall = (frame) => {
@@ -194,14 +194,14 @@ describe("a call that a person has to approve", () => {
     expect(textOf(asked)).toContain(`https://gateway/v1/questions/${question.id}`);
     expect(question).toMatchObject({ channel: "mcp", call: asking?.id });
     const again = { agent_id: "pi", call_id: asked._meta?.["edgecall/call_id"] };
-    // Who looks before it was answered is told the same.
+    // A look-up before the answer gives the same reply.
     expect(textOf(await call("edge_result", again))).toContain(question.id);
     expect((await answer(question.id, "approve")).status).toBe(200);
     expect(textOf(await call("edge_result", again))).toBe("it sounds");
     expect(bridge.calls().filter((frame) => commandOf(frame).command === "tool")).toHaveLength(1);
   });
 
-  test("an agent that cannot ask: the gateway asks before it sends", async () => {
+  test("for an agent that cannot ask: the gateway asks before it sends", async () => {
     const bridge = await withPi({ features: ["tool", "cancel", "ack"] });
     bridge.onCall = () => ({ status: "success", tool: "siren", result: "it sounds" });
     const asked = await call("pi__siren", {});
@@ -216,7 +216,7 @@ describe("a call that a person has to approve", () => {
 });
 
 describe("edge_list and edge_result", () => {
-  test("who is there, and what it takes", async () => {
+  test("the agents, and their arguments", async () => {
     const bridge = await withPi();
     const all = JSON.parse(textOf(await call("edge_list", {}))) as { agents: object[] };
     expect(all.agents).toMatchObject([{ agent_id: "pi", online: true, actions: ["cpu", "siren"] }]);
@@ -226,7 +226,7 @@ describe("edge_list and edge_result", () => {
     bridge.close();
   });
 
-  test("no result of what is not there, or of another home", async () => {
+  test("no result of an unknown call, or of another home's", async () => {
     const bridge = await withPi();
     bridge.onCall = () => success;
     const { _meta } = await call("pi__cpu", {});
@@ -237,7 +237,7 @@ describe("edge_list and edge_result", () => {
   });
 });
 
-test("S13 a call that is waited for is not answered to a token that was revoked meanwhile", async () => {
+test("S13 the result of a pending call is not given to a token that was revoked meanwhile", async () => {
   RECHECK.everyMs = 50;
   const bridge = await withPi();
   bridge.onCall = () => undefined;
@@ -248,7 +248,7 @@ test("S13 a call that is waited for is not answered to a token that was revoked 
   };
   const waits = call("pi__cpu", {}, { token: made.token });
   const { id } = await until(() => bridge.calls()[0]);
-  // At once, so that the outcome is there when the waiting ends, and nobody who waits was told of it.
+  // Set directly, so that the outcome is there when the waiting ends, without a notice to the waiting client.
   await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
     expect(new HomeTokens(storage).revoke(made.record.id, false)).toHaveLength(1);
     const outcome = { status: "success", text: "load 0.5", elapsedMs: 1, sources: [] } as const;
@@ -273,7 +273,7 @@ async function deviceAsks(bridge: TestBridge, id: string, payload: Record<string
   bridge.send({ t: "event", id, agent: "pi", payload: JSON.stringify(event) });
 }
 
-test("any advert: the list of tools stays one that clients take", async () => {
+test("with any advert, clients accept the list of tools", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
   await fc.assert(
     fc.asyncProperty(

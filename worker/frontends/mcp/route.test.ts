@@ -3,7 +3,7 @@ import { post, rpc, tools } from "../../../test/mcp-requests.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { agent, ask, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
 
-// The first request loads the Worker, module by module: without a bundle that takes longer than a test may.
+// The first request loads the Worker module by module, which takes longer without a bundle than a test may.
 beforeAll(async () => void (await tools()), 30_000);
 
 const initialize = {
@@ -21,8 +21,8 @@ const modern = (method: string, params: object = {}) => {
   return post({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }, { headers });
 };
 
-describe("who may", () => {
-  test("no token, a token that may not ask, a page of somebody else", async () => {
+describe("access", () => {
+  test("no token, a token that may not ask, a page of another origin", async () => {
     expect((await rpc("tools/list", {}, { token: null })).status).toBe(401);
     expect((await rpc("tools/list", {}, { token: TOKENS.bridge })).status).toBe(401);
     const stranger = await rpc("tools/list", {}, { headers: { origin: "https://evil.example" } });
@@ -31,7 +31,7 @@ describe("who may", () => {
     expect((await rpc("tools/list", {}, { headers: { origin: "https://gateway" } })).status).toBe(200);
   });
 
-  test("who may only ask sees no actions, and cannot name one", async () => {
+  test("a caller that may only ask sees no actions, and cannot call one", async () => {
     await TestBridge.connect([agent("pi", { tools: [CPU, SIREN] })]);
     const mine = (await tools()).map(({ name }) => name);
     expect(mine).toEqual(["edge_list", "edge_call", "edge_result", "pi__cpu", "pi__siren"]);
@@ -46,7 +46,7 @@ describe("who may", () => {
     expect(refused.result?.content[0]?.text).toContain("lacks the scope 'command'");
   });
 
-  test("another home's agents are not there", async () => {
+  test("another home's agents are invisible", async () => {
     await TestBridge.connect([agent("pi")]);
     const others = await tools({ token: TOKENS.otherHome });
     expect(others.map(({ name }) => name)).toEqual(["edge_list", "edge_call", "edge_result"]);
@@ -57,7 +57,7 @@ describe("who may", () => {
 });
 
 describe("the protocol", () => {
-  test("a client of 2025 begins, without a session", async () => {
+  test("a client of 2025 connects, without a session", async () => {
     const { status, messages } = await post({
       jsonrpc: "2.0",
       id: 1,
@@ -111,7 +111,7 @@ describe("the protocol", () => {
     if (code !== undefined) expect(answer.messages[0]?.error?.code).toBe(code);
   });
 
-  test("a version that nobody speaks, a body that is too large, a type that is not JSON", async () => {
+  test("an unknown version, a body that is too large, a type that is not JSON", async () => {
     const headers = { "mcp-protocol-version": "1999-01-01" };
     expect((await rpc("tools/list", {}, { headers })).status).toBe(400);
     expect((await rpc("tools/list", { x: "y".repeat(300_000) })).status).toBe(413);

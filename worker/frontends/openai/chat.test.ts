@@ -11,7 +11,7 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
 
-/** The first test waits for workerd, on a machine that has other things to do. */
+/** The first test waits for workerd, which is slow on a busy machine. */
 const COLD_START_MS = 20_000;
 const cpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 
@@ -40,7 +40,7 @@ async function streamed(messages: unknown[], more: Record<string, unknown> = {},
   return { response, text, chunks, content: joined("content"), reasoning: joined("reasoning_content") };
 }
 
-/** Asks after what was said before, and gives back what the model was shown. */
+/** Asks after these messages, and returns what the model was shown. */
 async function shown(
   answer: string,
   before: unknown[],
@@ -59,7 +59,7 @@ async function shown(
 
 describe("a device's answer", () => {
   test(
-    "not streamed: with the calls as reasoning, usage, and what it was beside it",
+    "not streamed: with the calls as reasoning, usage, and the additional fields",
     async () => {
       await pi();
       const { status, body } = await chat([user(script(cpu, { text: "load: $results" }))]);
@@ -73,7 +73,7 @@ describe("a device's answer", () => {
     COLD_START_MS,
   );
 
-  test("streamed: the role first, no named event, no tool_calls, usage where it is asked for", async () => {
+  test("streamed: the role first, no named event, no tool_calls, and usage on request", async () => {
     await pi();
     const question = script({ ...cpu, text: "Let me look." }, { text: "load: $results" });
     const options = { stream_options: { include_usage: true } };
@@ -89,7 +89,7 @@ describe("a device's answer", () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("without the trace, when the client does not want it", async () => {
+  test("without the trace, if the client asks for that", async () => {
     await pi();
     const headers = { "x-edge-trace": "off" };
     const { reasoning, content } = await streamed([user(script(cpu, { text: "ok" }))], {}, headers);
@@ -98,7 +98,7 @@ describe("a device's answer", () => {
     expect(body.choices[0]?.message).not.toHaveProperty("reasoning_content");
   });
 
-  test("a turn that fails ends in words, with 200: an error would have the client run it again", async () => {
+  test("a failed turn ends in words with status 200, because an error would make the client run it again", async () => {
     const fault = { status: 401, body: { error: { message: "wrong key" } } };
     const { status, body } = await chat([user(script(fault, fault, fault, fault))]);
     expect(status).toBe(200);
@@ -109,7 +109,7 @@ describe("a device's answer", () => {
     expect(chunks.at(-1)?.edge).toMatchObject({ status: "failed" });
   });
 
-  test("a step that is tried again in mid-stream ends with an error, and the turn is stopped", async () => {
+  test("a step that is retried during the stream ends with an error, and the turn is stopped", async () => {
     const question = script({ breakOff: true }, { hold: "again", step: { text: "whole" } });
     const { chunks, response, content } = await streamed([user(question)], { user: "breaks" });
     expect(content).toBe("I begin ");
@@ -120,7 +120,7 @@ describe("a device's answer", () => {
     expect(next.text).toMatch(/"content":"Cancelled/);
   });
 
-  test("a client that hangs up ends the turn", async () => {
+  test("a client that closes the connection ends the turn", async () => {
     const bridge = await pi();
     bridge.onCall = () => undefined;
     const body = { stream: true, messages: [user(script(cpu, { text: "never" }))], user: "leaves" };
@@ -134,7 +134,7 @@ describe("a device's answer", () => {
   });
 });
 
-test("an approval is shown with its address, given elsewhere, and the answer goes on", async () => {
+test("an approval is shown with its address, given elsewhere, and the answer continues", async () => {
   const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
   bridge.onCall = () => ({
     status: "success",
@@ -165,16 +165,16 @@ describe("which conversation", () => {
     ["not one without an id yet", { user: "u2" }, { "x-conversation-id": "new" }, "user:u2"],
   ];
   test.each(keyed)(
-    "%s names it, and our own history counts in it unless the client tells its own",
+    "%s names it, and our own history counts in it unless the client sends its own",
     async (_, more, headers, key) => {
       const first = await chat([user(script({ text: "first" }))], more, headers);
       expect(first.headers.get("x-edge-conversation")).toBe(key);
       expect(first.body.metadata).toEqual({ conversation_id: key });
-      // A client that sends the whole chat each time says with one message that there is no other.
+      // A client that sends the whole chat each time shows with a single message that the chat is new.
       const isWhole = "x-openwebui-chat-id" in headers ? key === "o1" : key === "c1";
       const second = await shown("second", [], more, headers);
       expect(second.text.includes('"content":"first"')).toBe(!isWhole);
-      // The id that was told leads there, too, and another token's does not.
+      // The returned id leads to it too, and another token's does not.
       const named = { "x-edge-conversation": key };
       expect((await shown("third", [], {}, named)).text).toContain('"content":"second"');
       expect((await shown("fourth", [], {}, named, TOKENS.guest)).text).not.toContain("third");
@@ -190,11 +190,11 @@ describe("which conversation", () => {
     expect(first.headers.get("x-edge-conversation")).toBeNull();
     expect(first.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
     expect(first.messages[0]?.content).toMatch(/^You answer questions[\s\S]*\n\nTalk like a pirate\./);
-    // And again: nothing of the first request's rows is added to what the second brings.
+    // Again: no row of the first request is added to the second one's history.
     expect((await shown("x", before)).messages).toHaveLength(4);
   });
 
-  test("a history that no longer fits goes to the model from its newer end", async () => {
+  test("of a history that does not fit, the model gets the newer end", async () => {
     const before = Array.from({ length: 60 }, (_, at) => [
       user(`question ${at} ${"x".repeat(2_000)}`),
       assistant(`answer ${at} ${"y".repeat(2_000)}`),
@@ -206,7 +206,7 @@ describe("which conversation", () => {
     expect(messages.length).toBeLessThan(60);
   });
 
-  test("titles and tags are asked for without tools, and leave no trace in the conversation", async () => {
+  test("titles and tags are requested without tools, and leave no trace in the conversation", async () => {
     await pi();
     const headers = { "x-openwebui-chat-id": "titled" };
     const greeting = script({ text: "hello" });
@@ -226,7 +226,7 @@ describe("which conversation", () => {
     expect((await shown("words", [], { tool_choice: "none" })).tools).toEqual([]);
   });
 
-  test("one works, one waits, and a third is told to come back", async () => {
+  test("one runs, one waits, and a third is told to retry", async () => {
     const ask = (text: string) =>
       chat([user(script({ hold: "busy", step: { text } }))], {}, { "x-edge-conversation": "busy" });
     const question = script({ hold: "busy", step: { text: "one" } });
@@ -245,7 +245,7 @@ describe("which conversation", () => {
     expect(texts.filter((text) => text === undefined)).toHaveLength(2);
   });
 
-  test("a repeat of what was taken is no further question, however busy the conversation is", async () => {
+  test("a repetition of an accepted question is no new one, however busy the conversation is", async () => {
     const headers = { "x-edge-conversation": "repeated" };
     const question = [user(script({ hold: "repeat", step: { text: "one" } }))];
     const keyed = () => chat(question, {}, { ...headers, "idempotency-key": "first" });
@@ -264,7 +264,7 @@ describe("which conversation", () => {
     expect((await second).body.choices[0]?.message.content).toBe("two");
   });
 
-  test("G2 a second try is the same turn when its client was lost, and another one when it was not", async () => {
+  test("G2 a retry is the same turn if its client was lost, and another one if it was not", async () => {
     const bridge = await pi();
     const again = { "x-stainless-retry-count": "1" };
     const taken = script(cpu, { text: "$results" }, cpu, { text: "anew: $results" });
@@ -282,7 +282,7 @@ describe("which conversation", () => {
     expect(second.headers.get("edgecall-turn")).toBe(turn);
     expect((await events(second)).text).toContain("Cancelled");
     expect(bridge.calls()).toHaveLength(3);
-    // It was taken now.
+    // It was accepted now.
     const third = await post("/v1/chat/completions", body, { headers: again });
     expect(third.headers.get("edgecall-turn")).not.toBe(turn);
     await third.body?.cancel();
@@ -295,7 +295,7 @@ describe("which conversation", () => {
   });
 });
 
-describe("a stranger's text in a chat that its client keeps", () => {
+describe("a stranger's text in a chat whose client keeps the history", () => {
   const siren = { calls: [{ arguments: { agent_id: "pi", action: "siren" } }] };
   const taints = { ...CPU, name: "readfile", taints: true };
   const read = { calls: [{ arguments: { agent_id: "pi", action: "readfile" } }] };
@@ -304,7 +304,7 @@ describe("a stranger's text in a chat that its client keeps", () => {
     return (JSON.parse(call?.payload ?? "{}") as { tainted?: boolean }).tainted === true;
   };
 
-  test("is remembered while the chat goes on, and not in another one", async () => {
+  test("is remembered while the chat continues, and not in another one", async () => {
     const bridge = await pi([SIREN, taints, CPU]);
     bridge.onCall = ({ payload }) => ({
       status: "success",
@@ -321,7 +321,7 @@ describe("a stranger's text in a chat that its client keeps", () => {
     expect(await asTainted(bridge)).toBe(false);
   });
 
-  test("may stand in any words of an assistant's that we have no record of", async () => {
+  test("may be in any assistant's words that we have no record of", async () => {
     const bridge = await pi([SIREN]);
     await chat([user(crypto.randomUUID()), assistant("from elsewhere"), user(script(siren, { text: "ok" }))]);
     expect(await asTainted(bridge)).toBe(true);
@@ -332,7 +332,7 @@ describe("pictures", () => {
   const data = new Uint8Array(900).map((_, at) => at % 251);
   const url = `data:image/png;base64,${btoa(String.fromCharCode(...data))}`;
 
-  test("in: a data address and an https one reach the model, also those of earlier messages", async () => {
+  test("in: a data address and an https one reach the model, also from earlier messages", async () => {
     const { body } = await chat([
       user([
         { type: "text", text: "look" },
@@ -347,7 +347,7 @@ describe("pictures", () => {
     expect(body.choices[0]?.message.content).toMatch(/^data:image\/png 1222, https:\/\/example.com/);
   });
 
-  test("out: a link that a browser can follow without a token, for this picture and for a day", async () => {
+  test("out: a link that a browser can open without a token, for this picture and for a day", async () => {
     const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
     const media = [{ media_type: "image/png", bytes: data.length, data: url.split(",")[1] }];
     bridge.onCall = () => ({ status: "success", result: "seen", media });
@@ -369,7 +369,7 @@ describe("pictures", () => {
     ];
     for (const one of forged) expect((await ask(one, { token: null })).status).toBe(404);
     expect((await ask(link.split("?")[0] ?? "", { token: null })).status).toBe(401);
-    // The link is nothing for the model to repeat, when the client sends the answer back.
+    // The model must not repeat the link when the client sends the answer back.
     const { messages } = await shown("ok", [user("q"), assistant(content)]);
     expect(messages.find(({ role }) => role === "assistant")?.content).toBe("Here it is.\n\n[pi cpu]");
   });
@@ -407,7 +407,7 @@ describe("errors are OpenAI's", () => {
     expect(error.message).toMatch(message);
   });
 
-  test("a token that is none, and a model that is none", async () => {
+  test("an invalid token, and an unknown model", async () => {
     const response = await post("/v1/chat/completions", {}, { token: "not-a-token-of-anybody" });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({
@@ -426,8 +426,8 @@ describe("errors are OpenAI's", () => {
   });
 });
 
-// `test/hostile` sends these bodies, too, but keeps them from beginning a turn: here they may.
-test("any body and any names: never a 5xx, and an error is one of OpenAI's", {
+// `test/hostile` also sends these bodies, but prevents them from beginning a turn; here they may.
+test("any body and any names: never a 5xx, and each error has OpenAI's form", {
   timeout: 120_000,
 }, async () => {
   await fc.assert(

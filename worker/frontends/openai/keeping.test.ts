@@ -15,13 +15,13 @@ import { oncePlace, oncePlaces, type Place } from "./conversation-key.ts";
 const HOUR_MS = 3_600_000;
 const ANNA: ApiToken = { hash: "", name: "anna", home: "a", role: "owner", scopes: [] };
 
-/** Timers stay real: a promise that waits for one would wait for ever. */
+/** Timers stay real, because otherwise a promise that waits for one would wait forever. */
 function at(now: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now });
 }
 afterEach(() => vi.useRealTimers());
 
-test("a chat that its client keeps is forgotten two days after its last word; one with a key stays", async () => {
+test("a chat that its client keeps is deleted two days after its last message; one with a key stays", async () => {
   const question = script({ text: "once" });
   await chat([user(question)]);
   await chat([user(script({ text: "kept" }))], {}, { "x-edge-conversation": "stays" });
@@ -42,7 +42,7 @@ test("a chat that its client keeps is forgotten two days after its last word; on
   expect(again.body.choices[0]?.message.content).toBe("again");
 }, 20_000);
 
-test("G7 a chat without a name is forgotten two days after its last word, whoever begins alike meanwhile", async () => {
+test("G7 a chat without a name is deleted two days after its last message, whichever chat begins alike meanwhile", async () => {
   const question = script(...Array.from({ length: 6 }, (_, n) => ({ text: `answer ${n}` })));
   const { name } = await oncePlace(ANNA, question);
   const stub = env.CONVERSATION.getByName(name);
@@ -60,20 +60,20 @@ test("G7 a chat without a name is forgotten two days after its last word, whoeve
   await chat([user(question)]);
   at(began + 60 * HOUR_MS);
   await runDurableObjectAlarm(stub);
-  // The first chat's is gone; the second one goes on from its own.
+  // The first chat's turn is gone; the second one continues from its own.
   await until(async () => (await turns()).length === 3);
   expect((await ask(`/v1/responses/${second.id}`)).status).toBe(200);
   expect((await ask(`/v1/responses/${first.id}`)).status).toBe(200);
 }, 20_000);
 
-test("G7 chats that begin alike go to another object when theirs is full, and one that goes on stays in it", async () => {
+test("G7 chats that begin alike go to another object when theirs is full, and one that continues stays in it", async () => {
   const question = script(...Array.from({ length: 4 }, (_, n) => ({ text: `answer ${n}` })));
   const [first, second] = await oncePlaces(ANNA, question);
   const turnsAt = async (place: Place | undefined) =>
     (await rowsOf(env.CONVERSATION.getByName(place?.name ?? ""), "SELECT n FROM turn")).length;
   const begun = await chat([user(question)]);
   expect(await turnsAt(first)).toBe(1);
-  // As the answers of a few hundred turns would have left it.
+  // The rows that the answers of a few hundred turns would have left.
   await runInDurableObject(env.CONVERSATION.getByName(first?.name ?? ""), (_, { storage }) => {
     const fill =
       "INSERT INTO turn SELECT ?, ?, NULL, origin, 'done', 0, 0, ?, NULL, 'm', 0, 0, created_at, finished_at, finished_seq, '[]', '[]' FROM turn WHERE n = 1";
@@ -87,7 +87,7 @@ test("G7 chats that begin alike go to another object when theirs is full, and on
   expect([await turnsAt(first), await turnsAt(second)]).toEqual([12, 1]);
 }, 20_000);
 
-test("a link to a picture ends after a day", async () => {
+test("a link to a picture expires after a day", async () => {
   const name = "a/openai/links";
   const id = mediaId(crypto.randomUUID(), name);
   await conversationOf(env, name).keep(await newMedia(id, "image/png", new Uint8Array([1, 2, 3])));
@@ -101,7 +101,7 @@ test("a link to a picture ends after a day", async () => {
   expect(await status(Date.now() - 25 * HOUR_MS)).toBe(404);
 });
 
-test("what is no picture is a download", async () => {
+test("a file that is no picture is a download", async () => {
   const name = "a/openai/pages";
   const id = mediaId(crypto.randomUUID(), name);
   await conversationOf(env, name).keep(await newMedia(id, "text/html", new Uint8Array([60, 62])));

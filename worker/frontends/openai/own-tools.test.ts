@@ -47,7 +47,7 @@ describe.each([
   const headers = () =>
     "x-edge-conversation" in name ? { "x-edge-conversation": `tools-${crypto.randomUUID()}` } : {};
 
-  test("G6 a call of the client's tool ends the answer, and its result goes on with the turn", async () => {
+  test("G6 a call of the client's tool ends the answer, and its result continues the turn", async () => {
     const at = headers();
     const question = script(calls(cpu), calls(weather), { text: "So: $results" });
     const first = await said([user(question)], {}, at);
@@ -62,7 +62,7 @@ describe.each([
     expect(id.length).toBeLessThanOrEqual(40);
     const second = await said([user(question), first.message, result(id, "it rains")], {}, at);
     expect([second.finish, second.message.content]).toEqual(["stop", "So: 7 % | it rains"]);
-    // The device's words are in our rows alone, and are shown with the client's.
+    // Only our rows have the device's result, which is shown with the client's.
     const shown = (await modelRequest(question))?.messages.map(({ role }) => role);
     expect(shown).toEqual(["system", "user", "assistant", "tool", "assistant", "tool"]);
     const next = script({ text: "on" });
@@ -94,7 +94,7 @@ describe.each([
     expect(second.message.content).toBe("it rains | 7 % | sent");
   });
 
-  test("G6 a result is a stranger's text: what follows on a device is asked for", async () => {
+  test("G6 a result is a stranger's text: a later call to a device needs approval", async () => {
     const at = headers();
     const question = script(calls(weather), calls(siren), { text: "$results" });
     const first = await said([user(question)], {}, at);
@@ -103,7 +103,7 @@ describe.each([
     expect(isTainted()).toBe(true);
   });
 
-  test("G6 arguments that cannot be read go back to the model, not to the client", async () => {
+  test("G6 unreadable arguments go back to the model, not to the client", async () => {
     const question = script(calls({ name: "weather", arguments: "no json" }), calls(weather), { text: "x" });
     const { message } = await said([user(question)], {}, headers());
     expect(message.tool_calls).toHaveLength(1);
@@ -146,7 +146,7 @@ describe("G6 tool_choice", () => {
       choice: "required",
       finish: "tool_calls",
     });
-    // The device may be asked before the tool that the answer has to end with.
+    // A device may be asked before the tool that has to end the answer.
     const one = { type: "function", function: { name: "weather" } };
     const forced = await choice(one, {}, calls(cpu), calls(weather));
     expect(forced).toMatchObject({
@@ -162,7 +162,7 @@ describe("G6 tool_choice", () => {
     expect((await choice(allowed)).offered).toEqual(["edge_call", "weather"]);
   });
 
-  test("G6 parallel_tool_calls false: one of the client's at a time", async () => {
+  test("G6 parallel_tool_calls false: one of the client's tools at a time", async () => {
     const { message } = await choice(
       "auto",
       { parallel_tool_calls: false },
@@ -195,7 +195,7 @@ describe("G6 tool_choice", () => {
     expect(body.error?.message).toMatch(message);
   });
 
-  test("G6 a result that answers no call is refused, with what it answers", async () => {
+  test("G6 a result that answers no call is refused, with the open calls", async () => {
     const { status, body } = await said([user("x"), result("call_nobody", "y")]);
     expect([status, body.error?.message]).toEqual([400, expect.stringContaining("call_nobody")]);
   });
@@ -209,7 +209,7 @@ describe("G6 responses", () => {
     return (await response.json()) as { id: string; output: Item[]; output_text?: string; status: string };
   };
 
-  test("G6 a function_call, and its output with the response that it is of", async () => {
+  test("G6 a function_call, and its output with the response that it belongs to", async () => {
     const question = script(calls(cpu), calls(weather), { text: "$results" });
     const first = await respond({ input: question });
     expect(first.output.map(({ type }) => type)).toEqual(["mcp_call", "function_call"]);
@@ -255,7 +255,7 @@ describe("G6 the turn of a job that a client's request began", () => {
       .poll(async () => JSON.stringify((await modelRequest(question))?.messages), { timeout: 10_000 })
       .toContain("12 GB saved");
 
-  test("G6 is offered none of the client's tools, and has to call none", async () => {
+  test("G6 is offered none of the client's tools, and need not call one", async () => {
     const end = await pausedJob();
     const question = script(calls(siren), calls(weather), { text: "Done: $notes" });
     const choice = { tool_choice: { type: "function", function: { name: "weather" } } };
@@ -278,7 +278,7 @@ describe("G6 the turn of a job that a client's request began", () => {
     expect(shown).toEqual(["user", "assistant", "user", "assistant", "tool", "assistant"]);
   }, 20_000);
 
-  test("G2 is no answer to a client that asks the same once more", async () => {
+  test("G2 does not answer a client that asks the same again", async () => {
     const end = await pausedJob();
     const question = script(
       calls(siren),
@@ -305,7 +305,7 @@ describe("G7 the client's history is the truth", () => {
     (await modelRequest(question))?.messages.slice(1).map(({ content }) => content) ?? [];
   const open = (id: string) => ({ "x-openwebui-chat-id": id });
 
-  test("G7 it may end with the assistant's words, or with a result of somebody else's call", async () => {
+  test("G7 it may end with the assistant's words, or with the result of another program's call", async () => {
     const question = script({ text: "and on" });
     const { message } = await said([user(question), assistant("I begin")]);
     expect(message.content).toBe("and on");
@@ -339,7 +339,7 @@ describe("G7 the client's history is the truth", () => {
     expect(await shownTo(instead)).toEqual([edited, "edited", instead]);
   });
 
-  test("G7 of the turns that the client still has, our rows know what the devices said", async () => {
+  test("G7 our rows know what the devices answered in the turns that the client still has", async () => {
     const at = open(crypto.randomUUID());
     const one = script(calls(cpu), { text: "7 % it is" });
     await said([user(one)], {}, at);
@@ -353,7 +353,7 @@ describe("G7 the client's history is the truth", () => {
       "assistant",
       "user",
     ]);
-    // Words that the person changed are the person's, and may be a stranger's.
+    // Words that the person changed are the person's, and may come from a stranger.
     const after = script(calls(siren), { text: "ok" });
     await said([user(one), assistant("something else"), user(after)], {}, at);
     expect((await shownTo(after)).slice(0, 3)).toEqual([one, "something else", after]);
@@ -388,7 +388,7 @@ describe("G7 the client's history is the truth", () => {
     expect(await shownTo(next)).toEqual([next]);
   });
 
-  test("G7 Open WebUI's choice of its own tools in words is none either", async () => {
+  test("G7 Open WebUI's choice of its own tools in words is no turn either", async () => {
     const prompt = {
       role: "system",
       content: "Available Tools: [{}]\n\nYour task is to choose and return the correct tool(s)",

@@ -6,7 +6,7 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, TestBridge } from "../../../test/workerd.ts";
 
-/** The first test waits for workerd, on a machine that has other things to do. */
+/** The first test waits for workerd, which is slow on a busy machine. */
 const COLD_START_MS = 20_000;
 const cpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 
@@ -39,7 +39,7 @@ async function respond(body: Record<string, unknown>, headers: Record<string, st
 }
 
 const textOf = ({ output }: Shown) => output.findLast(({ type }) => type === "message")?.content?.[0]?.text;
-/** Asks, and gives back what the model was shown. */
+/** Asks, and returns what the model was shown. */
 async function shown(answer: string, body: Record<string, unknown>) {
   const input = script({ text: answer });
   const seen = await respond({ ...body, input });
@@ -63,7 +63,7 @@ const spoken = (told: Event[]) =>
 
 describe("a response", () => {
   test(
-    "has a device's calls as mcp_call items, then the words",
+    "has a device's calls as mcp_call items, then the text",
     async () => {
       await pi();
       const { status, body } = await respond({ input: script(cpu, { text: "load: $results" }) });
@@ -92,7 +92,7 @@ describe("a response", () => {
     COLD_START_MS,
   );
 
-  test("streamed: numbers that only rise, and every item begun and ended", async () => {
+  test("streamed: rising numbers, and every item begins and ends", async () => {
     await pi();
     const told = await streamed({
       input: script({ ...cpu, text: "Let me look." }, { text: "load: $results" }),
@@ -126,7 +126,7 @@ describe("a response", () => {
     expect(response?.output.map(({ type }) => type)).toEqual(["message", "mcp_call", "message"]);
   });
 
-  test("attached to again, from any event on, tells exactly the rest", async () => {
+  test("attached to again after any event, it sends exactly the rest", async () => {
     await pi();
     const told = await streamed({
       input: script({ ...cpu, text: "Let me look." }, { text: "load: $results" }),
@@ -142,7 +142,7 @@ describe("a response", () => {
     }
   });
 
-  test("in the background goes on without its client, and is attached to in the middle of a sentence", async () => {
+  test("in the background it continues without its client, and can be attached to within a sentence", async () => {
     const question = script({ text: "one half, the other half", pause: "halves" });
     const { body } = await respond({ input: question, background: true });
     expect(body).toMatchObject({ status: "in_progress", output: [], background: true });
@@ -154,7 +154,7 @@ describe("a response", () => {
     expect(told.at(-1)?.type).toBe("response.completed");
   });
 
-  test("that is hung up on ends, unless it is in the background", async () => {
+  test("whose client disconnects ends, unless it is in the background", async () => {
     for (const background of [false, true]) {
       const question = script({ text: "never mind", pause: `hung${background}` });
       const response = await post("/v1/responses", { stream: true, background, input: question });
@@ -173,7 +173,7 @@ describe("a response", () => {
     }
   });
 
-  test("is cancelled, and forgotten", async () => {
+  test("is cancelled, and deleted", async () => {
     const question = script({ text: "never", pause: "cancelled" });
     const { body } = await respond({ input: question, background: true });
     const cancelled = await post(`/v1/responses/${body.id}/cancel`, "");
@@ -184,7 +184,7 @@ describe("a response", () => {
     expect((await ask(`/v1/responses/${body.id}`)).status).toBe(404);
   });
 
-  test("whose step is tried again ends as failed, and one whose turn fails says why", async () => {
+  test("whose step is retried ends as failed, and one whose turn fails says why", async () => {
     const broken = await streamed({ input: script({ breakOff: true }, { text: "whole" }) });
     expect(broken.at(-1)).toMatchObject({ type: "response.failed", response: { status: "failed" } });
     const fault = { status: 401, body: { error: { message: "wrong key" } } };
@@ -195,8 +195,8 @@ describe("a response", () => {
   });
 });
 
-describe("goes on", () => {
-  test("from the response that is named, also when another went on from it before", async () => {
+describe("continues", () => {
+  test("from the named response, even if another one continued from it before", async () => {
     const first = await respond({ input: script({ text: "root" }), instructions: "Be brief." });
     const before = { previous_response_id: first.body.id };
     const second = await shown("branch one", before);
@@ -204,7 +204,7 @@ describe("goes on", () => {
     const other = await shown("branch two", before);
     expect(other.contents).toContain("root");
     expect(other.contents).not.toContain("branch one");
-    // Instructions are for one response, as OpenAI has it.
+    // In OpenAI's API, instructions are for one response.
     expect(JSON.stringify(other.contents)).not.toContain("Be brief.");
     const leaf = await shown("leaf", { previous_response_id: second.body.id });
     expect(leaf.contents.slice(1).filter((_, at) => at % 2)).toEqual(["root", "branch one"]);
@@ -214,7 +214,7 @@ describe("goes on", () => {
     expect((await ask(`/v1/responses/${second.body.id}`)).status).toBe(404);
   });
 
-  test("in a conversation that is named", async () => {
+  test("in a named conversation", async () => {
     const first = await respond({ input: script({ text: "a" }), conversation: "conv_x" });
     expect(first.body).toMatchObject({
       conversation: { id: "conv_x" },
@@ -224,7 +224,7 @@ describe("goes on", () => {
     expect((await shown("c", { previous_response_id: first.body.id })).contents).toContain("b");
   });
 
-  test("from what the client brings itself", async () => {
+  test("from the client's own history", async () => {
     const question = script({ text: "three" });
     const input = [
       { role: "developer", content: "Rhyme." },
@@ -239,7 +239,7 @@ describe("goes on", () => {
     expect(roles).toEqual(["system", "user", "assistant", "user"]);
   });
 
-  test("not from one of another token's, nor from one that is none", async () => {
+  test("not from another token's response, nor from an invalid one", async () => {
     const { body } = await respond({ input: script({ text: "mine" }) });
     for (const token of [TOKENS.guest, TOKENS.otherHome]) {
       expect((await ask(`/v1/responses/${body.id}`, { token })).status).toBe(404);

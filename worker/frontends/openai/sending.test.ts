@@ -5,7 +5,7 @@ import { eventStream, type Pace, patientJson } from "./sending.ts";
 
 const QUICK: Pace = { keepAliveMs: 5, patienceMs: 5 };
 
-/** A route that answers when it is let go. */
+/** A route that answers when the test lets it. */
 function route(pace: Pace) {
   const gate = Promise.withResolvers<void>();
   const left: string[] = [];
@@ -35,7 +35,7 @@ function route(pace: Pace) {
   return { get, left, release: gate.resolve };
 }
 
-/** Reads until a text has come, and lets the route go then. */
+/** Reads until a text has arrived, and then lets the route continue. */
 async function readPast(response: Response, awaited: string, release: () => void): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
@@ -47,14 +47,14 @@ async function readPast(response: Response, awaited: string, release: () => void
   return text;
 }
 
-test("a stream that is silent says so in comments", async () => {
+test("a silent stream sends comments", async () => {
   const { get, release, left } = route(QUICK);
   const text = await readPast(await get("/events"), ": keep-alive\n\n: keep-alive\n\n", release);
   expect(text).toMatch(/^data: 1\n\n(: keep-alive\n\n){2,}data: 2\n\n$/);
   expect(left).toEqual([]);
 });
 
-test("JSON that takes its time begins with white space, and is JSON", async () => {
+test("slow JSON begins with white space, and is valid", async () => {
   const { get, release } = route(QUICK);
   const text = await readPast(await get("/json"), "  ", release);
   expect(text).toMatch(/^ {2,}\{"a":1\}$/);
@@ -64,7 +64,7 @@ test("JSON that takes its time begins with white space, and is JSON", async () =
   expect(await (await quick.get("/json")).text()).toBe('{"a":1}');
 });
 
-test.each(["/events", "/json"])("who leaves %s before the end is noticed, once", async (path) => {
+test.each(["/events", "/json"])("a client that leaves %s before the end is noticed, once", async (path) => {
   const { get, left } = route(QUICK);
   const response = await get(path);
   await response.body?.cancel();

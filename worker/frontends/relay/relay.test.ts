@@ -1,4 +1,6 @@
-/** The relay in workerd: which tokens it takes, what of a request reaches the model, and what counts. */
+/**
+ * The relay in workerd: the tokens that it accepts, the parts of a request that reach the model, and what is counted.
+ */
 import { exports } from "cloudflare:workers";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -38,7 +40,7 @@ function errorIn(text: string): { code: string; message: string } | undefined {
 
 const question = (content: string, more: object = {}) => ({ messages: [{ role: "user", content }], ...more });
 
-test("the agent's own client gets its answer, streamed, of the gateway's model", async () => {
+test("the agent's own client gets its answer, streamed, from the gateway's model", async () => {
   const agent = await paired();
   const text = script({ text: "21 °C." });
   const told: string[] = [];
@@ -58,7 +60,7 @@ test("the agent's own client gets its answer, streamed, of the gateway's model",
   expect(await modelRequest(text)).toMatchObject({ model: "scripted" });
 });
 
-test("what is no token of a device here is refused, and nobody is woken who need not be", async () => {
+test("a token that no device here made is refused, and no object is woken without need", async () => {
   const agent = await paired();
   const stranger = await SignedAgent.make(agent.id);
   const text = script({ text: "no" });
@@ -87,7 +89,7 @@ test("what is no token of a device here is refused, and nobody is woken who need
     });
   }
   expect(woken).not.toHaveBeenCalled();
-  // These only the home can tell: a key that is not on record there, or not any more.
+  // Only the home can detect these: a key that is not registered there, or not any more.
   expect(await relay(await stranger.relayToken(PLACE), question(text))).toMatchObject({ status: 401 });
   const ofB = await agent.relayToken("gateway/v1/relay/b");
   expect(await relay(ofB, question(text), "https://gateway/v1/relay/b")).toMatchObject({ status: 401 });
@@ -97,14 +99,14 @@ test("what is no token of a device here is refused, and nobody is woken who need
   expect(await modelCalls(text)).toBe(0);
 });
 
-test("a device's share of the day ends, and another device's does not", async () => {
+test("a device's share of the day is used up, and another device's is not", async () => {
   const agent = await paired();
   const text = script({ text: "one" }, { text: "two" }, { text: "of another" });
-  // The scripted model tells that each answer took 12 tokens or so; what is reserved is far more than what is left.
+  // The scripted model reports about 12 tokens for each answer; the reserve is much more than the rest.
   setVariables({ RELAY_DAY_TOKENS: "420" });
   const asked = question(text, { max_tokens: 300 });
   expect(await relay(await agent.relayToken(PLACE), asked)).toMatchObject({ status: 200 });
-  // What was reserved and not taken is given back.
+  // Unused reserved tokens are given back.
   const again = await relay(await agent.relayToken(PLACE), asked);
   expect(again).toMatchObject({ status: 200 });
   setVariables({ RELAY_DAY_TOKENS: "300" });
@@ -117,7 +119,7 @@ test("a device's share of the day ends, and another device's does not", async ()
   expect(await modelCalls(text)).toBe(3);
 });
 
-test("S8 what was asked counts though the client hung up before the answer", async () => {
+test("S8 a request counts even if the client disconnects before the answer", async () => {
   const agent = await paired();
   setVariables({ RELAY_DAY_TOKENS: "1000" });
   const asked = async (signal?: AbortSignal) => {
@@ -141,13 +143,13 @@ test("S8 what was asked counts though the client hung up before the answer", asy
     control.abort();
     await answer;
   }
-  // Each of them was reserved with 300 and its question; a third has no room.
+  // Each reserved 300 and its question; there is no room for a third.
   const third = await asked();
   expect(third.status).toBe(429);
   expect(await modelCalls(text)).toBe(2);
 });
 
-test("the home's budget holds for devices too", async () => {
+test("the home's budget applies to devices too", async () => {
   const agent = await paired();
   const text = script({ text: "no" });
   setVariables({ BUDGET_DAY_TOKENS: "0" });
@@ -155,7 +157,7 @@ test("the home's budget holds for devices too", async () => {
   expect(await modelCalls(text)).toBe(0);
 });
 
-test("a fault of the model is told without the gateway's secrets", async () => {
+test("a model's fault is reported without the gateway's secrets", async () => {
   const agent = await paired();
   const text = script(
     { status: 401, body: { error: { message: "wrong key sk-secret" } } },

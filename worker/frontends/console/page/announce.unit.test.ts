@@ -7,7 +7,7 @@ const pending = { id: "c1", name: "edge_call", agent: "pi", action: "cpu", statu
 const question = { id: "q", call: "c1", agent: "pi", text: "Which room?", options: [], expires_at: 1 };
 const approval = { tool: "siren", parameters: {}, reason: "" };
 
-/** What is said after each event. */
+/** Returns the announcements after each event. */
 function said(...events: TurnEvent[]): string[] {
   let turn: TurnView = { ...newTurn("hi"), id: "t", status: "running" };
   return events.map((event, at) => {
@@ -16,7 +16,7 @@ function said(...events: TurnEvent[]): string[] {
   });
 }
 
-test("each step is one sentence, and letters that come are none", () => {
+test("each step is one sentence, and arriving letters are not announced", () => {
   expect(announcement(undefined)).toBe("");
   expect(announcement(newTurn("hi"))).toBe("Sent.");
   expect(

@@ -14,7 +14,7 @@ const fields = fieldsOf({
   required: ["path"],
 });
 
-test("a form has a field for each property, what is required first", () => {
+test("a form has a field for each property, the required ones first", () => {
   expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
     "path text",
     "limit number",
@@ -24,7 +24,7 @@ test("a form has a field for each property, what is required first", () => {
   ]);
 });
 
-test("what is typed becomes values of the schema's types; what is empty is left out", () => {
+test("typed text becomes values of the schema's types; empty fields are left out", () => {
   const typed = { path: "0", limit: "3", deep: "false", edits: "[1]", unit: "" };
   expect(valuesOf(fields, new Map(Object.entries(typed)))).toEqual({
     ok: true,
@@ -55,7 +55,7 @@ const line = (
   caller: { principal: "anna", role: "owner", channel: "api" },
 });
 
-test("p50 and p95 are of the agent's own calls", () => {
+test("p50 and p95 count only the agent's own calls", () => {
   const lines = Array.from({ length: 20 }, (_, at) => line("pi", "2026-11-22T10:00:00Z", at + 1));
   expect(byAgent([...lines, line("eye", "2026-11-22T10:00:00Z", 7, "error")])).toEqual([
     { agent: "pi", calls: 20, errors: 0, p50: 10, p95: 19 },
@@ -63,7 +63,7 @@ test("p50 and p95 are of the agent's own calls", () => {
   ]);
 });
 
-test("errors are counted by their kind, with the devices where they were", () => {
+test("errors are counted by kind, with their devices", () => {
   const failed = (agent: string, error_type?: string) => ({
     ...line(agent, "2026-11-22T10:00:00Z", 1, "error"),
     ...(error_type && { error_type }),
@@ -80,7 +80,7 @@ test("errors are counted by their kind, with the devices where they were", () =>
   ]);
 });
 
-test("a day's money is of the models that have a price; the others are named", () => {
+test("a day's cost covers the models with a price; the others are named", () => {
   const tokens = { input_tokens: 1, output_tokens: 1 };
   const models = [
     { name: "mini", ...tokens, usd: 0.25 },
@@ -93,7 +93,7 @@ test("a day's money is of the models that have a price; the others are named", (
   expect([0, 0.000_04, 0.5, 1.234].map(money)).toEqual(["$0.00", "under $0.0001", "$0.5000", "$1.23"]);
 });
 
-test("each call stands in its hour; older ones in none", () => {
+test("each call counts in its hour; older ones in none", () => {
   const lines = ["10:59:59.999", "11:00:00", "11:30:00", "08:59:59"].map((time) =>
     line("pi", `2026-11-22T${time}Z`, 1, time === "11:30:00" ? "error" : "success"),
   );

@@ -4,7 +4,7 @@ import { type Block, type Inline, parseMarkdown, safeHref } from "./markdown.ts"
 
 const only = (text: string): Block | undefined => parseMarkdown(text)[0];
 
-test("blocks are read as models write them", () => {
+test("blocks are parsed as models write them", () => {
   const text = [
     "## Title",
     "a **b** `c`",
@@ -48,7 +48,7 @@ test("blocks are read as models write them", () => {
   expect(blocks[4]).toEqual({ kind: "code", text: "rm *" });
 });
 
-test("a fence that is still being written is code already", () => {
+test("an unfinished fence is already shown as code", () => {
   expect(only("```\nhalf")).toEqual({ kind: "code", text: "half" });
 });
 
@@ -60,7 +60,7 @@ test.each([
   "/v1/agents",
   "//evil",
   "file:///etc",
-])("%s is no link", (target) => {
+])("%s is not a link", (target) => {
   expect(safeHref(target)).toBeUndefined();
   const { content } = only(`[click](${target})`) as { content: Inline[] };
   expect(
@@ -71,14 +71,14 @@ test.each([
   ).toBe(`text [click](${target})`);
 });
 
-test("a picture is shown from this home only; another's is a link", () => {
+test("a picture is shown only from this home; another one is a link", () => {
   const [own] = (only("![cat](/v1/media/abc.def)") as { content: Inline[] }).content;
   expect(own).toEqual({ kind: "picture", text: "cat", src: "/v1/media/abc.def" });
   const [other] = (only("![cat](https://evil.example/cat.png)") as { content: Inline[] }).content;
   expect(other).toEqual({ kind: "link", text: "cat", href: "https://evil.example/cat.png" });
 });
 
-test("whatever is written, links are harmless, and it ends soon", () => {
+test("in any text, links are harmless, and parsing is fast", () => {
   const pieces = fc.constantFrom(
     "[",
     "](",
@@ -108,7 +108,7 @@ test("whatever is written, links are harmless, and it ends soon", () => {
   }
 });
 
-/** A tree of blocks as short words. */
+/** Returns a tree of blocks as short words. */
 function shape(blocks: readonly Block[]): unknown[] {
   return blocks.map((block) => {
     if (block.kind !== "list")
@@ -121,7 +121,7 @@ function shape(blocks: readonly Block[]): unknown[] {
   });
 }
 
-test("C7 lists are nested as deep as they are written, each with its own kind and numbers", () => {
+test("C7 lists are nested as written, each with its own kind and numbers", () => {
   const text = [
     "1. one",
     "   - a",
@@ -164,7 +164,7 @@ test("C7 tasks are marked, and columns are aligned", () => {
   });
 });
 
-test("C7 lists of any depth end soon", () => {
+test("C7 lists of any depth are parsed fast", () => {
   for (const line of [
     (at: number) => `${" ".repeat(at % 12)}- x`,
     (at: number) => `${"  ".repeat(at)}- x`,

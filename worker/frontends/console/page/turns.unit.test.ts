@@ -18,7 +18,7 @@ function after(...events: TurnEvent[]): TurnView {
   return events.reduce((turn, event, at) => applied(turn, event, at), newTurn("hi"));
 }
 
-test("text that comes twice, or is taken back, is shown once", () => {
+test("text that arrives twice, or is replaced, is shown once", () => {
   const turn = after(
     { event: "delta", data: { text: "Hel", at: 0 } },
     { event: "delta", data: { text: "lo", at: 3 } },
@@ -28,7 +28,7 @@ test("text that comes twice, or is taken back, is shown once", () => {
   expect(applied(turn, { event: "reset", data: {} }, 9).saying).toBe("");
 });
 
-test("a call goes from sent over accepted to its result, each once", () => {
+test("a call changes from sent over accepted to its result, each once", () => {
   let turn = after({ event: "message", data: { text: "I look.", calls: [pending] } });
   turn = applied(turn, { event: "message", data: { text: "", calls: [pending] } }, 5);
   turn = applied(turn, { event: "accepted", data: { call: "c1" } }, 10);
@@ -49,7 +49,7 @@ test("a call goes from sent over accepted to its result, each once", () => {
   });
 });
 
-test("what was said of an answer that is stopped stays; the end of any other says it all", () => {
+test("the partial text of a stopped answer stays; any other end has the whole answer", () => {
   const half: TurnEvent = { event: "delta", data: { text: "I begin", at: 0 } };
   const end: TurnResult = {
     turn: "t",
@@ -66,7 +66,7 @@ test("what was said of an answer that is stopped stays; the end of any other say
   expect(after(half, { event: "done", data: done })).toMatchObject({ saying: "", answer: "I begin." });
 });
 
-test("a question is replaced by its answer, and the end by what the gateway says", () => {
+test("a question is replaced by its answer, and the end by the gateway's version", () => {
   const question = { id: "q", call: "c1", agent: "pi", text: "?", options: [], expires_at: 1 };
   const result: TurnResult = {
     turn: "t",
@@ -106,12 +106,12 @@ const past = (turn: string, status: "running" | "done"): PastTurn => ({
   ...(turn === "t1" && { images: ["media:1.abc", "https://elsewhere.example/x.png"] }),
 });
 
-test("C4 a turn of another page appears, and goes on here; what was asked here is one turn", () => {
+test("C4 a turn of another page appears, and continues here; a question from here is one turn", () => {
   const begun = { event: "turn", data: { turn: "t2", text: "asked t2" } };
   let turns = followed([], begun, 0);
   turns = followed(turns, { event: "delta", data: { turn: "t2", text: "so far", at: 0 } }, 1);
   expect(turns).toMatchObject([{ id: "t2", text: "asked t2", status: "running", saying: "so far" }]);
-  // The same again, as at a second attach, from its beginning.
+  // Repeated from its beginning, as after a second attach.
   turns = followed(turns, begun, 2);
   turns = followed(turns, { event: "delta", data: { turn: "t2", text: "so far, and on", at: 0 } }, 3);
   expect(turns).toMatchObject([{ id: "t2", saying: "so far, and on" }]);
@@ -119,7 +119,7 @@ test("C4 a turn of another page appears, and goes on here; what was asked here i
   expect(own).toMatchObject([{ id: "t2", key: "key", pictures: ["data:,"] }]);
 });
 
-test("C4 what the gateway keeps fills every hole, and forgets what was deleted", () => {
+test("C4 the gateway's list fills every gap, and removes deleted turns", () => {
   const running = { ...newTurn("asked t2", [], "t2"), id: "t2", status: "running" as const, saying: "half" };
   const deleted = { ...newTurn("gone"), id: "t0", status: "done" as const };
   const lost = { ...newTurn("never got there", [], "k"), status: "failed" as const };
@@ -133,7 +133,7 @@ test("C4 what the gateway keeps fills every hole, and forgets what was deleted",
 
 const ended = (...names: string[]) => names.map((name) => past(name, "done"));
 
-test("G17 older pages stay when the newest one is asked for anew, unless turns are missing between them", () => {
+test("G17 older pages stay when the newest one is loaded again, unless turns are missing between them", () => {
   const names = ({ turns }: { turns: readonly TurnView[] }) => turns.map(({ id }) => id).join("");
   const first = refreshed({ turns: [], before: null }, { turns: ended("c", "d"), before: 3 });
   const two = withEarlier(first, { turns: ended("a", "b"), before: 1 });
@@ -142,12 +142,12 @@ test("G17 older pages stay when the newest one is asked for anew, unless turns a
   expect([names(later), later.before]).toEqual(["abcde", 1]);
   const apart = refreshed(later, { turns: ended("x", "y"), before: 20 });
   expect([names(apart), apart.before]).toEqual(["xy", 20]);
-  // All there is: what is not in it was deleted.
+  // The complete list: a turn that it lacks was deleted.
   const all = refreshed(later, { turns: ended("d", "e"), before: null });
   expect([names(all), all.before]).toEqual(["de", null]);
 });
 
-test("G9 a pause of the model's endpoint is over when anything else comes", () => {
+test("G9 any other event ends a pause of the model endpoint", () => {
   const pause: TurnEvent = { event: "waiting", data: { until: 9, text: "busy" } };
   expect(after(pause).waiting).toEqual({ until: 9, text: "busy" });
   const others: TurnEvent[] = [
