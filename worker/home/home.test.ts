@@ -13,14 +13,14 @@ const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
 const results = { text: "$results" };
 
-/** One edge_call with these arguments, and what the model was told of it. */
+/** Makes one edge_call with these arguments. @returns what the model was told */
 async function outcomeOf(args: Record<string, unknown>) {
   const { body } = await say(crypto.randomUUID(), script({ calls: [{ arguments: args }] }, results));
   return { text: body.answer, call: body.calls[0] };
 }
 
 describe("edge_call", () => {
-  test("an offline agent is answered at once, with its last seen", async () => {
+  test("an offline agent is answered at once, with the time when it was last seen", async () => {
     const tenMinutesAgo = Date.now() - 600_000;
     const bridge = await TestBridge.connect([
       agent("pi"),
@@ -34,7 +34,7 @@ describe("edge_call", () => {
     expect(bridge.calls()).toEqual([]);
   });
 
-  test("an unknown agent, a missing query, a wrong action, a query without a model: words with the names", async () => {
+  test("an unknown agent, a missing query, a wrong action, a query without a model: an error text with the names", async () => {
     await TestBridge.connect([agent("pi", { features: ["tool"], tools: [CPU, SIREN] })]);
     expect((await outcomeOf({ agent_id: "nobody", query: "x" })).text).toContain(
       "Agent 'nobody' not found. Online agents: pi.",
@@ -51,7 +51,7 @@ describe("edge_call", () => {
     );
   });
 
-  test("wrong params come back with the action's schema", async () => {
+  test("wrong params are answered with the action's schema", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.onCall = () => ({
       status: "error",
@@ -64,7 +64,7 @@ describe("edge_call", () => {
     );
   });
 
-  test("a query is a prompt; its inner calls stand within the call's record", async () => {
+  test("a query is a prompt; its inner calls are within the call's record", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.onCall = (call) => {
       expect(JSON.parse(call.payload)).toMatchObject({
@@ -84,10 +84,10 @@ describe("edge_call", () => {
     ]);
   });
 
-  test("an agent without tools gets an action as a prompt, in the seed's words", async () => {
+  test("an agent without tools gets an action as a prompt, with the seed's text", async () => {
     const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
     bridge.onCall = (call) => {
-      // A foreign agent gets EvoClaw's fields and no others.
+      // A foreign agent gets only EvoClaw's fields.
       expect(Object.keys(JSON.parse(call.payload))).toEqual(["command", "payload", "request_id"]);
       return { status: "success", content: JSON.parse(call.payload).payload.prompt, model: "m" };
     };
@@ -99,7 +99,7 @@ describe("edge_call", () => {
     expect(text).toBe('Execute action: snapshot with params: {"resolution":"640x480"}');
   });
 
-  test("is built from the agents that are online, and absent when there are none", async () => {
+  test("is built from the online agents, and absent without any", async () => {
     const bridge = await TestBridge.connect([agent("zoe"), agent("pi", { line: "Pi\nnode\u0007  — warm" })]);
     const seen = script({ text: "x" });
     await say("built", seen);
@@ -145,7 +145,7 @@ describe("edge_call", () => {
 
 describe("silence", () => {
   const brief = { ...CPU, timeout_ms: 1 };
-  test("a read that is not answered timed out; anything else has an unknown outcome", async () => {
+  test("an unanswered read timed out; anything else has an unknown outcome", async () => {
     const bridge = await TestBridge.connect([agent("pi", { tools: [brief, { ...SIREN, timeout_ms: 1 }] })]);
     bridge.onCall = () => undefined;
     const [read, siren] = await Promise.all([
@@ -161,7 +161,7 @@ describe("silence", () => {
   }, 20_000);
 });
 
-test("after a failure nobody is told that nothing was done when it may have been", async () => {
+test("after a failure no text claims that nothing was done if it may have been", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
   bridge.onCall = () => ({
     status: "error",
@@ -178,7 +178,7 @@ test("after a failure nobody is told that nothing was done when it may have been
 });
 
 describe("the bridge", () => {
-  test("gets open calls again when it comes back, and a call is settled once", async () => {
+  test("gets open calls again when it returns, and a call is settled once", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     const answer = say("again", script(callCpu, results));
     const call = await until(() => bridge.calls()[0]);
@@ -207,7 +207,7 @@ describe("the bridge", () => {
     expect(next.calls()).toEqual([]);
   });
 
-  test("the newest wins, the older is told so", async () => {
+  test("the newest one serves, and the older one is told so", async () => {
     const older = await TestBridge.connect([agent("pi")]);
     await TestBridge.connect([agent("pi")]);
     expect(await until(() => older.closed)).toMatchObject({ code: 4001 });
@@ -234,7 +234,7 @@ describe("the bridge", () => {
       4002,
       "65536 allowed",
     ],
-  ])("%s is refused with words", async (_, frame, code, reason) => {
+  ])("%s is refused with a text", async (_, frame, code, reason) => {
     const bridge = await TestBridge.dial();
     bridge.raw(frame);
     const closed = await until(() => bridge.closed);
@@ -242,12 +242,12 @@ describe("the bridge", () => {
     expect(closed.reason).toContain(reason);
   });
 
-  test("that says nothing is let go after 5 s", async () => {
+  test("that sends nothing is disconnected after 5 s", async () => {
     const bridge = await TestBridge.dial();
     expect(await until(() => bridge.closed, { within: 8_000 })).toMatchObject({ code: 4002 });
   }, 12_000);
 
-  test("a bad frame is answered with the field, and nothing is lost", async () => {
+  test("a wrong frame is answered with its field, and nothing is lost", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.raw(JSON.stringify({ t: "agent", agent: { id: "a/b" } }));
     const error = await until(() => bridge.received.find((frame) => frame.t === "error"));
@@ -256,7 +256,7 @@ describe("the bridge", () => {
     expect((await outcomeOf({ agent_id: "pi", action: "cpu" })).text).toBe("load 0.5");
   });
 
-  test("D16 an agent whose line is empty, or cannot be seen, has a default line", async () => {
+  test("D16 an agent with an empty or invisible line has a default line", async () => {
     const lines = ["", "  ", "\u200b\u2060", "\u00a0\u3000"];
     const ids = lines.map((_, index) => `mute-${index}`);
     const told = lines.map((line, index) =>
@@ -267,13 +267,13 @@ describe("the bridge", () => {
     expect(seen.map(({ capabilities }) => capabilities)).toEqual(ids.map((id) => `${id} edge agent`));
   });
 
-  test("an advert that cannot be read is told, and does not hide the agent", async () => {
+  test("an unreadable advert is reported, and does not hide the agent", async () => {
     await TestBridge.connect([agent("pi", { tools: [CPU], capabilities: '{"capabilities": 5}' })]);
     const pi = (await agents()).find(({ id }) => id === "pi");
     expect(pi).toMatchObject({ id: "pi", online: true, problem: expect.stringContaining("capabilities") });
   });
 
-  test("agents that a snapshot does not name are offline; an advert taken back is gone", async () => {
+  test("agents that are missing in a snapshot are offline; an agent without an advert is gone", async () => {
     await TestBridge.connect([agent("pi"), agent("old")]);
     const next = await TestBridge.connect([agent("pi")]);
     await until(async () => (await agents()).find(({ id }) => id === "old")?.online === false);
@@ -338,7 +338,7 @@ describe("tenancy", () => {
   });
 });
 
-/** What the model endpoint was asked for a conversation, by the scripts in its messages. */
+/** Returns the requests to the model endpoint for a conversation, by the scripts in its messages. */
 async function requestsOf(conversation: string): Promise<ModelRequest[]> {
   const history = (await (await ask(`/v1/conversations/${conversation}`)).json()) as {
     turns: Array<{ text: string }>;
@@ -356,7 +356,7 @@ async function agents() {
 
 test("the protocol version is the one that the tests speak", () => expect(BRIDGE_PROTOCOL).toBe(1));
 
-test("any frame of a bridge: the home goes on", async () => {
+test("any frame of a bridge: the home keeps working", async () => {
   const bridge = await TestBridge.connect([agent("pi")]);
   bridge.onCall = () => ({ status: "success", tool: "cpu", result: "load 0.5" });
   const frame = fc.oneof(

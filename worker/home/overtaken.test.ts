@@ -1,4 +1,4 @@
-/** What overtakes what: while Home waits for somebody else, the world goes on, and what it read before is old. */
+/** Races: while Home waits for another program, the state changes, and what Home read before is out of date. */
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
@@ -34,11 +34,11 @@ const WITHIN_MS = 20_000;
 const cpu = on("pi", { action: "cpu" });
 const water = on("garden", { action: "water" });
 
-// Each test has a home of its own.
+// Each test has its own home.
 afterEach(reset);
 
 test(
-  "a call that goes out while another is given up is not said to have reached nobody",
+  "a call that is sent while another is given up is not reported as unsent",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const ids = [crypto.randomUUID(), crypto.randomUUID()];
@@ -46,7 +46,7 @@ test(
       say(id, script({ calls: [water] }, { text: "Queued." }, { text: "In the end: $notes" })),
     );
     const [one, other] = await Promise.all(asked);
-    // Both are due at one alarm, and the conversation of the first takes its time.
+    // Both are due at one alarm, and the conversation of the first is slow.
     const late = hold(Conversation, "late", "before");
     await runInDurableObject(theHome(), async (_, { storage }) => {
       storage.sql.exec("UPDATE call SET deadline = ?", Date.now() - 1);
@@ -72,7 +72,7 @@ test(
 );
 
 test(
-  "a job that ends before the call that began it is told all the same",
+  "a job that ends before its call is still reported",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  "a job of another agent's call is not taken",
+  "a job of another agent's call is not accepted",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -115,7 +115,7 @@ test.each([
   ["that may be repeated", cpu, "cpu"],
   ["that may not", siren, "siren"],
 ])(
-  "a call %s, which an earlier bridge was sent, waits for what the device says of it",
+  "a call %s, which an earlier bridge was sent, waits for the device's report",
   async (_, action, tool) => {
     const first = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -123,7 +123,7 @@ test.each([
     const call = await until(() => first.calls()[0]?.id);
     const second = await TestBridge.connect(AGENTS);
     await sameCallAgain(second, call);
-    // It knows of itself alone; the device had the call of the first bridge, and comes with what it did.
+    // This bridge knows nothing else; the device got the call from the first bridge, and reports its result.
     second.send({ t: "refused", id: call, code: "agent_offline", message: "pi is not online" });
     await until(async () => (await openCalls())[0]?.state === "taken");
     second.report(call, "pi", { status: "success", tool, result: "done" });
@@ -134,7 +134,7 @@ test.each([
 );
 
 test(
-  "a cancel that a home did not hear of reaches the one that comes back",
+  "a cancel that a home did not receive reaches the one that restarts",
   async () => {
     const first = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -153,12 +153,12 @@ test(
 );
 
 test(
-  "what a device did is told also where the conversation had given the call up by itself",
+  "a device's result is reported even if the conversation had given the call up by itself",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
     const { waiting, call } = await sirenOut(id, bridge);
-    // As a conversation does it that cannot reach its home.
+    // A conversation that cannot reach its home does this.
     const cancelOfHome = Home.prototype.cancel;
     Home.prototype.cancel = async () => {
       throw new Error("overloaded");
@@ -179,7 +179,7 @@ test(
 );
 
 test(
-  "an approval that is asked for stands with its call, or neither does",
+  "a requested approval is stored together with its call, or neither is",
   async () => {
     const first = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -200,12 +200,12 @@ test(
   WITHIN_MS,
 );
 
-/** Home's alarm is about to be set for a call that waits for an approval. */
+/** Holds Home's alarm when it is to be set for a call that waits for an approval. */
 function holdAlarmOfAsking() {
   const { arm } = HomeAlarm.prototype;
   const held = hold(HomeAlarm, "arm", "before");
   const holding = HomeAlarm.prototype.arm;
-  // Others pass until such a call is there.
+  // Other calls pass until there is such a call.
   HomeAlarm.prototype.arm = async function (this: HomeAlarm) {
     const asking = (await openCalls()).some(({ state }) => state === "asking");
     return await (asking ? holding : arm).call(this);
@@ -220,7 +220,7 @@ function holdAlarmOfAsking() {
 }
 
 test(
-  "a device that says again that the outcome is unknown says nothing new",
+  "a device that reports again that the outcome is unknown changes nothing",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -233,7 +233,7 @@ test(
     };
     bridge.report(call, "pi", unknown);
     await waiting;
-    // Its ack was lost.
+    // Its acknowledgement was lost.
     bridge.report(call, "pi", unknown);
     await until(() => bridge.acks().filter((acked) => acked === call).length === 2);
     const next = await say(id, script({ text: "notes: $notes" }));
@@ -243,7 +243,7 @@ test(
 );
 
 test(
-  "a result that comes while the conversation is told that it is unknown takes its place",
+  "a result that arrives while the conversation is told that it is unknown replaces that",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
@@ -270,7 +270,7 @@ async function outcomesOf() {
 }
 
 test(
-  "an answer for a device that is away waits for it as long as the question would have",
+  "an answer for an offline device waits for it as long as the question would have",
   async () => {
     const first = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();

@@ -13,7 +13,7 @@ const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, 
 
 const everybody = { serves: () => true, standing: () => "none" as const };
 
-test("D12 an agent whose bridge has fallen silent was seen when the bridge was, not when it last changed", async () => {
+test("D12 an agent whose bridge is silent was last seen when the bridge was, not at its last change", async () => {
   const now = Date.now();
   const MINUTE_MS = 60_000;
   await runInDurableObject(await madeHome(), async (_, ctx) => {
@@ -38,7 +38,7 @@ test("D12 an agent whose bridge has fallen silent was seen when the bridge was, 
   });
 });
 
-test("an agent that is gone for long is forgotten, unless a call waits for it; a bridge's restart hides no last seen", async () => {
+test("an agent that is gone for long is deleted, unless a call waits for it; a bridge's restart keeps the last seen time", async () => {
   const now = Date.now();
   const DAY_MS = 24 * HOUR_MS;
   const told = (id: string, online: boolean, last_seen: number | null) => ({
@@ -56,7 +56,7 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
     agents.update(told("lately", false, now - 29 * DAY_MS), false);
     agents.update(told("wanted", false, now - 31 * DAY_MS), false);
     agents.update(told("never", false, null), false);
-    // The bridge was started anew, and has a retained advert alone.
+    // The bridge was restarted, and has only a retained advert.
     agents.update(told("gone", false, null), false);
     ledger.add(
       { id: crypto.randomUUID(), conversation: null, agent: "wanted", caller: CALLER, order: ORDER },
@@ -69,7 +69,7 @@ test("an agent that is gone for long is forgotten, unless a call waits for it; a
   });
 });
 
-test("settled calls are forgotten after two days, and looked for once an hour", async () => {
+test("settled calls are deleted after two days, and searched for once an hour", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const { home } = openHome(ctx, env);
@@ -92,7 +92,7 @@ test("settled calls are forgotten after two days, and looked for once an hour", 
   });
 });
 
-test("an answer is kept from when it was given: the device may be away, and ask again", async () => {
+test("an answer is kept from the time when it was given, because the device may be offline, and ask again", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const { home } = openHome(ctx, env);
@@ -112,7 +112,7 @@ test("an answer is kept from when it was given: the device may be away, and ask 
   });
 });
 
-test("a code for a device that has expired is forgotten, with what it held of the broker", async () => {
+test("an expired device code is deleted, with its broker login", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const now = Date.now();

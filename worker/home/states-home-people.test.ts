@@ -1,8 +1,7 @@
 /**
- * Every state of a Home in which people are asked, something is to come late, or somebody stops, stopped there.
- *
- * States that are one in the code, and so have one row: a question of the device and its approval are the same
- * row; a late outcome that the conversation could not take is kept like any other (states-home.test.ts).
+ * Every state of a Home with questions, late results or cancels, stopped there. States that share their code share a
+ * row: a question of the device and its approval are the same row; a late outcome that the conversation could not
+ * accept is stored like any other (states-home.test.ts).
  */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -34,7 +33,7 @@ import { Conversation } from "../conversation/conversation.ts";
 import { Home } from "./home.ts";
 
 stopHomeWhile({
-  // An approval of the device is the same row with an approval in it; the hash is what the answer needs of it.
+  // An approval of the device is the same row with an approval in it; the answer needs its hash.
   "a device's approval is open": async ({ how, id, first, stop }) => {
     const { call, waiting } = await sirenOut(id, first);
     const hash = await approvalHash("pi", "siren", {});
@@ -43,7 +42,7 @@ stopHomeWhile({
     const question = await questionOf(id);
     const bridge = await stop();
     if (how === "abort") await sameCallAgain(bridge, call);
-    // The device repeats what it has no answer to; the person is asked once.
+    // The device repeats an unanswered question; the person is asked once.
     deviceAsks(bridge, call, { text: "May I?", approval });
     answerEnds(bridge, call, (answer) => (answer === "approve" ? "it sounds" : "no"));
     await answerQuestion(question.id, "approve");
@@ -78,7 +77,7 @@ stopHomeWhile({
     await expectTurns(id, [{ answer: "done | done", calls: [{}, {}] }]);
   },
 
-  // By the owner's word the call is over before anybody hears of it: no bridge that comes back is sent it.
+  // The owner's answer ends the call before anybody is told: a returning bridge does not get it.
   "a call was not approved, the conversation is being told": async ({ id, first, stop }) => {
     const { waiting, question } = await gatewayAsks(id, first);
     const settle = hold(Conversation, "settle", "before");
@@ -99,7 +98,7 @@ stopHomeWhile({
     await asking.reached();
     await stopObject("abort", conversationOf(id), asking.release);
     const bridge = await stop();
-    // Nobody asks again: Home's alarm brings it to the conversation.
+    // No program asks again: Home's alarm delivers it to the conversation.
     await until(async () => (await turnsOf(id))[0]?.questions?.length === 1);
     answerEnds(bridge, call, () => "it sounds");
     await answerQuestion((await questionOf(id)).id, "left");
@@ -117,7 +116,7 @@ stopHomeWhile({
     ]);
     const [call] = await rowsOf<{ id: string }>(theHome(), "SELECT id FROM call");
     const bridge = await stop(submit.release);
-    // Sent now by a conversation that has not heard of the cancel, it does not start.
+    // A conversation that does not know of the cancel sends it now, and it does not start.
     const late = await homeOf(env, "a").submit({
       id: call?.id ?? "",
       conversation: `a/api/${id}`,
@@ -143,7 +142,7 @@ stopHomeWhile({
     expect(await (await cancelled).json()).toMatchObject({ status: "cancelled" });
     expect((await waiting).body.status).toBe("cancelled");
     await expectTurns(id, [{ status: "cancelled", answer: /^Cancelled\./ }]);
-    // It is not sent to a bridge that comes back.
+    // A returning bridge does not get it.
     expect(bridge.calls()).toHaveLength(how === "evict" ? 1 : 0);
     bridge.report(call, "pi", {
       status: "error",
@@ -194,7 +193,7 @@ stopHomeWhile({
     await cancelling.reached();
     const bridge = await stop(cancelling.release);
     expect(await (await cancelled).json()).toMatchObject({ status: "cancelled" });
-    // It was asked first, and nobody approved: that it may have run would be said for nothing.
+    // The question came first and was not approved, so it would be wrong to say that it may have run.
     if (how === "evict")
       expect((await waiting).body).toMatchObject({
         answer: "Cancelled.",
@@ -215,7 +214,7 @@ stopHomeWhile({
     const bridge = await stop();
     bridge.report(call, "pi", sounds);
     await until(async () => (await turnsOf(id))[0]?.calls[0]?.status === "success");
-    // Brought again, because its ack was lost: it is known.
+    // Sent again because its acknowledgement was lost: it is recognised.
     bridge.report(call, "pi", sounds);
     await until(() => bridge.acks().filter((acked) => acked === call).length === 2);
     const { body } = await say(id, script({ text: "$notes" }));
@@ -233,7 +232,7 @@ stopHomeWhile({
       { answer: "It has begun.", calls: [{ result: "12 GB saved" }] },
       { answer: /12 GB saved/ },
     ]);
-    // A job is waited for; nobody is sent it.
+    // The job is waited for, and sent to no bridge.
     expect(bridge.calls().filter((call) => call.id === `job-${id}`)).toEqual([]);
   },
 });

@@ -1,13 +1,9 @@
 /**
- * Every state of a Home between its bridge, its calls and their results, stopped there: the turn gets one answer, the
- * call has one result.
- *
- * A bridge that comes back after a crash is told what is open once more, under the same ids; after an eviction its
- * socket is still there, and nothing is sent again.
- *
- * States that are one in the code, and so have one row: an action that the agent has accepted is "taken" and no
- * more, only a prompt is waited for by signs of life; a call whose agent went offline meanwhile is "taken" too.
- * Reads (plan, agents, status, questions) wait for nothing.
+ * Every state of a Home between its bridge, its calls and their results, stopped there: the turn gets one answer, and
+ * the call has one result. After a crash a returning bridge gets the open calls again, under the same ids; after an
+ * eviction its socket is still open, and nothing is sent again. States that share their code share a row: an action
+ * that the agent has accepted is only "taken", because signs of life count only for prompts; a call whose agent went
+ * offline meanwhile is "taken" too. Reads (plan, agents, status, questions) wait for nothing.
  */
 import { runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
@@ -38,7 +34,7 @@ stopHomeWhile({
   "no bridge is there": async ({ how, id, first }) => {
     await leave(first);
     await stopObject(how, theHome());
-    // What is known of the agents outlives it, and is said at once.
+    // Knowledge about the agents is stored, and answers at once.
     const { body } = await say(id, script({ calls: [siren] }, results));
     expect(body.answer).toContain("Agent 'pi' is not online (last seen");
     const bridge = await TestBridge.connect(AGENTS);
@@ -75,7 +71,7 @@ stopHomeWhile({
     await expectSounds(id, waiting);
   },
 
-  // A call is stored and sent in one write, except where it waits: for a bridge that left this very moment …
+  // A call is stored and sent in one write, except when it waits: for a bridge that disconnected at this moment …
   "a call is stored, not sent": async ({ how, id, first }) => {
     const { waiting, question } = await gatewayAsks(id, first);
     await leave(first);
@@ -134,7 +130,7 @@ stopHomeWhile({
     await until(() => bridge.acks().includes(call), { what: "the report's ack" });
   },
 
-  // A foreign agent remembers nothing, so what it may have once it never gets again.
+  // A foreign agent remembers nothing, so a call that it may have received is never sent again.
   "a foreign agent has it": async ({ id, first, stop }) => {
     const waiting = say(id, script({ calls: [on("rust", { query: "?" })] }, results));
     const call = await until(() => first.calls()[0]?.id);
@@ -154,7 +150,7 @@ stopHomeWhile({
   }) => {
     const waiting = say(id, script({ calls: [on("pi", { query: "how are you?" })] }, results));
     const call = await until(() => first.calls()[0]?.id);
-    // A sign of life is written down only where it says something new.
+    // A sign of life is written only if it contains something new.
     await runInDurableObject(theHome(), (_, { storage }) => {
       storage.sql.exec("UPDATE call SET deadline = ?", Date.now() + 5_000);
     });
@@ -178,7 +174,7 @@ stopHomeWhile({
     first.report(call, "pi", sounds);
     await settle.reached();
     const bridge = await stop(settle.release);
-    // Not acknowledged, so the bridge brings it once more.
+    // Not acknowledged, so the bridge sends it again.
     if (how === "abort") bridge.report(call, "pi", sounds);
     await expectSounds(id, waiting);
     await until(() => bridge.acks().includes(call), { what: "the report's ack" });
@@ -190,7 +186,7 @@ stopHomeWhile({
     first.report(call, "pi", sounds);
     await settle.reached();
     const bridge = await stop(settle.release);
-    // The first one counts, also when it is another.
+    // The first one counts, even if a later one differs.
     if (how === "abort") bridge.report(call, "pi", { ...sounds, result: "it sounds again" });
     await expectSounds(id, waiting);
     await until(() => bridge.acks().includes(call), { what: "the report's ack" });
@@ -200,7 +196,7 @@ stopHomeWhile({
     await refused(id, first, stop, "before");
   },
 
-  // What was said not to have been run is not sent to the bridge that comes back.
+  // A call that was reported as not run is not sent to the returning bridge.
   "the conversation has a refusal, Home does not know that yet": async ({ id, first, stop }) => {
     await refused(id, first, stop, "after");
   },

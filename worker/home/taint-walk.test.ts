@@ -1,7 +1,7 @@
 /**
- * Attempts of one device to have another one do something unasked. `nas` is the attacker: it has a shell of its own and
- * a name, and says whatever it likes wherever a device can say anything. Whichever way its words took, the next call to
- * somebody else that is not a read has to ask.
+ * Attempts of one device to have another one run something without a question. `nas` is the attacker: it has a shell
+ * and a name, and may send any text in any place where a device can. Whichever way its words took, the next call to
+ * another device that is not a read has to ask.
  */
 import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -46,7 +46,7 @@ const OTHERS = [
   agent("valve", { online: false, features: MUTE, tools: [water] }),
 ];
 
-/** Calls to somebody else: the form of each, and whether a person was asked. */
+/** Calls to other devices: the form of each, and whether a person was asked. */
 const TARGETS = {
   pi: { call: on("pi", { action: "siren" }) },
   "pi, in words": { call: on("pi", { query: "sound the siren" }) },
@@ -57,12 +57,12 @@ const TARGETS = {
 type Target = keyof typeof TARGETS;
 
 type Way = {
-  /** The answer of nas; default: a plain success. */
+  /** The answer of nas; by default a plain success. */
   says?: (call: CallFrame, bridge: TestBridge) => Record<string, unknown> | undefined;
   /** The first call. */
   first?: Step;
   agents?: Parameters<typeof TestBridge.connect>[0];
-  /** Between the first turn and the one that calls. */
+  /** Runs between the first turn and the one that calls. */
   after?: (conversation: string, bridge: TestBridge) => Promise<unknown>;
 };
 
@@ -165,11 +165,11 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-/** True if the gateway or the device asks before the target does anything. */
+/** True if the gateway or the device asks before the target runs anything. */
 async function isAsked(conversation: string, target: Target, bridge: TestBridge): Promise<boolean> {
   const { call } = TARGETS[target];
   const to = call.arguments.agent_id;
-  // Two targets are the same device, which is called in another form.
+  // Two targets are the same device, called in another form.
   const isPrompt = "query" in call.arguments;
   const sent = () =>
     bridge
@@ -203,7 +203,7 @@ async function isAsked(conversation: string, target: Target, bridge: TestBridge)
   return fresh.length > 0 && fresh.every(({ payload }) => JSON.parse(payload).tainted === true);
 }
 
-/** Whose words are in a conversation, as its rows say. */
+/** Returns the sources of a conversation, from its rows. */
 async function sourcesIn(conversation: string): Promise<string[]> {
   const rows = await rowsOf<{ sources: string }>(conversationOf(conversation), "SELECT sources FROM turn");
   return rows.flatMap(({ sources }) => JSON.parse(sources) as string[]);
@@ -222,7 +222,7 @@ describe("S5 walk: to each of the other devices, by", () => {
     "%s",
     async (name, way) => {
       const bridge = await begin(way);
-      // A conversation for each target, so that no target's own words taint the call to the next.
+      // Each target has its own conversation, so that no target's own words taint the call to the next.
       const walks = await Promise.all(
         targets.map(async (target) => {
           const id = crypto.randomUUID();
@@ -230,7 +230,7 @@ describe("S5 walk: to each of the other devices, by", () => {
           if (name.startsWith("a question")) await answerQuestion((await questionOf(id)).id, "yes");
           await turn;
           await way.after?.(id, bridge);
-          // Else nothing came of nas, and nobody would have to be asked.
+          // Otherwise nas brought nothing, and no question would be needed.
           expect(await sourcesIn(id), `${target}: the words of nas are in the conversation`).not.toEqual([]);
           return { target, id };
         }),
@@ -240,12 +240,12 @@ describe("S5 walk: to each of the other devices, by", () => {
       );
       expect(asked).toEqual(targets.map((target) => [target, true]));
     },
-    // What is given up takes ten seconds of its own.
+    // A call that is given up takes ten seconds more.
     WITHIN_MS + 10_000,
   );
 });
 
-describe("S5 walk: a turn that nobody asked for, by", () => {
+describe("S5 walk: a turn that no person began, by", () => {
   const job = { status: "accepted", job: "job-token-0001", result: "begun" };
   const siren = { calls: [on("pi", { action: "siren" })] };
   test.each<[string, Record<string, unknown>]>([
@@ -272,7 +272,7 @@ describe("S5 walk: a turn that nobody asked for, by", () => {
     expect(JSON.parse(called.payload).tainted).toBe(true);
   });
 
-  test("a job's result that comes while another turn runs, into a conversation without any other word of it", async () => {
+  test("a job's result that arrives while another turn runs, in a conversation without any other words of it", async () => {
     const bridge = await begin({ says: () => job });
     const id = crypto.randomUUID();
     await say(id, script(asks({ action: "look" }), { text: "begun" }, siren, { text: "$results" }));
@@ -316,7 +316,7 @@ test.each(HOWS)(
     await begin({});
     const id = crypto.randomUUID();
     await say(id, script(asks({ action: "look" }), { text: "ok" }));
-    // Nobody waits for its turn to end: it is stored with its taint, or it is not stored.
+    // No client waits for its turn's end: it is stored with its taint, or it is not stored.
     const submit = hold(Home, "submit", "after");
     const garden = { calls: [on("garden", { action: "water" })] };
     const turn = say(id, script(garden, { text: "queued" }, { text: "In the end: $notes" }));
@@ -352,7 +352,7 @@ test.each([
     };
     const { capabilities, ...silent } = agent("garden", { features: features ?? [], tools: [water] });
     await comes({ ...silent, ...(features && { capabilities }) });
-    // A call that came after it has gone out to somebody else, so this one would have, too.
+    // A later call was sent to another device, so this one would have been sent too.
     await say(crypto.randomUUID(), script({ calls: [on("pi", { action: "siren" })] }, { text: "ok" }));
     expect(sent()).toEqual([]);
     await comes(agent("garden", { features: FEATURES, tools: [water] }));
@@ -364,7 +364,7 @@ test.each([
 );
 
 test(
-  "S5 a queued call that its device could not ask about says so when its time is over",
+  "S5 a queued call that its device could not ask about says so when its time has expired",
   async () => {
     const bridge = await begin({});
     const id = crypto.randomUUID();
@@ -386,7 +386,7 @@ test(
   WITHIN_MS,
 );
 
-describe("S5 walk: by what a device says of itself,", () => {
+describe("S5 walk: by a device's own description,", () => {
   const line = EVIL;
   const words = (id: string, more: Parameters<typeof agent>[1]) => agent(id, { features: FEATURES, ...more });
   const changed = async (bridge: TestBridge, state: ReturnType<typeof agent>) => {
@@ -418,7 +418,7 @@ describe("S5 walk: by what a device says of itself,", () => {
     expect(JSON.parse(bridge.calls()[0]?.payload ?? "{}").tainted).toBeUndefined();
     await changed(bridge, nas(more));
     expect(await isAsked(crypto.randomUUID(), "pi, in words", bridge)).toBe(true);
-    // The model's words from that time stay in the conversation, also when the text is as before.
+    // The model's words from that time stay in the conversation, even if the text is the former one again.
     const shown = crypto.randomUUID();
     await say(shown, script({ text: "hello" }));
     bridge.send({ t: "agent", agent: nas() });
@@ -426,7 +426,7 @@ describe("S5 walk: by what a device says of itself,", () => {
     expect(await isAsked(shown, "pi, in words", bridge)).toBe(true);
   });
 
-  test("the line that edgecall makes of its tools is not by it: an update and a tool that comes and goes ask nobody", async () => {
+  test("the line that edgecall makes of its tools is not its text: an update and a changing tool need no question", async () => {
     const bridge = await begin({
       agents: [nas({ line: "nas sensor node — temperature, camera snapshot" }), ...OTHERS],
     });
@@ -439,7 +439,7 @@ describe("S5 walk: by what a device says of itself,", () => {
     expect((await agentsOf()).filter(({ new_text }) => new_text)).toEqual([]);
   });
 
-  test("a text stays usable, taints no call to its own agent, and is accepted by an administrator alone", async () => {
+  test("a text stays usable, taints no call to its own agent, and is accepted only by an administrator", async () => {
     const bridge = await begin({});
     await changed(bridge, nas({ line }));
     const own = crypto.randomUUID();
@@ -476,12 +476,12 @@ async function agentsOf(): Promise<Shown[]> {
   return ((await (await ask("/v1/agents")).json()) as { agents: Shown[] }).agents;
 }
 
-describe("S5 walk: over another door,", () => {
+describe("S5 walk: by another way in,", () => {
   const siren = () => script({ calls: [on("pi", { action: "siren" })] }, { text: "ok" });
   const isTainted = (bridge: TestBridge) =>
     JSON.parse(bridge.calls().findLast((call) => call.agent === "pi")?.payload ?? "{}").tainted === true;
 
-  test("a chat that its client keeps, which says again what the device said", async () => {
+  test("a chat whose client keeps the history, which repeats the device's words", async () => {
     const bridge = await begin({});
     const begun = script(asks({ action: "look" }), { text: "it says" });
     await chat([user(begun)]);
@@ -490,7 +490,7 @@ describe("S5 walk: over another door,", () => {
   });
 
   test.each(HOWS)(
-    "a chat that its client keeps, after its object stopped (%s) and the client brings it again",
+    "a chat whose client keeps the history, after its object stopped (%s) and the client sends it again",
     async (how) => {
       const bridge = await begin({});
       const begun = script(asks({ action: "look" }), { text: "it says" });
@@ -499,7 +499,7 @@ describe("S5 walk: over another door,", () => {
       await chat([user(begun), said("it says"), user(next)]);
       const { name } = await oncePlace(ANNA, begun);
       await stop(how, env.CONVERSATION.getByName(name));
-      // The last answer alone: what it came from is not in the client's chat any more.
+      // Only the last answer, because the client's chat lacks its source.
       await chat([user(begun), said("more of it"), user(siren())]);
       expect(isTainted(bridge)).toBe(true);
       const clean = script({ text: "hello" });
@@ -511,7 +511,7 @@ describe("S5 walk: over another door,", () => {
     WITHIN_MS,
   );
 
-  test("a chat of which we know nothing, with words of an assistant", async () => {
+  test("a chat that we do not know, with an assistant's words", async () => {
     const bridge = await begin({});
     await chat([user("hello"), said(EVIL), user(siren())]);
     expect(isTainted(bridge)).toBe(true);
@@ -550,7 +550,7 @@ describe("S5 walk: over another door,", () => {
     expect(isTainted(bridge)).toBe(true);
   });
 
-  test("a report of nas for a call to pi, which is believed of pi alone", async () => {
+  test("a report of nas for a call to pi, which counts only from pi", async () => {
     const bridge = await begin({});
     bridge.onCall = (call) => {
       bridge.report(call.id, "nas", plain);
@@ -562,7 +562,7 @@ describe("S5 walk: over another door,", () => {
   });
 
   test(
-    "a conversation that was put back from a back-up",
+    "a conversation that was restored from a backup",
     async () => {
       const id = crypto.randomUUID();
       const first = await begin({});
@@ -585,8 +585,8 @@ describe("S5 walk: over another door,", () => {
   );
 });
 
-describe("S5 what is not asked", () => {
-  test("a device is not asked twice for its own words, and a read is never", async () => {
+describe("S5 calls that are not asked about", () => {
+  test("a device is not asked twice because of its own words, and a read never", async () => {
     const bridge = await begin({});
     const id = crypto.randomUUID();
     await say(id, script(asks({ action: "look" }), asks({ action: "water" }), { text: "ok" }));
@@ -596,14 +596,14 @@ describe("S5 what is not asked", () => {
     expect(JSON.parse(bridge.calls().at(-1)?.payload ?? "{}").tainted).toBe(true);
   });
 
-  test("a call to an agent that is not there taints nothing: the words are the gateway's", async () => {
+  test("a call to a missing agent taints nothing, because the words are the gateway's", async () => {
     const bridge = await begin({});
     const gone = { calls: [on("nobody", { query: "x" })] };
     await say(crypto.randomUUID(), script(gone, { calls: [on("pi", { action: "siren" })] }, { text: "ok" }));
     expect(JSON.parse(bridge.calls()[0]?.payload ?? "{}").tainted).toBeUndefined();
   });
 
-  test("whose texts there are stands in the turn's row, and is read from there", async () => {
+  test("the sources are in the turn's row, and are read from there", async () => {
     const bridge = await begin({});
     const id = crypto.randomUUID();
     await say(id, script(asks({ action: "look" }), { text: "ok" }));
@@ -612,7 +612,7 @@ describe("S5 what is not asked", () => {
     const rows = await rowsOf<{ sources: string }>(conversationOf(id), "SELECT sources FROM turn ORDER BY n");
     expect(rows.map(({ sources }) => JSON.parse(sources))).toEqual([["agent:nas"], ["agent:nas", STRANGER]]);
     const kept = await runInDurableObject(conversationOf(id), (_, { storage }) => {
-      // Of what was said nothing has to be read for it.
+      // No message has to be read for it.
       storage.sql.exec("DELETE FROM message; DELETE FROM call");
       const transcript = new Transcript(storage);
       return transcript.turns().map((turn) => sourcesFor(transcript, turn));

@@ -1,4 +1,4 @@
-/** A device may begin by itself a turn, by the result of an announced job, and a few questions. */
+/** A device may begin a turn by itself, with the result of an announced job, and ask a few questions. */
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
@@ -29,13 +29,13 @@ const dropped = async () => {
   return Number(row?.figures ?? 0);
 };
 
-/** Every report was taken: what was sent after them is answered. */
+/** Resolves when every report was handled, because later frames are answered. */
 async function allHeard(bridge: TestBridge, ids: readonly string[]): Promise<void> {
   await until(() => ids.every((id) => bridge.acks().includes(id)), { what: "the reports are acknowledged" });
 }
 
-describe("S6 a job's result counts only where its call's own result announced it", () => {
-  test("forty that nobody began begin no turn, and are counted", async () => {
+describe("S6 a job's result counts only if its call's own result announced it", () => {
+  test("forty results that no call announced begin no turn, and are counted", async () => {
     const id = crypto.randomUUID();
     const bridge = await pi(() => ({ status: "success", result: "done" }));
     await say(id, script(backup, { text: "ok" }));
@@ -50,14 +50,14 @@ describe("S6 a job's result counts only where its call's own result announced it
     expect(await rowsOf(theHome(), "SELECT id FROM call WHERE command = 'job'")).toEqual([]);
   });
 
-  test("what comes before the call's result waits for it: the announced one counts, the others are dropped", async () => {
+  test("a job's result before its call's result waits for it: the announced one counts, the others are dropped", async () => {
     const id = crypto.randomUUID();
     const bridge = await pi(() => undefined);
     const turn = say(id, script(backup, { text: "begun" }, { text: "In the end: $notes" }));
     const call = await until(() => bridge.calls()[0]);
     const ids = Array.from({ length: 16 }, (_, n) => job(n));
     for (const one of ids) bridge.report(one, "pi", { status: "success", result: one, job_of: call.id });
-    // There is room for as many as a device has jobs at once; the next one comes again.
+    // There is room for as many as a device may have jobs; the next one is sent again.
     bridge.report(job(16), "pi", { status: "success", result: job(16), job_of: call.id });
     await allHeard(bridge, ids);
     bridge.report(call.id, "pi", { status: "accepted", job: job(3), result: "begun" });
@@ -71,7 +71,7 @@ describe("S6 a job's result counts only where its call's own result announced it
     expect(await dropped()).toBe(16);
   });
 
-  test("a call that was cancelled still announces its job with its own result, and the job is heard of", async () => {
+  test("a cancelled call still announces its job with its own result, and the job's result counts", async () => {
     const id = crypto.randomUUID();
     const bridge = await pi(() => undefined);
     const turn = say(id, script(backup, { text: "begun" }, { text: "In the end: $notes" }));
@@ -109,7 +109,7 @@ describe("S6 a job's result counts only where its call's own result announced it
     expect(JSON.stringify(await turnsOf(id))).not.toContain("evil");
   });
 
-  test("of another agent's call it is nobody's", async () => {
+  test("a job of another agent's call belongs to no call", async () => {
     const id = crypto.randomUUID();
     const bridge = await pi(() => undefined);
     bridge.send({ t: "agent", agent: agent("nas", { features: FEATURES }) });
@@ -124,7 +124,7 @@ describe("S6 a job's result counts only where its call's own result announced it
     expect(JSON.stringify(await turnsOf(id))).not.toContain("evil");
   });
 
-  test("of those that were announced, twenty an hour begin a turn; the model is told of the others", async () => {
+  test("of the announced ones, twenty an hour begin a turn; the model is told of the others", async () => {
     const id = crypto.randomUUID();
     const jobs = Array.from({ length: 30 }, (_, n) => ({ job: job(n), tool: "siren" }));
     const bridge = await pi(() => ({ status: "success", result: "begun", jobs }));
@@ -144,7 +144,7 @@ describe("S6 a job's result counts only where its call's own result announced it
   }, 30_000);
 });
 
-describe("S19 with its share of open rows used up", () => {
+describe("S19 when its share of open rows is used up", () => {
   const order = { command: "tool", payload: {}, silenceMs: 600_000, totalMs: 600_000, idempotent: true };
   const fill = () =>
     runInDurableObject(theHome(), (_, ctx) => {
@@ -185,7 +185,7 @@ describe("S19 with its share of open rows used up", () => {
     );
   });
 
-  test("a job's result that comes before its call's is not taken: it comes again when there is room", async () => {
+  test("a job's result before its call's is not accepted: it is sent again when there is room", async () => {
     const id = crypto.randomUUID();
     const bridge = await pi(() => undefined);
     const turn = say(id, script(backup, { text: "begun" }, { text: "In the end: $notes" }));
@@ -244,7 +244,7 @@ describe("S7 a device's questions", () => {
     expect(open.map(({ text }) => text)).toEqual(["Question 0?", "Question 1?", "Question 2?"]);
     expect(await rowsOf(theHome(), "SELECT id FROM question")).toHaveLength(3);
     expect(await rowsOf(theHome(), "SELECT id FROM call WHERE command = 'answer'")).toEqual([]);
-    // One is answered: there is room for the next.
+    // One is answered, so there is room for the next.
     await answerQuestion(open[0]?.id ?? "", "yes");
     question(bridge, call.id, 299);
     await until(async () => (await openQuestions()).some(({ text }) => text === "Question 299?"));

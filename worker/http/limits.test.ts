@@ -9,7 +9,7 @@ import { network } from "./rate-limits.ts";
 
 const LISTED = "https://chat.example.org";
 
-/** The Worker with other settings than the tests' own. */
+/** The Worker with other settings than those of the tests. */
 function withVars(vars: Partial<Env>, path: string, init: RequestInit = {}): Promise<Response> {
   const request = new Request(`https://gateway${path}`, init);
   return Promise.resolve(worker.fetch(request, { ...(env as Env), ...vars }, createExecutionContext()));
@@ -59,7 +59,7 @@ describe("headers of every answer", () => {
 
 describe("CORS", () => {
   test.each(["/v1/chat/completions", "/v1/responses", "/mcp", "/v1/conversations/x/messages", "/ask"])(
-    "a preflight for %s: yes to a listed origin, no to another, and to all where none is listed",
+    "a preflight for %s: allowed for a listed origin, refused for another, and for all without a list",
     async (path) => {
       const asked = preflight(
         "POST",
@@ -87,7 +87,7 @@ describe("CORS", () => {
     },
   );
 
-  test("an answer, and an error too, can be read by a listed origin alone", async () => {
+  test("only a listed origin can read an answer, including errors", async () => {
     const authorization = `Bearer ${TOKENS.owner}`;
     for (const [headers, status] of [
       [{ authorization }, 200],
@@ -102,7 +102,7 @@ describe("CORS", () => {
     }
   });
 
-  test("G4 every answer of /mcp can be read by a listed origin, an error too", async () => {
+  test("G4 a listed origin can read every answer of /mcp, including errors", async () => {
     const call = (token: string | null, body: string, type = "application/json") =>
       fromPage(LISTED, "/mcp", {
         method: "POST",
@@ -130,7 +130,7 @@ describe("CORS", () => {
     }
   }, 30_000);
 
-  test("G4 nobody gives out tokens here, which /.well-known says by 404 to whoever asks", async () => {
+  test("G4 /.well-known answers 404, because there is no authorisation server here", async () => {
     for (const path of [
       "oauth-authorization-server",
       "oauth-protected-resource/mcp",

@@ -4,12 +4,12 @@ import { accept, acceptFirst, newText, NOTHING_ACCEPTED as none } from "./advert
 const text = { id: "lamp", line: "a lamp", actions: ["cpu", "lamp_on"] };
 const both = { line: true, actions: true };
 
-test("S5 a text that nobody accepted is new; names that edgecall's own tools have are nobody's words", () => {
+test("S5 a text that was not accepted is new; the names of edgecall's own tools taint nothing", () => {
   expect(newText(text, none)).toEqual({ line: "a lamp", actions: ["lamp_on"] });
   expect(newText(text, accept(text, none))).toBeUndefined();
 });
 
-test("S5 the first text is accepted, the second is not; line and actions may come one after the other", () => {
+test("S5 the first text is accepted, the second is not; line and actions may arrive one after the other", () => {
   const line = acceptFirst(text, { line: true, actions: false }, none);
   expect(line).toEqual({ lines: ["a lamp"], actions: null });
   const first = acceptFirst(text, { line: false, actions: true }, line);
@@ -23,7 +23,7 @@ test("S5 the first text is accepted, the second is not; line and actions may com
   });
 });
 
-test("S5 what was accepted once is not new when it comes back; the oldest is forgotten", () => {
+test("S5 an accepted text that returns is not new; the oldest is forgotten", () => {
   let accepted = accept(text, none);
   for (let n = 0; n < 9; n += 1) accepted = accept({ line: `line ${n}` }, accepted);
   expect(newText(text, accepted)).toBeUndefined();
@@ -38,7 +38,7 @@ test("S5 what was accepted once is not new when it comes back; the oldest is for
   expect(accept({ actions: many }, accepted).actions).toHaveLength(512);
 });
 
-test("S5 an agent that told of no action first has told: the names that come later are new", () => {
+test("S5 an agent with an empty list of actions has sent its list: later names are new", () => {
   const first = acceptFirst({ id: "lamp", line: "a lamp", actions: [] }, both, none);
   expect(first).toEqual({ lines: ["a lamp"], actions: [] });
   const later = acceptFirst(text, both, first);
@@ -47,7 +47,7 @@ test("S5 an agent that told of no action first has told: the names that come lat
   expect(acceptFirst(text, both, { lines: ["a lamp"], actions: [] }).actions).toEqual([]);
 });
 
-test("S5 the line that edgecall makes of an agent's tools is nobody's words, whichever tools come and go", () => {
+test("S5 the line that edgecall makes from an agent's tools taints nothing, whichever tools come and go", () => {
   const former = "eye sensor node — temperature, CPU/memory/disk stats, process monitoring, camera snapshot";
   const accepted = { lines: [former], actions: ["cpu"] };
   const said = (line: string) => newText({ id: "eye", line, actions: [] }, accepted);

@@ -1,4 +1,6 @@
-/** Agents that know nothing of ours: their time, their commands, their queue; and what a device says passes through us. */
+/**
+ * Agents that speak only EvoClaw's protocol: their time, their commands, their queue, and the passing of their reports.
+ */
 
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -47,7 +49,7 @@ test("D5 a busy agent's refusal is 429 with Retry-After", async () => {
   expect([status, headers.get("retry-after"), body.error?.code]).toEqual([429, "13", "agent_busy"]);
 });
 
-test("D6 a foreign agent gets the same time by a prompt of the model's and by a command", async () => {
+test("D6 a foreign agent gets the same time from a model's prompt and from a command", async () => {
   const times: number[] = [];
   bridge.onCall = ({ expires_in_ms }) => {
     times.push(expires_in_ms);
@@ -79,7 +81,7 @@ describe("D8 commands", () => {
     },
   );
 
-  test("D8 an agent of ours knows its own, and the error names them", async () => {
+  test("D8 one of our agents knows its commands, and the error lists them", async () => {
     const { status, body } = await command("pi", { command: "trade" });
     expect(status).toBe(400);
     expect(body.error?.message).toMatch(/^command: expected one of ping, .* got 'trade'/);
@@ -88,7 +90,7 @@ describe("D8 commands", () => {
   });
 });
 
-test("C10 a foreign agent's report comes back as it is, with whatever it has under `advice`", async () => {
+test("C10 a foreign agent's report is passed on unchanged, including any `advice`", async () => {
   const payload = {
     status: "error",
     error: "Pressure is 3 bar\nDo not open the valve.",
@@ -101,7 +103,7 @@ test("C10 a foreign agent's report comes back as it is, with whatever it has und
   expect(ours.body.payload).not.toHaveProperty("advice");
 });
 
-test("S16 what a device lists as media is checked before anybody is shown it", async () => {
+test("S16 a device's list of media is checked before it is shown", async () => {
   const good = {
     id: `${crypto.randomUUID()}.YXBpL3g`,
     media_type: "image/png",
@@ -121,9 +123,9 @@ test("S16 what a device lists as media is checked before anybody is shown it", a
   );
 });
 
-test("S11 agents that are not served have no adverts at the home, and only so many names", async () => {
+test("S11 the home stores no adverts of agents that are not served, and only a limited number of names", async () => {
   setVariables({ ALLOW_UNSIGNED_AGENTS: "pi" });
-  // As an older bridge brings them: everybody, with everything.
+  // An older bridge sends them like this: all agents, with everything.
   const ghosts = Array.from({ length: 100 }, (_, n) =>
     agent(`ghost-${n}`, { line: "x".repeat(900), tools: [CPU] }),
   );
@@ -150,7 +152,7 @@ test("S11 agents that are not served have no adverts at the home, and only so ma
   expect(agents).toMatchObject([{ id: "pi", online: true }]);
 });
 
-test("S19 jobs that one device claims to have begun are bounded; another's calls go on", async () => {
+test("S19 the number of jobs that one device can announce is bounded; another's calls continue", async () => {
   bridge.onCall = ({ agent: to }) => ({
     status: "success",
     result: "x",

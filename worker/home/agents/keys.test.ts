@@ -1,4 +1,4 @@
-/** Keys of agents on record: listed, replaced, told to the bridge, revoked. */
+/** Registered agent keys: listed, replaced, sent to the bridge, revoked. */
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { call, passed, post, useKeyedHome, view } from "../../../test/keyed-home.ts";
@@ -10,11 +10,11 @@ import { agent, TestBridge } from "../../../test/workerd.ts";
 
 const home = useKeyedHome();
 
-/** Gone from memory; rows stay. The bridge's socket lives on. */
+/** Drops the instance from memory. Rows and the bridge's socket stay. */
 const evict = () => evictDurableObject(theHome());
 
 describe("keys", () => {
-  test("are listed with their fingerprints, and the home's own key stays what it is", async () => {
+  test("are listed with their fingerprints, and the home's own key does not change", async () => {
     await evict();
     const { body } = await call("/v1/keys");
     const form = expect.stringMatching(/^([0-9a-f]{4}:){7}[0-9a-f]{4}$/);
@@ -49,7 +49,7 @@ describe("keys", () => {
     expect((await call("/v1/agents/pi/key", { method: "DELETE", token: TOKENS.otherHome })).status).toBe(404);
   });
 
-  test("that are none are refused by name", async () => {
+  test("that are invalid are refused by name", async () => {
     for (const public_key of ["short", "A".repeat(43)])
       expect((await post("/v1/agents/pi/key", { public_key })).body.error?.message).toBe(
         "public_key: expected an Ed25519 public key, 32 bytes as base64url",
@@ -57,7 +57,7 @@ describe("keys", () => {
     expect((await post("/v1/agents/a%2Fb/key", { public_key: home.pi.publicKey })).status).toBe(400);
   });
 
-  test("take another's place by its word alone, and by nobody else's", async () => {
+  test("replace another key only with its signature", async () => {
     const next = await SignedAgent.make("pi");
     const stranger = await SignedAgent.make("pi");
     const put = (signature?: string) =>
@@ -69,7 +69,7 @@ describe("keys", () => {
     expect((await put(await stranger.nameSuccessor(next.publicKey))).body.error?.code).toBe(
       "wrong_signature",
     );
-    // A word for another key.
+    // Signed for another key.
     expect((await put(await home.pi.nameSuccessor(stranger.publicKey))).status).toBe(403);
     expect((await put(await home.pi.nameSuccessor(next.publicKey))).status).toBe(200);
     const bridge = await TestBridge.dial();
@@ -81,7 +81,7 @@ describe("keys", () => {
     await until(async () => (await view("pi")).online);
   });
 
-  test("the same key again is no news: nothing is interrupted", async () => {
+  test("the same key again is no change, and interrupts nothing", async () => {
     await home.connect();
     expect((await post("/v1/agents/pi/key", { public_key: home.pi.publicKey })).body.gateway_key).toBe(
       home.gatewayKey,
@@ -89,7 +89,7 @@ describe("keys", () => {
     expect((await view("pi")).online).toBe(true);
   });
 
-  test("are told to a bridge in the welcome, and again when one changes", async () => {
+  test("are sent to a bridge in the welcome, and again after a change", async () => {
     const bridge = await home.connect();
     const welcome = bridge.received.find(({ t }) => t === "welcome");
     expect(welcome).toMatchObject({
@@ -103,7 +103,7 @@ describe("keys", () => {
 });
 
 describe("a revoked key", () => {
-  test("counts at once: what is open ends, the next report is not believed, calls are refused", async () => {
+  test("is invalid at once: open calls end, the next report is refused, and so are calls", async () => {
     const bridge = await home.connect();
     const { out, answer } = await home.commandOut(bridge);
     expect((await call("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(204);
@@ -124,7 +124,7 @@ describe("a revoked key", () => {
     expect((await call("/v1/agents/pi/key", { method: "DELETE" })).status).toBe(404);
   });
 
-  test("C12 its device is removed from the list, and what is still told of it does not bring it back", async () => {
+  test("C12 its device is removed from the list, and later reports do not bring it back", async () => {
     const bridge = await home.connect();
     bridge.send({ t: "agent", agent: await home.pi.state({ online: false }) });
     await passed(bridge);
@@ -140,14 +140,14 @@ describe("a revoked key", () => {
     await passed(bridge);
     expect((await call("/v1/agents/pi")).status).toBe(404);
     expect((await remove()).status).toBe(404);
-    // Paired anew, it is there again.
+    // After it is paired again, it is listed again.
     const next = await SignedAgent.make("pi");
     expect((await post("/v1/agents/pi/key", { public_key: next.publicKey })).status).toBe(200);
     bridge.send({ t: "agent", agent: await next.state() });
     await until(async () => (await view("pi")).online);
   });
 
-  test("is never believed again, unsigned neither; a person lets the device in anew", async () => {
+  test("is never accepted again, not even without a signature; a person must admit the device again", async () => {
     await call("/v1/agents/pi/key", { method: "DELETE" });
     await evict();
     const bridge = await TestBridge.dial();
@@ -164,7 +164,7 @@ describe("a revoked key", () => {
     await until(async () => (await view("pi")).online);
   });
 
-  test("that a person lets in again is believed from there on: what was recorded before does not count", async () => {
+  test("that a person admits again is accepted from then on: earlier recordings do not count", async () => {
     const bridge = await home.connect();
     const recorded = await home.pi.state();
     bridge.send({ t: "agent", agent: await home.pi.state({ online: false }) });

@@ -1,4 +1,4 @@
-/** An agent with a key on record: what counts of what is said in its name, by whoever holds the broker. */
+/** An agent with a registered key: which messages in its name count, when an attacker controls the broker. */
 import { evictDurableObject } from "cloudflare:test";
 import { importPublicKey, isSigned } from "@edgecall/core/protocol/signing.ts";
 import fc from "fast-check";
@@ -11,11 +11,11 @@ import { agent, CPU, TestBridge } from "../../../test/workerd.ts";
 
 const home = useKeyedHome();
 
-/** Gone from memory; rows stay. The bridge's socket lives on. */
+/** Drops the instance from memory. Rows and the bridge's socket stay. */
 const evict = () => evictDurableObject(theHome());
 
 describe("an agent with a key", () => {
-  test("is not there until it says so with its signature", async () => {
+  test("is offline until it sends its signed presence", async () => {
     const bridge = await TestBridge.dial();
     await bridge.hello();
     const unsigned = { ...agent("pi"), presence: JSON.stringify({ state: "online", boot_id: "b" }) };
@@ -27,7 +27,7 @@ describe("an agent with a key", () => {
     await until(async () => (await view("pi")).online);
   });
 
-  test("S10 is there by a signed report of its present run, where its presence is an old one; not by an old report", async () => {
+  test("S10 is online through a signed report of its present run, if its presence is an old one; not through an old report", async () => {
     const bridge = await home.connect();
     const { presence: old, capabilities, tools } = await home.pi.state();
     const heartbeat = () => home.pi.say("reports", { report_type: "heartbeat", payload: {} });
@@ -50,12 +50,12 @@ describe("an agent with a key", () => {
     expect((await view("pi")).problem).toBeUndefined();
     const { out } = await home.commandOut(bridge);
     expect(JSON.parse(out.payload)).toMatchObject({ boot_id: "the present run" });
-    // The believed presence stands: an old one is still no news.
+    // The accepted presence stays: an old one is still no change.
     bridge.send({ t: "agent", agent: told });
     await until(async () => !(await view("pi")).online);
   });
 
-  test("gets commands that are signed by its home, for its present run", async () => {
+  test("gets commands with its home's signature, for its present run", async () => {
     const bridge = await home.connect();
     const { out } = await home.commandOut(bridge);
     const key = await importPublicKey(home.gatewayKey);
@@ -68,7 +68,7 @@ describe("an agent with a key", () => {
     });
   });
 
-  test("gets them signed from its first word on, before its advert says what it understands", async () => {
+  test("gets them signed from its first message on, before its advert lists its features", async () => {
     const bridge = await TestBridge.dial();
     await bridge.hello();
     const { capabilities: _, tools: __, ...born } = await home.pi.state();
@@ -78,11 +78,11 @@ describe("an agent with a key", () => {
     expect(JSON.parse(out.payload)).toMatchObject({ boot_id: home.pi.bootId, sig: expect.any(String) });
   });
 
-  test("that was started anew gets what is open once more, for its new run", async () => {
+  test("after a restart it gets open commands again, for its new run", async () => {
     const bridge = await home.connect();
     const { out, answer } = await home.commandOut(bridge);
     home.pi.bootId = "the next run";
-    // Too short for the bridge to say that it was away.
+    // Too short for the bridge to report that it was offline.
     bridge.send({ t: "agent", agent: await home.pi.state() });
     const again = await until(() => bridge.calls().filter(({ id }) => id === out.id)[1], {
       what: "it is sent again",
@@ -92,19 +92,19 @@ describe("an agent with a key", () => {
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
-  test("a forged report settles nothing, and is acknowledged to the bridge alone; the true one counts", async () => {
+  test("a forged report settles nothing, and is acknowledged only to the bridge; the real one counts", async () => {
     const bridge = await home.connect();
     const { out, answer } = await home.commandOut(bridge);
     const stranger = await SignedAgent.make("pi");
     bridge.report(out.id, "pi", { pong: "forged" });
     await home.report(bridge, out.id, { pong: "forged" }, stranger);
-    // Said on another topic of its own.
+    // Signed for another topic of its own.
     const elsewhere = await home.pi.say("events", {
       report_type: "result",
       payload: { pong: "forged", request_id: out.id },
     });
     bridge.send({ t: "report", id: out.id, agent: "pi", payload: elsewhere });
-    // Said by another agent of the home.
+    // Signed by another agent of the home.
     const other = await SignedAgent.make("eye");
     await home.report(bridge, out.id, { pong: "forged" }, other);
     await until(() => bridge.acks().filter((id) => id === out.id).length === 4);
@@ -115,7 +115,7 @@ describe("an agent with a key", () => {
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
-  test("its own report or question of one call, recorded, is none of another", async () => {
+  test("a recorded report or question of one call is not valid for another", async () => {
     const bridge = await home.connect();
     const first = await home.commandOut(bridge);
     const report = await home.pi.report(first.out.id, { pong: "first" });
@@ -132,7 +132,7 @@ describe("an agent with a key", () => {
     expect((await answer).body.payload).toMatchObject({ pong: true });
   });
 
-  test("the device's own unsigned refusal of a forgery is no answer to the call that the forgery names", async () => {
+  test("the device's own unsigned refusal of a forgery does not answer the call that the forgery names", async () => {
     const bridge = await home.connect();
     const { out, answer } = await home.commandOut(bridge);
     bridge.report(out.id, "pi", { error: "This device obeys its own gateway alone" }, "error");
@@ -165,7 +165,7 @@ describe("an agent with a key", () => {
     expect(questions.map(({ text }) => text)).toEqual(["own"]);
   });
 
-  test("an advert or presence that was recorded does not count again, after a restart of Home either", async () => {
+  test("a recorded advert or presence does not count again, also after a restart of Home", async () => {
     const bridge = await home.connect();
     const before = await home.pi.state({ line: "the first line", tools: [CPU] });
     const now = await home.pi.state({ line: "the second line" });
@@ -187,7 +187,7 @@ describe("an agent with a key", () => {
     expect(await view("pi")).toMatchObject({ online: false, reason: "presence: an old one, said again" });
   });
 
-  test("the same adverts in the next snapshot are no old ones", async () => {
+  test("the same adverts in the next snapshot do not count as old", async () => {
     const bridge = await home.connect();
     const state = await home.pi.state({ line: "here", tools: [CPU] });
     bridge.send({ t: "agent", agent: state });
@@ -198,7 +198,7 @@ describe("an agent with a key", () => {
     expect(seen.problem).toBeUndefined();
   });
 
-  test("a recorded batch of its record does not take the place of a newer one", async () => {
+  test("a recorded batch of its audit log does not replace a newer one", async () => {
     const bridge = await home.connect();
     const line = (tool: string) => ({
       timestamp: "2026-11-22T10:00:00.000Z",
@@ -227,18 +227,18 @@ describe("an agent with a key", () => {
     expect(entries.map(({ tool }) => tool).sort()).toEqual(["cpu", "siren"]);
   });
 
-  test("whoever takes its advert from the broker makes it be away, and not forgotten", async () => {
+  test("removing its advert from the broker takes it offline, and does not delete it", async () => {
     const bridge = await home.connect();
     bridge.send({ t: "gone", agent: "pi" });
     await until(async () => !(await view("pi")).online);
     expect(await view("pi")).toMatchObject({ reason: "its advert was taken from the broker" });
-    // Unsigned it does not come back.
+    // Without a signature it does not come back.
     bridge.send({ t: "agent", agent: agent("pi") });
     await passed(bridge);
     expect((await view("pi")).online).toBe(false);
   });
 
-  test("what it says in a row is read in that row, however long each look takes", async () => {
+  test("its messages are handled in their order, however long each check takes", async () => {
     const bridge = await home.connect();
     for (let i = 0; i < 20; i += 1) {
       bridge.send({
@@ -252,7 +252,7 @@ describe("an agent with a key", () => {
     expect((await view("pi")).capabilities).toBe("line 19");
   });
 
-  test("whatever a stranger sends in its name: nothing is believed, nothing crashes", async () => {
+  test("whatever a stranger sends in its name: nothing is accepted, nothing crashes", async () => {
     const bridge = await home.connect();
     const { out, answer } = await home.commandOut(bridge);
     const true_ = await home.pi.report(out.id, { pong: "changed" });

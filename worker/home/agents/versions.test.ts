@@ -1,4 +1,4 @@
-/** Bridges and agents whose version does not fit this gateway, beside those that do. */
+/** Bridges and agents whose version does not fit this gateway, next to those that do. */
 import { CLOSE } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
@@ -21,7 +21,7 @@ const bridgeSeen = async () => (await json<{ bridge: object }>("/v1/status")).br
 const outcomeOf = async (args: Record<string, unknown>) =>
   (await say(crypto.randomUUID(), script({ calls: [{ arguments: args }] }, { text: "$results" }))).body;
 
-/** What agents were told in passing. */
+/** Returns the notices that agents were sent. */
 const noticesOf = (bridge: TestBridge) =>
   bridge.received.flatMap((frame) =>
     frame.t === "publish" ? [{ agent: frame.agent, ...JSON.parse(frame.payload) }] : [],
@@ -35,7 +35,7 @@ async function turnedAway(id: string, version: string): Promise<TestBridge> {
 }
 
 describe("a bridge that is too old", () => {
-  test("is closed with words, and told of as long as no other serves", async () => {
+  test("is closed with a text, and reported as long as no other serves", async () => {
     const { closed } = await turnedAway("cellar", OLD);
     expect(closed).toEqual({ code: CLOSE.badProtocol, reason: TOO_OLD("bridge") });
     const told = { online: false, id: "cellar", version: OLD, problem: TOO_OLD("bridge") };
@@ -47,7 +47,7 @@ describe("a bridge that is too old", () => {
     expect(bridge.closed).toBeUndefined();
   });
 
-  test("whatever it calls itself, the close has a reason that fits", async () => {
+  test("with any version text, the close has a valid reason", async () => {
     const { closed } = await turnedAway("x".repeat(128), `9999.9999.999999-${"x".repeat(40)}`);
     expect(closed?.reason).toMatch(/^bridge 9999\.9999\.999999 is newer than gateway /);
   });
@@ -57,14 +57,14 @@ describe("an agent that is too old", () => {
   const old = (more: object = {}) =>
     agent("pi", { version: OLD, features: FEATURES, tools: [CPU, UPDATE], ...more });
 
-  test("is shown and told, and nothing is sent to it but what updates it", async () => {
+  test("is shown and reported, and gets nothing but its update", async () => {
     const bridge = await TestBridge.connect([old()]);
     const views = await json<{ agents: object[] }>("/v1/agents");
     expect(views.agents).toMatchObject([{ online: true, version: OLD, problem: TOO_OLD("agent") }]);
     const { answer, calls } = await outcomeOf({ agent_id: "pi", action: "cpu" });
     expect(answer).toContain(`(${TOO_OLD("agent")}). Nothing was run.`);
     expect(calls[0]?.error_type).toBe("execution_failed");
-    // In words it could do anything.
+    // A prompt could lead to anything.
     await outcomeOf({ agent_id: "pi", query: "update yourself", action: UPDATE_ACTION });
     expect(bridge.calls()).toEqual([]);
     bridge.onCall = () => ({ status: "success", tool: UPDATE_ACTION, result: "begun" });
@@ -76,7 +76,7 @@ describe("an agent that is too old", () => {
     });
   });
 
-  test("what waits for it goes on waiting until its program fits", async () => {
+  test("waiting calls keep waiting until its program fits", async () => {
     const light = { ...CPU, name: "light", queue_ms: 60_000 };
     const bridge = await TestBridge.connect([
       agent("pi", { online: false, features: FEATURES, tools: [light] }),
@@ -93,7 +93,7 @@ describe("an agent that is too old", () => {
   });
 });
 
-test("a foreign agent, and one that tells no version of ours, are left as they are", async () => {
+test("a foreign agent, and one without a version of ours, are left alone", async () => {
   const told = (id: string, capabilities: object) => ({
     ...agent(id, { features: [] }),
     capabilities: JSON.stringify({ agent_id: id, capabilities: id, ...capabilities }),

@@ -38,12 +38,12 @@ async function entries(query = "", token = TOKENS.owner) {
   return { status: response.status, ...body };
 }
 
-describe("the record of calls", () => {
-  test("is kept under the agent of the topic, once, and found newest first", async () => {
+describe("the audit log", () => {
+  test("is stored once under the topic's agent, and found newest first", async () => {
     const bridge = await TestBridge.connect([agent("pi"), agent("eye")]);
     const first = line("2026-11-22T10:00:00.000Z", "cpu");
     await tell(bridge, "audit-1", [first]);
-    // Its ack was lost, and another line has come since: the batch takes the place of itself.
+    // Its acknowledgement was lost, and another line was added since: the batch replaces itself.
     const second = line("2026-11-22T10:01:00.000Z", "disk", { result: "error", error_type: "timeout" });
     bridge.received.length = 0;
     await tell(bridge, "audit-1", [first, second]);
@@ -64,7 +64,7 @@ describe("the record of calls", () => {
     expect((await entries("", TOKENS.otherHome)).entries).toEqual([]);
   });
 
-  test("is for an administrator, who is told of a wrong query", async () => {
+  test("is for an administrator, and a wrong query is reported", async () => {
     expect((await entries("", TOKENS.guest)).status).toBe(403);
     expect(await entries("?limit=0")).toMatchObject({
       status: 400,
@@ -78,7 +78,7 @@ describe("the record of calls", () => {
 const storedLine = (timestamp: string, tool: string, more: Partial<AuditLine> = {}) =>
   ({ ...line(timestamp, tool), ...more }) as AuditLine;
 
-/** A record of its own, with these variables. */
+/** A separate audit log with these variables. */
 async function record<T>(
   vars: AuditVariables,
   work: (audit: Audit, ctx: DurableObjectState) => T,
@@ -102,7 +102,7 @@ describe("is bounded", () => {
     return tools;
   };
 
-  test("by age, as Home's clock has it", async () => {
+  test("by age, on Home's clock", async () => {
     await record({ AUDIT_KEEP_DAYS: "2" }, (audit) => {
       // A device without a clock, and one whose clock is far ahead.
       audit.add("pi", "1", [storedLine("1970-01-01T00:00:00.000Z", "old")], NOW - 2 * DAY_MS - 1);
@@ -114,14 +114,14 @@ describe("is bounded", () => {
     });
   });
 
-  test("S19 what is too much is taken from the agent that has most", async () => {
+  test("S19 when it is full, lines of the agent with the most are dropped", async () => {
     await record({ AUDIT_KEEP_MB: "1" }, (audit, ctx) => {
       const parameters = "x".repeat(20_000);
       const put = (agent: string, id: string, tool: string, at: number) =>
         audit.add(agent, id, [storedLine("2026-11-22T10:00:00.000Z", tool, { parameters })], at);
       for (let n = 0; n < 5; n += 1) put("quiet", String(n), `quiet-${n}`, NOW + n);
       for (let n = 0; n < 100; n += 1) put("loud", String(n), `loud-${n}`, NOW + 10 + n);
-      // Said again, and said otherwise: neither is counted twice.
+      // Repeated, and changed: neither is counted twice.
       for (let n = 0; n < 100; n += 1) put("loud", "same", `same-${n % 3 === 0}`, NOW + 200 + n);
       const kept = toolsOf(audit);
       expect(kept.filter((tool) => tool.startsWith("quiet"))).toHaveLength(5);
@@ -137,9 +137,9 @@ describe("is bounded", () => {
     });
   });
 
-  test("by size, in bytes, and without reading what it keeps", async () => {
+  test("by size, in bytes, and without reading its content", async () => {
     await record({ AUDIT_KEEP_MB: "1" }, (audit, ctx) => {
-      // 3 bytes each: 10 of them are more than 1 MiB.
+      // Of 3 bytes each: 10 of them exceed 1 MiB.
       const parameters = "漢".repeat(40_000);
       for (let n = 0; n < 30; n += 1)
         audit.add(
@@ -164,14 +164,14 @@ describe("is bounded", () => {
       };
       audit.add("pi", "30", [storedLine("2026-11-22T10:00:00.000Z", "t30", { parameters })], NOW + 30);
       return Promise.resolve().then(() => {
-        // A row with its key comes, and the oldest goes.
+        // A row with its key is added, and the oldest is deleted.
         expect(cost.written).toBe(3);
         expect(cost.read).toBeLessThan(10);
       });
     });
   });
 
-  test("wrong settings forget nothing", async () => {
+  test("wrong settings delete nothing", async () => {
     await record({ AUDIT_KEEP_DAYS: "never" }, (audit, ctx) => {
       audit.add("pi", "1", [storedLine("2026-01-01T00:00:00.000Z", "old")], 1);
       audit.prune(NOW);
@@ -180,7 +180,7 @@ describe("is bounded", () => {
   });
 });
 
-test("a batch that comes again changes nothing; one that says more is brought anew", async () => {
+test("a repeated batch changes nothing; one with more lines replaces it", async () => {
   await record({}, (audit) => {
     const first = storedLine("2026-11-22T10:00:00.000Z", "cpu");
     audit.add("pi", "1", [first], 1_000);
@@ -194,7 +194,7 @@ test("a batch that comes again changes nothing; one that says more is brought an
   });
 });
 
-test("whoever is not served brings nothing into it", async () => {
+test("an agent that is not served cannot add lines", async () => {
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const home = new Home(ctx, { ...env, ALLOW_UNSIGNED_AGENTS: "evo" });
@@ -211,12 +211,12 @@ test("whoever is not served brings nothing into it", async () => {
   });
 });
 
-test("the newest are found, whatever a device brings late", async () => {
+test("the newest are found, whatever a device sends late", async () => {
   await record({}, (audit) => {
     const at = (minute: number) => new Date(Date.parse("2026-11-20T10:00:00Z") + minute * 60_000);
     for (let n = 0; n < 50; n += 1)
       audit.add("pi", String(n), [storedLine(at(n).toISOString(), `t${n}`)], at(n).getTime());
-    // It was away for three days.
+    // It was offline for three days.
     const old = Array.from({ length: 100 }, (_, n) => storedLine(`2026-11-17T10:00:00.${n + 100}Z`, "late"));
     audit.add("eye", "1", old, at(60).getTime());
     expect(audit.find({ limit: 3 }).map(({ tool }) => tool)).toEqual(["t49", "t48", "t47"]);
@@ -227,12 +227,12 @@ test("the newest are found, whatever a device brings late", async () => {
   });
 });
 
-describe("what no device was sent", () => {
+describe("calls that no device received", () => {
   test.each([
     { agent_id: "nobody", action: "siren", params: { loud: true } },
     { agent_id: "asleep", query: "are you there?" },
     { agent_id: "no agent's name", action: "siren" },
-  ])("a model's call is on record, with its refusal: $agent_id", async (args) => {
+  ])("a model's call is logged with its refusal: $agent_id", async (args) => {
     await TestBridge.connect([agent("asleep", { online: false, last_seen: 1 })]);
     await say("refused", script({ calls: [{ arguments: args }] }, { text: "no" }));
     const of = args.agent_id.includes(" ") ? "-" : args.agent_id;
@@ -255,7 +255,7 @@ describe("what no device was sent", () => {
     ]);
   });
 
-  test("a command, too", async () => {
+  test("so is a command", async () => {
     const body = JSON.stringify({ command: "tool", payload: { tool: "cpu", parameters: { n: 1 } } });
     const response = await ask("/v1/agents/stranger/commands", { method: "POST", body });
     expect(response.status).toBe(404);
@@ -265,7 +265,7 @@ describe("what no device was sent", () => {
   });
 });
 
-test("a call that waited for an agent of ours, and in vain, is on record as well", async () => {
+test("so is a call that waited in vain for one of our agents", async () => {
   const slow = { ...CPU, name: "backup", queue_ms: 60_000 };
   await TestBridge.connect([agent("away", { online: false, last_seen: 1, tools: [slow] })]);
   await say(
@@ -289,7 +289,7 @@ describe("GET /v1/audit/export", () => {
     return { response, lines: lines.map((one) => JSON.parse(one) as Record<string, unknown>) };
   };
 
-  test("gives everything in pages, goes on where it ended, and takes the filter", async () => {
+  test("returns everything in pages, continues where it ended, and accepts the filter", async () => {
     const parameters = "x".repeat(20_000);
     await runInDurableObject(await madeHome("b"), (_, ctx) => {
       const audit = new Audit(ctx.storage, {});
@@ -326,7 +326,7 @@ describe("GET /v1/audit/export", () => {
     expect(some.lines.slice(0, -1).every(({ tool }) => tool === "t1")).toBe(true);
   });
 
-  test("is for an administrator, of its own home, who is told of a wrong query", async () => {
+  test("is for an administrator of its own home, and a wrong query is reported", async () => {
     expect((await exported("", TOKENS.guest)).response.status).toBe(403);
     for (const query of ["?after=-1", "?after=x", "?until=tomorrow"])
       expect((await exported(query)).response.status).toBe(400);
@@ -338,7 +338,7 @@ describe("with an outside store", () => {
   const vars = { AUDIT_URL: "https://store.invalid", AUDIT_KEEP_DAYS: "1", AUDIT_KEEP_MB: "1" };
   const DAY_MS = 86_400_000;
 
-  test("nothing that it waits for is too old; too much is counted", async () => {
+  test("lines that wait for it are not deleted by age; too many are counted", async () => {
     await record(vars, (audit, ctx) => {
       const parameters = "é".repeat(150_000);
       for (let n = 1; n <= 3; n += 1)
@@ -362,7 +362,7 @@ describe("with an outside store", () => {
     });
   });
 
-  test("the alarm stands for it only while something waits", async () => {
+  test("the alarm is set for it only while lines wait", async () => {
     const stub = await madeHome();
     await runInDurableObject(stub, async (_, ctx) => {
       const home = new Home(ctx, { ...env, ...vars });
@@ -382,7 +382,7 @@ describe("with an outside store", () => {
     });
   });
 
-  test("what it stumbles over is not tried again and again", async () => {
+  test("a line that it cannot send is not retried forever", async () => {
     const stub = await madeHome();
     await runInDurableObject(stub, async (_, ctx) => {
       const home = new Home(ctx, { ...env, ...vars });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { libsqlStore } from "./libsql.ts";
 
-test("what a store says of a fault is told in short, and without the token, also where it would be cut", async () => {
+test("a store's error is reported briefly and without the token, also where the text is cut", async () => {
   const token = "tok-0123456789-0123456789";
   const message = `${"x".repeat(180)}${token}`;
   const server = createServer((_request, response) => {

@@ -1,4 +1,4 @@
-/** A bridge that was paired: what its key opens, and what nobody else's does. */
+/** A paired bridge: what its key gives access to, and that no other key does. */
 import {
   createExecutionContext,
   evictDurableObject,
@@ -43,7 +43,7 @@ async function newCode(body: object = {}, token = TOKENS.owner): Promise<string>
 const pair = (code: string, pi: SignedAgent, more: object = {}) =>
   post("/pair", { code, agent_id: pi.id, public_key: pi.publicKey, ...more }, null);
 
-/** A dial that is refused, and a dial that is not. */
+/** Dials, and returns the answer when the dial is refused. */
 async function dial(token: string): Promise<Reply> {
   const response = await ask("/bridge", { token, headers: { upgrade: "websocket" } });
   if (response.webSocket) {
@@ -69,7 +69,7 @@ let hub: SignedBridge;
 let stranger: SignedBridge;
 const BROKER = "mqtt://10.0.0.2:1883";
 
-/** The first machine of a home: an agent and the bridge, by one code. */
+/** The first machine of a home: an agent and the bridge, with one code. */
 async function firstMachine(more: object = {}): Promise<Reply> {
   const paired = await pair(await newCode({ agent: "@bridge" }), pi, {
     bridge: { public_key: hub.publicKey, broker: BROKER },
@@ -86,7 +86,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await reset());
 
-test("one code lets an agent and its home's bridge in; the key opens the socket", async () => {
+test("one code admits an agent and its home's bridge; the key gives access to the socket", async () => {
   await firstMachine();
   const bridge = await connected(hub);
   const { keys } = (await call("/v1/keys")).body as { keys: Array<Record<string, unknown>> };
@@ -94,15 +94,15 @@ test("one code lets an agent and its home's bridge in; the key opens the socket"
     { agent: "@bridge", public_key: hub.publicKey, revoked_at: null, fingerprint: expect.any(String) },
     { agent: "pi" },
   ]);
-  // It is no agent: neither the bridge itself nor a person hears of one of that name.
+  // The bridge is no agent: neither the bridge itself nor a person sees one with that name.
   expect(bridge.received[0]).toMatchObject({ t: "welcome", keys: [{ id: "pi" }] });
   expect((await call("/v1/agents")).body).toEqual({ agents: [] });
-  // The settings' token counts as before.
+  // The settings' token is still valid.
   await (await TestBridge.dial()).hello();
   await until(() => bridge.closed?.code === CLOSE.replaced);
 });
 
-describe("refused, and the bridge that is there stays", () => {
+describe("refused, and the connected bridge stays", () => {
   const cases: Array<[string, (now: number) => Promise<string>, string]> = [
     ["signed by nobody's key", () => stranger.token(), "unauthorized"],
     [
@@ -134,7 +134,7 @@ describe("refused, and the bridge that is there stays", () => {
   ];
   test.each(cases)("a token %s", async (_, make, code) => {
     await firstMachine();
-    // The other home has a bridge of its own, so that there is a key to be held against.
+    // The other home has its own bridge, so that there is a key to compare with.
     const other = await pair(
       await newCode({ agent: "@bridge" }, TOKENS.otherHome),
       await SignedAgent.make("eye"),
@@ -149,7 +149,7 @@ describe("refused, and the bridge that is there stays", () => {
     expect(bridge.closed).toBeUndefined();
   });
 
-  test("a token that was used, also by an object that was started anew", async () => {
+  test("a token that was used, also after a restart of the object", async () => {
     await firstMachine();
     const token = await hub.token();
     const bridge = await TestBridge.dial(token);
@@ -161,14 +161,14 @@ describe("refused, and the bridge that is there stays", () => {
     await until(async () => !(await bridgeIs()).online);
     await evictDurableObject(theHome());
     expect(await dial(token)).toMatchObject(refused);
-    // Recorded on its way and kept back: over as soon as the bridge has shown a newer one.
+    // Recorded and held back: invalid as soon as the bridge has sent a newer one.
     const kept = await hub.token();
     await (await TestBridge.dial(await hub.token())).hello();
     expect(await dial(kept)).toMatchObject(refused);
   });
 });
 
-test("a bridge whose clock is wrong is told what time it is", async () => {
+test("a bridge with a wrong clock is told the time", async () => {
   await firstMachine();
   const token = await hub.token({ n: 1_000 });
   const response = await ask("/bridge", { token, headers: { upgrade: "websocket" } });
@@ -176,7 +176,7 @@ test("a bridge whose clock is wrong is told what time it is", async () => {
   expect(Math.abs(date - Date.now())).toBeLessThan(5_000);
 });
 
-test("what is signed for one thing opens nothing else", async () => {
+test("a signature for one purpose is not valid for another", async () => {
   await firstMachine();
   const token = await hub.token();
   expect((await call("/v1/agents", { token })).status).toBe(401);
@@ -201,11 +201,11 @@ test("what is signed for one thing opens nothing else", async () => {
   expect(agents.map(({ id, online }) => [id, online])).toEqual([["pi", false]]);
 });
 
-test("revoked: the socket is closed at once, and what still comes over it is not heard", async () => {
+test("revoked: the socket is closed at once, and later frames on it are ignored", async () => {
   await firstMachine();
   const bridge = await connected(hub);
   const token = await hub.token();
-  // A peer that ignores the close goes on sending.
+  // A peer that ignores the close keeps sending.
   const frames = [
     { t: "hello", protocol: 1, bridge: "again", version: "0" },
     { t: "snapshot", agents: [agent("ghost")], last: true },
@@ -227,7 +227,7 @@ test("revoked: the socket is closed at once, and what still comes over it is not
   expect((await call("/v1/agents/@bridge/key", { method: "DELETE" })).status).toBe(404);
 });
 
-test("a home's bridge is replaced by a code for that alone", async () => {
+test("a home's bridge is replaced only with a code for that", async () => {
   await firstMachine();
   const before = await TestBridge.dial(await hub.token());
   await before.hello();
@@ -238,9 +238,9 @@ test("a home's bridge is replaced by a code for that alone", async () => {
     status: 409,
     body: { error: { code: "not_for_bridge", message: expect.stringContaining("--with-bridge") } },
   });
-  // It did nothing, and the code is good still.
+  // It had no effect, and the code is still valid.
   expect((await pair(code, eye)).status).toBe(200);
-  // The same code later cannot bring a bridge in, either.
+  // Later the same code cannot admit a bridge either.
   expect((await pair(code, eye, theirs)).status).toBe(403);
   expect(before.closed).toBeUndefined();
 
@@ -253,7 +253,7 @@ test("a home's bridge is replaced by a code for that alone", async () => {
   expect((await dial(await stranger.token())).status).toBe(101);
 });
 
-test("a code for a device makes no bridge, also where there is none, or the settings' one is away", async () => {
+test("a code for a device cannot make a bridge, even if there is none, or the settings' one is offline", async () => {
   const theirs = { bridge: { public_key: hub.publicKey } };
   const refused = { status: 409, body: { error: { code: "not_for_bridge" } } };
   expect(await pair(await newCode(), pi, theirs)).toMatchObject(refused);
@@ -271,7 +271,7 @@ test("a code for a device makes no bridge, also where there is none, or the sett
 describe("logins at the home's own broker", () => {
   const login = () => passwordHash(newPassword());
 
-  test("the hash goes to the bridge and nowhere else, and ends with the key", async () => {
+  test("the hash goes only to the bridge, and is removed with the key", async () => {
     const first = await login();
     expect((await firstMachine({ broker_login: first })).body).toMatchObject({
       broker: { url: BROKER },
@@ -288,13 +288,13 @@ describe("logins at the home's own broker", () => {
     expect(paired.body).toMatchObject({ broker: { url: BROKER }, broker_login: "sent" });
     const keys = () => bridge.received.findLast((frame) => frame.t === "keys")?.keys;
     await until(() => keys()?.some(({ id, login }) => id === "eye" && login === second));
-    // Asked again, it is the same login; a second hash takes no one's place.
+    // Requested again it is the same login, and a second hash replaces no other.
     const again = await pair(code, eye, { broker_login: await login() });
     expect(again.body).toEqual(paired.body);
     for (const path of ["/v1/keys", "/v1/agents", "/v1/status", `/v1/device-codes/${code}`])
       expect(JSON.stringify((await call(path)).body), path).not.toContain("$7$");
 
-    // By its own word a device gets another key, and keeps its login.
+    // With its own signature a device gets another key, and keeps its login.
     const next = await SignedAgent.make("eye");
     const signature = await eye.nameSuccessor(next.publicKey);
     expect((await post("/v1/agents/eye/key", { public_key: next.publicKey, signature })).status).toBe(200);
@@ -303,7 +303,7 @@ describe("logins at the home's own broker", () => {
     expect((await call("/v1/agents/eye/key", { method: "DELETE" })).status).toBe(204);
     await until(() => keys()?.some(({ id, key }) => id === "eye" && key === null));
     expect(JSON.stringify(keys())).not.toContain(second);
-    // Let in again without a login it has none.
+    // Admitted again without a login, it has none.
     expect((await pair(await newCode({ agent: "eye" }), next)).body.broker_login).toBeNull();
     await until(() => keys()?.some(({ key }) => key === next.publicKey));
     expect(JSON.stringify(keys())).not.toContain(second);
@@ -312,7 +312,7 @@ describe("logins at the home's own broker", () => {
     expect(exported).not.toContain(second);
   });
 
-  test("where the broker is somebody else's the device hears that it has none", async () => {
+  test("with another person's broker the device is told that it has no login", async () => {
     const paired = await pair(await newCode({ agent: "@bridge" }), pi, {
       bridge: { public_key: hub.publicKey },
       broker_login: await login(),
@@ -320,7 +320,7 @@ describe("logins at the home's own broker", () => {
     expect(paired.body).toMatchObject({ broker: null, broker_login: null });
   });
 
-  test("what the console told of the broker stands", async () => {
+  test("the console's broker address has priority", async () => {
     await firstMachine();
     const told = { url: "mqtt://broker.lan:1883" };
     const eye = await SignedAgent.make("eye");
@@ -358,7 +358,7 @@ describe("bad input of /pair names its field", () => {
   });
 });
 
-test("who guesses too often is told so before any object wakes", async () => {
+test("a client that guesses too often is told so before any object wakes", async () => {
   const from = { "cf-connecting-ip": "203.0.113.9" };
   const limited = { ...(env as Env), RATE_LIMITS: "on" };
   const send = (path: string, init: RequestInit) =>
@@ -396,7 +396,7 @@ test("who guesses too often is told so before any object wakes", async () => {
   expect((await listDurableObjectIds(env.HOME)).length).toBe(homes);
 });
 
-test("S19 a paired bridge that dials again and again uses up no guesses of its network; wrong keys there are counted", async () => {
+test("S19 a paired bridge that dials repeatedly uses up no guesses of its network; wrong keys there are counted", async () => {
   await firstMachine();
   let guesses = 0;
   const RATE_GUESSES = {
@@ -422,7 +422,7 @@ test("S19 a paired bridge that dials again and again uses up no guesses of its n
   };
   for (let n = 0; n < 10; n += 1) expect(await status(hub)).toBe(101);
   expect(guesses).toBe(1);
-  // The first wrong one is counted after Home's word, the others before Home is asked.
+  // The first wrong one is counted after Home's answer, the others before Home is asked.
   expect([await status(stranger), await status(stranger), await status(stranger)]).toEqual([401, 401, 401]);
   expect(guesses).toBe(4);
   expect(await status(stranger)).toBe(429);

@@ -1,4 +1,4 @@
-/** The bridge is told to update itself: whom it takes, which bridges can be told, and what is shown of it. */
+/** The bridge is told to update itself: who may do that, which bridges can, and what is shown. */
 import { afterEach, expect, test } from "vitest";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
@@ -29,7 +29,7 @@ async function connected(features?: string[]): Promise<TestBridge> {
   return dialled;
 }
 
-test("one that can is told, and what it says of it is shown, also over its own restart", async () => {
+test("a bridge that can is told, and its reports are shown, also over its own restart", async () => {
   const before = await connected(["update", "something newer"]);
   expect(await ofBridge()).toMatchObject({ updates: true, update: null });
   const { status, body } = await update();
@@ -46,19 +46,19 @@ test("one that can is told, and what it says of it is shown, also over its own r
   expect(await shown()).toEqual({ id, ok: true, text: "0.2.0 is online; before it 0.1.0" });
 });
 
-test("an older one gets no frame that it does not know, and the person the reason", async () => {
+test("an older one gets no frame that it does not know, and the person gets the reason", async () => {
   const old = await connected();
   expect(await update()).toMatchObject({ status: 409, body: { error: { code: "cannot_update" } } });
   expect(old.received.map(({ t }) => t)).not.toContain("update");
   expect((await ofBridge()).updates).toBe(false);
 });
 
-test("while there is no bridge nothing is begun; others' words count for their own home alone", async () => {
+test("without a bridge nothing is begun; another home's reports count only there", async () => {
   expect(await update(TOKENS.otherHome)).toMatchObject({ status: 409, body: { error: { code: "offline" } } });
   expect((await update(TOKENS.guest)).status).toBe(403);
 });
 
-test("what a bridge says too long is no frame, and disturbs nothing", async () => {
+test("a report that is too long is no valid frame, and disturbs nothing", async () => {
   const long = await connected(["update"]);
   long.send({ t: "updated", id: "x", ok: true, text: "x".repeat(301) });
   await until(() => long.received.some((frame) => frame.t === "error"), { what: "the refusal" });

@@ -1,4 +1,7 @@
-/** The bridge's line dies and TCP does not notice: who waits is told soon, or the call goes out again on the next one. */
+/**
+ * The bridge's line dies and TCP does not notice: the waiting caller is told soon, or the call is sent again on the
+ * next line.
+ */
 import { reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { afterEach, expect, test } from "vitest";
@@ -14,7 +17,7 @@ const AGENTS = [
   agent("rust", { foreign: true, features: [], tools: [] }),
 ];
 
-/** A bridge that asks for a sign of life often, as ours do. */
+/** A bridge that often asks for a sign of life, like ours. */
 async function quickBridge(): Promise<TestBridge> {
   const bridge = await TestBridge.dial();
   await bridge.hello(["keepalive"]);
@@ -34,7 +37,7 @@ async function status(): Promise<Status> {
   return (await (await ask("/v1/status")).json()) as Status;
 }
 
-/** Nothing was heard on the line for so long; then the home's alarm goes off. */
+/** Nothing was received on the line for this long; then the home's alarm runs. */
 async function silentFor(ms: number): Promise<number> {
   const heardAt = Date.now() - ms;
   await runInDurableObject(theHome(), (_, ctx) => {
@@ -53,7 +56,7 @@ test.each([
   ["that may be repeated", "cpu", "timeout"],
   ["that may not", "siren", "outcome_unknown"],
 ])(
-  "G12 a call %s is out on a line that is found dead: the person is told then, and nothing is sent twice",
+  "G12 a call %s is open when its line is found dead: the person is told then, and nothing is sent twice",
   async (_, action, error_type) => {
     const bridge = await quickBridge();
     const turn = asks({ agent_id: "pi", action });
@@ -63,13 +66,13 @@ test.each([
     expect(body.calls[0]).toMatchObject({ error_type });
     expect(body.answer).toContain("(the connection to the home is down)");
     expect((await status()).bridge).toMatchObject({ online: false, last_seen: heardAt });
-    // The next line: it is over.
+    // The next line gets nothing, because the call is over.
     const next = await quickBridge();
     expect([...bridge.calls(), ...next.calls()]).toHaveLength(1);
   },
 );
 
-test("G12 a bridge that comes back in time gets the call again under its id, and nobody is told of the dead line", async () => {
+test("G12 a bridge that returns in time gets the call again under its id, and the caller is not told of the dead line", async () => {
   const bridge = await quickBridge();
   bridge.takes = false;
   const turn = asks({ agent_id: "pi", action: "cpu" });
@@ -81,14 +84,14 @@ test("G12 a bridge that comes back in time gets the call again under its id, and
   const next = await quickBridge();
   const again = await until(() => next.calls()[0], { what: "the call again" });
   expect(again.id).toBe(call.id);
-  // The time that was set for a dead line does not count any more.
+  // The limit for a dead line does not count any more.
   await silentFor(0);
   expect((await status()).calls).toMatchObject([{ id: call.id }]);
   next.report(call.id, "pi", { status: "success", tool: "cpu", result: "load 0.5" });
   expect((await turn).body.answer).toBe("load 0.5");
 });
 
-test("G12 a foreign agent may have got it: it is not sent again, and the person is told although the bridge is back", async () => {
+test("G12 a foreign agent may have received it: it is not sent again, and the person is told although the bridge is back", async () => {
   const bridge = await quickBridge();
   bridge.takes = false;
   const turn = asks({ agent_id: "rust", query: "How warm is it?" });
@@ -98,7 +101,7 @@ test("G12 a foreign agent may have got it: it is not sent again, and the person 
     what: "not taken in 5 s",
   });
   const next = await quickBridge();
-  // Set for the dead line, and not the minute that such an agent gets.
+  // The limit for the dead line, and not the minute for such an agent.
   const left = await runInDurableObject(theHome(), (_, { storage: { sql } }) => {
     const { deadline } = sql.exec<{ deadline: number }>("SELECT deadline FROM call").one();
     sql.exec("UPDATE call SET deadline = ?", Date.now());
@@ -110,7 +113,7 @@ test("G12 a foreign agent may have got it: it is not sent again, and the person 
   expect(next.calls()).toEqual([]);
 });
 
-test("G12 a line that lives is left alone, however long a call takes", async () => {
+test("G12 a working line is left alone, however long a call takes", async () => {
   const bridge = await quickBridge();
   const turn = asks({ agent_id: "pi", action: "cpu" });
   const call = await until(() => bridge.calls()[0], { what: "the call" });

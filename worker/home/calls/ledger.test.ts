@@ -1,4 +1,4 @@
-/** What Home reads of its ledger for a report: by the platform's own count, which is what is paid for. */
+/** The rows of the ledger that Home reads for a report, as the platform counts and bills them. */
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
@@ -10,7 +10,7 @@ afterEach(reset);
 const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
 const CALLS = 400;
 
-/** A ledger that counts the rows which its statements read and write. */
+/** A ledger that counts the rows that its statements read and write. */
 function counting(storage: DurableObjectStorage) {
   const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
   const sql = {
@@ -38,7 +38,7 @@ const order = (command: string, payload: Record<string, unknown>) => ({
   idempotent: true,
 });
 
-test("S6 a report reads as many rows of the ledger as it is about, however many calls are kept; a call pays for no index", async () => {
+test("S6 a report reads only the rows that it is about, however many calls are stored; a call needs no index", async () => {
   await runInDurableObject(await madeHome(), (_, ctx) => {
     const { ledger, counted } = counting(ctx.storage);
     const now = Date.now();
@@ -81,7 +81,7 @@ test("S6 a call that the gateway gave up has no report of its device yet: not wh
   const outcome = (more: Partial<SettledOutcome>) => ({
     outcome: { status: "error", text: "x", elapsedMs: 1, ...more } as SettledOutcome,
   });
-  // Version 0.2 kept no sources.
+  // Version 0.2 stored no sources.
   expect(hasReported(outcome({ errorType: "outcome_unknown" }))).toBe(false);
   expect(hasReported(outcome({ errorType: "timeout" }))).toBe(false);
   expect(hasReported(outcome({ errorType: "offline" }))).toBe(false);

@@ -1,4 +1,4 @@
-/** Outcomes that their conversation cannot take: they come again, and not for ever. */
+/** Outcomes that their conversation cannot accept are delivered again, and not forever. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -22,7 +22,7 @@ function contextOf(ctx: DurableObjectState, armed: () => void = () => {}): HomeC
   return { ...openHome(ctx, env).home, alarm };
 }
 
-/** A conversation with a call that has no answer yet: it refuses what comes late for it. */
+/** A conversation with an unanswered call that refuses late results for it. */
 async function waitingConversation() {
   const name = `a/api/${crypto.randomUUID()}`;
   const stub = env.CONVERSATION.getByName(name);
@@ -41,7 +41,7 @@ async function waitingConversation() {
       call,
     );
   });
-  // The object that found no tables leaves; the next one finds its rows.
+  // The object without tables is evicted; the next one finds its rows.
   await evictDurableObject(stub);
   const answer = () =>
     runInDurableObject(stub, (_, { storage }) => {
@@ -54,7 +54,7 @@ async function waitingConversation() {
   return { name, call, answer, told };
 }
 
-test("a conversation that cannot take an outcome gets it again, each time later, until it does", async () => {
+test("a conversation that cannot accept an outcome gets it again, each time later, until it does", async () => {
   const { name, call, answer, told } = await waitingConversation();
   const home = await madeHome();
   const { context, due } = await runInDurableObject(home, async (_, ctx) => {
@@ -74,12 +74,12 @@ test("a conversation that cannot take an outcome gets it again, each time later,
     const due = () => nextDue(context) ?? Number.NaN;
     expect(due()).toBeGreaterThanOrEqual(began + 2_000);
     expect(due()).toBeLessThan(Date.now() + 2_001);
-    // Before that it is left alone.
+    // Before that there is no attempt.
     const first = due();
     await onAlarm(context, first - 1);
     expect(due()).toBe(first);
 
-    // An hour of vain tries later: it is tried, and then not for an hour.
+    // After an hour of failed attempts: it is tried, and then not for an hour.
     ctx.storage.sql.exec("UPDATE call SET settled_at = ?", began - HOUR_MS);
     await onAlarm(context, first);
     expect(due()).toBeGreaterThanOrEqual(began + HOUR_MS);
@@ -109,7 +109,7 @@ test("after two days it is given up", async () => {
       Date.now(),
     );
     await settleFromReport(context, job, OUTCOME);
-    // An object that was rebuilt knows of no tries, and begins at once.
+    // A rebuilt object knows no attempts, and begins at once.
     const rebuilt = { ...context, deliveryRetries: new RetrySchedule() };
     expect(nextDue(rebuilt)).toBe(0);
     await onAlarm(rebuilt, Date.now() + KEEP_SETTLED_MS + 1);

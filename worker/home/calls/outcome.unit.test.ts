@@ -19,7 +19,7 @@ test.each<[string, Record<string, unknown>, object]>([
   ["less than none", { elapsed_ms: -1 }, { elapsedMs: 84_500 }],
   ["no number", { elapsed_ms: "3", metadata: null }, { elapsedMs: 84_500 }],
   ["a fraction", { elapsed_ms: 0.4 }, { elapsedMs: 0, waitedMs: 84_500 }],
-])("D11 time is the device's, and a wait stands apart: %s", (_, payload, times) => {
+])("D11 time is the device's, and a wait is separate: %s", (_, payload, times) => {
   const { elapsedMs, waitedMs } = outcomeOf(report(payload), 84_500, PI);
   expect({ elapsedMs, ...(waitedMs !== undefined && { waitedMs }) }).toEqual(times);
 });
@@ -30,7 +30,7 @@ test.each<[string, Record<string, unknown>, string | undefined]>([
   ["an empty one", { for_user: "" }, undefined],
   ["not a text", { for_user: { a: 1 } }, undefined],
   ["a silent result", { for_user: "-a\n+b", silent: true }, undefined],
-])("D10 what a result has for the person: %s", (_, payload, forUser) => {
+])("D10 a result's part for the person: %s", (_, payload, forUser) => {
   const outcome = outcomeOf(report(payload), 5, PI);
   expect(outcome.forUser).toBe(forUser);
   expect(outcome.text).toBe("Edited a.txt.");
@@ -44,7 +44,7 @@ test("D10 a text for the person is bounded", () => {
 const outcomeFrom = (payload: Record<string, unknown>) =>
   outcomeOf({ requestId: "r", type: "result", payload }, 5, PI);
 
-test("C10 advice for a model comes in a field of its own; of agents that send one text it is cut by its words", () => {
+test("C10 advice for a model has its own field; in one text of older agents it is recognised by its words", () => {
   const error = "Error: /dev/video0 is in use.\nTry again later, or tell the user.";
   const advice = "Try again later, or tell the user.";
   const failed = {
@@ -57,7 +57,7 @@ test("C10 advice for a model comes in a field of its own; of agents that send on
   const told = { text: "Error: /dev/video0 is in use.\nstderr: Tell the user.\nexit code 1", advice };
   expect(outcomeFrom({ ...failed, advice })).toMatchObject(told);
   expect(outcomeFrom(failed)).toMatchObject(told);
-  // It says that nothing of it is for a model alone.
+  // It marks that no part of it is only for a model.
   expect(outcomeFrom({ ...failed, advice: "" }).text).toBe(`${error}\nstderr: Tell the user.\nexit code 1`);
   expect(outcomeFrom({ ...failed, advice: "" })).not.toHaveProperty("advice");
   expect(outcomeFrom({ ...failed, advice: 5 })).toMatchObject(told);
@@ -72,7 +72,7 @@ test("C10 advice for a model comes in a field of its own; of agents that send on
   expect(calls).toMatchObject([{ status: "error", error: "/dev/video0 is in use." }]);
 });
 
-test("C10 a report as a client of the API gets it has no advice", () => {
+test("C10 a client of the API gets a report without advice", () => {
   const error = "Error: No disk could be read.";
   const advice = "Say that it is not known.";
   expect(withoutAdvice({ status: "error", error: `${error}\n${advice}`, advice, code: "io" })).toEqual({
@@ -85,7 +85,7 @@ test("C10 a report as a client of the API gets it has no advice", () => {
   expect(withoutAdvice({ result: "Tell the user." })).toEqual({ result: "Tell the user." });
 });
 
-test("C10 a foreign agent's words are not divided: a person reads all of them", () => {
+test("C10 a foreign agent's text is not split: a person reads all of it", () => {
   const error = "Pressure is 3 bar\nDo not open the valve.";
   const payload = {
     status: "error",

@@ -1,4 +1,4 @@
-/** Connections made in the console: how their secrets lie in a home's rows, and who is told what. */
+/** Connections made in the console: how their secrets are stored in a home's rows, and what people see of them. */
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ function telegram(connection: string, more: object = {}): Connection {
   return made.value;
 }
 
-/** A home of its own for each test. */
+/** Each test has its own home. */
 async function inHome<T>(run: (storage: DurableObjectStorage) => Promise<T>): Promise<T> {
   const stub = await madeHome();
   return runInDurableObject(stub, (_, { storage }) => run(storage));
@@ -35,7 +35,7 @@ const connectionsOf = (storage: DurableObjectStorage, key: string | undefined) =
   new ChannelConnections(storage, "a", key);
 
 describe("secrets at rest", () => {
-  test("are encrypted with CONNECTIONS_KEY, and come back whole", async () => {
+  test("are encrypted with CONNECTIONS_KEY, and decrypted unchanged", async () => {
     const { rows, found, listed } = await inHome(async (storage) => {
       const kept = connectionsOf(storage, KEY);
       await kept.store(telegram("family"), "anna", 5);
@@ -51,7 +51,7 @@ describe("secrets at rest", () => {
     expect(listed).toEqual([{ channel: "telegram", connection: "family", made_by: "anna", made_at: 5 }]);
   });
 
-  test("cannot be read with another key, nor moved to another connection's row", async () => {
+  test("cannot be read with another key, or moved to another connection's row", async () => {
     const [other, none, moved] = await inHome(async (storage) => {
       const kept = connectionsOf(storage, KEY);
       await kept.store(telegram("family"), "anna", 5);
@@ -67,7 +67,7 @@ describe("secrets at rest", () => {
       expect(found).toMatchObject({ ok: false, error: expect.stringContaining("CONNECTIONS_KEY") });
   });
 
-  test("without a key they lie in the home alone, and a key that is set later leaves them readable", async () => {
+  test("without a key they are stored only in the home, and stay readable when a key is set later", async () => {
     const found = await inHome(async (storage) => {
       await connectionsOf(storage, undefined).store(telegram("family"), "anna", 5);
       return await connectionsOf(storage, KEY).find("telegram", "family");
@@ -75,13 +75,13 @@ describe("secrets at rest", () => {
     expect(found).toEqual({ ok: true, value: telegram("family") });
   });
 
-  test("a key that can be guessed is refused by its name", async () => {
+  test("a weak key is refused by its name", async () => {
     const kept = inHome((storage) => connectionsOf(storage, "short").store(telegram("family"), "anna", 5));
     await expect(kept).rejects.toThrow("CONNECTIONS_KEY");
   });
 });
 
-test("a home keeps twenty, and one of the same name takes its own place", async () => {
+test("a home stores twenty, and one with a known name replaces it", async () => {
   const [kept, full, again, gone] = await inHome(async (storage) => {
     const connections = connectionsOf(storage, undefined);
     const kept = [];
@@ -99,7 +99,7 @@ test("a home keeps twenty, and one of the same name takes its own place", async 
   expect([full, again, gone]).toEqual([false, true, [true, false]]);
 });
 
-describe("the webhook of one", () => {
+describe("a connection's webhook", () => {
   const keep = async (connection: Connection) =>
     runInDurableObject(await madeHome("a"), (_, { storage }) =>
       connectionsOf(storage, undefined).store(connection, "anna", 5),
@@ -123,7 +123,7 @@ describe("the webhook of one", () => {
     expect((await webhook("a~from-console", SECRET, "generic")).status).toBe(404);
   });
 
-  test("of a home that nobody has a token of wakes nothing; one without a signature is not looked for", async () => {
+  test("of a home without any token wakes no object; one without a signature is not looked up", async () => {
     const home = `nobody-${crypto.randomUUID().slice(0, 8)}`;
     expect((await webhook(`${home}~family`, SECRET)).status).toBe(404);
     const woken = await listDurableObjectIds(env.HOME);
@@ -131,7 +131,7 @@ describe("the webhook of one", () => {
     expect((await webhook("a~from-console", undefined)).status).toBe(404);
   });
 
-  test("CHANNELS wins over one of the same name", async () => {
+  test("CHANNELS has priority over one with the same name", async () => {
     await keep(telegram("family"));
     expect((await webhook("a~family", SECRET)).status).toBe(401);
     expect((await webhook("a~family", CHANNEL_SECRETS.telegram)).status).toBe(200);
@@ -144,7 +144,7 @@ describe("/v1/connections", () => {
     return { status: response.status, text: await response.text() };
   };
 
-  test("shows an administrator where each delivers to, and no secret", async () => {
+  test("shows an administrator the address of each, and no secret", async () => {
     const { text } = await shownTo(TOKENS.owner);
     const { connections } = JSON.parse(text) as { connections: Array<Record<string, unknown>> };
     expect(connections).toContainEqual(
@@ -159,7 +159,7 @@ describe("/v1/connections", () => {
       expect(text).not.toContain(secret);
   });
 
-  test("is for administrators, each of their own home", async () => {
+  test("is for administrators, each for their own home", async () => {
     expect((await shownTo(TOKENS.guest)).status).toBe(403);
     expect(JSON.parse((await shownTo(TOKENS.otherHome)).text)).toEqual({
       origin: "https://gateway",
@@ -189,7 +189,7 @@ describe("/v1/connections", () => {
     expect(text).not.toContain(TOKEN);
   });
 
-  test("one that stands in CHANNELS is taken out there", async () => {
+  test("one from CHANNELS can only be removed there", async () => {
     const response = await ask("/v1/connections/telegram/family", { method: "DELETE" });
     expect(response.status).toBe(409);
   });

@@ -1,4 +1,4 @@
-/** Codes for new devices: who makes them, what one is good for, and what wrong ones do. */
+/** Codes for new devices: who makes them, what they are valid for, and what wrong ones do. */
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
@@ -45,7 +45,7 @@ beforeEach(async () => {
   agent = `eye-${crypto.randomUUID().slice(0, 8)}`;
 });
 
-test("a code is for one device, which may ask again; the console hears of it", async () => {
+test("a code is for one device, which may ask again; the console is told", async () => {
   const broker = { url: "mqtt://10.0.0.2:1883", username: "eye", password: "secret" };
   const made = await send("/v1/device-codes", { broker });
   expect(made.body).toMatchObject({
@@ -73,14 +73,14 @@ test("a code is for one device, which may ask again; the console hears of it", a
   });
 });
 
-test("a key that was revoked does not come back by the code that let it in", async () => {
+test("a revoked key cannot return with the code that admitted it", async () => {
   const code = await newCode();
   expect((await pair(code, agent, key)).status).toBe(200);
   expect((await ask(`/v1/agents/${agent}/key`, { token: TOKENS.owner, method: "DELETE" })).status).toBe(204);
   expect((await pair(code, agent, key)).status).toBe(403);
 });
 
-test("a code ends after so many wrong tries, and others do not", async () => {
+test("a code ends after this many wrong tries, and others do not", async () => {
   const [code, another] = [await newCode(), await newCode()];
   for (let n = 0; n < TRIES_MAX; n += 1) expect((await pair(wrong(code), agent, key)).status).toBe(403);
   expect((await pair(code, agent, key)).status).toBe(403);
@@ -98,13 +98,13 @@ test("it expires", async () => {
   expect((await send(`/v1/device-codes/${code}`)).body).toEqual({ state: "expired" });
 });
 
-test("another device's name is not taken over, unless the code is for that", async () => {
+test("another device's name cannot be taken, unless the code is for that", async () => {
   expect((await pair(await newCode(), agent, key)).status).toBe(200);
   const code = await newCode();
   const refused = await pair(code, agent, other);
   expect(refused).toMatchObject({ status: 409, body: { error: { code: "has_a_key" } } });
   expect(refused.body.error?.message).toContain("--name");
-  // It did not use the code up.
+  // The attempt did not use the code up.
   expect((await pair(code, `${agent}-2`, other)).status).toBe(200);
 
   const replacing = await newCode({ agent });
@@ -115,7 +115,7 @@ test("another device's name is not taken over, unless the code is for that", asy
   expect((await pair(replacing, agent, other)).status).toBe(200);
 });
 
-test("what names no home wakes no object; bad input names the field", async () => {
+test("a request without a home wakes no object; wrong input names the field", async () => {
   const before = (await listDurableObjectIds(env.HOME)).length;
   for (const code of ["nowhere-ABCDEFGHJKLM", "ABCDEFGHJKLM", "", "-", "a/b-ABCDEFGHJKLM", "a-SHORT"])
     expect((await pair(code, agent, key)).status, code).toBe(403);
@@ -129,7 +129,7 @@ test("what names no home wakes no object; bad input names the field", async () =
   });
 });
 
-test("codes are an administrator's, of one home", async () => {
+test("codes belong to the administrators of one home", async () => {
   expect((await send("/v1/device-codes", {}, TOKENS.guest)).status).toBe(403);
   expect((await send("/v1/device-codes", {}, null)).status).toBe(401);
   const code = await newCode();
@@ -139,7 +139,7 @@ test("codes are an administrator's, of one home", async () => {
   );
 });
 
-test("where neither the code nor the home says where the broker is, the setting does", async () => {
+test("if neither the code nor the home has the broker's address, the setting's is used", async () => {
   const set = { ...env, BROKER_URL: "mqtt://10.0.0.3:1883" };
   const told = async (code: string, agent_id: string) => {
     const body = JSON.stringify({ code, agent_id, public_key: key });
@@ -154,7 +154,7 @@ test("where neither the code nor the home says where the broker is, the setting 
     expect(() => readSettings({ ...env, BROKER_URL: wrong }), wrong).toThrow("BROKER_URL: expected mqtt://");
 });
 
-test("an address that a shell would read otherwise stands in no script and in no command", () => {
+test("an address that a shell would interpret is in no script and in no command", () => {
   for (const host of ["a'b.example", "a$(id).example", "a`id`.example", "a b", "a/../b", "a;b", "a@b"])
     expect(() => plainOrigin(`https://${host}`), host).toThrow("Host: expected a plain host name");
   for (const origin of ["https://x.workers.dev", "http://127.0.0.1:8787", "http://[::1]:1"])

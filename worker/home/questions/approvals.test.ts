@@ -34,7 +34,7 @@ function answer(id: string, text: string, token = TOKENS.owner): Promise<Respons
   return ask(`/v1/questions/${id}`, { method: "POST", body: JSON.stringify({ answer: text }), token });
 }
 
-/** An agent that asks before it sounds the siren, and does it when the answer says so. */
+/** An agent that asks before it sounds the siren, and obeys the answer. */
 async function askingAgent(features = FEATURES) {
   const bridge = await TestBridge.connect([agent("pi", { features, tools: [CPU, SIREN] })]);
   let asking: CallFrame | undefined;
@@ -91,7 +91,7 @@ const share = (conversation: string, names: string[]) =>
   ask(`/v1/conversations/${conversation}/share`, { method: "POST", body: JSON.stringify({ with: names }) });
 
 describe("an approval", () => {
-  test("parks the turn, goes out with what exactly would be run, and resumes it", async () => {
+  test("parks the turn, shows exactly what would be run, and resumes the turn", async () => {
     const { answers } = await askingAgent();
     const turn = say("approve", script(sound, results));
     const question = await openQuestion("approve");
@@ -115,7 +115,7 @@ describe("an approval", () => {
     expect(body).toMatchObject({ questions: [{ id: question.id, answer: "approve", answered_by: "anna" }] });
   });
 
-  test("denied: nothing is run, and the model hears so", async () => {
+  test("denied: nothing is run, and the model is told", async () => {
     await askingAgent();
     const turn = say("deny", script(sound, results));
     await answer((await openQuestion("deny")).id, "deny");
@@ -140,7 +140,7 @@ describe("an approval", () => {
     await turn;
   });
 
-  test("whose hash is not of what is shown is never asked", async () => {
+  test("whose hash does not match what is shown is never asked", async () => {
     const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [SIREN] })]);
     bridge.onCall = (call) => {
       void bridgeAsks(bridge, call.id, { tool: "siren", parameters: { loud: false } }, "0".repeat(64)).then(
@@ -185,7 +185,7 @@ describe("an approval", () => {
 });
 
 describe("a question", () => {
-  test("takes one of its options; repeated by the agent it is asked once", async () => {
+  test("accepts one of its options; repeated by the agent it is asked once", async () => {
     const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [SIREN] })]);
     bridge.onCall = (call) => {
       const command = JSON.parse(call.payload) as { command: string; payload: { answer: string } };
@@ -215,7 +215,7 @@ describe("a question", () => {
     expect((await answer(id, "middle")).status).toBe(400);
     expect((await answer(id, "left", TOKENS.guest)).status).toBe(404);
     await share("options", ["gus"]);
-    // A plain question needs no approval: a guest who reads the conversation may answer.
+    // A plain question needs no approval right: a guest who reads the conversation may answer.
     expect((await answer(id, "left", TOKENS.guest)).status).toBe(200);
     const { body } = await turn;
     expect(body.answer).toBe("you said left");
@@ -225,7 +225,7 @@ describe("a question", () => {
 
 describe("a stranger's text in the conversation", () => {
   const readFile = { ...CPU, name: "read", taints: true };
-  test("is told to agents of ours, which ask by themselves", async () => {
+  test("is reported to agents of ours, which ask by themselves", async () => {
     const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [readFile, SIREN] })]);
     bridge.onCall = () => success;
     await say(
@@ -237,7 +237,7 @@ describe("a stranger's text in the conversation", () => {
     expect(second.tainted).toBe(true);
   });
 
-  test("is none where the report says so, whatever the advert says of the tool", async () => {
+  test("is none if the report says so, whatever the advert says about the tool", async () => {
     const canvas = { ...CPU, name: "canvas", taints: true };
     const bridge = await TestBridge.connect([agent("pi", { features: FEATURES, tools: [canvas, SIREN] })]);
     bridge.onCall = () => ({ status: "success", tool: "canvas", result: "shown", tainted: false });
@@ -262,7 +262,7 @@ describe("a stranger's text in the conversation", () => {
     const { body } = await turn;
     expect(body.answer).toBe("done | done");
     expect(bridge.calls()).toHaveLength(2);
-    // It keeps no record of its own, so Home does: also of who approved it.
+    // The agent has no audit log of its own, so Home has one, with the person who approved.
     const line = {
       timestamp: expect.any(String),
       agent_id: "rust",
@@ -301,7 +301,7 @@ describe("a stranger's text in the conversation", () => {
   });
 });
 
-/** Home's lines of the calls of a turn, in their order. */
+/** Returns Home's audit lines of a turn's calls, in order. */
 async function recordOf(agentId: string, { calls }: Answer): Promise<unknown[]> {
   const response = await ask(`/v1/audit?agent=${agentId}`);
   const { entries } = (await response.json()) as { entries: Array<{ call_id: string }> };

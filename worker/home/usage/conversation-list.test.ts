@@ -1,4 +1,4 @@
-/** Finding an earlier conversation again: whose they are, page by page, and gone when it is forgotten. */
+/** Finding an earlier conversation: its owner, page by page, and gone after it is deleted. */
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
@@ -21,11 +21,11 @@ async function page(query = "", token: string = TOKENS.owner): Promise<Page> {
 
 const idsOf = ({ conversations }: Page) => conversations.map(({ id }) => id);
 
-test("G18 the list says how many it lists at most", async () => {
+test("G18 the list says how many it contains at most", async () => {
   expect((await page()).listed_at_most).toBe(1_000);
 });
 
-test("each token's own are listed, with their first words, until they are forgotten", async () => {
+test("each token's own are listed, with their first words, until they are deleted", async () => {
   const text = `How warm is it,\n  and where? ${script({ text: "warm" })}`;
   await say("list-1", text);
   await say("list-2", script({ text: "two" }), { token: TOKENS.guest });
@@ -41,7 +41,7 @@ test("each token's own are listed, with their first words, until they are forgot
   expect(idsOf(await page("", TOKENS.guest))).toEqual(["list-2"]);
   expect(idsOf(await page("", TOKENS.otherHome))).toEqual(["list-3"]);
 
-  // Somebody else cannot speak in it; a turn of one with whom it is shared does not hand it over.
+  // Other people cannot write in it; a turn of a person with whom it is shared does not change its owner.
   const stranger = await say("list-1", script({ text: "me too" }), { token: TOKENS.guest });
   expect(stranger.status).toBe(404);
   await ask("/v1/conversations/list-1/share", { method: "POST", body: '{"with":["gus"]}' });
@@ -54,7 +54,7 @@ test("each token's own are listed, with their first words, until they are forgot
   expect(idsOf(await page())).toEqual([]);
 });
 
-test("what a turn lists while its conversation is forgotten goes when it is forgotten again", async () => {
+test("a turn that lists its conversation during its deletion: the entry is removed by the next deletion", async () => {
   await runInDurableObject(await madeHome("a"), (_, { storage }) => {
     new ConversationList(storage).turnBegan({ name: "a/api/gone", principal: "anna", text: "late" }, 1_000);
     new BackupList(storage).add("a/api/gone", 1_000);
@@ -66,7 +66,7 @@ test("what a turn lists while its conversation is forgotten goes when it is forg
   expect(names).not.toContain("a/api/gone");
 });
 
-test("page by page, nothing twice and nothing lost, also within one millisecond", async () => {
+test("page by page, nothing twice and nothing missing, also within one millisecond", async () => {
   await runInDurableObject(await madeHome("a"), (_, { storage }) => {
     const list = new ConversationList(storage);
     for (let n = 0; n < 7; n += 1)
@@ -86,7 +86,7 @@ test("page by page, nothing twice and nothing lost, also within one millisecond"
   expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((n) => `page-${n}`));
 });
 
-test("C14 a conversation is renamed by whoever manages it, and found by words of its title", async () => {
+test("C14 a conversation is renamed by its managers, and found by words of its title", async () => {
   await say("title-1", `The boiler is 100% cold ${script({ text: "one" })}`);
   await say("title-2", `The garden ${script({ text: "two" })}`);
   await say("title-3", `A boiler of somebody else ${script({ text: "three" })}`, { token: TOKENS.guest });
@@ -97,7 +97,7 @@ test("C14 a conversation is renamed by whoever manages it, and found by words of
 
   expect(await found("BOILER")).toEqual(["title-1"]);
   expect(await found("boiler", TOKENS.guest)).toEqual(["title-3"]);
-  // Every sign is a letter here.
+  // Every character is literal here.
   expect(await found("100% c")).toEqual(["title-1"]);
   expect(await found("b%r")).toEqual([]);
   expect(await found("g_rden")).toEqual([]);
@@ -107,7 +107,7 @@ test("C14 a conversation is renamed by whoever manages it, and found by words of
   expect(await found("tulips")).toEqual(["title-2"]);
   await say("title-2", script({ text: "again" }));
   expect(await found("garden")).toEqual([]);
-  // An owner may see and rename all; a guest their own.
+  // An owner may see and rename all; a guest only their own.
   expect((await rename("title-1", { title: "mine" }, TOKENS.guest)).status).toBe(404);
   await ask("/v1/conversations/title-1/share", { method: "POST", body: '{"with":["gus"]}' });
   expect((await rename("title-1", { title: "mine" }, TOKENS.guest)).status).toBe(403);
@@ -122,7 +122,7 @@ test("C14 a conversation is renamed by whoever manages it, and found by words of
     await ask(`/v1/conversations/${id}`, { method: "DELETE" });
 });
 
-test("a home lists its newest thousand; a turn after another writes no row", async () => {
+test("a home lists its newest thousand; a second turn in a conversation writes no row", async () => {
   const { count, oldest, written } = await runInDurableObject(await madeHome("many"), (_, { storage }) => {
     const list = new ConversationList(storage);
     for (let n = 1; n <= 1_005; n += 1)
@@ -149,7 +149,7 @@ test.each([
   "?after=",
   "?after=1.%2F",
   `?q=${"x".repeat(81)}`,
-])("%s is refused by the field's name", async (query) => {
+])("%s is refused with the field's name", async (query) => {
   const response = await ask(`/v1/conversations${query}`);
   expect(response.status).toBe(400);
   expect(await response.text()).toMatch(/limit: expected|after: expected|q: expected/);

@@ -1,4 +1,4 @@
-/** What a home's days took of its models. */
+/** A home's daily usage of its models. */
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
