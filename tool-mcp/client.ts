@@ -1,4 +1,4 @@
-/** One MCP server as its client has it: a handshake of either kind, its list of tools, and calls. */
+/** The client of one MCP server: the handshake of either kind, the list of tools, and calls. */
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import {
   CLIENT_INFO,
@@ -11,7 +11,7 @@ import {
   RpcError,
 } from "./messages.ts";
 
-/** Pages of a list: a server that always has one more is not read for ever. */
+/** A server may always name one more page, so reading its list ends here. */
 const PAGES_MAX = 10;
 const KNOWN_LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY_VERSION];
 
@@ -34,7 +34,7 @@ export type McpClient = {
 export type CallOptions = { signal: AbortSignal; progress?: (message: string) => void };
 
 /**
- * Greets the server: as those of 2025 want it, and where that is refused, as those since 2026-07-28 do.
+ * Does the handshake of 2025. If the server refuses it, tries the one of 2026-07-28.
  * @throws RpcError, Unreachable, or the signal's reason; the link is closed then
  */
 export async function connectMcp(link: Link, signal: AbortSignal): Promise<McpClient> {
@@ -66,7 +66,7 @@ async function greet(link: Link, signal: AbortSignal): Promise<McpClient> {
   }
 }
 
-/** Since 2026-07-28 each request says who speaks, and which version. */
+/** Adds the client and the version, which each request names since 2026-07-28. */
 function enveloped(params: Params): Params {
   const meta = (params._meta ?? {}) as Params;
   const prefix = "io.modelcontextprotocol";
@@ -81,7 +81,7 @@ function enveloped(params: Params): Params {
   };
 }
 
-function clientOf(link: Link, dressed: (params: Params) => Params): McpClient {
+function clientOf(link: Link, withMeta: (params: Params) => Params): McpClient {
   let lastProgress = 0;
   return {
     ended: link.ended,
@@ -89,7 +89,7 @@ function clientOf(link: Link, dressed: (params: Params) => Params): McpClient {
       const tools: ListedTool[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < PAGES_MAX; page += 1) {
-        const params = dressed(cursor === undefined ? {} : { cursor });
+        const params = withMeta(cursor === undefined ? {} : { cursor });
         const read = check(ToolPage, await link.request("tools/list", params, { signal }));
         if (!read.ok) throw new RpcError(0, `its list of tools cannot be read: ${read.error}`);
         tools.push(...read.value.tools.flatMap((tool) => readTool(tool)));
@@ -102,19 +102,19 @@ function clientOf(link: Link, dressed: (params: Params) => Params): McpClient {
       lastProgress += 1;
       const progressToken = lastProgress;
       const params = { name, arguments: args, ...(progress && { _meta: { progressToken } }) };
-      const heard = (message: Message) => {
-        const { progressToken: of, message: said } = message.params ?? {};
-        if (message.method === "notifications/progress" && of === progressToken && typeof said === "string")
-          progress?.(said);
+      const onNotification = (message: Message) => {
+        const { progressToken: of, message: text } = message.params ?? {};
+        if (message.method === "notifications/progress" && of === progressToken && typeof text === "string")
+          progress?.(text);
       };
-      const options: RequestOptions = { signal, ...(progress && { heard }) };
-      return await link.request("tools/call", dressed(params), options);
+      const options: RequestOptions = { signal, ...(progress && { onNotification }) };
+      return await link.request("tools/call", withMeta(params), options);
     },
     close: () => link.close(),
   };
 }
 
-/** A tool that cannot be read costs itself alone. */
+/** Leaves out a tool that cannot be read; the other tools of the list stay. */
 function readTool(tool: unknown): ListedTool[] {
   const read = check(ListedTool, tool);
   return read.ok ? [read.value] : [];

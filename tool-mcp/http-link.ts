@@ -1,4 +1,4 @@
-/** An MCP server behind an address: a POST for each message, answered with JSON or with events. */
+/** The link to an MCP server with an address: a POST for each message, which the server answers with JSON or with events. */
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "./messages.ts";
 
 const CLOSE_WITHIN_MS = 2_000;
-/** A session's id, as the specification has it: visible ASCII. */
+/** The specification allows visible ASCII in a session's id. */
 const SESSION = /^[\x21-\x7e]{1,1024}$/;
 
 export function httpLink({ url, token }: { url: string; token: string | undefined }): Link {
@@ -35,7 +35,7 @@ export function httpLink({ url, token }: { url: string; token: string | undefine
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(session !== undefined && { "mcp-session-id": session }),
     ...(version !== undefined && { "mcp-protocol-version": version }),
-    // Since 2026-07-28, so that a proxy can tell requests apart.
+    // Required since 2026-07-28, so that a proxy can tell requests apart.
     ...(version === MODERN_VERSION && {
       "mcp-method": method,
       ...(typeof params.name === "string" && { "mcp-name": params.name }),
@@ -46,7 +46,7 @@ export function httpLink({ url, token }: { url: string; token: string | undefine
     if (isOver) throw new Unreachable("the connection was closed", false);
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
     const init = { method: "POST", headers: headers(message.method, message.params), body, signal } as const;
-    // A server that sends us elsewhere would get the token there.
+    // A redirect would carry the token to another server.
     const response = await fetch(url, { ...init, redirect: "error" }).catch((error: unknown) => {
       if (signal.aborted) throw signal.reason;
       const cause = error instanceof Error ? error.cause : undefined;
@@ -62,19 +62,19 @@ export function httpLink({ url, token }: { url: string; token: string | undefine
     agreed(agreed) {
       version = agreed;
     },
-    async request(method, params, { signal, heard }) {
+    async request(method, params, { signal, onNotification }) {
       signal.throwIfAborted();
       lastId += 1;
       const id = lastId;
       try {
         const response = await post({ id, method, params }, signal);
-        // The server forgot the session: the next call begins a new one.
+        // The server has forgotten the session, and the next call begins a new one.
         if (response.status === 404 && session !== undefined) end("the session is over");
         for await (const text of messagesOf(response)) {
           const read = checkJson(Message, text);
           if (!read.ok) continue;
           if (read.value.id === id && read.value.method === undefined) return answerIn(read.value);
-          if (read.value.method !== undefined) heard?.(read.value);
+          if (read.value.method !== undefined) onNotification?.(read.value);
         }
         throw new Unreachable(`${url} answered ${response.status} without a message`, response.ok);
       } catch (error) {
@@ -82,7 +82,7 @@ export function httpLink({ url, token }: { url: string; token: string | undefine
           throw error instanceof Unreachable || error instanceof RpcError
             ? error
             : new Unreachable(messageOf(error), true);
-        // Closing the stream is no cancelling before 2026-07-28.
+        // Before 2026-07-28, closing the stream does not cancel a request.
         if (version !== MODERN_VERSION)
           void this.notify("notifications/cancelled", { requestId: id, reason: "cancelled" });
         throw signal.reason;
@@ -109,7 +109,7 @@ export function httpLink({ url, token }: { url: string; token: string | undefine
   };
 }
 
-/** The texts of a response's messages: its body, or the data of its events. Bounded together. */
+/** Yields the text of each message: the whole body, or the data of each event. All of them together are bounded. */
 async function* messagesOf(response: Response): AsyncGenerator<string> {
   if (!response.headers.get("content-type")?.includes("text/event-stream")) {
     let body = "";

@@ -1,21 +1,21 @@
 /**
- * JSON-RPC messages of MCP, and the words for what goes wrong.
+ * JSON-RPC messages of MCP, and the errors of a request.
  *
- * A client of our own, because the SDK's takes 21 MB of memory and 117 KB of gzip in the agent's bundle (measured),
- * for what is three methods here: the handshake, `tools/list` and `tools/call`.
+ * The client is our own, because the SDK's takes 21 MB of memory and 117 KB of gzip in the agent's bundle (measured). Three
+ * methods are enough here: the handshake, `tools/list` and `tools/call`.
  */
 
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 
-/** A server of 2025 is greeted with this one, and answers with the one that it speaks. */
+/** The version that the handshake of 2025 proposes; the server answers with the one that it supports. */
 export const LEGACY_VERSION = "2025-11-25";
-/** Without a handshake: each request says who speaks. */
+/** The version without a handshake, in which each request names the client. */
 export const MODERN_VERSION = "2026-07-28";
 
 export const CLIENT_INFO = { name: "edgecall-agent", version: VERSION };
 
-/** One message, whole: a picture of 8 MiB in base64 fits. */
+/** The limit of one message. A picture of 8 MiB in base64 fits. */
 export const MESSAGE_MAX_BYTES = 12 * 1024 * 1024;
 
 export type Params = Record<string, unknown>;
@@ -30,7 +30,7 @@ export const Message = z.looseObject({
 });
 export type Message = z.infer<typeof Message>;
 
-/** The server answered with an error: it has the request, and says no. */
+/** The server received the request and answered with an error. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -41,7 +41,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The server is not there, or went away. `sent`: it may have got the request. */
+/** The server is absent or went away. If `sent`, it may have received the request. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
   readonly sent: boolean;
@@ -52,25 +52,25 @@ export class Unreachable extends Error {
   }
 }
 
-/** What carries messages: a program's stdin and stdout, or HTTP requests. */
+/** Carries messages: over a program's stdin and stdout, or over HTTP requests. */
 export type Link = {
   /**
-   * Sends a request and resolves with its answer; what comes meanwhile goes to `heard`.
+   * Sends a request and resolves with its answer. Notifications that arrive meanwhile go to `onNotification`.
    * @throws RpcError, Unreachable, or the signal's reason
    */
   request(method: string, params: Params, options: RequestOptions): Promise<Params>;
-  /** Nobody answers. Never rejects. */
+  /** Sends a message that has no answer. Never rejects. */
   notify(method: string, params?: Params): Promise<void>;
-  /** After the handshake: the version that both speak. */
+  /** Sets the version that the handshake agreed on. */
   agreed(version: string): void;
-  /** Ended by the other side, with why; never after `close`. */
+  /** Resolves with the reason when the other side ends the link; never after `close`. */
   readonly ended: Promise<string>;
   close(): Promise<void>;
 };
 
-export type RequestOptions = { signal: AbortSignal; heard?: (notification: Message) => void };
+export type RequestOptions = { signal: AbortSignal; onNotification?: (notification: Message) => void };
 
-/** The answer in a message, or its error. */
+/** Returns the answer in a message. @throws RpcError for an error */
 export function answerIn({ result, error }: Message): Params {
   if (error) throw new RpcError(error.code, error.message);
   if (!result) throw new RpcError(-32_603, "an answer without a result");

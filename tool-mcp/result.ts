@@ -1,4 +1,4 @@
-/** What an MCP tool gave back, in the tool contract's terms. */
+/** Converts the answer of an MCP tool to a result of the tool contract. */
 
 import { MEDIA_MAX_BYTES, MEDIA_TYPE } from "@edgecall/core/protocol/media.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
@@ -29,7 +29,7 @@ const Block = z.looseObject({
 });
 type Block = z.infer<typeof Block>;
 
-/** More than this would be no answer any more. */
+/** The blocks of an answer beyond this number are left out. */
 const BLOCKS_MAX = 64;
 
 export async function resultOf(answer: Params, context: Pick<ToolContext, "artifact">): Promise<ToolResult> {
@@ -47,7 +47,7 @@ export async function resultOf(answer: Params, context: Pick<ToolContext, "artif
   if (content.length === 0 && answer.structuredContent !== undefined)
     content.push({ type: "text", text: JSON.stringify(answer.structuredContent) });
   if (answer.isError !== true) return { content };
-  const said = content
+  const text = content
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("\n")
     .trim();
@@ -55,7 +55,7 @@ export async function resultOf(answer: Params, context: Pick<ToolContext, "artif
     content,
     fault: {
       code: "tool_failed",
-      message: said || "Error: The MCP server reported a failure without words.",
+      message: text || "Error: The MCP server reported a failure without words.",
     },
   };
 }

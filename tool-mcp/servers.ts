@@ -1,6 +1,6 @@
 /**
- * The MCP servers of agent.toml: each is connected at the start, and again whenever it went away; what it offers
- * while it is there are tools of this agent, and why the others are not is told by name.
+ * The MCP servers of agent.toml. Each is connected at the start, and again whenever it goes away. The tools of a connected server
+ * are tools of this agent; for the others the reason is given by name.
  */
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
@@ -13,19 +13,19 @@ import { type Link, Unreachable } from "./messages.ts";
 import { stdioLink } from "./stdio-link.ts";
 import { type CallServer, mcpTool } from "./tool.ts";
 
-/** The agent does not come online later than this for a slow one, whose tools follow. */
+/** The agent waits for slow servers at most this long before it goes online; their tools follow. */
 const START_WITHIN_MS = 2_000;
-/** `npx` may have to look for a package first. */
+/** `npx` may have to download a package first. */
 const CONNECT_WITHIN_MS = 20_000;
 const RETRIES: Backoff = { baseMs: 1_000, capMs: 60_000 };
-/** Of one server. An advert of all tools together has to pass a broker. */
+/** The limit of one server, since the advert of all tools has to pass the broker. */
 const TOOLS_MAX = 64;
 
 export type McpPlaces = {
-  /** Where a command runs, sandboxed or not; words where that cannot be. */
+  /** Returns where a command runs, or what is missing for that. */
   exec(sandbox: boolean): { ok: true; exec: ExecOps } | { ok: false; missing: string };
   grants: { network: boolean; devices: readonly string[] };
-  /** For a server that names no time-out. */
+  /** For servers that name no time-out. */
   timeoutMs: number;
 };
 
@@ -38,7 +38,7 @@ export class McpServers {
     this.#servers = settings.map((one) => new McpServer(one, places, changed));
   }
 
-  /** Resolves when each was tried once, or after a while without those that are slow. Never rejects. */
+  /** Resolves when each server was tried once, or after a time limit without the slow ones. Never rejects. */
   async start(): Promise<void> {
     const tried = Promise.all(this.#servers.map((server) => server.start()));
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -81,7 +81,7 @@ class McpServer {
     this.#changed = changed;
   }
 
-  /** Those of the last time that it was there: a call finds out whether it is now. */
+  /** The tools of the last connection. A call finds out whether the server is connected now. */
   get tools(): readonly Tool[] {
     return this.#tools;
   }
@@ -109,7 +109,7 @@ class McpServer {
     return await client.call(name, args, options);
   };
 
-  /** One attempt at a time, whoever wants it. */
+  /** Connects once for all who ask at the same time. */
   async #connected(): Promise<McpClient> {
     if (this.#client) return this.#client;
     this.#connecting ??= this.#connect().finally(() => {
@@ -153,7 +153,7 @@ class McpServer {
     const offered = listed
       .filter((tool) => only === undefined || only.includes(tool.name))
       .slice(0, TOOLS_MAX);
-    // The very same tools after a reconnect are no change.
+    // A reconnect with the same tools is no change.
     if (JSON.stringify(offered) !== JSON.stringify(this.#listed)) {
       this.#listed = offered;
       this.#tools = offered.map((tool) => mcpTool(tool, this.#settings, this.#call, timeoutMs));

@@ -1,4 +1,4 @@
-/** An MCP server as a program of this machine: a message a line, on its stdin and stdout. */
+/** The link to an MCP server that is a program on this machine: one message a line, on its stdin and stdout. */
 import type { Writable } from "node:stream";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -13,8 +13,8 @@ import {
   Unreachable,
 } from "./messages.ts";
 
-/** Of what it says on stderr: the end tells why it died. */
-const SAID_MAX = 500;
+/** The end of stderr is kept, because it usually says why the program ended. */
+const STDERR_MAX = 500;
 const NO_METHOD = -32_601;
 
 export type StdioServer = {
@@ -27,20 +27,20 @@ export type StdioServer = {
 type Pending = {
   resolve(message: Message): void;
   reject(why: unknown): void;
-  heard: RequestOptions["heard"];
+  onNotification: RequestOptions["onNotification"];
 };
 
-/** Starts it. A program that cannot be started is a link that has ended. */
+/** Starts the program. If it cannot be started, the link has ended already. */
 export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
   const stop = new AbortController();
   const pending = new Map<number, Pending>();
   const lines = new Lines(MESSAGE_MAX_BYTES);
   let stdin: Writable | undefined;
-  /** What was said before the program was there to hear it. */
+  /** Messages that were written before the program had started. */
   let early = "";
-  let said = "";
+  let stderr = "";
   let lastId = 0;
-  let over: string | undefined;
+  let endReason: string | undefined;
 
   const write = (message: object) => {
     const line = `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
@@ -50,13 +50,13 @@ export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
 
   const receive = (line: string) => {
     const read = checkJson(Message, line);
-    // Some servers print a greeting on stdout; what is no message is left alone.
+    // Some servers print a greeting on stdout, so a line that is no message is ignored.
     if (!read.ok) return;
     const { id, method } = read.value;
     if (method === undefined) {
       if (typeof id === "number") pending.get(id)?.resolve(read.value);
     } else if (id === undefined || id === null) {
-      for (const { heard } of pending.values()) heard?.(read.value);
+      for (const { onNotification } of pending.values()) onNotification?.(read.value);
     } else if (method === "ping") write({ id, result: {} });
     else write({ id, error: { code: NO_METHOD, message: "this client has no such method" } });
   };
@@ -71,7 +71,7 @@ export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
       opened.write(early);
     },
     onOutput: (chunk, stream) => {
-      if (stream === "stderr") said = `${said}${Buffer.from(chunk).toString("utf8")}`.slice(-SAID_MAX);
+      if (stream === "stderr") stderr = `${stderr}${Buffer.from(chunk).toString("utf8")}`.slice(-STDERR_MAX);
       else if (!lines.add(chunk, receive)) stop.abort();
     },
   };
@@ -83,17 +83,17 @@ export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
       messageOf,
     )
     .then((why) => {
-      over = [why, said.trim()].filter(Boolean).join(": ");
-      for (const { reject } of pending.values()) reject(new Unreachable(over, true));
-      return over;
+      endReason = [why, stderr.trim()].filter(Boolean).join(": ");
+      for (const { reject } of pending.values()) reject(new Unreachable(endReason, true));
+      return endReason;
     });
 
   return {
     ended,
     agreed: () => {},
-    async request(method, params, { signal, heard }) {
+    async request(method, params, { signal, onNotification }) {
       signal.throwIfAborted();
-      if (over !== undefined) throw new Unreachable(over, false);
+      if (endReason !== undefined) throw new Unreachable(endReason, false);
       lastId += 1;
       const id = lastId;
       const cancel = () => {
@@ -101,7 +101,9 @@ export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
         pending.get(id)?.reject(signal.reason);
       };
       try {
-        const answer = new Promise<Message>((resolve, reject) => pending.set(id, { resolve, reject, heard }));
+        const answer = new Promise<Message>((resolve, reject) =>
+          pending.set(id, { resolve, reject, onNotification }),
+        );
         signal.addEventListener("abort", cancel, { once: true });
         write({ id, method, params });
         return answerIn(await answer);
@@ -120,7 +122,7 @@ export function stdioLink({ exec, argv, env, grants }: StdioServer): Link {
   };
 }
 
-/** Bytes into lines; a line that never ends is not kept. */
+/** Splits bytes into lines. A line that never ends is not stored. */
 class Lines {
   readonly #max: number;
   #parts: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** One tool of an MCP server as a tool of this agent: under its policy, its record and its limits, like any other. */
+/** Makes a tool of this agent of an MCP server's tool, with the same policy, record and limits as any other. */
 import { createHash } from "node:crypto";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import {
@@ -15,12 +15,12 @@ import type { CallOptions, ListedTool } from "./client.ts";
 import { type Params, RpcError, Unreachable } from "./messages.ts";
 import { resultOf } from "./result.ts";
 
-/** What an agent's action may be called. */
+/** The longest name of an agent's action. */
 const NAME_MAX = 64;
 const DESCRIPTION_MAX = 1_000;
 const TIMEOUT_MAX_MS = 10 * 60_000;
 const HASH_DIGITS = 8;
-/** JSON-RPC's own: the server did not take the arguments. */
+/** JSON-RPC's code for arguments that the server refuses. */
 const INVALID_PARAMS = -32_602;
 
 export type CallServer = (name: string, args: Params, options: CallOptions) => Promise<Params>;
@@ -41,7 +41,7 @@ export function mcpTool(
     input: inputOf(listed.inputSchema),
     effect: reads ? "read" : server.effect,
     permission: server.permission,
-    // What a server says of itself is no reason to run anything twice.
+    // A server's own claims are no reason to run a call twice.
     idempotent: reads,
     ...(!server.trusted && { taints: true }),
     timeoutMs: Math.min(timeoutMs, TIMEOUT_MAX_MS),
@@ -83,7 +83,7 @@ async function run(
   }
 }
 
-/** `server_tool`; what does not fit an action's name is replaced, and a hash then tells it from others. */
+/** Returns `server_tool`. Characters that an action's name cannot have are replaced, and then a hash keeps the name unique. */
 export function mcpToolName(server: string, tool: string): string {
   const safe = `${server}_${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
   if (safe === `${server}_${tool}` && safe.length <= NAME_MAX) return safe;
@@ -91,11 +91,11 @@ export function mcpToolName(server: string, tool: string): string {
   return `${safe.slice(0, NAME_MAX - HASH_DIGITS - 1)}-${hash}`;
 }
 
-/** Any object, shown as what the server says of it; the server checks it itself. */
+/** Accepts any object, since the server checks it itself; its JSON Schema is the server's. */
 function inputOf(schema: Params): z.ZodMiniType<Params> {
-  const shown = foreignSchema(schema);
+  const copy = foreignSchema(schema);
   const input = z.record(z.string(), z.unknown());
-  // zod's own seam for a type that knows its JSON Schema.
-  input._zod.toJSONSchema = () => ({ ...shown });
+  // zod's hook for a type that has a JSON Schema of its own.
+  input._zod.toJSONSchema = () => ({ ...copy });
   return input;
 }

@@ -1,4 +1,4 @@
-/** `[[mcp]]` of agent.toml: MCP servers whose tools this agent offers as its own. */
+/** Reads `[[mcp]]` of agent.toml: the MCP servers whose tools this agent offers as its own. */
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { type Effect, PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -11,11 +11,11 @@ export type McpServerSettings = {
     | { by: "url"; url: string; token: string | undefined };
   permission: Permission;
   effect: Effect;
-  /** Tools that change nothing, by the server's names: the owner says so, not the server. */
+  /** Tools that change nothing, by the server's names. The owner names them; the server's claims do not count. */
   reads: readonly string[];
-  /** Those that are offered; undefined: all. */
+  /** The tools that are offered; undefined = all. */
   only: readonly string[] | undefined;
-  /** What it returns is no stranger's text. */
+  /** Its results do not count as a stranger's text. */
   trusted: boolean;
   timeoutMs: number | undefined;
 };
@@ -37,7 +37,7 @@ const McpServer = z.strictObject({
   timeout_ms: z.optional(z.int().check(z.minimum(1), z.maximum(86_400_000))),
 });
 
-/** More would not fit what a model chooses from. */
+/** The advert of more servers' tools would be too long for a model to choose from. */
 const SERVERS_MAX = 16;
 
 /** @param value of the key `mcp`; @returns an error that names the key and what would be right */
@@ -106,10 +106,10 @@ function wrong(error: string): { ok: false; error: string } {
   return { ok: false, error };
 }
 
-/** A key is longer than this; what is shorter (`1`, `info`) is no secret, and stands in many a text. */
+/** Keys are longer than this. Shorter values (`1`, `info`) are no secrets and occur in many texts. */
 const SECRET_MIN = 16;
 
-/** What no tool may give away: its token, and the long ones of what its program is given. */
+/** Returns the texts that no tool may reveal: the server's token, and the long values of its program's variables. */
 export function mcpSecrets({ reach }: McpServerSettings): string[] {
   if (reach.by === "url") return reach.token === undefined ? [] : [reach.token];
   return Object.values(reach.env).filter((value) => value.length >= SECRET_MIN);

@@ -1,4 +1,4 @@
-/** The tools of MCP servers within this agent's own: filtered by the same settings, and changing while it runs. */
+/** Adds the tools of MCP servers to the agent's own. The same settings filter them, and they change while the agent runs. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { namesIn } from "../calls/policy.ts";
@@ -8,29 +8,29 @@ import type { Unavailable } from "./group.ts";
 import { loadMcpTools } from "./optional-tools.ts";
 import type { MachinePlaces, Places } from "./places.ts";
 
-/** For a server's tools, where no setting names a time-out. */
+/** The time-out of a server's tools when no setting names one. */
 const TIMEOUT_MS = 30_000;
 
-export type McpOffer = {
-  /** These and what the servers offer now; one of the same name stands before a server's. */
-  beside(own: readonly Tool[]): readonly Tool[];
+export type McpTools = {
+  /** Returns the agent's own tools and the servers' present ones. An own tool takes precedence over a server's of the same name. */
+  withOwn(own: readonly Tool[]): readonly Tool[];
   unavailable(): readonly Unavailable[];
-  /** What `[tools]` and `[policy]` may name: the tools, and whatever a server that is away could have. */
+  /** Returns the names in `[tools]` and `[policy]` that a server's tool has, or that a server that is away may have. */
   names(settings: Settings): string[];
   onChange(listener: () => void): void;
   close(): Promise<void>;
 };
 
 /**
- * Resolves when each server was tried, or after a while without those that are slow.
- * @param refusal why a tool is not offered by this agent's settings
+ * Resolves when each server was tried, or after a time limit without the slow ones.
+ * @param refusal returns why this agent's settings do not offer a tool
  */
 export async function openMcp(
   settings: Settings,
   places: Places,
   refusal: (tool: Tool) => string | undefined,
   log: Log,
-): Promise<McpOffer> {
+): Promise<McpTools> {
   const listeners = new Set<() => void>();
   let version = 0;
   const changed = () => {
@@ -40,7 +40,7 @@ export async function openMcp(
   const servers = await start(settings, places, log, changed);
   let made: { own: readonly Tool[]; version: number; tools: readonly Tool[] } | undefined;
   return {
-    beside(own) {
+    withOwn(own) {
       if (!servers) return own;
       if (made?.own === own && made.version === version) return made.tools;
       const theirs = servers.tools().filter((tool) => refusal(tool) === undefined);
@@ -70,7 +70,7 @@ type Servers = {
   close(): Promise<void>;
 };
 
-/** An agent without servers does not even load what it takes. */
+/** Loads the MCP client only when there are servers. */
 async function start(
   { mcp, tools }: Settings,
   { local, work }: MachinePlaces & { work: Engine },

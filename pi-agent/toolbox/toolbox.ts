@@ -76,7 +76,7 @@ export async function openToolbox(
   const unwatch = skills.watch();
   return {
     get tools() {
-      return mcp.beside(own.tools);
+      return mcp.withOwn(own.tools);
     },
     get unavailable() {
       return [...own.unavailable, ...mcp.unavailable(), ...withoutTool()];
