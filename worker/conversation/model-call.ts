@@ -23,7 +23,7 @@ import type { ClientContext } from "../api/turns.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { modelFetch } from "../models/workers-ai.ts";
-import { countsDays, hasLimit, NO_MODEL, type Settings } from "../settings/settings.ts";
+import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
@@ -80,13 +80,13 @@ async function askModel(step: Step): Promise<void> {
   let model: NamedModel | undefined;
   let received = 0;
   try {
-    const counts = countsDays(settings);
+    const counts = settings.countsDays;
     const plan = await takePlan(context, counts ? estimate : undefined, listingOf(context, turn, history));
     const isReplaceable = turn.origin.replaceable === true;
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
     model = picked.model;
-    if (isLimited(settings.budgets) && !isWithinBudget(step, plan)) return;
+    if (settings.hasBudget && !isWithinBudget(step, plan)) return;
 
     const fits = estimate <= settings.history.maxTokens;
     const entries = fits ? history : await cutToFit(step, model);
@@ -235,7 +235,7 @@ async function cutToFit(step: Step, model: NamedModel): Promise<Entry[]> {
     const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
     const reply = await callModel(model, { messages, tools: [], signal }, modelFetch(env.AI, model.baseUrl));
     transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, from, reply.usage);
-    if (countsDays(settings)) correctSpending(step, model, reply.usage, 0);
+    if (settings.countsDays) correctSpending(step, model, reply.usage, 0);
     return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })
       .entries;
   } catch (error) {
@@ -296,10 +296,6 @@ function offerOf(
 /** A model that the caller named is replaced only if the caller allows it: it expects that model's answer. */
 function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
-}
-
-function isLimited(budgets: Settings["budgets"]): boolean {
-  return hasLimit(budgets.turn) || hasLimit(budgets.conversation) || hasLimit(budgets.day);
 }
 
 /** @param roster absent: no tools are offered */

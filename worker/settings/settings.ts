@@ -23,6 +23,10 @@ export type Settings = {
   /** In the order in which they replace each other after a failure; empty when none is configured. */
   models: NamedModel[];
   budgets: BudgetLimits;
+  /** True when any budget is set. */
+  hasBudget: boolean;
+  /** True when a budget or a price needs days to be counted: that writes a row with each model call. */
+  countsDays: boolean;
   /** USD per million tokens, by model; empty when there are none. */
   prices: Prices;
   /** Limits of the part of a conversation that a model gets. */
@@ -64,10 +68,14 @@ export const DEFAULT_SYSTEM_PROMPT = [
 
 /** @throws SettingsError naming the variable and what would be right */
 export const readSettings = readOnce((env: Env): Settings => {
+  const budgets = readBudgets(env);
+  const prices = orThrow(readPrices(env.PRICES));
   return {
     models: readModels(env),
-    budgets: readBudgets(env),
-    prices: orThrow(readPrices(env.PRICES)),
+    budgets,
+    hasBudget: [budgets.turn, budgets.conversation, budgets.day].some(hasLimit),
+    countsDays: hasLimit(budgets.day) || Object.keys(prices).length > 0,
+    prices,
     history: {
       maxTokens: integer("HISTORY_MAX_TOKENS", env.HISTORY_MAX_TOKENS, 24_000, 500, 10_000_000),
       keepFirst: integer("HISTORY_KEEP_FIRST", env.HISTORY_KEEP_FIRST, 2, 0, 100),
@@ -251,12 +259,7 @@ function flag(name: string, text: string | undefined, fallback: boolean): boolea
   throw new SettingsError(`${name}: expected true or false, got '${text}'`);
 }
 
-/** @returns true when a budget or a price needs days to be counted: that writes a row with each model call */
-export function countsDays({ budgets, prices }: Pick<Settings, "budgets" | "prices">): boolean {
-  return hasLimit(budgets.day) || Object.keys(prices).length > 0;
-}
-
-export function hasLimit(limits: Settings["budgets"]["day"]): boolean {
+function hasLimit(limits: BudgetLimits["day"]): boolean {
   return limits?.tokens !== undefined || limits?.modelCalls !== undefined;
 }
 

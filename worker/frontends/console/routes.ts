@@ -13,7 +13,7 @@ import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "../.
 import { findApiToken } from "../../http/tokens.ts";
 import { costOf } from "../../models/prices.ts";
 import { usesAccess } from "../../settings/access.ts";
-import { countsDays, readSettings } from "../../settings/settings.ts";
+import { readSettings } from "../../settings/settings.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { accessEntry } from "./access.ts";
 import { PAGE_PATHS, servePage } from "./page-files.ts";
@@ -85,7 +85,7 @@ consolePage.get("/v1/console/usage", async (c) => {
     homeOf(c.env, home).usage(SHOWN_DAYS),
   ]);
   return c.json({
-    counted: countsDays(settings),
+    counted: settings.countsDays,
     priced: Object.keys(prices).length > 0,
     days: days.map(({ day, tokens, modelCalls, models }) => ({
       day,

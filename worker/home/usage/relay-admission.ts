@@ -3,7 +3,7 @@ import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import { type Admission, relayUnsigned } from "../../api/usage.ts";
-import { countsDays, readSettings } from "../../settings/settings.ts";
+import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 
 const NOTHING = { tokens: 0, modelCalls: 0 };
@@ -14,7 +14,7 @@ export async function admitToRelay(
   token: RelayToken,
   reserve: number,
 ): Promise<Admission> {
-  const { budgets, prices, relay } = readSettings(env);
+  const { budgets, countsDays, relay } = readSettings(env);
   const now = Date.now();
   const { agent } = token.claims;
   if (!(await keys.isRelayToken(token))) return relayUnsigned(agent);
@@ -26,7 +26,7 @@ export async function admitToRelay(
     return quotaUsedUp(why);
   }
   spending.addRelayed(agent, reserve, now);
-  if (countsDays({ budgets, prices })) spending.add(reserve, 1, now);
+  if (countsDays) spending.add(reserve, 1, now);
   return { ok: true };
 }
 
@@ -39,7 +39,7 @@ export function countRelayed(
   const now = Date.now();
   const difference = usage.input_tokens + usage.output_tokens - reserved;
   spending.addRelayed(agent, difference, now);
-  if (!countsDays(settings)) return;
+  if (!settings.countsDays) return;
   const isPriced = Object.keys(settings.prices).length > 0;
   spending.correct(difference, isPriced ? { model, usage } : undefined, now);
 }
