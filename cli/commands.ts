@@ -1,13 +1,13 @@
-/** Every command of `edgecall`. gateway/ is what a person does from anywhere, agent/ and bridge/ what runs at home. */
+/** Every command of `edgecall`. Those of gateway/ work from anywhere; those of agent/ and bridge/ are for machines at home. */
 import { AGENT_COMMANDS } from "./agent/commands.ts";
 import { BRIDGE_COMMANDS } from "./bridge/commands.ts";
 import type { Command } from "./command.ts";
 import { GATEWAY_COMMANDS } from "./gateway/commands.ts";
 
-/** It stands here since it is made from the whole table. */
+/** This command is here because it needs the whole table. */
 const COMPLETION: Command = {
   name: "completion",
-  about: "a script that lets the shell complete all this",
+  about: "print a script that makes the shell complete these commands",
   takes: "bash|zsh|fish",
   options: {},
   load: async () => (await import("./gateway/completion.ts")).completionOf(COMMANDS),

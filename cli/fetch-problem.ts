@@ -1,4 +1,4 @@
-/** @param error what `fetch` threw: "fetch failed", and why only in its cause @returns why, in one line of words */
+/** @param error from `fetch`: "fetch failed", with the reason in its cause @returns the reason, in one line */
 export function fetchProblem(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message : String(cause);

@@ -1,7 +1,7 @@
-/** The help of `edgecall`, made from the table of commands. */
+/** Makes the help of `edgecall` from the table of commands. */
 import type { Command } from "./command.ts";
 
-/** All commands, one a line. */
+/** Lists all commands, one a line. */
 export function overview(commands: readonly Command[]): string {
   const lines = commands.map((command) => [`edgecall ${withTaken(command)}`, command.about] as const);
   return `usage:\n${columns(lines)}\nedgecall COMMAND --help tells what a command takes\n`;

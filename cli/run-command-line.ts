@@ -1,4 +1,4 @@
-/** The words after `edgecall` → the command, its options and its exit code. */
+/** Finds the command for the words after `edgecall`, reads its options and runs it. */
 import { parseArgs } from "node:util";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
@@ -35,7 +35,7 @@ export async function runCommandLine(
   }
 }
 
-/** The command with the most words that stand first: "agent install" before a command "agent". */
+/** The command with the longest name that the words begin with: "agent install" before a command "agent". */
 function findCommand(commands: readonly Command[], words: readonly string[]): Command | undefined {
   return commands
     .filter(({ name }) => name.split(" ").every((word, index) => words[index] === word))
@@ -46,13 +46,13 @@ function withoutCommand(commands: readonly Command[], words: readonly string[], 
   const [first] = words;
   const group = commands.filter(({ name }) => name.startsWith(`${first} `));
   const asked = words.some((word) => word === "--help" || word === "-h") || first === "help";
-  const shown = overview(group.length > 0 ? group : commands);
+  const help = overview(group.length > 0 ? group : commands);
   if (asked) {
-    io.out(shown);
+    io.out(help);
     return EXIT.ok;
   }
-  if (first === undefined || group.length > 0) io.err(shown);
-  // Last, where it is read: all commands below it would push it off the screen.
+  if (first === undefined || group.length > 0) io.err(help);
+  // The error comes last: the list of commands would push it off the screen.
   if (first !== undefined)
     io.err(`edgecall: there is no command "${words.join(" ")}"; ${hint(commands, words)}\n`);
   return EXIT.usage;
@@ -62,7 +62,7 @@ function hint(commands: readonly Command[], words: readonly string[]): string {
   const typed = words.filter((word) => !word.startsWith("-"));
   const names = commands.map(({ name }) => name);
   const groups = names.flatMap((name) => (name.includes(" ") ? [name.split(" ")[0] ?? ""] : []));
-  // The words behind a command are its own: "aks Is it warm?" means "ask".
+  // Further words may be arguments: "aks Is it warm?" means "ask".
   const meant = closest(typed.slice(0, 2).join(" "), names) ?? closest(typed[0] ?? "", [...names, ...groups]);
   return meant ? `did you mean "${meant}"?` : "edgecall --help lists them";
 }

@@ -1,4 +1,4 @@
-/** A machine that is paired as the home's bridge too: the bridge has a key and a folder of its own. */
+/** Pairs a machine as the home's bridge too. The bridge has a key and a folder of its own. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
@@ -12,16 +12,16 @@ import { BRIDGE } from "../service/services.ts";
 const GATEWAY_FILE = "gateway.json";
 
 export type AsBridge = {
-  /** What the gateway is shown of it. */
-  shown: { public_key: string; broker?: string };
+  /** The bridge's part of the request to the gateway. */
+  request: { public_key: string; broker?: string };
   fingerprint: string;
-  /** Writes down whose bridge it is. */
+  /** Stores the gateway and home of the bridge. */
   paired(where: { gateway: string; home: string }): Promise<void>;
 };
 
 /**
- * @param folder the bridge's state; made where there is none. The service's: its files are the service's user's
- * @param broker as other devices reach it; undefined: the bridge keeps no broker's files
+ * @param folder the bridge's state, made if it is missing. In the service's folder, files belong to the service's user
+ * @param broker the address for other devices; undefined: the bridge manages no broker
  */
 export async function asBridge(
   folder: string | undefined,
@@ -33,7 +33,7 @@ export async function asBridge(
     return undefined;
   }
   const isService = folder === BRIDGE.places.state;
-  // The service may not be installed yet; what is written for it is written with its rights.
+  // The service may not be installed yet. Its files are written with its user's rights.
   if (isService) {
     await makeUser(BRIDGE, [], say);
     await makeStateDir(BRIDGE);
@@ -41,7 +41,7 @@ export async function asBridge(
   const asOwner = <T>(work: () => Promise<T>) => (isService ? asUser(BRIDGE.user, work) : work());
   const { publicKey, fingerprint } = await asOwner(() => openIdentity(folder));
   return {
-    shown: { public_key: publicKey, ...(broker !== undefined && { broker }) },
+    request: { public_key: publicKey, ...(broker !== undefined && { broker }) },
     fingerprint,
     async paired(where) {
       await asOwner(() => writeAtomic(join(folder, GATEWAY_FILE), `${JSON.stringify(where)}\n`));

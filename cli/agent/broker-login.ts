@@ -1,6 +1,6 @@
 /**
- * The device's login at the home's own broker: its user is the agent's id, its password is made here, and the gateway
- * is told Mosquitto's hash of it. Nobody copies anything.
+ * The device's login at the home's own broker. Its user is the agent's id. Its password is made here, and the gateway gets
+ * Mosquitto's hash of it, so nobody has to copy a password.
  */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { newPassword, refusedAgentUser } from "@edgecall/core/broker/mosquitto.t
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { UsageError } from "../command.ts";
 
-/** From before the gateway is asked until the settings have it: an answer that was lost is asked for again. */
+/** The file exists from the request to the gateway until the settings have the password. A lost answer is requested again. */
 const LOGIN_FILE = "broker-login";
-/** As `newPassword` makes them. Only of such a one a quick hash may leave the device. */
+/** The form of `newPassword`. Only such a password is random enough for a quick hash to leave the device. */
 const MADE = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * @param username that a person gave: then the broker is somebody else's
+ * @param username given by a person: then the broker is another one
  * @returns the password
  * @throws UsageError when the broker would take the agent for its bridge
  */
@@ -26,14 +26,14 @@ export async function newLogin(
   const refused = refusedAgentUser(agent);
   if (refused !== undefined) throw new UsageError(`--id: ${refused}`);
   const file = join(stateDir, LOGIN_FILE);
-  const kept = (await readFile(file, "utf8").catch(() => "")).trim();
-  if (MADE.test(kept)) return kept;
+  const stored = (await readFile(file, "utf8").catch(() => "")).trim();
+  if (MADE.test(stored)) return stored;
   const password = newPassword();
   await writeAtomic(file, `${password}\n`);
   return password;
 }
 
-/** @returns the login in settings that are there, if it is one that was made so: a device that is let in again brings it along. */
+/** @returns the password in existing settings, if it was made here: a device that is paired again keeps it */
 export function madeLogin(
   agent: string,
   { username, password }: { username: string | undefined; password: string | undefined },

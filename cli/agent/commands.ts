@@ -1,31 +1,31 @@
-/** `edgecall agent …`: the agent of this device, as a program and as a service. */
+/** The commands `edgecall agent …`: this device's agent, as a program and as a service. */
 import type { Command } from "../command.ts";
 import { brokerOptions, installOptions, serviceCommands } from "../service/commands.ts";
 
-const ID_OPTION = { id: { value: "ID", about: "its name, for new settings; the host's unless given" } };
+const ID_OPTION = { id: { value: "ID", about: "its name, for new settings; default: the host's name" } };
 
 export const AGENT_COMMANDS: readonly Command[] = [
   {
     name: "agent install",
-    about: "make this device's agent a service, and start it; settings that are there stay",
+    about: "install this device's agent as a service, and start it; existing settings stay",
     options: installOptions(ID_OPTION),
     load: async () => (await import("./install.ts")).install,
   },
   {
     name: "agent pair",
-    about: "trade a code of the console's for keys, and write settings unless there are some",
+    about: "pair this device with a code from the console, and write settings if there are none",
     options: {
       gateway: { value: "URL", about: "the gateway that showed the code" },
-      code: { value: "CODE", about: "as the console's 'Add a device' shows it" },
+      code: { value: "CODE", about: "from 'Add a device' in the console" },
       ...ID_OPTION,
-      ...brokerOptions("what the console told"),
-      into: { value: "DIR", about: "settings and state there, without a service" },
+      ...brokerOptions("the console's"),
+      into: { value: "DIR", about: "put settings and state there, without a service" },
       "bridge-state": {
         value: "DIR",
-        about: "make it the home's bridge too: whose key is made and kept there",
+        about: "make it the home's bridge too, with its key in this folder",
       },
-      "bridge-broker": { value: "URL", about: "… and where devices reach the broker whose logins it keeps" },
-      wait: { about: "paired already: wait until the gateway sees it" },
+      "bridge-broker": { value: "URL", about: "… and the address of the broker that it manages" },
+      wait: { about: "do not pair: wait until the gateway sees this device" },
     },
     load: async () => (await import("./pair.ts")).pair,
   },
@@ -41,7 +41,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
     options: {
       config: {
         value: "FILE",
-        about: "its settings; the service's unless given, which want its STATE_DIRECTORY too",
+        about: "its settings; default: the service's, which need its STATE_DIRECTORY too",
       },
       id: { value: "ID", about: "use this agent_id instead of the one in FILE" },
     },

@@ -1,4 +1,4 @@
-/** `edgecall agent doctor`: from the settings to the model, link by link: what is wrong, and what to do. */
+/** `edgecall agent doctor` checks each link from the settings to the model. It says what is wrong and what to do. */
 import { existsSync } from "node:fs";
 import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-agent/config/settings.ts";
@@ -16,7 +16,7 @@ export async function doctor(call: CommandCall): Promise<number> {
   const isOther = file !== AGENT.places.settings;
   const read = readSettings(file, isOther ? env : { ...asService(), ...env });
   const findings: Finding[] = [read.finding];
-  // Each link is looked at, whatever became of those before it; without settings there is nothing to look for.
+  // Each link is checked, even after a broken one. Without settings there is nothing to check.
   if (read.settings) {
     const isService = !isOther && existsSync(AGENT.places.unit);
     const service = isService ? await findService(AGENT) : undefined;
@@ -36,7 +36,7 @@ export async function doctor(call: CommandCall): Promise<number> {
   return tellFindings(findings, call);
 }
 
-/** What its unit sets. An agent with settings elsewhere has what it is started with. */
+/** The variables that the service's unit sets. */
 function asService(): CommandCall["env"] {
   const { state, updates, unit } = AGENT.places;
   return { STATE_DIRECTORY: state, ...(existsSync(unit) && { [OUTCOMES_VARIABLE]: updates }) };

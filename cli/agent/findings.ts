@@ -1,4 +1,4 @@
-/** What the doctor looks at, each link by itself. */
+/** The checks of the agent's doctor, one for each link. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,10 +22,10 @@ import { AGENT } from "../service/services.ts";
 import { beginningOf } from "../service/their-file.ts";
 import type { GatewayPin } from "../service/updates/gateway-pin.ts";
 
-/** Models on small machines answer slowly, but their list comes at once. */
+/** A model on a small machine answers slowly, but lists its models at once. */
 const MODEL_WITHIN_MS = 10_000;
 const GATEWAY_WITHIN_MS = 10_000;
-/** A key file has some 250. */
+/** A key file has some 250 bytes. */
 const KEY_FILE_MAX_BYTES = 4_096;
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
@@ -49,8 +49,8 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
 }
 
 /**
- * Asks the gateway that this device was paired with whether the device's key still counts there.
- * @param pin undefined: which gateway that is, is not noted on this machine
+ * Asks the gateway that this device is paired with whether the device's key is still valid.
+ * @param pin undefined: the gateway is not known on this machine
  */
 export async function findKey(
   { agentId, stateDir }: Pick<Settings, "agentId" | "stateDir">,
@@ -67,7 +67,7 @@ export async function findKey(
   let identity: Identity;
   try {
     const path = join(stateDir, KEY_FILE);
-    // The service's user owns the folder, and root reads it here.
+    // The service's user owns the folder, so root reads a bounded part.
     identity = readIdentity(path, beginningOf(path, KEY_FILE_MAX_BYTES));
   } catch (error) {
     const says = messageOf(error);
@@ -90,7 +90,7 @@ export async function findKey(
         todo: "'Replace' beside the device in the console's Setup makes a command that lets it in again",
       };
     }
-    // A gateway of before 0.3 has no such route.
+    // A gateway before 0.3 has no such route.
     return { link, is: "left", says: `${pin.url} answered ${response.status} when it was asked` };
   } catch (error) {
     return { link, is: "left", says: `${pin.url}: ${fetchProblem(error)}` };
@@ -98,8 +98,8 @@ export async function findKey(
 }
 
 /**
- * Sandbox and tools. The service is asked, since it alone knows how things are in there, and what root tried here
- * would leave files that the service's user cannot change; by hand, they are tried here and now.
+ * Checks sandbox and tools. For the service its status is read: only it knows its own surroundings, and a try by root would
+ * leave files that the service's user cannot change. For an agent without a service the tools are tried here.
  */
 export async function findTools(settings: Settings, isService: boolean): Promise<Finding[]> {
   const says = isService ? whatItSays(AGENT) : undefined;
@@ -125,7 +125,7 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   ];
 }
 
-/** True if the settings count on this tool: a rule for a camera that this device does not have is no fault. */
+/** True if the settings need this tool. A rule for a camera that this device does not have is no fault. */
 function isMissed({ tools: { enabled }, policy }: Settings, name: string, why: string): boolean {
   return enabled?.includes(name) === true || (policy.has(name) && /^(skill|policy\.)/.test(why));
 }
@@ -138,11 +138,11 @@ export function findUnasked({ policy }: Settings): Finding {
     const says = "after a stranger's text whatever is not a read asks or is refused";
     return { link, is: "fine", says };
   }
-  const says = `after a stranger's text these run unasked: ${names.join(", ")}; who can put a text before the model can have them run`;
+  const says = `after a stranger's text these run unasked: ${names.join(", ")}; whoever can show the model a text can make them run`;
   return { link, is: "left", says };
 }
 
-/** What is missing is often missing for many. */
+/** Groups tools by what they lack, since many lack the same. */
 function byReason(unavailable: Offered["unavailable"]): Array<[why: string, names: string[]]> {
   const names = new Map<string, string[]>();
   for (const { name, why } of unavailable) names.set(why, [...(names.get(why) ?? []), name]);
@@ -193,7 +193,7 @@ async function triedHere(settings: Settings): Promise<Offered> {
   return offered;
 }
 
-/** Whether the running program fits its gateway. @param gateway what that one was told of it */
+/** Checks that the running program fits its gateway. @param gateway the version that the program knows */
 export function findGateway(gateway: AgentStatus["gateway"]): Finding {
   const link = "gateway";
   if (!gateway) return { link, is: "left", says: "has not told its version to the running agent" };

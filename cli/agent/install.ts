@@ -12,7 +12,7 @@ export function install(call: CommandCall): Promise<number> {
   return installService({ service: AGENT, unitText, groups: DEVICE_GROUPS, settings }, call);
 }
 
-/** @returns undefined when those that are there stay */
+/** @returns undefined when existing settings stay */
 async function wantedSettings(text: CommandCall["text"]): Promise<string | undefined> {
   const { settings } = AGENT.places;
   const file = text("settings");

@@ -1,11 +1,11 @@
-/** The settings of a device that has none yet. */
+/** Makes the settings of a device that has none yet. */
 import { hostname } from "node:os";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { AgentSettingsError, readSettings } from "@edgecall/pi-agent/config/settings.ts";
 import { UsageError } from "../command.ts";
 import { AGENT } from "../service/services.ts";
 
-/** Where a Mosquitto of this machine is; for who names none. */
+/** The default: a broker on this machine. */
 export const BROKER_HERE = "mqtt://127.0.0.1:1883";
 
 export type Wanted = {
@@ -13,11 +13,11 @@ export type Wanted = {
   broker: string | undefined;
   username: string | undefined;
   password: string | undefined;
-  /** Left out: the service's. */
+  /** Default: the service's. */
   stateDir?: string;
 };
 
-/** @throws UsageError where the values are wrong */
+/** @throws UsageError when a value is wrong */
 export function newSettings({ id, broker, username, password, stateDir }: Wanted): string {
   const mqtt = Object.entries({ url: broker ?? BROKER_HERE, username, password }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -41,7 +41,7 @@ export function checkSettings(text: string): void {
   }
 }
 
-/** The host's name as an agent's id. */
+/** Turns the host's name into an agent's id. */
 export function nameOfHost(): string {
   const name = hostname()
     .replace(/[^A-Za-z0-9_-]+/g, "-")

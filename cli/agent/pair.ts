@@ -1,4 +1,4 @@
-/** `edgecall agent pair`: a code for keys. The device's own is made here and stays; again it keeps what is there. */
+/** `edgecall agent pair` exchanges a code for keys. The device's own key is made here and never leaves it. A second run keeps what exists. */
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -22,9 +22,9 @@ import { forgetLogin, madeLogin, newLogin } from "./broker-login.ts";
 import { BROKER_HERE, nameOfHost, newSettings } from "./new-settings.ts";
 import { DEVICE_GROUPS } from "./unit.ts";
 
-/** The service was started already; the broker and the bridge pass on that it is there within a moment. */
+/** The service has already been started, and its presence takes only a moment to reach the gateway. */
 const SEEN_WITHIN_MS = 90_000;
-/** The gateway takes 30 of these a minute from a network, and there may be other devices. */
+/** The gateway accepts 30 requests a minute from a network, and other devices may ask too. */
 const LOOK_EVERY_MS = 4_000;
 const ANSWER_WITHIN_MS = 30_000;
 
@@ -34,7 +34,7 @@ const Paired = z.object({
   broker: z.nullable(
     z.object({ url: z.string(), username: z.optional(z.string()), password: z.optional(z.string()) }),
   ),
-  /** Null, or not there (an older gateway): nobody keeps this device's login at the broker. */
+  /** Null or absent (an older gateway): nothing manages this device's login at the broker. */
   broker_login: z.optional(z.nullable(z.enum(["sent", "waiting"]))),
   online: z.boolean(),
 });
@@ -57,7 +57,7 @@ export async function pair(call: CommandCall): Promise<number> {
   const known = there?.settings.agentId;
   const stateDir = there?.settings.stateDir ?? freshStateDir;
   const given = ["id", "broker", "username", "password-file"].filter((name) => text(name) !== undefined);
-  // The same name once more is no change.
+  // The same name again is no change.
   const changes = known === undefined ? [] : given.filter((name) => name !== "id" || text("id") !== known);
   if (changes.length > 0) {
     throw new UsageError(`--${changes.join(", --")}: ${settings} is there already; change it there`);
@@ -82,7 +82,7 @@ export async function pair(call: CommandCall): Promise<number> {
     return EXIT.ok;
   }
 
-  // Before the code is used up: what cannot be written is said first.
+  // This is checked before the code is used up.
   const passwordFile = text("password-file");
   const password = passwordFile === undefined ? undefined : (await readFile(passwordFile, "utf8")).trim();
   const wanted = { id: agent, broker: text("broker"), username: text("username"), password };
@@ -94,7 +94,7 @@ export async function pair(call: CommandCall): Promise<number> {
     : await inState(() => newLogin({ agent, stateDir }, wanted.username));
   const paired = await traded(gateway, {
     ...shown,
-    ...(bridge && { bridge: bridge.shown }),
+    ...(bridge && { bridge: bridge.request }),
     ...(login !== undefined && { broker_login: await passwordHash(login) }),
   });
   await inState(() => rememberGateway(stateDir, paired.gateway_key));
@@ -114,14 +114,14 @@ export async function pair(call: CommandCall): Promise<number> {
     const source = newSettings({ ...filled, ...own });
     if (folder === undefined) await writeSettings(AGENT, source, "the service");
     else await writeAtomic(settings, source);
-    // From here on it stands in the settings.
+    // The settings have the password from here on.
     await inState(() => forgetLogin(stateDir));
   }
   io.err(`paired with home '${paired.home}' as '${agent}'; its key: ${fingerprint}\n`);
   if (bridge) io.err(`this machine is the home's bridge; its key: ${bridge.fingerprint}\n`);
   const url = there?.settings.mqtt.url ?? wanted.broker ?? paired.broker?.url ?? BROKER_HERE;
   io.err(`its broker: ${withoutLogin(url)}\n`);
-  // Whoever wrote the address knows where it is.
+  // The person who gave the address knows it.
   if (there === undefined && wanted.broker === undefined && isLoopback(url)) {
     const why = paired.broker === null ? ", since nobody told another one" : "";
     const restart = folder === undefined ? `, then: sudo systemctl restart ${AGENT.unit}` : "";
@@ -135,15 +135,15 @@ export async function pair(call: CommandCall): Promise<number> {
 }
 
 /**
- * @param isService its folder may be anybody's by now: what is done there is done with the service's rights
- * @returns what does work there
+ * @param isService true for the service's folder, which may be compromised: work there is done with the service's rights
+ * @returns a function that runs work with the right user
  */
 async function ownState(
   stateDir: string,
   { isService, isRunning, say }: { isService: boolean; isRunning: boolean; say(text: string): void },
 ) {
   if (isService) {
-    // Its files come and go while they are walked through, and all is its own already.
+    // A running service adds and removes files meanwhile, and owns them all already.
     if (isRunning) return <T>(work: () => Promise<T>) => asUser(AGENT.user, work);
     await makeUser(AGENT, DEVICE_GROUPS, say);
     return await inFolderOf(AGENT.user, stateDir);
@@ -166,7 +166,7 @@ function needed(value: string | undefined, option: string): string {
   return value;
 }
 
-/** @throws in the gateway's words */
+/** @throws with the gateway's text */
 async function traded(gateway: string, body: object): Promise<Paired> {
   const url = `${gateway}/pair`;
   const response = await fetch(url, {
@@ -187,7 +187,7 @@ async function traded(gateway: string, body: object): Promise<Paired> {
   return paired.value;
 }
 
-/** A gateway that is away for a moment, or asked too often, is asked again. */
+/** Repeats a request while the gateway is away or was asked too often. */
 async function seenWithin(ms: number, ask: () => Promise<Paired>): Promise<boolean> {
   for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_EVERY_MS)) {
     const seen = await ask().catch(() => undefined);

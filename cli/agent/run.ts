@@ -1,4 +1,4 @@
-/** `edgecall agent run`: what the service starts, and what a person starts to look. */
+/** `edgecall agent run`: the service starts this, and a person may start it to watch. */
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { loadSettings } from "@edgecall/pi-agent/config/settings.ts";
@@ -14,16 +14,16 @@ export async function runAgent({ text, env }: CommandCall): Promise<never> {
     config,
     id: text("id"),
     env,
-    // Only as the service: one that is started by hand beside it is not what is tried.
+    // Only the service is on trial, and not an agent that is started by hand beside it.
     onTrial: env.EDGECALL_NOTIFY_FD !== undefined && new Releases(AGENT.places.programs).onTrial,
   });
 }
 
 /**
- * By hand nobody tells where the service's key and record are: an agent with another key, which the gateway does not
- * believe, would come of its settings, and a folder beside them.
+ * Without STATE_DIRECTORY the service's settings would make an agent with a new key, which the gateway does not know, and a
+ * new folder beside them.
  *
- * @throws UsageError with the two ways that are right
+ * @throws UsageError that names the two right ways
  */
 export function mustHaveItsState(
   config: string,

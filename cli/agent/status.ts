@@ -1,4 +1,4 @@
-/** `edgecall agent status`: of the service, or with `--config` of an agent that runs otherwise, as its broker knows it. */
+/** `edgecall agent status` shows the service; with `--config`, another agent as its broker knows it. */
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
@@ -7,13 +7,13 @@ import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { agentStatus } from "../service/checks/status.ts";
 
-/** Exit code 0: it is online. */
+/** Exit code 0: the agent is online. */
 export async function status(call: CommandCall): Promise<number> {
   const file = call.text("config");
   return file === undefined ? await agentStatus(call) : await statusElsewhere(file, call);
 }
 
-/** @throws AgentSettingsError, in words for a person */
+/** @throws AgentSettingsError with a text for a person */
 async function statusElsewhere(file: string, { env, io, flag }: CommandCall): Promise<number> {
   const { settings } = loadSettings(file, env);
   const { agentId: agent, mqtt } = settings;

@@ -9,7 +9,7 @@ export function uninstall(call: CommandCall): Promise<number> {
     {
       service: AGENT,
       kept: "record, files, skills",
-      // Only a folder: the service's own view of /proc ended with it.
+      // The service's mount of /proc has ended with it, so this is an empty folder.
       also: async () => {
         await rmdir(PROC_DIR).catch(() => {});
         return [];

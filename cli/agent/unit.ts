@@ -1,11 +1,11 @@
 /**
- * The agent's systemd unit. `systemd-analyze security` gives it 2.6; what keeps it from less is the sandbox, which needs
- * namespaces and mounts, and the device's pins and cameras. docs/install.md tells what it allows and why.
+ * The agent's systemd unit. `systemd-analyze security` rates it 2.6. A lower figure is not possible with the sandbox, which
+ * needs namespaces and mounts, and with the device's pins and cameras. docs/install.md explains what the unit allows.
  */
 import { AGENT, PROC_DIR } from "../service/services.ts";
 import { unitOf } from "../service/units/unit.ts";
 
-/** @param programs where the agent's programs are; elsewhere only in tests */
+/** @param programs the folder of the agent's programs; another one only in tests */
 export function unitText(options: { systemd: number; programs?: string }): string {
   return unitOf(
     AGENT,
@@ -45,5 +45,5 @@ DeviceAllow=char-media rw
 DeviceAllow=char-dma_heap rw
 DeviceAllow=/dev/vcio rw`.split("\n");
 
-/** Groups of a Raspberry Pi's devices and of the system's log; the user joins those that are there. */
+/** Groups for a Raspberry Pi's devices and the system's log. The user joins those that exist. */
 export const DEVICE_GROUPS = ["gpio", "i2c", "spi", "video", "systemd-journal"] as const;

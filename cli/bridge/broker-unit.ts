@@ -1,4 +1,4 @@
-/** The units of the home's own broker: Mosquitto with our files, and what has it read them again when they change. */
+/** The units of the home's own broker: one runs Mosquitto with our files, the others make it reload them after a change. */
 import { join } from "node:path";
 import { RELOAD_FILE } from "@edgecall/bridge/ops/broker-files.ts";
 import { BRIDGE } from "../service/services.ts";
@@ -6,15 +6,15 @@ import { CLOSED_TO_ALL, CLOSED_TO_LONE_PROGRAMS, CLOSED_TO_NON_ROOT } from "../s
 
 export const BROKER_UNIT = "edgecall-broker";
 export const RELOAD_UNIT = "edgecall-broker-reload";
-/** Root's: the bridge, which writes who may log in, cannot change what the broker loads and where it listens. */
+/** Owned by root: the bridge writes the logins, but cannot change what the broker loads and where it listens. */
 export const BROKER_CONFIG_DIR = "/etc/edgecall/broker";
-/** Logins and what the broker keeps; the bridge writes them (BROKER_FILES). */
+/** The folder of the logins and the broker's state. The bridge writes the logins (BROKER_FILES). */
 export const BROKER_FILES_DIR = join(BRIDGE.places.state, "broker");
 
 /**
- * It is the bridge's user, for Mosquitto wants its password file to be its own; but of the bridge's state it sees its
- * own folder alone, and in a user namespace of its own it cannot look into the bridge's memory either.
- * @param program where Mosquitto is
+ * The broker runs as the bridge's user, since Mosquitto must own its password file. It sees only its own folder of the
+ * bridge's state. In its own user namespace it cannot read the bridge's memory either.
+ * @param program the path of Mosquitto
  */
 export function brokerUnit({ program = "/usr/sbin/mosquitto", config = BROKER_CONFIG_DIR } = {}): string {
   const { state } = BRIDGE.places;
@@ -54,8 +54,8 @@ WantedBy=multi-user.target
 }
 
 /**
- * A mark rather than the files themselves: systemd does not look at them while a reload is under way, and a change that
- * came just then, a revoked login say, would wait for the next one. A mark that is there again is seen.
+ * systemd watches a mark instead of the files. During a reload it does not watch, so a change of the files at that moment,
+ * for instance a revoked login, would wait for the next one. A new mark is noticed after the reload.
  */
 export const RELOAD_PATH_UNIT = `# Made by "edgecall bridge broker"
 [Unit]

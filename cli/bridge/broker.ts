@@ -1,11 +1,11 @@
-/** `edgecall bridge broker`: this machine becomes the home's broker. Prints the address that devices use. */
+/** `edgecall bridge broker` makes this machine the home's broker, and prints the address for devices. */
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { needRoot, systemdVersion } from "../service/checks/root-only.ts";
 import { BRIDGE } from "../service/services.ts";
 import { ownAddress } from "./own-address.ts";
 import { BROKER_PORT, installBroker } from "./own-broker.ts";
 
-/** What can stand in an address: a name, or an IPv4 address. */
+/** A host: a name or an IPv4 address. */
 const HOST = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 
 export async function broker({ text, io }: CommandCall): Promise<number> {

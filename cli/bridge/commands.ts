@@ -1,15 +1,18 @@
-/** `edgecall bridge …`: this home's bridge, as a program and as a service. */
+/** The commands `edgecall bridge …`: this home's bridge, as a program and as a service. */
 import type { Command } from "../command.ts";
 import { installOptions, serviceCommands } from "../service/commands.ts";
 
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: "bridge install",
-    about: "make this home's bridge a service, and start it; settings that are there stay",
+    about: "install this home's bridge as a service, and start it; existing settings stay",
     options: installOptions({
-      gateway: { value: "URL", about: "for new settings; where it was paired unless given" },
-      "token-file": { value: "FILE", about: "the file with the bridge's token, where no code paired it" },
-      "own-broker": { about: "at the broker that 'bridge broker' made, whose logins it keeps" },
+      gateway: { value: "URL", about: "for new settings; default: the gateway that it was paired with" },
+      "token-file": {
+        value: "FILE",
+        about: "the file with the bridge's token, if it was not paired by a code",
+      },
+      "own-broker": { about: "use the broker that 'bridge broker' made, and manage its logins" },
     }),
     load: async () => (await import("./install.ts")).install,
   },
@@ -19,16 +22,16 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
     options: {
       address: {
         value: "HOST",
-        about: "how other devices reach this machine; its IPv4 address unless given",
+        about: "this machine's address for other devices; default: its IPv4 address",
       },
     },
     load: async () => (await import("./broker.ts")).broker,
   },
   {
     name: "bridge login",
-    about: "a login at that broker, for what does not join by a code; again, a new password",
+    about: "add a login at that broker for a program that is not paired; again: a new password",
     takes: "NAME",
-    options: { remove: { about: "it may no longer log in" } },
+    options: { remove: { about: "remove the login" } },
     load: async () => (await import("./login.ts")).login,
   },
   ...serviceCommands("bridge", "settings, service, gateway, broker", {

@@ -1,4 +1,4 @@
-/** `edgecall bridge doctor`: from the settings to gateway and broker, link by link: what is wrong, and what to do. */
+/** `edgecall bridge doctor` checks each link from the settings to gateway and broker. It says what is wrong and what to do. */
 
 import { existsSync, readFileSync } from "node:fs";
 import type { BridgeSettings } from "@edgecall/bridge/settings.ts";
@@ -17,7 +17,7 @@ import { whatItSays } from "../service/checks/service-state.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf, settingsOfService } from "./settings-file.ts";
 
-/** A gateway on Cloudflare answers in a hundredth of this. */
+/** A gateway on Cloudflare answers in a hundredth of this time. */
 const GATEWAY_WITHIN_MS = 10_000;
 
 /** Exit code 0: nothing is wrong. */
@@ -55,7 +55,7 @@ async function readSettings(
   return { finding: { link, is: "fine", says: `${file}, bridge ${settings.bridgeId}` }, settings };
 }
 
-/** That it answers is tried here; that it believes this bridge, only the running one knows. */
+/** Checks that the gateway answers. Only the running bridge knows whether the gateway accepts it. */
 async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): Promise<Finding> {
   const link = "gateway";
   const says = isService ? whatItSays(BRIDGE) : undefined;

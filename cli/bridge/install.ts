@@ -13,7 +13,7 @@ export function install(call: CommandCall): Promise<number> {
   return installService({ service: BRIDGE, unitText, groups: [], settings }, call);
 }
 
-/** @returns undefined when those that are there stay */
+/** @returns undefined when existing settings stay */
 async function wantedSettings({ text, flag }: CommandCall): Promise<string | undefined> {
   const { settings } = BRIDGE.places;
   const file = text("settings");

@@ -1,4 +1,4 @@
-/** `edgecall bridge login NAME`: a login at the home's own broker, for what does not join by a code. */
+/** `edgecall bridge login NAME` adds a login at the home's own broker, for a program that is not paired. */
 import { writeLocalLogin } from "@edgecall/bridge/ops/broker-files.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";

@@ -1,10 +1,10 @@
-/** Under which address other devices of the home reach this machine. */
+/** Finds the address by which other devices of the home reach this machine. */
 import { readFileSync } from "node:fs";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 
 /**
- * The IPv4 address of the interface that leads out, else any that is not this machine's alone.
- * @returns undefined: it is in no network
+ * @returns the IPv4 address of the interface with the default route, else any that is not loopback; undefined: this machine
+ *   is in no network
  */
 export function ownAddress(
   interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
@@ -19,7 +19,7 @@ export function ownAddress(
   )?.address;
 }
 
-/** The one of the default route: destination 00000000 in the kernel's table. */
+/** The interface of the default route: destination 00000000 in the kernel's table. */
 function defaultInterface(): string | undefined {
   try {
     const lines = readFileSync("/proc/net/route", "utf8").split("\n").slice(1);

@@ -1,6 +1,6 @@
 /**
- * The home's own broker: Mosquitto as a unit of ours, with logins that the bridge keeps. The distribution's own instance
- * and its configuration stay as they are: they may be the person's.
+ * The home's own broker: Mosquitto in a unit of ours, with logins that the bridge manages. The distribution's own instance
+ * and its configuration stay as they are, since a person may use them.
  */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -42,9 +42,9 @@ export function hasOwnBroker(): boolean {
 }
 
 /**
- * Makes and starts it; again, it mends what is missing, and leaves one that runs as it should alone.
- * @returns whether there was none
- * @throws in words for a person
+ * Makes and starts the broker. A second run mends what is missing, and leaves a running broker alone.
+ * @returns true if there was none
+ * @throws with a text for a person
  */
 export async function installBroker(say: (text: string) => void): Promise<boolean> {
   if (!existsSync("/usr/sbin/mosquitto")) throw new Error("mosquitto is missing: apt install mosquitto");
@@ -71,7 +71,7 @@ export async function installBroker(say: (text: string) => void): Promise<boolea
   return isNew;
 }
 
-/** @returns whether any is other than it was */
+/** @returns true if any file was changed */
 async function writeUnits(): Promise<boolean> {
   let changed = false;
   for (const [name, text] of Object.entries(UNITS)) {
@@ -84,8 +84,8 @@ async function writeUnits(): Promise<boolean> {
 }
 
 /**
- * @param purge its configuration, too; its logins are in the bridge's state
- * @returns what was there, for a person
+ * @param purge removes the configuration too; the logins are in the bridge's state
+ * @returns what was removed, for a person
  */
 export async function removeBroker(purge: boolean): Promise<string[]> {
   const had = hasOwnBroker();
@@ -97,7 +97,7 @@ export async function removeBroker(purge: boolean): Promise<string[]> {
     }
     await run("systemctl", ["daemon-reload"]);
   }
-  // An install that ended before its units were there has made it already.
+  // An interrupted install may have made this before the units.
   const hadConfig = purge && existsSync(BROKER_CONFIG_DIR);
   if (hadConfig) await rm(BROKER_CONFIG_DIR, { recursive: true, force: true });
   return [...(had ? ["the home's broker"] : []), ...(hadConfig ? [BROKER_CONFIG_DIR] : [])];

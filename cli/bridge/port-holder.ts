@@ -1,13 +1,13 @@
-/** Who listens on a TCP port of this machine, by what the kernel tells in /proc. */
+/** Finds the program that listens on a TCP port of this machine, from /proc. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** In /proc/net/tcp. */
+/** The state LISTEN in /proc/net/tcp. */
 const LISTENING = "0A";
 
 /**
- * @param proc /proc, but in tests
- * @returns in words, e.g. "mosquitto (process 512, mosquitto.service)"; undefined: nobody listens
+ * @param proc /proc, except in tests
+ * @returns for a person, for instance "mosquitto (process 512, mosquitto.service)"; undefined: nothing listens
  */
 export function portHolder(port: number, proc = "/proc"): string | undefined {
   const sockets = ["tcp", "tcp6"].flatMap((table) => listeningSockets(port, join(proc, "net", table)));
@@ -21,7 +21,7 @@ export function portHolder(port: number, proc = "/proc"): string | undefined {
   return "a program of another container or user";
 }
 
-/** Columns of a line: number, local address and port in hex, remote, state, …, inode as the tenth. */
+/** The columns of a line: number, local address and port in hex, remote, state, …, inode as the tenth. */
 function listeningSockets(port: number, table: string): string[] {
   const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return textOf(table)
@@ -41,7 +41,7 @@ function holds(fds: string, sockets: readonly string[]): boolean {
       }
     });
   } catch {
-    // It ended, or is not ours to look at.
+    // The process has ended, or may not be read.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** `/etc/edgecall/bridge.env`: the bridge's settings, as systemd reads them for it (EnvironmentFile in systemd.exec(5)). */
+/** The bridge's settings, `/etc/edgecall/bridge.env`, in systemd's format (EnvironmentFile in systemd.exec(5)). */
 import { readSettings, type SettingsResult } from "@edgecall/bridge/settings.ts";
 import { UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";
@@ -7,8 +7,8 @@ import { BRIDGE } from "../service/services.ts";
 export type Wanted = Readonly<Record<string, string | undefined>>;
 
 /**
- * @param values by variable; what is undefined is left out
- * @throws UsageError where they are wrong
+ * @param values by variable; undefined ones are left out
+ * @throws UsageError when a value is wrong
  */
 export function newSettings(values: Wanted): string {
   const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -24,21 +24,21 @@ export function checkSettings(text: string): void {
   if (!read.ok) throw new UsageError(read.errors.join("; "));
 }
 
-/** As the service would read them. */
+/** Reads the settings as the service would. */
 export function settingsOf(text: string): SettingsResult {
   return readSettings({ STATE_DIRECTORY: BRIDGE.places.state, ...readEnvironment(text) });
 }
 
 /**
- * … and with its rights: what the settings name, its password at its own broker say, may be a link by now, and root
- * would show the broker what it leads to.
- * @param user the service's; another one only in tests
+ * Reads the settings with the service's rights. A file that they name, for instance the password at the home's broker, may
+ * have become a link, and root would send the broker what it leads to.
+ * @param user the service's user; another one only in tests
  */
 export function settingsOfService(text: string, user = BRIDGE.user): Promise<SettingsResult> {
   return asUser(user, async () => settingsOf(text));
 }
 
-/** The variables of such a file: `NAME=value`, bare or in quotes; comments begin with # or ;. */
+/** Reads the variables of such a file: `NAME=value`, bare or in quotes. Comments begin with # or ;. */
 export function readEnvironment(text: string): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const line of text.split("\n")) {

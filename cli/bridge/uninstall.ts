@@ -1,4 +1,4 @@
-/** `edgecall bridge uninstall`: the bridge, and the broker that was made beside it. */
+/** `edgecall bridge uninstall` removes the bridge and the broker that was made beside it. */
 import type { CommandCall } from "../command.ts";
 import { BRIDGE } from "../service/services.ts";
 import { uninstallService } from "../service/uninstall.ts";

@@ -1,9 +1,9 @@
-/** The bridge's systemd unit: two sockets out, and a folder of its own. docs/install.md tells what it allows and why. */
+/** The bridge's systemd unit: two outgoing sockets and a folder of its own. docs/install.md explains what the unit allows. */
 import { BRIDGE } from "../service/services.ts";
 import { CLOSED_TO_LONE_PROGRAMS } from "../service/units/hardening.ts";
 import { unitOf } from "../service/units/unit.ts";
 
-/** @param programs where the bridge's programs are; elsewhere only in tests */
+/** @param programs the folder of the bridge's programs; another one only in tests */
 export function unitText(options: { systemd: number; programs?: string }): string {
   return unitOf(
     BRIDGE,
@@ -12,7 +12,7 @@ export function unitText(options: { systemd: number; programs?: string }): strin
       after: "mosquitto.service edgecall-broker.service",
       run: "bridge run",
       ends: "Only a stop ends it for good.",
-      // At rest it has some 80 MiB; what comes from broker and gateway is bounded by the program itself.
+      // At rest it takes some 80 MiB. The program itself bounds what it takes from broker and gateway.
       bounds: ["MemoryHigh=40%", "MemoryMax=50%", "TasksMax=64"],
       own: [
         "# systemd reads it as root: the program cannot change it.",

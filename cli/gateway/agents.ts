@@ -1,4 +1,4 @@
-/** `edgecall agents`: the roster; with a name, that agent and its actions. */
+/** `edgecall agents` lists the agents; with a name, it shows that agent and its actions. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { readConnection } from "./connection.ts";
@@ -72,7 +72,7 @@ async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: st
   return EXIT.ok;
 }
 
-/** One agent of the roster. Throws in a person's words when there is none of this name. */
+/** Finds one agent. @throws with a text for a person when there is none of this name */
 export async function agentNamed(gateway: Gateway, id: string): Promise<Agent> {
   if (!AGENT_ID.test(id)) throw new UsageError(`"${id}" is no agent's name`);
   return await gateway.json(Agent, `/v1/agents/${id}`).catch(named);
@@ -100,7 +100,7 @@ function named(error: unknown): never {
   throw error;
 }
 
-/** A token that may not send commands still sees the names. */
+/** A token that may not send commands still gets the names. */
 function withoutScope(error: unknown): { actions: undefined; why: string } {
   if (error instanceof GatewayError && error.kind === "forbidden")
     return { actions: undefined, why: error.message };

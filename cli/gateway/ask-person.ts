@@ -1,4 +1,4 @@
-/** A question or an approval, put to the person at the terminal. */
+/** Asks the person at the terminal a question or for an approval. */
 import { createInterface } from "node:readline";
 import { headAndTail, hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { Paint } from "./paint.ts";
@@ -9,13 +9,13 @@ export type Terminal = {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
   paint: Paint;
-  /** Ctrl-C, which a terminal that is being read from does not send as a signal. */
+  /** Called at Ctrl-C, which is no signal while the terminal is read. */
   onInterrupt(): void;
 };
 
 /**
- * @param signal somebody else answered, or the turn ended
- * @returns the answer as the gateway takes it; undefined when the person gave none
+ * @param signal fires when somebody else answered, or the turn ended
+ * @returns the answer for the gateway; undefined when the person gave none
  */
 export async function askPerson(
   question: Question,
@@ -38,7 +38,7 @@ export async function askPerson(
   }
 }
 
-/** True if an approval is too long to be shown whole at once. */
+/** True if an approval is too long to be shown at once. */
 function isCut({ approval }: Question): boolean {
   const values = approval ? [...Object.values(approval.parameters), approval.cwd ?? ""] : [];
   return values.some((value) => headAndTail(textOf(value), SHOWN) !== undefined);
@@ -46,7 +46,7 @@ function isCut({ approval }: Question): boolean {
 
 const SHOWN = { chars: 2_000, lines: 40 };
 
-/** What a person typed, as the gateway takes it; undefined: it is no answer. */
+/** Turns typed text into an answer for the gateway; undefined: it is no answer. */
 export function readAnswer({ approval, options }: Question, line: string): string | undefined {
   const said = line.trim();
   if (approval) {
@@ -63,7 +63,7 @@ function wanted({ approval, options }: Question, seen: boolean): string {
   return options.length > 0 ? `with a number from 1 to ${options.length}` : "in a few words";
 }
 
-/** All that an approval is about: whoever says yes must have seen what will be run. */
+/** The whole text of an approval: a person who approves must have seen what will be run. */
 export function questionWords(
   { agent, text, options, approval }: Question,
   paint: Paint,
@@ -86,7 +86,7 @@ export function questionWords(
   );
 }
 
-/** A command of several lines is shown as such. */
+/** Shows a command of several lines as lines. */
 function shownValue(value: unknown, whole: boolean): string {
   const text = textOf(value);
   return (whole ? text : shortened(text, SHOWN)).replaceAll("\n", "\n    ");
@@ -101,7 +101,7 @@ function prompt({ approval, options }: Question, seen: boolean): string {
   return options.length > 0 ? "number: " : "answer: ";
 }
 
-/** A line, or undefined at the input's end, at Ctrl-C, or when the signal fires. */
+/** @returns a line; undefined at the input's end, at Ctrl-C, or when the signal fires */
 function readLine(
   { input, output, onInterrupt }: Terminal,
   words: string,

@@ -1,4 +1,4 @@
-/** `edgecall ask`: a question, its answer as it comes, and what it takes in between. */
+/** `edgecall ask` asks a question, shows the answer as it comes, and answers questions of devices. */
 import { text as readAll } from "node:stream/consumers";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -12,7 +12,7 @@ import { type Question, Turn } from "./shapes.ts";
 import { turnEvents } from "./turn-events.ts";
 import { TurnView } from "./turn-view.ts";
 
-/** A cancelled turn ends at once; the gateway may be away. */
+/** A cancelled turn ends at once, unless the gateway is away. */
 const CANCEL_WITHIN_MS = 10_000;
 
 /** Exit code 0: the turn is done; 130: it was cancelled. */
@@ -48,9 +48,9 @@ type Asking = {
   gateway: Gateway;
   conversation: string;
   view: TurnView;
-  /** Somebody is there who can be asked. */
+  /** True if a person can be asked here. */
   person: boolean;
-  /** Else a question to a person ends the turn. */
+  /** False: a question to a person ends the turn. */
   waits: boolean;
   /** The question that ended it. */
   nobody?: Question;
@@ -69,7 +69,7 @@ function nobodyWords({ agent, text, approval }: Question): string {
   );
 }
 
-/** The words of the command line, or what is piped in: `edgecall ask < file`, `… | edgecall ask -`. */
+/** The question: the words of the command line, or piped text (`edgecall ask < file`, `… | edgecall ask -`). */
 async function questionText(words: readonly string[]): Promise<string> {
   const piped = words.length === 0 ? process.stdin.isTTY !== true : words.length === 1 && words[0] === "-";
   const text = (piped ? await readAll(process.stdin) : words.join(" ")).trim();
@@ -78,7 +78,7 @@ async function questionText(words: readonly string[]): Promise<string> {
   return text;
 }
 
-/** @returns the turn at its end; "gone": given up before the gateway had even begun it, or at the second Ctrl-C */
+/** @returns the turn at its end; "gone": given up before the gateway had begun it, or at the second Ctrl-C */
 async function follow(asking: Asking, message: { text: string; model?: string }): Promise<Turn | "gone"> {
   const giveUp = new AbortController();
   const ended = new AbortController();
@@ -88,10 +88,10 @@ async function follow(asking: Asking, message: { text: string; model?: string })
     if (interrupted || turn === undefined) return giveUp.abort(new Error("given up"));
     interrupted = true;
     asking.view.say(asking.paint("dim", "cancelling; Ctrl-C once more leaves at once"));
-    // Its end comes as an event.
+    // The turn's end comes as an event.
     void cancel(asking, turn).catch((error: unknown) => giveUp.abort(error));
   };
-  /** @returns whether the question ends the turn */
+  /** @returns true if the question ends the turn */
   const unanswered = (question: Question): boolean => {
     if (asking.waits || turn === undefined || question.answer !== undefined) return false;
     if (asking.nobody === undefined) void cancel(asking, turn).catch((error: unknown) => giveUp.abort(error));
@@ -123,7 +123,7 @@ function cancel({ gateway, conversation }: Asking, turn: string): Promise<Turn> 
   return gateway.json(Turn, path, { method: "POST", withinMs: CANCEL_WITHIN_MS });
 }
 
-/** What people are asked in this turn: one after another, and not what somebody else has answered already. */
+/** The questions of this turn. They are asked one after another, unless somebody else has already answered. */
 class TerminalQuestions {
   readonly #asking: Asking;
   readonly #ended: AbortSignal;
@@ -139,7 +139,7 @@ class TerminalQuestions {
 
   note(question: Question): void {
     const { view, person } = this.#asking;
-    // Told a second time it is answered, or closed: every event comes once, after a break too.
+    // Each event comes once, so a second one means that the question is answered or closed.
     if (this.#open.has(question.id) || question.answer !== undefined) {
       this.#open.get(question.id)?.abort();
       return;

@@ -1,9 +1,9 @@
-/** The record of calls, as `logs` and `metrics` read it. */
+/** Reads the record of calls, for `logs` and `metrics`. */
 import { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** The gateway gives no more at once. */
+/** The gateway's bound for one request. */
 export const AUDIT_LINES_MAX = 1_000;
 
 export type AuditQuery = {
@@ -16,7 +16,7 @@ export type AuditQuery = {
 
 const Entries = z.looseObject({ entries: z.array(AuditLine) });
 
-/** @returns the newest first */
+/** @returns the lines, newest first */
 export async function auditLines(gateway: Gateway, query: AuditQuery): Promise<AuditLine[]> {
   const wanted = new URLSearchParams({ limit: String(query.limit) });
   for (const name of ["agent", "tool", "result"] as const) {

@@ -1,10 +1,10 @@
-/** `edgecall completion`: what a shell needs to complete our commands and options, made from their table. */
+/** `edgecall completion` prints a script that completes our commands and options, made from their table. */
 import { type Command, type CommandCall, EXIT, UsageError } from "../command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** @returns the command, for a shell that completes `commands` */
+/** @returns the command that prints the script for `commands` */
 export function completionOf(commands: readonly Command[]) {
   return async ({ positionals, io }: CommandCall): Promise<number> => {
     const shell = SHELLS.find((one) => one === positionals[0]);
@@ -26,15 +26,15 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
   }
 }
 
-/** After the words before: what may come next, and what it is. */
+/** The words that may come next, each with its description. */
 type Choices = { after: string; words: Array<{ word: string; about: string }> };
 
-/** The words that other commands stand behind: "agent", "bridge". */
+/** The first words of groups of commands: "agent", "bridge". */
 function groupsOf(commands: readonly Command[]): string[] {
   return [...new Set(commands.flatMap(({ name }) => name.split(" ").slice(0, -1)))];
 }
 
-/** For "", for each group, and for each command. */
+/** The candidates after "", after each group, and after each command. */
 function choices(commands: readonly Command[]): Choices[] {
   const groups = ["", ...groupsOf(commands)];
   const byGroup = groups.map((group): Choices => {
@@ -56,7 +56,7 @@ function choices(commands: readonly Command[]): Choices[] {
   return [...byGroup, ...byCommand];
 }
 
-/** The words before the cursor that are no options name the command. */
+/** The words before the cursor that are not options name the command. */
 function bash(commands: readonly Command[]): string {
   const cases = choices(commands)
     .map(
@@ -124,7 +124,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** A word of a shell, whatever is in it: every shell of ours takes '…'. */
+/** Quotes any text for a shell. All our shells accept '…'. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "’")}'`;
 }

@@ -1,7 +1,7 @@
 /**
- * Which gateway, and the token that opens it: EDGECALL_URL and EDGECALL_TOKEN, else what `edgecall login` kept.
+ * The gateway's address and token: EDGECALL_URL and EDGECALL_TOKEN, else those that `edgecall login` stored.
  *
- * The kept token goes to the kept address alone: with another EDGECALL_URL it would be given to a stranger.
+ * The stored token is sent to the stored address alone: another EDGECALL_URL may be a stranger's.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,26 +12,26 @@ import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import type { CommandCall } from "../command.ts";
 
 export type Connection = {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   url: string;
   token: string;
-  /** Where it stands, for whoever looks for a mistake. */
+  /** The source of the address, for error texts. */
   from: string;
 };
 
-/** What a bearer token is made of (RFC 6750 §2.1), and its length, as the gateway has it. */
+/** The form of a bearer token (RFC 6750 §2.1), with the gateway's bounds for its length. */
 const TOKEN = /^[A-Za-z0-9._~+/=-]{16,256}$/;
 const Kept = z.looseObject({ url: z.string(), token: z.string() });
 
 const LOGIN = "run `edgecall login URL`, or set EDGECALL_URL and EDGECALL_TOKEN";
 
-/** Below XDG_CONFIG_HOME, ~/.config unless set. */
+/** The file, below XDG_CONFIG_HOME; default: ~/.config. */
 export function configFile(env: CommandCall["env"]): string {
   const base = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), ".config");
   return join(base, "edgecall", "config.json");
 }
 
-/** @throws in words, with what to do */
+/** @throws with a text for a person that says what to do */
 export function readConnection(env: CommandCall["env"]): Connection {
   const file = configFile(env);
   const kept = readKept(file);
@@ -45,12 +45,12 @@ export function readConnection(env: CommandCall["env"]): Connection {
   return { url, token: wellFormed(kept.token, file), from };
 }
 
-/** @throws in words when it is no address of a gateway */
+/** @throws with a text for a person when this is no gateway's address */
 export function gatewayUrl(text: string): string {
   const isWhole = /^[a-z]+:\/\//i.test(text);
   const whole = isWhole ? text : `https://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
-  // `npm start` has no certificate.
+  // `npm start` has no certificate, so http is allowed on this machine.
   if (url && !isWhole && isLoopback(whole)) url.protocol = "http:";
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search) {
     throw new Error(`"${text}" is no gateway's address; expected e.g. https://edgecall.YOU.workers.dev`);
@@ -58,19 +58,19 @@ export function gatewayUrl(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-/** Whether a token sent there can be read on the way. */
+/** True if a token sent to this address can be read on the way. */
 export function isOpenlySent(url: string): boolean {
   return new URL(url).protocol === "http:" && !isLoopback(url);
 }
 
-/** A token as it may stand in a header. @throws in words */
+/** Checks that a token can be sent in a header. @throws with a text for a person */
 export function wellFormed(token: string, where: string): string {
   const text = token.trim();
   if (TOKEN.test(text)) return text;
   throw new Error(`${where}: a token has 16 to 256 of A-Z a-z 0-9 . _ ~ + / = -`);
 }
 
-/** Readable by its owner alone from its first byte, and whole or not there at all. @returns the file */
+/** Stores address and token in a file that only its owner can read at any moment. @returns the file */
 export function keepConnection(env: CommandCall["env"], { url, token }: Omit<Connection, "from">): string {
   const file = configFile(env);
   writeAtomicSync(file, `${JSON.stringify({ url, token }, null, 2)}\n`);

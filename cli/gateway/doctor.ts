@@ -1,4 +1,4 @@
-/** `edgecall doctor`: token → gateway → bridge → broker → agent → model; which link is broken, and what to do. */
+/** `edgecall doctor` checks token → gateway → bridge → broker → agent → model. It says which link is broken and what to do. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
@@ -12,7 +12,7 @@ import {
   findGateway,
   findHome,
   findModel,
-  findUnbelieved,
+  findUntrusted,
 } from "./links.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
@@ -27,14 +27,14 @@ export async function doctor(call: CommandCall): Promise<number> {
   const paint = paintFor(io.terminal, env);
   for await (const finding of walk(env, agent, !call.flag("no-model"))) {
     findings.push(finding);
-    // Each as soon as it is known: a model may take a minute.
+    // Each finding is shown at once: a model may take a minute.
     if (!call.flag("json")) io.out(line(finding, paint));
   }
   if (call.flag("json")) io.out(`${JSON.stringify(findings)}\n`);
   return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
 }
 
-/** A link behind a broken one is looked at where it can be: an agent may be off and the model be fine. */
+/** Links behind a broken one are checked too where possible: an agent may be off while the model works. */
 async function* walk(
   env: CommandCall["env"],
   agent: string | undefined,
@@ -57,17 +57,17 @@ async function* walk(
   if (bridge.is === "fine") {
     const agents = await findAgents(gateway, home, agent);
     const pinged = home.agents.some(({ id, online }) => online && (agent === undefined || id === agent));
-    // Where none of those that are asked for was pinged, the others are there by what came over it.
-    const heard = home.agents.some(({ online }) => online) && (!pinged || agents.some(isHeard));
-    yield findBroker(home.agents, heard);
+    // If no agent could be pinged, what came over the bridge still shows that it works.
+    const isReached = home.agents.some(({ online }) => online) && (!pinged || agents.some(isAnswered));
+    yield findBroker(home.agents, isReached);
     yield* agents;
-    yield* await findUnbelieved(gateway, agent);
+    yield* await findUntrusted(gateway, agent);
   }
   if (withModel) yield await findModel(gateway);
 }
 
-/** It answered; or it is online, and may not be asked. */
-function isHeard({ is }: Finding): boolean {
+/** True if the agent answered, or is online and may not be asked. */
+function isAnswered({ is }: Finding): boolean {
   return is !== "wrong";
 }
 

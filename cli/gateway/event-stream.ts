@@ -1,10 +1,10 @@
-/** Server-sent events (HTML §9.2), as far as the gateway sends them. */
+/** Reads server-sent events (HTML §9.2), as far as the gateway uses them. */
 
 export type SentEvent = { event: string; data: string; id: string | undefined };
 
 /**
- * The events of a body, to its end.
- * @param onSign called with every piece that comes, comments that keep the line open too
+ * Reads the events of a body to its end.
+ * @param onSign called for every piece, even for comments that keep the connection open
  */
 export async function* sentEvents(
   body: ReadableStream<Uint8Array>,
@@ -23,7 +23,7 @@ export async function* sentEvents(
   }
 }
 
-/** A block of comments alone is none. */
+/** A block that has only comments is no event. */
 function eventOf(block: string): SentEvent | undefined {
   const lines = block.split("\n");
   const field = (name: string) =>

@@ -1,8 +1,8 @@
-/** Reads Prometheus' text format (version 0.0.4), as far as sums over it go. Pure. */
+/** Reads Prometheus' text format (version 0.0.4), as far as sums need it. Pure. */
 
 export type Sample = { name: string; labels: Readonly<Record<string, string>>; value: number };
 
-/** What is no sample (a comment, a line that cannot be read) is passed over. */
+/** Reads the samples. Comments and unreadable lines are skipped. */
 export function readSamples(page: string): Sample[] {
   return page.split("\n").flatMap((line) => {
     const [, name, labels = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? [];
@@ -11,7 +11,7 @@ export function readSamples(page: string): Sample[] {
   });
 }
 
-/** The sum of a metric over all its series that have these labels. */
+/** Sums a metric over all its series with these labels. */
 export function total(
   samples: readonly Sample[],
   name: string,

@@ -1,14 +1,14 @@
-/** The gateway's HTTP routes as this command uses them; what goes wrong is told in words, with what to do. */
+/** A client of the gateway's HTTP routes. Its errors are texts for a person that say what to do. */
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Connection } from "./connection.ts";
 
-/** Longer than the 25 s after which the gateway itself gives a 202. */
+/** Longer than the 25 s after which the gateway answers 202. */
 const WITHIN_MS = 40_000;
 
 export type GatewayErrorKind =
   /** No answer at all. */
   | "unreachable"
-  /** An answer, and not a gateway's. */
+  /** Something else than a gateway answered. */
   | "foreign"
   | "unauthorized"
   | "forbidden"
@@ -35,7 +35,7 @@ export type Asking = {
   method?: "GET" | "POST" | "DELETE";
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Ends the asking; its reason is thrown. */
+  /** Aborts the request; its reason is thrown. */
   signal?: AbortSignal;
   withinMs?: number;
 };
@@ -72,7 +72,7 @@ export class Gateway {
     }
   }
 
-  /** The response itself, for a stream: it ends by the caller's signal alone. @throws GatewayError */
+  /** @returns the response itself, for a stream that only the caller's signal ends @throws GatewayError */
   async open(path: string, { method = "GET", body, headers = {}, signal }: Asking): Promise<Response> {
     let response: Response;
     try {
@@ -83,7 +83,7 @@ export class Gateway {
           ...(body !== undefined && { "content-type": "application/json" }),
           ...headers,
         },
-        // A token is for this address; where it would send us on, it is not.
+        // The token is for this address alone, so redirects are not followed.
         redirect: "manual",
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),

@@ -1,4 +1,4 @@
-/** The links between a person and a device, each looked at by itself and within a time of its own. */
+/** The checks of the doctor, one for each link between a person and a device. Each has its own time limit. */
 import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
@@ -7,21 +7,21 @@ import { type Gateway, GatewayError } from "./gateway.ts";
 import { type Agent, Agents, Status, Turn } from "./shapes.ts";
 import { ago, took } from "./times.ts";
 
-/** `left`: nothing to look at, or not allowed to. */
+/** `left`: nothing to check, or not allowed. */
 export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
 
-/** A Worker that starts cold answers within a second, on a bad line within a few. */
+/** A cold Worker answers within a second; over a bad connection within a few. */
 const GATEWAY_WITHIN_MS = 10_000;
-/** A ping takes milliseconds, on a bad line a second or two; the gateway itself gives up on it only later. */
+/** A ping takes milliseconds; over a bad connection a second or two. The gateway itself waits longer. */
 const PING_TIMEOUT_MS = 3_000;
 const PING_WITHIN_MS = 5_000;
-/** A small model on a small machine, with one attempt more. */
+/** Enough for a small model on a small machine, with one retry. */
 const MODEL_WITHIN_MS = 60_000;
 const CANCEL_WITHIN_MS = 5_000;
 
 const Health = z.looseObject({ ok: z.literal(true), version: z.string() });
 
-/** Without the token: is there a gateway at all? */
+/** Checks, without the token, that a gateway answers at all. */
 export async function findGateway(gateway: Gateway): Promise<Finding> {
   const link = "gateway";
   const begun = performance.now();
@@ -38,12 +38,12 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
   }
 }
 
-/** Gateway first, then what is at home. */
+/** The gateway is upgraded first, then the programs at home. */
 const UPGRADES = "docs/operations.md, Upgrades, has the commands";
 
 export type HomeFound = { finding: Finding; status?: Status; agents: Agent[] };
 
-/** Does the gateway know the token, and what of the home does it tell to it? */
+/** Checks that the gateway knows the token, and reads what the token may see of the home. */
 export async function findHome(gateway: Gateway): Promise<HomeFound> {
   const link = "token";
   try {
@@ -62,7 +62,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
   }
 }
 
-/** The socket: the gateway counts it as gone 75 s after its last sign of life. */
+/** Checks the bridge's socket. The gateway counts it as lost 75 s after its last sign of life. */
 export function findBridge({ bridge }: Status): Finding {
   const link = "bridge";
   if (bridge.problem !== undefined)
@@ -83,8 +83,9 @@ export function findBridge({ bridge }: Status): Finding {
 }
 
 /**
- * The gateway does not see it. What is known comes over it, or from the bridge's reason why no agent is there.
- * @param heard an agent answered, or is believed by the bridge
+ * Checks the broker, which the gateway does not see itself. An agent's answer, or the bridge's reason why no agent is online,
+ * shows how it is.
+ * @param heard true if an agent answered, or the bridge counts one as online
  */
 export function findBroker(agents: readonly Agent[], heard: boolean): Finding {
   const link = "broker";
@@ -98,7 +99,7 @@ export function findBroker(agents: readonly Agent[], heard: boolean): Finding {
   return { link, is: "left", says: "cannot be told from here: no agent is heard over it", todo };
 }
 
-/** Each agent that should be there gets a ping; with a name, that one alone, and it must be there. */
+/** Pings each agent that should be online; with a name, only that agent, which must be online. */
 export async function findAgents(
   gateway: Gateway,
   { agents, status }: HomeFound,
@@ -115,7 +116,7 @@ export async function findAgents(
     const todo = "`edgecall pair`, and its command on the device (docs/install.md)";
     return [{ link, is: "wrong", says, todo }];
   }
-  // One that is off is a fault when it was asked for, or when there is no other.
+  // An offline agent is a fault if it was named, or if there is no other.
   const alone = !chosen.some(({ online }) => online);
   return await Promise.all(
     chosen.map(async (agent) => {
@@ -146,7 +147,7 @@ const Keys = z.looseObject({
   unsigned: z.array(z.looseObject({ agent: z.string(), served: z.boolean() })),
 });
 
-/** None for a token that may not see them. */
+/** @returns none for a token that may not see them */
 async function keysOf(gateway: Gateway): Promise<z.infer<typeof Keys>> {
   return await gateway
     .json(Keys, "/v1/keys", { withinMs: GATEWAY_WITHIN_MS })
@@ -158,8 +159,8 @@ async function hasKey(gateway: Gateway, id: string): Promise<boolean> {
   return keys.some(({ agent, revoked_at }) => agent === id && revoked_at === null);
 }
 
-/** Agents that are there and not believed, which no roster shows. None for a token that may not see keys. */
-export async function findUnbelieved(gateway: Gateway, wanted: string | undefined): Promise<Finding[]> {
+/** Agents that are online but not trusted, which the list of agents does not show. @returns none for a token that may not see keys */
+export async function findUntrusted(gateway: Gateway, wanted: string | undefined): Promise<Finding[]> {
   const link = "key";
   const { keys, unsigned } = await keysOf(gateway);
   const found = [
@@ -187,7 +188,7 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
       body: { command: "ping", payload: { timeout_ms: PING_TIMEOUT_MS } },
       withinMs: PING_WITHIN_MS,
     });
-    // An agent that refuses the gateway's signature answers too: it is there, and does nothing that it is told.
+    // An agent that refuses the gateway's signature answers too. It is online, but obeys no command.
     if (payload?.error !== undefined)
       return { link, is: "wrong", says: `${id} refuses a ping: ${payload.error}`, todo: WRONG_KEY };
     return { link, is: "fine", says: `${id} answers a ping in ${took(performance.now() - begun)}` };
@@ -208,13 +209,13 @@ const PingReport = z.looseObject({
   payload: z.optional(z.looseObject({ error: z.optional(z.string()) })),
 });
 
-/** The gateway was restored from another home's back-up, or was set up anew. */
+/** The device has another gateway's key: this one was restored from another home's back-up, or set up anew. */
 const WRONG_KEY =
   "import the back-up with the gateway key that the device obeys, or pair it again: edgecall pair --agent ID";
 
 const QUESTION = "This is a test of the connection. Use no tool; answer with the one word: ok";
 
-/** The gateway's model, asked a real question of a few tokens, in a conversation that is forgotten again. */
+/** Asks the gateway's model a real question of a few tokens, in a conversation that is deleted afterwards. */
 export async function findModel(gateway: Gateway): Promise<Finding> {
   const link = "model";
   const conversation = `/v1/conversations/doctor-${crypto.randomUUID()}`;
@@ -265,7 +266,7 @@ function readTurn(text: string): TurnBegun {
   throw new GatewayError("foreign", `the gateway answered with something else: ${read.error}`);
 }
 
-/** The turn at its end; undefined when it takes too long. */
+/** @returns the turn at its end; undefined when it takes too long */
 async function settled(
   gateway: Gateway,
   conversation: string,
@@ -282,7 +283,7 @@ async function settled(
 
 const LOOK_EVERY_MS = 1_000;
 
-/** What cannot be tidied is no finding. */
+/** Deletes the conversation. A failure is no finding. */
 async function tidy(gateway: Gateway, conversation: string, turn: string | undefined): Promise<void> {
   const asking = { withinMs: CANCEL_WITHIN_MS };
   try {

@@ -1,4 +1,4 @@
-/** `edgecall login`: the gateway's address and a token, tried and then kept. */
+/** `edgecall login` tries the gateway's address and a token, and then stores them. */
 
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
@@ -31,7 +31,7 @@ export async function login({ positionals, flag, env, io }: CommandCall): Promis
   return EXIT.ok;
 }
 
-/** Never an argument: those can be seen by everybody on the machine, and stay in the shell's history. */
+/** The token is never an argument: everybody on the machine can see those, and the shell stores them. */
 async function readToken(person: boolean, env: CommandCall["env"]): Promise<string> {
   if (person) return await askUnseen();
   if (process.stdin.isTTY === true) throw new UsageError("nobody can be asked for the token: pipe it in");
@@ -41,7 +41,7 @@ async function readToken(person: boolean, env: CommandCall["env"]): Promise<stri
 function askUnseen(): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  // Asked only now: until the reader has it the terminal shows what is typed, and a paste is quick.
+  // The prompt comes only now: until the reader is ready, the terminal would show what is typed or pasted.
   process.stderr.write("token (it is not shown): ");
   return new Promise((resolve, reject) => {
     const end = () => {

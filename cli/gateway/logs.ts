@@ -1,4 +1,4 @@
-/** `edgecall logs`: the record of calls, the newest last; --follow shows them as they come. */
+/** `edgecall logs` shows the record of calls, the newest last. --follow shows new ones as they come. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
@@ -12,12 +12,12 @@ import { clock, since } from "./times.ts";
 
 const LINES = 50;
 /**
- * Each look wakes the home, and a device brings its lines only every five minutes: while nothing comes, looks are
- * further and further apart.
+ * Each request wakes the home, and a device sends its lines only every five minutes. So the pauses grow while nothing
+ * comes.
  */
 const LOOK_EVERY_MS = 2_000;
 const LOOK_SELDOM_MS = 15_000;
-/** Twice that, and what a device's clock may be slow: what is older than this is not looked for again. */
+/** Twice the five minutes, plus an allowance for a slow device clock. Older lines are not requested again. */
 const OVERLAP_MS = 10 * 60_000;
 
 export async function logs(call: CommandCall): Promise<number> {
@@ -42,7 +42,7 @@ export async function logs(call: CommandCall): Promise<number> {
   return EXIT.ok;
 }
 
-/** Until it is interrupted. A gateway that is away for a while is asked again. */
+/** Runs until it is interrupted. If the gateway is away, it is asked again. */
 async function follow(
   gateway: Gateway,
   query: AuditQuery,
@@ -52,7 +52,7 @@ async function follow(
 ): Promise<void> {
   let seen = new Set(first.map(lineKey));
   let wait = LOOK_EVERY_MS;
-  // What came before the first look is not news, however late a device brings it.
+  // Lines from before the first request are not shown, however late a device sends them.
   const begin = new Date(Date.now() - OVERLAP_MS);
   let from = begin;
   for (let away = false; ; ) {
@@ -74,7 +74,7 @@ async function follow(
   }
 }
 
-/** One call's line; the inner calls of a prompt share its request. */
+/** The key of a line. It needs the call, since the inner calls of a prompt share its request. */
 function lineKey({ agent_id, call_id, timestamp }: AuditLine): string {
   return `${agent_id} ${call_id} ${timestamp}`;
 }
@@ -91,7 +91,7 @@ function lineLimit(text: string | undefined): number {
   throw new UsageError(`--lines: expected 1 to ${AUDIT_LINES_MAX}, got "${text}"`);
 }
 
-/** Later lines have the columns of the first, without their titles. */
+/** Shows lines as tables. Later lines use the columns of the first, without titles. */
 function tableShower(out: (text: string) => void, width: number | undefined, paint: Paint) {
   let titled = false;
   const columns: Column[] = [

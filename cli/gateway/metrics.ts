@@ -1,4 +1,4 @@
-/** `edgecall metrics`: how the loop does, from the gateway's own counts; with --tools, each tool, from the record. */
+/** `edgecall metrics` shows the tool loop's figures, from the gateway's counts; with --tools, each tool's, from the record. */
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { AUDIT_LINES_MAX, auditLines } from "./audit.ts";
 import { readConnection } from "./connection.ts";
@@ -9,12 +9,12 @@ import { type Column, pairs, table } from "./table.ts";
 import { clock, since, took } from "./times.ts";
 import { type ToolMetrics, toolMetrics } from "./tool-metrics.ts";
 
-/** The record's window unless --since says otherwise. */
+/** The default of --since. */
 const SINCE = "24h";
 
 export async function metrics(call: CommandCall): Promise<number> {
   const ofRecord = ["since", "agent"].find((option) => call.text(option) !== undefined);
-  // The gateway's counts are of all time and all agents: shown for a day they would mislead.
+  // The gateway's counts are of all time and all agents, so --since and --agent would mislead.
   if (ofRecord && !call.flag("tools")) throw new UsageError(`--${ofRecord} goes with --tools`);
   const gateway = new Gateway(readConnection(call.env));
   if (call.flag("tools")) return await ofTools(call, gateway);
@@ -26,13 +26,13 @@ export async function metrics(call: CommandCall): Promise<number> {
 
 export type LoopFigures = {
   requests: { done: number; failed: number; cancelled: number };
-  /** Null where there is nothing to divide by yet. */
+  /** Null when there is nothing to divide by yet. */
   avg_iterations_per_request: number | null;
   calls_per_request: number | null;
   avg_time_to_final_response_s: number | null;
   tool_calls: { success: number; error: number };
   errors: Record<string, number>;
-  /** Requests in which a call failed and that were answered all the same, of 1. */
+  /** The share (0 to 1) of requests with a failed call that were answered all the same. */
   recovery_success_rate: number | null;
   tokens: { input: number; output: number };
 };

@@ -1,7 +1,7 @@
-/** Colours, for people at a terminal who want them. */
+/** Colours for people at a terminal. */
 import type { CommandCall } from "../command.ts";
 
-/** SGR parameters (ECMA-48 §8.3.117), to begin and to end. */
+/** SGR parameters (ECMA-48 §8.3.117) that begin and end a style. */
 const STYLES = {
   bold: [1, 22],
   dim: [2, 22],
@@ -13,7 +13,7 @@ const STYLES = {
 export type Style = keyof typeof STYLES;
 export type Paint = (style: Style, text: string) => string;
 
-/** @param terminal whether what is painted goes to one; NO_COLOR (no-color.org) and TERM=dumb are honoured */
+/** @param terminal true if the output is a terminal; NO_COLOR (no-color.org) and TERM=dumb switch colours off */
 export function paintFor(terminal: boolean, env: CommandCall["env"]): Paint {
   if (!terminal || env.NO_COLOR || env.TERM === "dumb") return (_, text) => text;
   return (style, text) => {

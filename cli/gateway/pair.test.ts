@@ -50,10 +50,10 @@ test("only the command for the device is on stdout", async () => {
   });
   expect(requests).toEqual(["POST /v1/device-codes Bearer a-token-of-the-test"]);
   expect({ code, out }).toEqual({ code: 0, out: `curl -fsS ${url}/install.sh | sudo sh -s -- ABCD-EFGH\n` });
-  expect(err).toContain("within 10 min");
+  expect(err).toContain("within 10 minutes");
   expect(err).toContain("npm start prints the ssh command");
   const command = "curl -fsS https://edgecall.example.org/install.sh | sudo sh -s -- ABCD-EFGH";
-  expect((await pair(201, { code: "ABCD-EFGH", command })).err).not.toContain("another one");
+  expect((await pair(201, { code: "ABCD-EFGH", command })).err).not.toContain("another machine");
 });
 
 test("--with-bridge makes a code for the home's bridge, and the command contains it", async () => {
@@ -65,7 +65,7 @@ test("--with-bridge makes a code for the home's bridge, and the command contains
   expect(await pair(201, {}, ["--with-bridge", "--agent", "lamp"])).toMatchObject({
     code: 2,
     requests: [],
-    err: expect.stringContaining("not with --agent"),
+    err: expect.stringContaining("cannot be combined with --agent"),
   });
 });
 
@@ -82,18 +82,18 @@ test("a code that would be a shell command is not shown", async () => {
   expect(await pair(201, { code: "x; rm -rf /" })).toMatchObject({ code: 1, out: "" });
 });
 
-test("--wait reports when the device has joined and is online", async () => {
+test("--wait reports when the device is paired and online", async () => {
   const states = [
     { state: "used", agent: "kitchen", online: false },
     { state: "used", agent: "kitchen", online: true },
   ];
   const { code, err, requests } = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], states);
   expect(code).toBe(0);
-  expect(err).toMatch(/kitchen has joined\nkitchen is online\n$/);
+  expect(err).toMatch(/kitchen has its keys; waiting until it is online…\nkitchen is online\n$/);
   expect(requests.at(-1)).toMatch(/^GET \/v1\/device-codes\/home-ABCDEFGHJKLM /);
 });
 
 test("--wait ends when the code was not used", async () => {
   const waited = await pair(200, { code: "home-ABCDEFGHJKLM" }, ["--wait"], [{ state: "expired" }]);
-  expect(waited).toMatchObject({ code: 1, err: expect.stringContaining("nobody used the code") });
+  expect(waited).toMatchObject({ code: 1, err: expect.stringContaining("The code has expired") });
 });

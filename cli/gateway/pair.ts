@@ -1,4 +1,4 @@
-/** `edgecall pair`: a code that lets one device join, and the command that it takes there. */
+/** `edgecall pair` makes a code for one device, and prints the command to run there. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
@@ -8,16 +8,16 @@ import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { printableLine } from "./printable.ts";
 
-/** What a gateway says that has forgotten to. */
+/** The time that a code is valid, if the gateway does not say. */
 const CODE_LASTS_MS = 10 * 60_000;
-/** A person walks to the device and types: nobody is in a hurry, and each look wakes the home. */
+/** A person has to go to the device and type, and each request wakes the home. */
 const LOOK_EVERY_MS = 1_500;
 
 const ON_ANOTHER_MACHINE =
-  "This address is the gateway's machine alone. Is the device another one? npm start prints the ssh command that lends it the address.\n";
+  "This address works only on the gateway's machine. For another machine, npm start prints the ssh command that makes the address available there.\n";
 
 const Pairing = z.looseObject({
-  /** May become a part of a command: nothing that a shell would read. */
+  /** The code becomes a part of a shell command, so it has no special characters. */
   code: z.string().check(z.regex(/^[A-Za-z0-9-]{6,100}$/)),
   command: z.optional(z.string()),
   /** Epoch ms. */
@@ -30,13 +30,12 @@ const CodeState = z.looseObject({
   online: z.optional(z.boolean()),
 });
 
-/** Exit code 0: there is a code; with --wait: a device joined with it, and is online. */
+/** Exit code 0: there is a code; with --wait: a device was paired with it, and is online. */
 export async function pair({ text, flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
   const isBridge = flag("with-bridge");
   const named = text("agent");
-  if (isBridge && named !== undefined)
-    throw new UsageError("--with-bridge: lets in a name that is free, so not with --agent");
+  if (isBridge && named !== undefined) throw new UsageError("--with-bridge: cannot be combined with --agent");
   const agent = isBridge ? BRIDGE : named;
   const broker = text("broker");
   const body = {
@@ -48,42 +47,42 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
   if (flag("json")) io.out(`${JSON.stringify(pairing)}\n`);
   else {
     const minutes = Math.max(1, Math.round((expires_at - Date.now()) / 60_000));
-    io.err(`On the device, within ${minutes} min (the code is good for one):\n\n`);
-    // Alone on stdout, so that it can be passed on: `edgecall pair | ssh pi@device sh`.
+    io.err(`On the device, within ${minutes} minutes (the code works for one device):\n\n`);
+    // The command is alone on stdout, so that it can be piped: `edgecall pair | ssh pi@device sh`.
     const line =
       command ??
       `curl -fsS ${gateway.url}/install.sh | sudo sh -s -- ${code}${isBridge ? " --with-bridge" : ""}`;
     io.out(`${printableLine(line)}\n`);
     io.err(
-      `\n${agent === BRIDGE ? "It becomes the home's bridge, in place of one that is there." : "The home's first machine? That takes a code for it: edgecall pair --with-bridge."} \`edgecall agents\` shows it when it is online.\n`,
+      `\n${agent === BRIDGE ? "It becomes the home's bridge and replaces an existing one." : "For the home's first machine, use edgecall pair --with-bridge."} \`edgecall agents\` shows it when it is online.\n`,
     );
     if (isLoopback(/https?:\S+/.exec(line)?.[0] ?? "")) io.err(ON_ANOTHER_MACHINE);
   }
-  return flag("wait") ? await joined(gateway, code, expires_at, io.err) : EXIT.ok;
+  return flag("wait") ? await waitUntilOnline(gateway, code, expires_at, io.err) : EXIT.ok;
 }
 
-async function joined(
+async function waitUntilOnline(
   gateway: Gateway,
   code: string,
   until: number,
   err: (text: string) => void,
 ): Promise<number> {
-  let told = false;
+  let isPaired = false;
   for (;;) {
     const { state, agent, online } = await gateway.json(CodeState, `/v1/device-codes/${code}`);
     const name = printableLine(agent ?? "the device", 64);
-    if (state === "used" && !told) err(`${name} has joined\n`);
-    told ||= state === "used";
+    if (state === "used" && !isPaired) err(`${name} has its keys; waiting until it is online…\n`);
+    isPaired ||= state === "used";
     if (online) {
       err(`${name} is online\n`);
       return EXIT.ok;
     }
-    // What has joined gets as long again to come online.
-    if (state === "expired" || Date.now() > until + (told ? CODE_LASTS_MS : 0)) {
+    // A paired device gets the same time again to come online.
+    if (state === "expired" || Date.now() > until + (isPaired ? CODE_LASTS_MS : 0)) {
       err(
-        told
-          ? `${name} did not come online: there, sudo edgecall agent doctor\n`
-          : "nobody used the code: make another\n",
+        isPaired
+          ? `${name} did not come online. On the device, run: sudo edgecall agent doctor\n`
+          : "The code has expired. Make a new one.\n",
       );
       return EXIT.failed;
     }

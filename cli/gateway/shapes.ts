@@ -1,4 +1,4 @@
-/** What the gateway's routes answer with, as far as this command looks at it (docs/protocol.md). */
+/** The answers of the gateway's routes, as far as this command reads them (docs/protocol.md). */
 import { z } from "@edgecall/core/protocol/parse.ts";
 
 const count = z.number();
@@ -13,16 +13,16 @@ export const Status = z.looseObject({
     version: z.nullable(z.string()),
     connected_at: instant,
     last_seen: instant,
-    /** Not from an older gateway: whether it can be told to update itself; null while it is away. */
+    /** Absent from an older gateway. True if the bridge can update itself; null while it is away. */
     updates: z.optional(z.nullable(z.boolean())),
-    /** Not from an older gateway: the last update that it was told to make; `ok` null while it is under way. */
+    /** Absent from an older gateway. The bridge's last update; `ok` is null while it is under way. */
     update: z.optional(
       z.nullable(z.looseObject({ id: z.string(), ok: z.nullable(z.boolean()), text: z.string() })),
     ),
     problem: z.optional(z.string()),
   }),
   agents: z.looseObject({ known: count, online: count }),
-  /** Where the record goes to a database as well: bytes that wait, since when, the last problem, lines that are lost. */
+  /** The copy of the record to a database: bytes that wait, since when, the last problem, lines that are lost. */
   audit: z.optional(
     z.looseObject({ waiting: count, since: instant, problem: z.nullable(z.string()), lost: count }),
   ),

@@ -1,4 +1,4 @@
-/** `edgecall status`: the gateway, the bridge, the agents and what is in flight; with --tools, each agent's tools. */
+/** `edgecall status` shows the gateway, the bridge, the agents and the calls in flight; with --tools, each agent's tools. */
 import { type CommandCall, EXIT } from "../command.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
@@ -7,7 +7,7 @@ import { type Agent, Agents, Status } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago, took } from "./times.ts";
 
-/** Exit code 0: the bridge is online, and so is an agent. */
+/** Exit code 0: the bridge and at least one agent are online. */
 export async function status({ flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
   const [now, { agents }] = await Promise.all([
@@ -43,7 +43,7 @@ function overview(
   ];
 }
 
-/** How far the record is in its database. */
+/** The progress of the record's copy to a database. */
 export function recordWords(
   { waiting, since, problem, lost }: NonNullable<Status["audit"]>,
   now: number,

@@ -1,23 +1,23 @@
-/** Rows in columns, for people. Pure. */
+/** Formats rows in columns, for people. Pure. */
 import { printableLine } from "./printable.ts";
 
 export type Column = {
   title: string;
-  /** Figures stand on the right. */
+  /** Aligned to the right, for figures. */
   right?: boolean;
-  /** Gives way when the terminal is too narrow; the others keep their width. */
+  /** This column shrinks when the terminal is too narrow. The others keep their width. */
   gives?: boolean;
-  /** Of a cell that has its final width. */
+  /** Styles a cell that has its final width. */
   paint?: (cell: string, row: readonly string[]) => string;
 };
 
-/** A column that gives way keeps this much, so that something of it can still be read. */
+/** The least width of a column that shrinks. */
 const LEAST = 8;
 const GAP = "  ";
 
 /**
- * @param width columns of the terminal; undefined: as wide as it is (a file, a pipe)
- * @returns lines, each with its end
+ * @param width columns of the terminal; undefined: no limit (a file, a pipe)
+ * @returns the lines, each with a line break
  */
 export function table(
   columns: readonly Column[],
@@ -39,7 +39,7 @@ export function table(
   return lines.join("");
 }
 
-/** Names and what they are, without a title. */
+/** Formats names with their descriptions, without titles. */
 export function pairs(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${printableLine(value)}\n`).join("");
@@ -51,7 +51,7 @@ function naturalWidths(columns: readonly Column[], cells: readonly (readonly str
   );
 }
 
-/** The widest of those that give way gives first. */
+/** Shrinks the widest of the columns that can shrink first. */
 function fitted(columns: readonly Column[], natural: readonly number[], width: number | undefined): number[] {
   const widths = [...natural];
   if (width === undefined) return widths;
@@ -79,7 +79,7 @@ function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** East Asian text and emoji take two columns, what only joins or accents takes none. */
+/** East Asian text and emoji take two columns. Joiners and accents take none. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\p{Emoji_Presentation}]/u;
 const NONE = /[\p{Mn}\p{Cf}]/u;

@@ -1,7 +1,7 @@
-/** Times as a person reads them, and as a person writes them. Pure. */
+/** Formats times for a person, and reads times that a person wrote. Pure. */
 import { UsageError } from "../command.ts";
 
-/** "12 s ago"; the gateway says the same of an agent to a model. @param then epoch ms */
+/** "12 s ago", in the gateway's own format. @param then epoch ms */
 export function ago(then: number | null | undefined, now: number): string {
   if (then === null || then === undefined) return "never";
   const seconds = Math.max(0, Math.round((now - then) / 1_000));

@@ -1,4 +1,4 @@
-/** `edgecall tokens`: who and what may use the home, each by a token of its own. */
+/** `edgecall tokens` manages the tokens of people and programs. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
@@ -56,7 +56,7 @@ function expiry(at: number | null, now: number): string {
   return at <= now ? "expired" : `in ${Math.ceil((at - now) / DAY_MS)} d`;
 }
 
-/** The token alone stands on stdout, so that a program can take it. */
+/** Only the token goes to stdout, so that a program can read it. */
 export async function addToken({ positionals, text, flag, env, io }: CommandCall): Promise<number> {
   const [name, ...more] = positionals;
   if (name === undefined || more.length > 0) throw new UsageError("takes one name");
@@ -102,7 +102,7 @@ export async function revokeToken({ positionals, flag, env, io }: CommandCall): 
   }
   const path = `/v1/tokens/${token.id}`;
   let revoked = [token];
-  // One request: a token that goes with it may be the one that asks.
+  // One request for all: the token that makes it may be among them.
   if (flag("made")) ({ revoked } = await gateway.json(Revoked, `${path}?made=yes`, { method: "DELETE" }));
   else await gateway.text(path, { method: "DELETE" });
   for (const { name } of revoked) io.err(`'${name}' is revoked: it opens nothing from now on\n`);

@@ -1,4 +1,4 @@
-/** What the record tells of each tool: the figures that the tool loop's design wants (ToolMetrics). Pure. */
+/** Computes each tool's figures from the record: the tool loop's ToolMetrics. Pure. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 
 export type ToolMetrics = {
@@ -6,19 +6,19 @@ export type ToolMetrics = {
   tool: string;
   total_calls: number;
   success_count: number;
-  /** Failures, time-outs among them. */
+  /** The number of failures, including time-outs. */
   error_count: number;
   timeout_count: number;
-  /** Of 1. */
+  /** From 0 to 1. */
   error_rate: number;
   avg_latency_ms: number;
-  /** By kind. */
+  /** The number of errors by kind. */
   errors: Record<string, number>;
   last_error: string | null;
   last_error_time: string | null;
 };
 
-/** Those with the most calls first. @param lines the newest first */
+/** @param lines the newest first @returns the tools with the most calls first */
 export function toolMetrics(lines: readonly AuditLine[]): ToolMetrics[] {
   const byTool = new Map<string, AuditLine[]>();
   for (const line of lines) {

@@ -1,4 +1,4 @@
-/** The events of one turn from its question to its end, whatever happens to the connection meanwhile. */
+/** Follows one turn from its question to its end, and reconnects when the connection is lost. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -6,18 +6,18 @@ import { sentEvents } from "./event-stream.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { Call, Question, Turn } from "./shapes.ts";
 
-/** The gateway sends something every 15 s: after three times that the connection is dead. */
+/** The gateway sends something every 15 s. After three times that, the connection is dead. */
 const SILENCE_MS = 45_000;
-/** Attempts in a row to attach again: about a minute in all. */
+/** The number of attempts in a row to attach again: about a minute in all. */
 const TRIES = 15;
-/** The first comes soon, since most breaks are short; then twice as long before each, up to the last. */
+/** The first pause is short, since most breaks are. Each further pause doubles, up to the last. */
 const PAUSES: Backoff = { baseMs: 300, capMs: 5_000 };
 
 export type TurnEvent =
   | { event: "turn"; turn: string }
-  /** `at`: how many characters of this step came before. */
+  /** `at`: the number of characters of this step that came before. */
   | { event: "delta"; text: string; at: number }
-  /** What the deltas since the last message said is void. */
+  /** The deltas since the last message are void. */
   | { event: "reset" }
   | { event: "message"; calls: Call[] }
   | { event: "call"; call: Call }
@@ -35,8 +35,8 @@ const SHAPES = {
 
 /**
  * Asks, and follows the turn to its end.
- * @param signal ends the following, not the turn
- * @throws GatewayError when it cannot be asked, or was lost and not found again
+ * @param signal stops following; the turn goes on
+ * @throws GatewayError when the question fails, or the turn was lost and not found again
  */
 export async function* turnEvents(
   gateway: Gateway,
@@ -45,7 +45,7 @@ export async function* turnEvents(
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent> {
   const path = `/v1/conversations/${encodeURIComponent(conversation)}`;
-  // Sent again after a break before the first word, it is still the same turn.
+  // The same key makes a repeated question the same turn.
   const headers = { accept: "text/event-stream", "idempotency-key": crypto.randomUUID() };
   let turn: string | undefined;
   let seen = "0";
@@ -80,7 +80,7 @@ export async function* turnEvents(
       }
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // Refused before it began, or not a matter of the connection: asking again would not help.
+      // The turn was refused, or the problem is not the connection: repeating would not help.
       const lost = !(error instanceof GatewayError) || ["unreachable", "failed"].includes(error.kind);
       if (!lost || turn === undefined || tries === TRIES) throw error;
     } finally {
@@ -89,7 +89,7 @@ export async function* turnEvents(
     if (tries === TRIES) throw new GatewayError("unreachable", `${gateway.url}: the answer was lost`);
     await sleep(backoffMs(PAUSES, tries), undefined, { signal });
     tries += 1;
-    // The gateway says anew what no message has made good yet.
+    // The gateway repeats the text of the unfinished step.
     yield { event: "reset" };
   }
 }
@@ -123,7 +123,7 @@ class Line {
   }
 }
 
-/** What a later gateway has besides is passed over. */
+/** Unknown events of a later gateway are skipped. */
 function readEvent(event: string, data: string): TurnEvent | undefined {
   switch (event) {
     case "delta": {

@@ -1,4 +1,4 @@
-/** A turn as a person at a terminal sees it: the text as it comes, and a line for each call. */
+/** Shows a turn at a terminal: the text as it comes, and a line for each call. */
 import type { Io } from "../command.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -8,11 +8,11 @@ import type { TurnEvent } from "./turn-events.ts";
 
 export type TurnViewOptions = {
   io: Io;
-  /** Show the answer's text as it comes; else it is shown when it is whole. */
+  /** True: show the answer's text as it comes. False: show it when it is complete. */
   streams: boolean;
-  /** Show a line for each call. */
+  /** True: show a line for each call. */
   tells: boolean;
-  /** For what goes to `err`. */
+  /** Colours for `err`. */
   paint: Paint;
 };
 
@@ -20,9 +20,9 @@ export class TurnView {
   readonly #o: TurnViewOptions;
   /** Text of the step that is being shown. */
   #said = "";
-  /** Something of this step did not come: what is shown is not all of it. */
+  /** Some text of this step did not come, so the shown text is incomplete. */
   #gap = false;
-  /** The cursor stands behind a text that did not end its line. */
+  /** The cursor is behind a text without a line break. */
   #inLine = false;
 
   constructor(options: TurnViewOptions) {
@@ -57,7 +57,7 @@ export class TurnView {
     }
   }
 
-  /** The answer, if it does not stand there already; what did not go well goes to `err`. */
+  /** Shows the answer, unless it is already shown. Problems go to `err`. */
   finish(turn: Turn): void {
     const answer = printable(turn.answer ?? "").trim();
     const stands = !this.#gap && this.#said.trim() === answer && answer !== "";
@@ -68,7 +68,7 @@ export class TurnView {
     this.say(`edgecall ask: ${answer || `the turn ended as ${turn.status}`}`);
   }
 
-  /** A line of ours, on a line of its own. */
+  /** Shows a message on a line of its own. */
   say(text: string): void {
     this.#endLine();
     this.#o.io.err(`${text}\n`);
@@ -86,7 +86,7 @@ export class TurnView {
 
   #call(call: Call): void {
     const fine = call.status === "success";
-    // 0: the gateway ended it by itself, and no device told how long it was at it.
+    // 0 means that the gateway ended the call itself, so there is no time from a device.
     const time = call.elapsed_ms ? `  ${took(call.elapsed_ms)}` : "";
     const outcome = fine ? "success" : (call.error_type ?? "error");
     const waited = call.waited_ms ? ` (and ${took(call.waited_ms)} of waiting)` : "";

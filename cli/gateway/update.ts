@@ -1,4 +1,4 @@
-/** `edgecall update`: has an agent, or the bridge, update itself from the gateway, and waits for what comes of it. */
+/** `edgecall update` makes an agent or the bridge update itself from the gateway, and waits for the result. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
@@ -14,9 +14,9 @@ import { Agents, Question, Status } from "./shapes.ts";
 import { table } from "./table.ts";
 
 const BRIDGE = "bridge";
-/** Each look wakes the home, and nobody is in a hurry. */
+/** Each request wakes the home, so there are few. */
 const LOOK_EVERY_MS = 2_000;
-/** An approval is waited for by the device for ten minutes, unless it says otherwise. */
+/** By default a device waits ten minutes for an approval. */
 const WITHIN_MS = UPDATE_WITHIN_MS + 15 * 60_000;
 
 const Payload = z.looseObject({
@@ -26,7 +26,7 @@ const Payload = z.looseObject({
   error: z.optional(z.string()),
 });
 type Payload = z.infer<typeof Payload>;
-/** Without a payload it is running. */
+/** Without a payload the command is still running. */
 const Answer = z.looseObject({ request_id: z.string(), payload: z.optional(Payload) });
 const Questions = z.looseObject({ questions: z.array(Question) });
 const Told = z.looseObject({ id: z.string() });
@@ -35,7 +35,7 @@ const WHERE_IT_RUNS = "where it runs: it is no service, or older than updates on
 
 type Outcome = { ok: boolean; text: string };
 
-/** Exit code 0: it is done, or there is nothing to do. Without a name: who has which version. */
+/** Exit code 0: done, or nothing to do. Without a name it lists all versions. */
 export async function update(call: CommandCall): Promise<number> {
   const { positionals, flag, env, io } = call;
   const gateway = new Gateway(readConnection(env));
@@ -46,7 +46,7 @@ export async function update(call: CommandCall): Promise<number> {
     name === BRIDGE ? await ofBridge(gateway) : await new AgentUpdate(gateway, name, call).run();
   if (flag("json")) io.out(`${JSON.stringify({ name, ok, text })}\n`);
   else if (ok) io.out(`${printableLine(text, 500)}\n`);
-  // What an agent says begins with words for its model.
+  // An agent's own text begins with a part for its model.
   else io.err(`not updated: ${printableLine(text.replace(/^Error: (The update failed: )?/, ""), 500)}\n`);
   return ok ? EXIT.ok : EXIT.failed;
 }
@@ -99,12 +99,12 @@ async function ofBridge(gateway: Gateway): Promise<Outcome> {
   });
 }
 
-/** One action of an agent: approved by a person, accepted as a job, and told by the program after it. */
+/** An update of an agent: a person approves it, it becomes a job, and the next program reports the result. */
 class AgentUpdate {
   readonly #gateway: Gateway;
   readonly #agent: string;
   readonly #call: CommandCall;
-  /** Questions that were put, or told of. */
+  /** The questions that were asked or shown. */
   readonly #put = new Set<string>();
 
   constructor(gateway: Gateway, agent: string, call: CommandCall) {
@@ -118,7 +118,7 @@ class AgentUpdate {
   }
 
   async run(): Promise<Outcome> {
-    await this.#hasTheAction();
+    await this.#checkAction();
     const ended = new AbortController();
     const asking = this.#putQuestions(ended.signal);
     try {
@@ -137,10 +137,10 @@ class AgentUpdate {
     }
   }
 
-  /** Asked before, since the refusal of a call is worded for a model. */
-  async #hasTheAction(): Promise<void> {
+  /** Checked before the call, since the text of a refused call is for a model. */
+  async #checkAction(): Promise<void> {
     const { online, actions } = await agentNamed(this.#gateway, this.#agent);
-    // What it can do is not known before its advert; the gateway says what holds until then, and while it is away.
+    // Before the agent's advert its actions are unknown. The gateway's answer covers that case, and an offline agent.
     if (!online || actions.length === 0 || actions.includes(UPDATE_ACTION)) return;
     throw new Error(`${this.#agent} cannot be told from afar. Update it ${WHERE_IT_RUNS}`);
   }
@@ -150,7 +150,7 @@ class AgentUpdate {
     return await until(async () => (await this.#gateway.json(Answer, path)).payload);
   }
 
-  /** The device asks whether it may: whoever began this here can say so here. */
+  /** The device asks for an approval, which the person can give here. */
   async #putQuestions(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
       const open = await this.#gateway.json(Questions, "/v1/questions").catch(() => ({ questions: [] }));
@@ -191,7 +191,7 @@ function outcomeOf({ status, result, error }: Payload): Outcome {
   return status === "success" ? { ok: true, text: result ?? "" } : { ok: false, text: error ?? "it failed" };
 }
 
-/** Looks again and again; a gateway that is away for a moment is looked at once more. */
+/** Repeats a request until there is a result. A gateway that is away for a moment is asked again. */
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   for (const end = performance.now() + WITHIN_MS; performance.now() < end; await sleep(LOOK_EVERY_MS)) {
     const found = await look().catch((error: unknown) => {
@@ -200,10 +200,10 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
     });
     if (found !== undefined) return found;
   }
-  throw new Error("nothing was heard of it; `edgecall status` tells how it goes on");
+  throw new Error("there was no result in time; `edgecall status` shows how it goes on");
 }
 
-/** What the gateway says of the command itself is no passing fault of the gateway's. */
+/** True for a passing fault of the gateway. An answer about the command itself is none, so repeating would not help. */
 function isPassing({ kind, code }: GatewayError): boolean {
   return kind === "unreachable" || (kind === "failed" && code !== "timeout" && code !== "outcome_unknown");
 }

@@ -1,16 +1,16 @@
-/** Work of root's on files of a service, with the service's rights. */
+/** Lets root work on a service's files with the service's rights. */
 import { mkdir } from "node:fs/promises";
 import { must } from "./programs.ts";
 
 /**
- * Whatever the service may have put in its folders, a link to a file of root's say, is then no way to that file. Without
- * root it is just done. The rights are the whole process's: nothing else goes on meanwhile.
+ * Runs work as this user. So a link that the service may have put in its folder does not lead to root's files. Without root
+ * the work simply runs. The rights apply to the whole process, so nothing else may run meanwhile.
  */
 export async function asUser<T>(user: string, work: () => Promise<T>): Promise<T> {
   const { getuid, getgroups, setgroups, setegid, seteuid } = process;
   if (getuid?.() !== 0 || !getgroups || !setgroups || !setegid || !seteuid) return work();
   const groups = getgroups();
-  // Root's further groups are rights, too: its own group may write what the service may not.
+  // Root's groups are rights too: its own group may write files that the service may not.
   setgroups([]);
   try {
     setegid(user);
@@ -24,8 +24,8 @@ export async function asUser<T>(user: string, work: () => Promise<T>): Promise<T
 }
 
 /**
- * A folder of a service's: made where there is none, and its user's with all that is in it (links are not followed).
- * @returns what does work in it, with that user's rights
+ * Makes a service's folder if it is missing, and gives it with its content to the service's user. Links are not followed.
+ * @returns a function that runs work with that user's rights
  */
 export async function inFolderOf(
   user: string,

@@ -1,4 +1,4 @@
-/** What installing is for either service: user, settings, program, unit, start. Again, it mends what is missing. */
+/** Installs a service: user, settings, program, unit, start. A second run mends what is missing. */
 import { existsSync } from "node:fs";
 import { chown, mkdir, writeFile } from "node:fs/promises";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
@@ -12,21 +12,21 @@ import { Releases } from "./releases/releases.ts";
 import { SETTINGS_DIR, type Service } from "./services.ts";
 import { startUpdateUnits, writeUpdateUnits } from "./units/update-units.ts";
 
-/** From the start of the service until it is online: a small Pi takes some seconds, a broker far away some more. */
+/** The time from the service's start until it is online. A small Pi takes some seconds, a distant broker some more. */
 const ONLINE_WITHIN_MS = 60_000;
 
 export type Install = {
   service: Service;
   unitText(options: { systemd: number }): string;
-  /** Groups that its user joins, where they exist. */
+  /** Groups that the service's user joins, if they exist. */
   groups: readonly string[];
   settings: SettingsFile;
 };
 
 export type SettingsFile = {
-  /** New ones; undefined: those that are there stay. Asked before anything is changed; throws in words. */
+  /** @returns new settings; undefined: existing ones stay. Called before anything is changed. @throws with a text for a person */
   wanted(): Promise<string | undefined>;
-  /** Who may read them, besides root. */
+  /** The reader of the settings, besides root. */
   readBy: "root" | "the service";
 };
 
@@ -59,7 +59,7 @@ export async function installService(options: Install, { flag, io }: CommandCall
     `installed ${version}\n  settings  ${places.settings}\n  state     ${places.state}\n  service   ${unit}.service\n`,
   );
   if (flag("no-start")) return EXIT.ok;
-  // At the first start; later on, who has switched one off wants it so.
+  // Only at the first start: later, a person may have switched it off on purpose.
   const isFirst = areNew || !(await serviceState(unit)).enabled;
   await startUpdateUnits(service, { isFirst, autoUpdate });
 
@@ -74,7 +74,7 @@ export async function installService(options: Install, { flag, io }: CommandCall
   return online ? EXIT.ok : EXIT.failed;
 }
 
-/** The service's own user, in the groups of what it has to reach. */
+/** Makes the service's own user, and adds it to the groups that it needs. */
 export async function makeUser(
   { user, places }: Service,
   groups: readonly string[],
@@ -91,7 +91,7 @@ export async function makeUser(
   }
 }
 
-/** As systemd would make it at the service's first start; for what has to be in it before. */
+/** Makes the state folder as systemd would at the service's first start, for files that must exist before. */
 export async function makeStateDir({ user, places }: Service): Promise<void> {
   await mkdir(places.state, { recursive: true, mode: 0o700 });
   await must("chown", `${user}:${user}`, places.state);
@@ -108,9 +108,9 @@ export async function writeSettings(
   await ownSettings(service, readBy);
 }
 
-/** They hold passwords: root changes them, nobody else sees them but whom they are for. */
+/** Writes the settings. They have passwords, so root writes them, and only the service may read them. */
 async function ownSettings({ places, user }: Service, readBy: SettingsFile["readBy"]): Promise<void> {
-  // The folder is also the broker's and the other service's; each file in it is closed by itself.
+  // The broker and the other service use this folder too, so each file has its own mode.
   await must("chmod", "0755", SETTINGS_DIR);
   await chown(SETTINGS_DIR, 0, 0);
   await must("chown", readBy === "root" ? "root:root" : `root:${user}`, places.settings);

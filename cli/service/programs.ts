@@ -1,12 +1,12 @@
-/** Starts programs of the system: systemctl, useradd and the like. */
+/** Runs programs of the system: systemctl, useradd and the like. */
 import { spawn } from "node:child_process";
 
 export type Said = { code: number; out: string; err: string };
 
-/** No program that is started here takes longer, but for those with a time of their own. */
+/** The default time limit of a program. */
 const WITHIN_MS = 60_000;
 
-/** Never through a shell. A program that is not there answers with code 127, as a shell has it. */
+/** Runs a program without a shell. A missing program gives code 127, the same as in a shell. */
 export function run(
   program: string,
   args: readonly string[],
@@ -32,9 +32,9 @@ export function run(
 }
 
 /**
- * … and takes nothing but success.
- * @returns what it wrote
- * @throws with what it said
+ * Runs a program that must succeed.
+ * @returns its output
+ * @throws with its error output
  */
 export async function must(program: string, ...args: string[]): Promise<string> {
   const { code, out, err } = await run(program, args);

@@ -1,42 +1,42 @@
-/** The two services that `edgecall` installs, by what tells them apart: names, and where their files are. */
+/** The two services that `edgecall` installs. They differ in names and places of files. */
 import { dirname, join } from "node:path";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { AgentStatus, BridgeStatus, type ServiceStatus } from "@edgecall/node/systemd/status.ts";
 
 export type Service<Status extends ServiceStatus = ServiceStatus> = {
-  /** As in `edgecall agent install`. */
+  /** The word of the command, as in `edgecall agent install`. */
   readonly name: "agent" | "bridge";
-  /** systemd's name of it, without ".service". */
+  /** systemd's name, without ".service". */
   readonly unit: string;
-  /** Its own user and group. */
+  /** The service's own user and group. */
   readonly user: string;
   readonly places: Places;
-  /** What it says in its status file. */
+  /** The schema of its status file. */
   readonly readStatus: (json: string) => Parsed<Status>;
 };
 
 export type Places = {
-  /** Root writes it; the service gets it, or reads it. */
+  /** The settings: root writes them, and the service gets or reads them. */
   readonly settings: string;
-  /** Programs: root's alone, so that the service cannot change what is started. */
+  /** The programs: only root may write them, so that the service cannot change what is started. */
   readonly programs: string;
   readonly unit: string;
-  /** Changes of the owner's (`systemctl edit`). */
+  /** The owner's changes of the unit (`systemctl edit`). */
   readonly dropIns: string;
-  /** systemd makes the two: STATE_DIRECTORY and RUNTIME_DIRECTORY of the service. */
+  /** STATE_DIRECTORY and RUNTIME_DIRECTORY of the service, which systemd makes. */
   readonly state: string;
   readonly runtime: string;
-  /** What came of updates that nobody here made by hand: root writes it, the service reads it. */
+  /** The outcomes of updates without a person: root writes them, the service reads them. */
   readonly updates: string;
 };
 
-/** The command of both: a link to the program of one that is installed. */
+/** The command of both services: a link to an installed program. */
 export const COMMAND_FILE = "/usr/local/bin/edgecall";
-/** Where install.sh puts the Node that both are run by, where the system has none. */
+/** The Node that install.sh puts here if the system has none. Both services use it. */
 export const NODE_DIR = "/opt/edgecall-node";
 
-/** The agent sees a whole /proc here: see agent/unit.ts. */
+/** A complete /proc for the agent: see agent/unit.ts. */
 export const PROC_DIR = "/run/edgecall-proc";
 
 export const AGENT: Service<AgentStatus> = {
@@ -57,7 +57,7 @@ export const BRIDGE: Service<BridgeStatus> = {
 
 export const SERVICES: readonly Service[] = [AGENT, BRIDGE];
 
-/** @param folder its name below /opt, /var/lib and /run */
+/** @param folder the name below /opt, /var/lib and /run */
 function places(unit: string, folder: string, settings: string): Places {
   return {
     settings: join("/etc/edgecall", settings),
@@ -70,10 +70,10 @@ function places(unit: string, folder: string, settings: string): Places {
   };
 }
 
-/** The unit that updates it; a path and a timer of the same name set it going. */
+/** The unit that updates a service. A path unit and a timer of the same name start it. */
 export function updateUnit({ unit }: Service): string {
   return `${unit}-update`;
 }
 
-/** Both services' settings are in it. */
+/** The folder of both services' settings. */
 export const SETTINGS_DIR = dirname(AGENT.places.settings);

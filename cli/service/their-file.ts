@@ -1,13 +1,13 @@
 /**
- * A file in a folder of a service's, which may be anybody's by now: for root, too, no link is followed, nothing is waited
- * for, and no more is read than it may have.
+ * Reads a file in a service's folder, which may be compromised. Even for root no link is followed, nothing is waited for, and
+ * the size is bounded.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 /**
  * @param atMost bytes
- * @returns its text, or the beginning of that
- * @throws what the system says, and where it is no plain file
+ * @returns its text, or the beginning of it
+ * @throws the system's error, or an error when it is no plain file
  */
 export function beginningOf(path: string, atMost: number): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -1,4 +1,4 @@
-/** `edgecall agent uninstall` and the bridge's: takes away what `install` made. What the service kept goes only if asked for. */
+/** `edgecall agent uninstall` and `edgecall bridge uninstall` remove what `install` made. State is removed only on request. */
 import { existsSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
@@ -12,9 +12,9 @@ import { GATEWAY_FILE } from "./updates/gateway-pin.ts";
 
 export type Uninstall = {
   service: Service;
-  /** In words: what it keeps in its state folder. */
+  /** A description of the content of its state folder. */
   kept: string;
-  /** What it has besides. @param purge what was kept, too. @returns what of it was there, for a person */
+  /** Removes further things. @param purge removes stored data too @returns what was removed, for a person */
   also(purge: boolean): Promise<readonly string[]>;
 };
 
@@ -26,7 +26,7 @@ export async function uninstallService(
   needRoot(service, "uninstall");
   const { unit, places, user } = service;
   const { settings, state } = places;
-  // Before any of it goes.
+  // Checked before anything is removed.
   const ofSystemd = [places.unit, places.dropIns, ...updateUnitFiles(service)];
   const hadService = ofSystemd.some((path) => existsSync(path));
   const hadPrograms = existsSync(places.programs);
@@ -54,7 +54,7 @@ export async function uninstallService(
   }
   await rm(settings, { force: true });
   if (SERVICES.every((each) => !existsSync(each.places.settings))) await rm(GATEWAY_FILE, { force: true });
-  // Unless the other's settings are in it.
+  // The folder stays if the other service's settings are in it.
   await rmdir(SETTINGS_DIR).catch(() => {});
   await rm(state, { recursive: true, force: true });
   const hadUser = (await run("getent", ["passwd", user])).code === 0;
@@ -63,14 +63,14 @@ export async function uninstallService(
   return EXIT.ok;
 }
 
-/** In words: an install may have been half of one, or none, and nothing is said to be gone or kept that was not there. */
+/** Describes what was removed and kept. After half an install, things that did not exist are not mentioned. */
 function whatCameOfIt(unit: string, gone: readonly string[], kept: readonly string[]): string {
   const first =
     gone.length > 0 ? `uninstalled. Taken away: ${gone.join(", ")}` : "nothing of it was installed here";
   return `${unit}: ${first}${kept.length > 0 ? `. Kept, for another install: ${kept.join(" and ")}` : ""}\n`;
 }
 
-/** Somebody who can be asked is asked; else nothing that cannot be made again is lost. */
+/** Asks a person, if there is one. Otherwise nothing is removed that cannot be made again. */
 async function wantsPurge({ places: { settings, state } }: Service, kept: string): Promise<boolean> {
   if (process.stdin.isTTY !== true || (!existsSync(state) && !existsSync(settings))) return false;
   const asking = createInterface({ input: process.stdin, output: process.stderr });

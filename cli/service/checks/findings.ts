@@ -1,4 +1,4 @@
-/** What a doctor says of one link, and the links that both services have. */
+/** A doctor's findings, and the checks of links that both services have. */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
@@ -8,12 +8,12 @@ import { isOnCommand, schedule } from "../units/update-units.ts";
 import { pinnedGateway } from "../updates/gateway-pin.ts";
 import { serviceState, whatItSays } from "./service-state.ts";
 
-/** `left`: nothing to look at, or left out on purpose. */
+/** `left`: nothing to check, or left out on purpose. */
 export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
 
 const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
 
-/** @returns the exit code: 0 when nothing is wrong */
+/** Shows the findings. @returns the exit code: 0 when nothing is wrong */
 export function tellFindings(findings: readonly Finding[], { flag, io }: CommandCall): number {
   io.out(flag("json") ? `${JSON.stringify(findings)}\n` : findings.map(line).join(""));
   return findings.every(({ is }) => is !== "wrong") ? EXIT.ok : EXIT.failed;
@@ -41,7 +41,7 @@ export async function findService(service: Service): Promise<Finding> {
   return { link, is: "fine", says: `${says.status.version}, online since ${says.status.since}` };
 }
 
-/** Where its next version would come from; that somebody does without is no fault. */
+/** Shows where the next version would come from. It is no fault to have no updates. */
 export async function findUpdates(service: Service): Promise<Finding> {
   const link = "updates";
   const when = [
@@ -56,7 +56,7 @@ export async function findUpdates(service: Service): Promise<Finding> {
   }
 }
 
-/** Where in the settings the address is, what a refused login means, and who asks. */
+/** Words for the finding: the setting of the address, the meaning of a refused login, and the program that asks. */
 export type BrokerWords = { url: string; refused: string; section: string; who: string };
 
 /** @param url without a password */
@@ -76,14 +76,14 @@ export function brokerFinding(url: string, check: BrokerCheck, words: BrokerWord
       return {
         link,
         is: "wrong",
-        // Node's words of a socket begin with the code, others' leave it out.
+        // Node's texts for sockets begin with the code; others do not.
         says: `${url}: ${check.message.includes(check.code) ? check.message : `${check.message} ${check.code}`}`,
         todo: brokerTodo(url, check.code, words),
       };
   }
 }
 
-/** MQTT 3.1.1's return codes of a refused connection: 4 bad user name or password, 5 not authorized. */
+/** MQTT 3.1.1's return codes for a refused connection: 4 bad user name or password, 5 not authorized. */
 function brokerTodo(address: string, code: string, { url, refused, section }: BrokerWords): string {
   switch (code) {
     case "ECONNREFUSED":

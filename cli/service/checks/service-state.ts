@@ -1,4 +1,4 @@
-/** How a service is, by systemd and by its own words. */
+/** Reads a service's state, from systemd and from its own status file. */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServiceStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
@@ -7,22 +7,22 @@ import type { Service } from "../services.ts";
 import { beginningOf } from "../their-file.ts";
 
 export type ServiceState = {
-  /** systemd's words: "active", "activating", "failed", "inactive"; "unknown" without systemd or unit. */
+  /** systemd's ActiveState: "active", "activating", "failed", "inactive"; "unknown" without systemd or unit. */
   active: string;
-  /** … and what exactly, e.g. "running", "auto-restart". */
+  /** systemd's SubState, for instance "running" or "auto-restart". */
   sub: string;
   enabled: boolean;
   restarts: number;
-  /** Why it last ended, e.g. "exit-code", "watchdog", "success". */
+  /** The reason of its last end, for instance "exit-code", "watchdog" or "success". */
   result: string;
   memoryBytes: number | null;
 };
 
 const LOOK_EVERY_MS = 250;
-/** A hundred tools and its last errors have some 50 KB. */
+/** A status with a hundred tools and the last errors has some 50 KB. */
 const STATUS_BYTES = 1024 * 1024;
 
-/** @param unit as systemd has it, e.g. "edgecall-agent" */
+/** @param unit systemd's name, for instance "edgecall-agent" */
 export async function serviceState(unit: string): Promise<ServiceState> {
   const names = ["ActiveState", "SubState", "UnitFileState", "NRestarts", "Result", "MemoryCurrent"];
   const { out } = await run("systemctl", ["show", unit, ...names.flatMap((name) => ["-p", name])]);
@@ -40,7 +40,7 @@ export async function serviceState(unit: string): Promise<ServiceState> {
   };
 }
 
-/** How it last ended, in words, while systemd has not started it again; undefined: not by a fault. */
+/** Describes a faulty end, while systemd has not started the service again; undefined: no fault. */
 export async function endedBy(unit: string): Promise<string | undefined> {
   const { out } = await run("systemctl", ["show", unit, "-p", "Result", "-p", "ExecMainStatus"]);
   const said = Object.fromEntries(out.split("\n").map((line) => line.split("=")));
@@ -64,7 +64,7 @@ export async function endedBy(unit: string): Promise<string | undefined> {
   }
 }
 
-/** What the running service says; or why nothing was read. */
+/** Reads the running service's status, or returns why it could not be read. */
 export type Says<Status extends ServiceStatus> =
   | { is: "read"; status: Status }
   | { is: "not running" }
@@ -81,7 +81,7 @@ export function whatItSays<Status extends ServiceStatus>(service: Service<Status
   }
 }
 
-/** Waits until it says that it is online. */
+/** Waits until the service's status says that it is online. */
 export async function onlineWithin(ms: number, service: Service): Promise<boolean> {
   for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_EVERY_MS)) {
     const says = whatItSays(service);

@@ -1,4 +1,4 @@
-/** `edgecall agent status`, `edgecall bridge status`: service, connection, version, last errors. */
+/** `edgecall agent status` and `edgecall bridge status` show service, connection, version and last errors. */
 
 import type { AgentStatus, BridgeStatus, ServiceStatus } from "@edgecall/node/systemd/status.ts";
 import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
@@ -16,7 +16,7 @@ type Versions = {
   rolled_back: string | null;
 };
 
-/** Updates that nobody makes by hand. */
+/** Updates without a person. */
 type Updates = { on_command: boolean; scheduled: boolean; next: string | null; last: UpdateOutcomes };
 
 const MIB = 1024 * 1024;
@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 export const agentStatus = statusOf(AGENT, agentLines);
 export const bridgeStatus = statusOf(BRIDGE, bridgeLines);
 
-/** Exit code 0: it is online. */
+/** Exit code 0: the service is online. */
 function statusOf<S extends ServiceStatus>(service: Service<S>, ownLines: (status: S) => string[]): Work {
   return async ({ flag, io }) => {
     const releases = new Releases(service.places.programs);
@@ -103,7 +103,7 @@ function saidLines<S extends ServiceStatus>(
   return [...ownLines(says.status), ...errors];
 }
 
-/** Of the running agent. */
+/** The running agent's own lines. */
 export function agentLines(status: AgentStatus): string[] {
   const { agent_id, version, online, since, broker, gateway, model, tools, unavailable } = status;
   return [

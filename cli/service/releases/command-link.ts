@@ -1,11 +1,11 @@
-/** `/usr/local/bin/edgecall`: a link to the program of a service that is installed, the agent's if it is there. */
+/** The command `/usr/local/bin/edgecall`: a link to the program of an installed service, preferably the agent's. */
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { linkAtomic } from "@edgecall/node/atomic-write.ts";
 import { COMMAND_FILE, SERVICES, type Service } from "../services.ts";
 
-/** Makes it right for what is installed now; takes it away when nothing is. @param file elsewhere only in tests, as the services */
+/** Sets the link for what is installed now, or removes it when nothing is. @param file another path only in tests, as the services */
 export async function linkCommand(
   file = COMMAND_FILE,
   services: ReadonlyArray<Pick<Service, "places">> = SERVICES,

@@ -1,7 +1,7 @@
 /**
- * The versions of the program on this device: the one in use, the one before it, and the way from one to another.
- * Each is a folder with a program `edgecall`, named after its version and its bytes; `current` and `previous` are
- * links, moved in one step, so that there is a whole program whenever the power goes.
+ * The versions of the program on this device: the one in use, the one before it, and the change from one to another. Each is
+ * a folder with a program `edgecall`, named after its version and its bytes. `current` and `previous` are links that change
+ * in one step, so that there is a whole program at any power cut.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -12,9 +12,9 @@ import { NODE_FLAGS } from "@edgecall/pi-agent/config/node-options.ts";
 import { run } from "../programs.ts";
 import { LAUNCH, TRIAL } from "./scripts.ts";
 
-/** A program that does not say its version within this does not run here; a small Pi needs some seconds. */
+/** A program that does not print its version within this does not run here. A small Pi needs some seconds. */
 const VERSION_WITHIN_MS = 60_000;
-/** What the script `trial` takes for a trial that is still to begin. */
+/** For the script `trial` this means a trial that has not begun. */
 const NOT_BEGUN = "new\n";
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 
@@ -34,24 +34,24 @@ export class Releases {
     return this.#linked("previous");
   }
 
-  /** Is a version on trial? */
+  /** True while a version is on trial. */
   get onTrial(): boolean {
     return existsSync(join(this.#dir, "on-trial"));
   }
 
-  /** … and not even started yet: whoever began it was ended before. */
+  /** True if the version on trial was never started: the process that began the trial was ended before. */
   async isTrialToBegin(): Promise<boolean> {
     const mark = await readFile(join(this.#dir, "on-trial"), "utf8").catch(() => "");
     return mark === NOT_BEGUN;
   }
 
-  /** The version that did not come online, from then until another one did. */
+  /** The last version that did not come online; undefined once another one did. */
   async rolledBack(): Promise<string | undefined> {
     const text = await readFile(join(this.#dir, "rolled-back"), "utf8").catch(() => "");
     return text.trim() === "" ? undefined : basename(text.trim());
   }
 
-  /** Writes what stands beside the versions. */
+  /** Writes the scripts beside the versions. */
   async prepare(): Promise<void> {
     await mkdir(join(this.#dir, "versions"), { recursive: true, mode: 0o755 });
     await writeAtomic(join(this.#dir, "launch"), LAUNCH, { mode: 0o755 });
@@ -59,10 +59,10 @@ export class Releases {
   }
 
   /**
-   * Puts a program beside the others, and tries whether it runs here at all.
-   * @param node what runs it, if it is a bundle
-   * @returns its name
-   * @throws in words for a person
+   * Adds a program beside the others, and tries whether it runs here at all.
+   * @param node runs the program if it is a bundle
+   * @returns the release's name
+   * @throws with a text for a person
    */
   async add(program: Buffer, node: string): Promise<string> {
     const next = join(this.#dir, "versions", ".next");
@@ -86,7 +86,7 @@ export class Releases {
       }
       const name = `${version}-${createHash("sha256").update(program).digest("hex").slice(0, 12)}`;
       const path = join(this.#dir, "versions", name);
-      // The same bytes are there already, whole, and perhaps in use: only how they are started may have changed.
+      // The same bytes exist already, whole, and perhaps in use. Only the way to start them may have changed.
       if (existsSync(path)) await rename(join(next, "edgecall"), join(path, "edgecall"));
       else await rename(next, path);
       await syncFolder(join(this.#dir, "versions"));
@@ -96,18 +96,18 @@ export class Releases {
     }
   }
 
-  /** Takes a version into use. @param onTrial it goes back by itself unless it comes online */
+  /** Takes a version into use. @param onTrial true: the version before comes back unless this one comes online */
   async use(name: string, { onTrial }: { onTrial: boolean }): Promise<void> {
     const before = await this.current();
     if (before !== undefined && before !== name) await this.#link("previous", before);
     await rm(join(this.#dir, "rolled-back"), { force: true });
-    // First: were it the other way round, a power cut in between would leave a new version that is not on trial.
+    // The mark comes first: otherwise a power cut in between would leave a new version that is not on trial.
     if (onTrial) await writeAtomic(join(this.#dir, "on-trial"), NOT_BEGUN, { mode: 0o644 });
     else await rm(join(this.#dir, "on-trial"), { force: true });
     await this.#link("current", name);
   }
 
-  /** Takes away all but the version in use and the one before it. */
+  /** Removes all but the version in use and the one before it. */
   async prune(): Promise<void> {
     const keep = [await this.current(), await this.previous()];
     const versions = join(this.#dir, "versions");
@@ -125,7 +125,7 @@ export class Releases {
   }
 }
 
-/** A bundle's program: Node by its full path, since a service's PATH may have none, or another one. */
+/** The script that runs a bundle. It has Node's full path, since a service's PATH may have no Node, or another one. */
 function starter(node: string): string {
   const quoted = `'${node.replaceAll("'", "'\\''")}'`;
   return `#!/bin/sh\nexec ${[quoted, ...NODE_FLAGS].join(" ")} "$(dirname "$(readlink -f "$0")")/edgecall.cjs" "$@"\n`;

@@ -1,8 +1,8 @@
-/** Two small programs beside the versions, which no update replaces: they must work when a new version does not. */
+/** Two small programs beside the versions. No update replaces them: they must work when a new version does not. */
 
 /**
- * Opens systemd's notification socket, which Node cannot, and becomes the program, with the same process id.
- * Perl, since a Debian system is not one without it.
+ * Opens systemd's notification socket, which Node cannot, and becomes the program, with the same process id. It is in Perl,
+ * which every Debian system has.
  */
 export const LAUNCH = `#!/usr/bin/perl
 # Becomes the program in its arguments; systemd's notification socket is its descriptor EDGECALL_NOTIFY_FD.
@@ -22,8 +22,8 @@ die "$ARGV[0]: $!";
 `;
 
 /**
- * `on-trial` is there from an update until the new version was online: "new" before its first start, anything else
- * (a file that the power tore, too) means that a start has failed, and the version before it comes back.
+ * The file `on-trial` exists from an update until the new version was online. It has "new" before the first start. Anything
+ * else (even a file torn by a power cut) means that a start has failed, and the version before comes back.
  */
 export const TRIAL = `#!/bin/sh
 # "begin" before each start of the service, "passed" once it is ready; see on-trial, made by "edgecall … update".

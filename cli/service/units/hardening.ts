@@ -1,6 +1,6 @@
-/** What is closed to our units, each line with its reason. A unit says itself what it has beside, and what stays open. */
+/** The restrictions of our units, each line with its reason. A unit adds its own, and what it opens. */
 
-/** To every one, root's too. A unit that needs a hole writes it below. */
+/** For every unit, even root's. A unit that needs an exception writes it below these lines. */
 export const CLOSED_TO_ALL = `# Its rights do not grow: no set-user-id program gives it more.
 NoNewPrivileges=yes
 # It writes nowhere but where this unit says, and sees no home folder and nobody else's /tmp.
@@ -25,7 +25,7 @@ SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallErrorNumber=EPERM`;
 
-/** To what runs as a user of its own. */
+/** For units that run as their own user. */
 export const CLOSED_TO_NON_ROOT = `# It has no capability, and changes no priorities and limits.
 CapabilityBoundingSet=
 AmbientCapabilities=
@@ -35,7 +35,7 @@ PrivateMounts=yes
 RemoveIPC=yes
 KeyringMode=private`;
 
-/** To what, besides, starts no program and needs no device. */
+/** For units that also start no program and need no device. */
 export const CLOSED_TO_LONE_PROGRAMS = `# No namespaces, no devices, no other users, no other processes to see.
 RestrictNamespaces=yes
 PrivateDevices=yes
@@ -44,6 +44,6 @@ ProtectProc=invisible
 ProcSubset=pid
 SystemCallFilter=~@privileged`;
 
-/** What is open beside to what runs on Node. */
+/** Exceptions for programs that run on Node. */
 export const OPEN_TO_NODE = `# Node asks the kernel for the network's interfaces.
 RestrictAddressFamilies=AF_NETLINK`;

@@ -1,28 +1,28 @@
-/** What the units of both services have in common: how they are started, tried and ended, and what is closed to them. */
+/** The common part of both services' units: start, trial, end and restrictions. */
 
 import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { NODE_ENVIRONMENT } from "@edgecall/pi-agent/config/node-options.ts";
 import { type Service, updateUnit } from "../services.ts";
 import { CLOSED_TO_ALL, CLOSED_TO_NON_ROOT, OPEN_TO_NODE } from "./hardening.ts";
 
-/** `RestartSteps` is known from here on; older ones wait the same time before each start. */
+/** The first systemd with `RestartSteps`. Older ones wait the same time before each start. */
 const GROWING_DELAYS_FROM = 254;
 
 export type UnitParts = {
   description: string;
-  /** Units of this machine that it needs, if they are there. */
+  /** Units of this machine that the service needs, if they exist. */
   after: string;
-  /** The words after the program. */
+  /** The arguments of the program. */
   run: string;
-  /** When it ends by itself for good, as a comment. */
+  /** A comment that says when the program ends by itself for good. */
   ends: string;
-  /** Lines of [Service]: memory and tasks. */
+  /** Lines of [Service] for memory and tasks. */
   bounds: readonly string[];
-  /** Lines of [Service] that are its own, at the end; each group with its comment. */
+  /** Further lines of [Service], at the end, each group with its comment. */
   own: readonly string[];
 };
 
-/** @param programs where the service's programs are; elsewhere only in tests */
+/** @param programs the folder of the service's programs; another one only in tests */
 export function unitOf(
   service: Service,
   { description, after, run, ends, bounds, own }: UnitParts,

@@ -1,6 +1,6 @@
 /**
- * What updates a service without a person at its machine: a path that sees its request, a timer (off unless wanted), and
- * what both set going. It runs as root, since it writes what the service is started from.
+ * The units that update a service without a person: a path unit that sees its request, a timer (off by default), and the
+ * service that both start. It runs as root, since it writes the service's programs.
  */
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -13,10 +13,10 @@ import { CLOSED_TO_ALL, OPEN_TO_NODE } from "./hardening.ts";
 
 const SYSTEMD_DIR = "/etc/systemd/system";
 
-/** As `install --auto-update` and its contrary say; undefined: as it is. */
+/** The wish of `install --auto-update` or `--no-auto-update`; undefined: as it is. */
 export type AutoUpdate = boolean | undefined;
 
-/** @param programs where the service's programs are; elsewhere only in tests @returns the units' texts by their names */
+/** @param programs the folder of the service's programs; another one only in tests @returns the units' texts by name */
 export function updateUnits(
   service: Service,
   { programs = service.places.programs }: { programs?: string } = {},
@@ -77,7 +77,7 @@ ${OPEN_TO_NODE}
   };
 }
 
-/** Before systemd reads its units anew. @returns whether there were none */
+/** Writes the units. Call it before systemd reloads. @returns true if there were none */
 export async function writeUpdateUnits(service: Service): Promise<boolean> {
   const units = Object.entries(updateUnits(service)).map(
     ([name, text]) => [join(SYSTEMD_DIR, name), text] as const,
@@ -87,7 +87,7 @@ export async function writeUpdateUnits(service: Service): Promise<boolean> {
   return areNew;
 }
 
-/** After systemd has read them. */
+/** Enables the units. Call it after systemd has reloaded. */
 export async function startUpdateUnits(
   service: Service,
   { isFirst, autoUpdate }: { isFirst: boolean; autoUpdate: AutoUpdate },
@@ -104,19 +104,19 @@ export async function stopUpdateUnits(service: Service): Promise<void> {
   await run("systemctl", ["disable", "--now", "--quiet", `${unit}.path`, `${unit}.timer`]);
 }
 
-/** Files of these units, of changes of the owner's, and of what systemd keeps of the timer. */
+/** The files of these units, of the owner's changes, and of systemd's state of the timer. */
 export function updateUnitFiles(service: Service): string[] {
   const stamp = `/var/lib/systemd/timers/stamp-${updateUnit(service)}.timer`;
   const units = Object.keys(updateUnits(service)).map((name) => join(SYSTEMD_DIR, name));
   return [stamp, ...units.flatMap((file) => [file, `${file}.d`])];
 }
 
-/** Whether it is updated when it asks. */
+/** True if the service is updated when it asks. */
 export async function isOnCommand(service: Service): Promise<boolean> {
   return (await serviceState(`${updateUnit(service)}.path`)).active === "active";
 }
 
-/** Whether it looks for updates by itself, and when next, in systemd's words. */
+/** Describes whether the timer looks for updates, and when next, in systemd's format. */
 export async function schedule(service: Service): Promise<{ on: boolean; next: string | null }> {
   const names = ["UnitFileState", "NextElapseUSecRealtime"].flatMap((name) => ["-p", name]);
   const { out } = await run("systemctl", ["show", `${updateUnit(service)}.timer`, ...names]);

@@ -1,4 +1,4 @@
-/** A version is taken into use: the one that the gateway has, or any other program. */
+/** Takes a version into use: the gateway's, or any other program. */
 import type { ProgramFacts } from "@edgecall/core/protocol/program.ts";
 import { ownNode } from "../releases/node-here.ts";
 import type { Releases } from "../releases/releases.ts";
@@ -10,20 +10,20 @@ import { mustBeOnline, type Result, tryOut, useUntried, versionOf } from "./tria
 type How = {
   onTrial: boolean;
   say(words: string): void;
-  /** It did just now. */
+  /** The version was changed just now. */
   gatewayAnswers?: boolean;
 };
 
 export type FromGateway = How & {
-  /** Also one that is older than the one in use: only a person says so. */
+  /** Accept a version that is older than the one in use. Only a person may ask for that. */
   older: boolean;
-  /** Also one that did not come online before. */
+  /** Accept a version that did not come online before. */
   failedBefore: boolean;
-  /** Told before anything is changed. */
+  /** Called before anything is changed. */
   chosen?: (release: { to: string; before: string }) => Promise<void>;
 };
 
-/** @throws in words: nothing was changed */
+/** @throws with a text for a person; then nothing was changed */
 export async function updateFromGateway(
   service: Service,
   releases: Releases,
@@ -51,7 +51,7 @@ async function fetched(gateway: GatewayPin, offered: ProgramFacts, say: How["say
   return await fetchProgram(gateway, offered);
 }
 
-/** @throws in words: nothing was changed */
+/** @throws with a text for a person; then nothing was changed */
 export async function takeInto(
   service: Service,
   releases: Releases,
@@ -66,12 +66,12 @@ export async function takeInto(
   return await tryOut(service, releases, name);
 }
 
-/** The name that Releases will give it. */
+/** The name that Releases gives this program. */
 function releaseOf({ version, sha256 }: ProgramFacts): string {
   return `${version}-${sha256.slice(0, 12)}`;
 }
 
-/** By their numbers. What has none is nobody's elder. */
+/** Compares versions by their numbers. A version without numbers is never older. */
 export function isOlder(version: string, than: string): boolean {
   const numbers = (text: string) => text.split(".").map(Number);
   const [one, other] = [numbers(version), numbers(than)];

@@ -1,6 +1,6 @@
 /**
- * The gateway from which this machine takes its programs: where it is, which home this is, and the key that has to sign
- * what is said of a program. Root's own: the copies in the services' state folders are theirs to write.
+ * The gateway from which this machine takes its programs: its address, the home, and the key that must sign the description
+ * of a program. Only root may write it; the services may write their own copies in their state folders.
  */
 import { mkdir, readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -11,20 +11,20 @@ import { SETTINGS_DIR } from "../services.ts";
 export const GATEWAY_FILE = `${SETTINGS_DIR}/gateway.json`;
 
 const GatewayPin = z.object({
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   url: z.string().check(z.regex(/^https?:\/\/\S+$/)),
   home: z.string(),
   public_key: PublicKey,
 });
 export type GatewayPin = z.infer<typeof GatewayPin>;
 
-/** There is nothing secret in it. */
+/** The file has no secret. */
 export async function pinGateway(pin: GatewayPin): Promise<void> {
   await mkdir(SETTINGS_DIR, { recursive: true });
   await writeAtomic(GATEWAY_FILE, `${JSON.stringify(pin)}\n`, { mode: 0o644 });
 }
 
-/** @throws in words for a person */
+/** @throws with a text for a person */
 export async function pinnedGateway(): Promise<GatewayPin> {
   const text = await readFile(GATEWAY_FILE, "utf8").catch(() => undefined);
   if (text === undefined) {

@@ -1,7 +1,7 @@
 /**
- * The program that the gateway has: what it is, by the word of the home's key, and then its bytes, by their hash.
+ * Fetches the gateway's program: first its description, signed by the home's key, then its bytes, checked by their hash.
  *
- * Nothing else counts: not who carries them here, nor what was recorded, since each question has a nonce of its own.
+ * Nothing else is trusted: no server in between, and no recording, since each request has its own nonce.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -11,14 +11,14 @@ import { verifierOf } from "@edgecall/node/keypair.ts";
 import { fetchProblem } from "../../fetch-problem.ts";
 import type { GatewayPin } from "./gateway-pin.ts";
 
-/** An executable has some 130 MB; what has much more is none of ours. */
+/** An executable has some 130 MB. A much larger file is not ours. */
 export const PROGRAM_MAX_BYTES = 300 * 1024 * 1024;
 const DOWNLOAD_WITHIN_MS = 15 * 60_000;
 const ANSWER_WITHIN_MS = 60_000;
 const NONCE_BYTES = 24;
-/** A manifest has some 300 bytes; an address that is none of ours may answer with a page. */
+/** A manifest has some 300 bytes. A wrong address may answer with a page. */
 const MANIFEST_MAX_BYTES = 65_536;
-/** Of a refusal: it is kept, and told on. */
+/** Characters of a refusal that are stored and shown. */
 const WORDS_MAX_CHARS = 500;
 
 const Manifest = z.looseObject({
@@ -29,7 +29,7 @@ const Manifest = z.looseObject({
 });
 const Refused = z.object({ error: z.object({ message: z.string() }) });
 
-/** @throws in words for a person */
+/** @throws with a text for a person */
 export async function offeredBy({ url, home, public_key }: GatewayPin): Promise<ProgramFacts> {
   const nonce = randomBytes(NONCE_BYTES).toString("base64url");
   const query = new URLSearchParams({ home, key: public_key, nonce });
@@ -56,9 +56,9 @@ export async function offeredBy({ url, home, public_key }: GatewayPin): Promise<
   return { version, sha256, bytes };
 }
 
-/** @throws in words: what came is not, to the byte, what the gateway's key vouched for */
+/** @throws with a text for a person when the bytes are not those that the gateway's key signed */
 export async function fetchProgram({ url }: GatewayPin, { sha256, bytes }: ProgramFacts): Promise<Buffer> {
-  // The hash in the address tells a cache on the way from what was there before.
+  // With the hash in the address, a cache on the way cannot answer with older bytes.
   const from = `${url}/edgecall.cjs?sha256=${sha256}`;
   const program = await download(from, bytes);
   const is = createHash("sha256").update(program).digest("hex");
@@ -68,14 +68,14 @@ export async function fetchProgram({ url }: GatewayPin, { sha256, bytes }: Progr
   );
 }
 
-/** @param atMost bytes @throws in words for a person */
+/** @param atMost bytes @throws with a text for a person */
 export async function download(url: string, atMost: number): Promise<Buffer> {
   const response = await reached(url, url, DOWNLOAD_WITHIN_MS);
   if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
   return await bodyOf(response, url, atMost);
 }
 
-/** @throws in words for a person, also as soon as there are more bytes than that */
+/** @throws with a text for a person, also as soon as there are more bytes */
 async function bodyOf({ body }: Response, url: string, atMost: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -91,7 +91,7 @@ async function bodyOf({ body }: Response, url: string, atMost: number): Promise<
   return Buffer.concat(chunks);
 }
 
-/** @param name what the words are about */
+/** @param name the subject of the error's text */
 async function reached(url: string, name: string, within: number): Promise<Response> {
   try {
     return await fetch(url, { signal: AbortSignal.timeout(within) });

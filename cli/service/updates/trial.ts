@@ -1,6 +1,6 @@
 /**
- * A version is taken into use, on trial until it was online once. The trial is systemd's and a script's (scripts.ts), so
- * it ends well also when whoever looks on here is killed or the power goes.
+ * Takes a version into use, on trial until it was online once. systemd and a script (scripts.ts) run the trial, so it ends
+ * well even if this process is killed or the power fails.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
@@ -10,7 +10,7 @@ import { must, run } from "../programs.ts";
 import type { Releases } from "../releases/releases.ts";
 import type { Service } from "../services.ts";
 
-/** The new version's start may take the unit's TimeoutStartSec, and then the old one starts. */
+/** The new version's start may take the unit's TimeoutStartSec, and then the old version starts. */
 const TRIAL_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 250;
 
@@ -18,9 +18,9 @@ const LOOK_EVERY_MS = 250;
 export type Result = { ok: boolean; text: string };
 
 /**
- * Offline already, a new version could not show that it comes online.
- * @param gatewayAnswers a bridge that has its broker may then be one that the gateway turns away as too old
- * @throws in words
+ * Refuses a trial while the service is offline, since a new version could not show that it comes online.
+ * @param gatewayAnswers true: a bridge with its broker may be offline because the gateway refuses it as too old
+ * @throws with a text for a person
  */
 export function mustBeOnline(service: Service, { gatewayAnswers = false } = {}): void {
   const says = whatItSays(service);
@@ -34,7 +34,7 @@ export function mustBeOnline(service: Service, { gatewayAnswers = false } = {}):
 function hasBroker(status: ServiceStatus): boolean {
   return check(HasBroker, status).ok;
 }
-/** As a bridge says it. */
+/** The problem that a bridge reports for itself. */
 const HasBroker = z.looseObject({ broker: z.looseObject({ up: z.literal(true) }) });
 
 export async function isRunning({ unit }: Service): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function useUntried({ unit }: Service, releases: Releases, name: st
   return { ok: true, text: `${name} is in use, and was not tried; before it: ${before}` };
 }
 
-/** Takes a version into use on trial, and waits until it is decided. */
+/** Takes a version into use on trial, and waits for the end of the trial. */
 export async function tryOut(service: Service, releases: Releases, name: string): Promise<Result> {
   const before = await releases.current();
   await releases.use(name, { onTrial: true });
@@ -61,7 +61,7 @@ async function begin({ unit }: Service): Promise<void> {
   await run("systemctl", ["restart", "--no-block", unit]);
 }
 
-/** Goes on with a trial that somebody else began, if there is one. */
+/** Goes on with a trial that another process began, if there is one. */
 export async function finishTrial(service: Service, releases: Releases): Promise<void> {
   const to = releases.onTrial ? await releases.current() : undefined;
   if (to === undefined) return;
@@ -69,13 +69,13 @@ export async function finishTrial(service: Service, releases: Releases): Promise
   await decided(service, releases, { to, before: undefined });
 }
 
-/** Waits until a trial is decided; at once where there is none. */
+/** Waits for the end of a trial; returns at once if there is none. */
 export async function decided(
   { name, unit }: Service,
   releases: Releases,
   { to, before }: { to: string; before: string | undefined },
 ): Promise<Result> {
-  // Until the version before is started again, systemd knows how the new one ended.
+  // systemd knows how the new version ended until the version before is started again.
   let why: string | undefined;
   const end = performance.now() + TRIAL_WITHIN_MS;
   while (releases.onTrial) {
@@ -96,13 +96,13 @@ export async function decided(
   return { ok: false, text: `${new_} did not come online; back to ${old}${reason} (journalctl -u ${unit})` };
 }
 
-/** Their versions; of the same version, the bytes tell them apart. */
+/** The names of two versions for a person; if they are equal, with the bytes' hash. */
 function told(one: string, other: string | undefined): [string, string | undefined] {
   if (other === undefined) return [versionOf(one), undefined];
   return versionOf(one) === versionOf(other) ? [one, other] : [versionOf(one), versionOf(other)];
 }
 
-/** @param release its name, as Releases has it */
+/** @param release its name in Releases */
 export function versionOf(release: string): string {
   return release.replace(/-[0-9a-f]{12}$/, "");
 }

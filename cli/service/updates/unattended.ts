@@ -1,6 +1,6 @@
 /**
- * An update that no person at this machine makes: the service asked for it, or its time came. It is done by a unit of
- * root's, and what came of it is left for the service to tell. After a power cut in the middle it goes on.
+ * An update without a person at this machine: the service asked for it, or the timer ran. A unit of root's makes it, and
+ * leaves the outcome for the service to report. After a power cut in the middle it goes on.
  */
 
 import { messageOf } from "@edgecall/node/log.ts";
@@ -13,7 +13,7 @@ import { noteOutcome, readOutcomes, readRequest, takeAway } from "./update-reque
 
 const ONLINE_WITHIN_MS = 60_000;
 
-/** The request is there until what came of it stands on disk: else the power could take both. */
+/** The request stays until the outcome is on disk: otherwise a power cut could lose both. */
 export async function unattended(
   service: Service,
   releases: Releases,
@@ -23,7 +23,7 @@ export async function unattended(
   const isScheduled = !isThere;
   let result: Result;
   try {
-    // A request that cannot be read is from nobody who waits.
+    // Nobody waits for a request that cannot be read.
     if (isThere && id === undefined)
       result = { ok: false, text: "the request cannot be read; nothing was done" };
     else result = await carriedOut(service, releases, { id, isScheduled, say });
@@ -47,7 +47,7 @@ async function carriedOut(
     return await decided(service, releases, { to: begun.to, before: begun.before });
   const underWay = { done: false, ok: false, text: "" };
   await noteOutcome(service, id, underWay);
-  // After a power cut it is started beside this.
+  // After a power cut the service is started at the same time as this.
   await onlineWithin(ONLINE_WITHIN_MS, service);
   return await updateFromGateway(service, releases, {
     onTrial: true,
@@ -58,7 +58,7 @@ async function carriedOut(
   });
 }
 
-/** It is in use, or went back: it was taken into use before the power went. */
+/** True if the version was taken into use before the power cut: it is in use, or went back. */
 async function isDecided(releases: Releases, to: string): Promise<boolean> {
   return (await releases.current()) === to || (await releases.rolledBack()) === to;
 }

@@ -1,8 +1,8 @@
 /**
- * Root's side of an update that the service asked for, or that the timer began: the request, and what came of it.
+ * Root's side of an update that the service asked for, or that the timer began: the request and the outcome.
  *
- * The folder of the request is the service's, which may be anybody's by now. So nothing is taken from it but that an
- * update is wished, and the id of who asks; no link is followed, and nothing is waited for.
+ * The request's folder belongs to the service, which may be compromised. So only the request's existence and its id are used.
+ * No link is followed, and nothing is waited for.
  */
 import { readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { REQUEST_FILE, UPDATE_ID, UpdateOutcomes } from "@edgecall/node/systemd/
 import type { Service } from "../services.ts";
 import { beginningOf } from "../their-file.ts";
 
-/** One character more than an id has. */
+/** One character more than an id, so that a longer text is noticed. */
 const READ_BYTES = 37;
 
-/** An id, or that there is none: then it is the timer's. */
+/** The id of a request; without one the timer began the update. */
 export type Request = { id: string | undefined; isThere: boolean };
 
 export async function readRequest({ places }: Service): Promise<Request> {
@@ -23,7 +23,7 @@ export async function readRequest({ places }: Service): Promise<Request> {
   return { id: text !== undefined && UPDATE_ID.test(text) ? text : undefined, isThere: text !== undefined };
 }
 
-/** @returns undefined: there is nothing; empty where it cannot be read */
+/** @returns undefined when there is no request; an empty text when it cannot be read */
 function requested(path: string): string | undefined {
   try {
     return beginningOf(path, READ_BYTES);
@@ -33,8 +33,8 @@ function requested(path: string): string | undefined {
 }
 
 /**
- * It was dealt with: the unit that looks for it would begin anew. A folder stays, and ends that unit by its limit: what is
- * in a folder could be made to lead elsewhere while it is taken away.
+ * Deletes a request that is done: otherwise the path unit would start again. A folder of that name is not deleted, since its
+ * content could lead elsewhere meanwhile; the unit then ends by its start limit.
  */
 export async function takeAway({ places }: Service): Promise<void> {
   await unlink(join(places.state, REQUEST_FILE)).catch(() => {});
@@ -47,7 +47,7 @@ export async function readOutcomes({ places }: Service): Promise<UpdateOutcomes>
 
 export type Noted = Omit<NonNullable<UpdateOutcomes["scheduled"]>, "at">;
 
-/** @param id of the request; undefined: the timer's */
+/** @param id of the request; undefined: the timer began the update */
 export async function noteOutcome(service: Service, id: string | undefined, noted: Noted): Promise<void> {
   const outcomes = await readOutcomes(service);
   const outcome = { ...noted, at: new Date().toISOString() };

@@ -1,4 +1,4 @@
-/** `edgecall agent update`, `edgecall bridge update`: another version in place of this one; the gateway's, or one that is named. */
+/** `edgecall agent update` and `edgecall bridge update` install another version: the gateway's, or a named one. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type CommandCall, EXIT, UsageError, type Work } from "../../command.ts";
@@ -40,7 +40,7 @@ async function update(service: Service, { positionals, text, flag, io }: Command
   return ok ? EXIT.ok : EXIT.failed;
 }
 
-/** @throws in words for a person */
+/** @throws with a text for a person */
 async function programFrom(source: string, sha256: string | undefined): Promise<Buffer> {
   const isUrl = /^https?:\/\//.test(source);
   if (isUrl && sha256 === undefined) throw new UsageError("--sha256: needed with a URL");
