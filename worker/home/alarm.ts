@@ -1,6 +1,6 @@
 /**
- * Home's one alarm. Each part says when it is due next and what it does then. The alarm stands at the earliest of these
- * times, and when it goes off each part is called.
+ * Home's one alarm. Each part says when it is due next and what it does then. The alarm is set to the earliest of these
+ * times, and when it goes off, each part is called.
  */
 import * as auditOutlet from "./audit/outlet.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
@@ -16,7 +16,7 @@ type AlarmPart = {
   onAlarm(home: HomeContext, now: number): Promise<void> | void;
 };
 
-/** In this order: a question that expired ends its call in other words than silence does. */
+/** The order counts: an expired question and silence end a call with different outcomes. */
 const PARTS: readonly AlarmPart[] = [
   approvals,
   silentCalls,
@@ -32,14 +32,14 @@ const PARTS: readonly AlarmPart[] = [
 
 export class HomeAlarm implements Alarm {
   readonly #home: HomeStores;
-  /** Where the alarm stands, as far as this instance knows: setting it again would be a row for each call. */
+  /** The time that the alarm is set to, as far as this instance knows. Setting it again would be a billed row. */
   #armedAt: number | undefined;
 
   constructor(home: HomeStores) {
     this.#home = home;
   }
 
-  /** An alarm that stands earlier is left: when it goes off, the parts are asked again. */
+  /** An earlier alarm stays: when it goes off, the parts are asked again. */
   async arm(): Promise<void> {
     const now = Date.now();
     const times = PARTS.map((part) => part.nextDue(this.#home, now)).filter((time) => time !== undefined);
@@ -53,7 +53,7 @@ export class HomeAlarm implements Alarm {
     await this.#home.ctx.storage.setAlarm(time);
   }
 
-  /** One part's failure keeps no other from its work. The platform repeats an alarm that throws. */
+  /** A part that throws does not stop the others. The platform repeats an alarm that throws. */
   async onAlarm(home: HomeContext): Promise<void> {
     this.#armedAt = undefined;
     const failures: unknown[] = [];

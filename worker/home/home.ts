@@ -87,7 +87,7 @@ import { Spending } from "./usage/spending.ts";
 import { UsageCounters } from "./usage/usage-counters.ts";
 
 export class Home extends DurableObject<Env> implements HomeApi {
-  /** Undefined: nothing was asked of this home yet that may be stored. */
+  /** Undefined: this home has no tables, since no request yet had anything to store. */
   #opened: OpenHome | undefined;
 
   /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
@@ -144,7 +144,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
     const question = this.#home.questions.get(id);
     const owned = question && ownedBy(this.#home, question, isThere ? viewer : undefined);
-    // A reader of the conversation knows of the question, and is told what is missing. For everybody else it does not exist.
+    // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
     if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
       return { ok: false, status: 404, code: "not_found", message: "no such question" };
     const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);

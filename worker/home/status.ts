@@ -1,4 +1,4 @@
-/** How a home stands right now: for people, and for the next model call of a conversation. */
+/** A home's present state: for people, and for the next model call of a conversation. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";

@@ -1,3 +1,4 @@
+/** The rows of Home's agents, as the bridge reported them, and the roster that follows from them. */
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { AgentView } from "../../api/answers.ts";
@@ -155,7 +156,7 @@ export class Agents {
     this.#stored = undefined;
   }
 
-  /** It counts as offline until the bridge tells of it anew. */
+  /** The agent counts as offline until the bridge reports it anew. */
   setOffline(id: string, reason: string): void {
     this.#sql.exec("UPDATE agent SET online = 0, reason = ? WHERE id = ?", reason, id);
     this.#stored = undefined;
@@ -201,7 +202,7 @@ export class Agents {
     return this.features(id).includes("question");
   }
 
-  /** True if the agent is not edgecall's: it keeps no ledger and tells no features. */
+  /** True if the agent is not edgecall's: it has no ledger and advertises no features. */
   isForeign(id: string): boolean {
     return this.features(id).length === 0;
   }
@@ -282,7 +283,7 @@ export class Agents {
   /** @param bridgeSeenAt null: the bridge is not connected, so no agent is online */
   #rosterAgent(agent: StoredAgent, bridgeSeenAt: number | null): RosterAgent {
     const { advertised, online, reason, lastSeen } = agent;
-    // The bridge receives the heartbeats: while it says online, its own sign of life is the agent's.
+    // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     if (online && bridgeSeenAt !== null)
       return { ...advertised, online, reason: undefined, lastSeen: bridgeSeenAt };
     return {

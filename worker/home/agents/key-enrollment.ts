@@ -104,7 +104,7 @@ export function bridgeRefusal(why: keyof typeof BRIDGE_REFUSALS): Response {
 }
 
 const BRIDGE_REFUSALS = {
-  // Only the owner of that key is told so.
+  // Only the owner of that key gets this answer.
   revoked: ["key_revoked", KEY_REVOKED],
   used: [STALE_TOKEN, "the bridge's token was used before"],
   unsigned: ["unauthorized", UNSIGNED_BRIDGE],

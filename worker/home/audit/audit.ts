@@ -12,7 +12,7 @@ import { logError } from "../../log.ts";
 import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
 import { type OutletPlace, OutletRow } from "./outlet-row.ts";
 
-/** A device's clock may be ahead by so much; else none of its lines is newer than the row that brought it. */
+/** A device's clock may be ahead by so much. Apart from that, no line is newer than its row. */
 const CLOCK_AHEAD_MS = 86_400_000;
 /** Characters of rows that are taken out at once. One row has at most 100 lines of 4,096. */
 const PAGE_CHARS = 128_000;

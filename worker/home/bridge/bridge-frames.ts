@@ -25,10 +25,10 @@ import { verifyPresence } from "../agents/verify-presence.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
 import { acknowledgeReport, dismissReport, greetAgent, sendNotice } from "../calls/commands.ts";
-import { deliverJobs, expectJob, resend } from "../calls/dispatch.ts";
+import { expectJob, resend } from "../calls/dispatch.ts";
 import { hasReported, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
-import { settleByGateway, settleFromReport, settleLate } from "../calls/outcome-delivery.ts";
+import { deliverNow, settleByGateway, settleFromReport, settleLate } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 
@@ -267,7 +267,7 @@ export class BridgeFrames {
     if (call.agent !== agent) return;
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
-    // A job brings its pictures after its call was answered.
+    // A job uploads its pictures after its call was answered.
     if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
     if (call.outcome) return;
     if (event.value.type === "question") {
@@ -277,7 +277,7 @@ export class BridgeFrames {
     this.#onSignOfLife(call);
     if (event.value.type === "accepted") return this.#onAccepted(call);
     if (event.value.type !== "progress" || event.value.text === undefined) return;
-    // Only clients that watch right now see it, and nobody stores it: the result has what counts.
+    // Only clients that watch right now see it, and it is not stored: the result has what counts.
     const { tool, text: output } = event.value;
     if (call.conversation === null) return notifyWatchers(ctx, id, { news: "progress", text: output });
     const sent = conversationOf(env, call.conversation).progress(call.lateFor ?? id, tool, output);
@@ -297,14 +297,14 @@ export class BridgeFrames {
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     const { keys } = this.#home;
-    // An agent that is not served did nothing here, and whoever holds the broker could push all other lines out of the record.
+    // An agent that is not served did nothing here. If its lines counted, anybody on the broker could push all others out of the record.
     if (!keys.serves(agent)) return;
     keys.storeCounters(agent);
     addToRecord(this.#home, agent, id, batch.value.lines);
     await acknowledgeReport(this.#home, id, agent, undefined);
   }
 
-  /** A device has a file that is too large for the broker, and is told where to upload it. */
+  /** A device has a file that is too large for the broker, and learns where to upload it. */
   async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
     const { env, bridge, name } = this.#home;
     const place = { home: name, conversation: placeOf(call, name), principal: call.caller.principal };
@@ -408,7 +408,7 @@ export class BridgeFrames {
     if (!isFirst) await settleLate(home, call, outcome);
     await closeQuestions(home, call.id);
     // Jobs that have ended could not be delivered before this.
-    if (jobs.length > 0) await deliverJobs(home, jobs);
+    if (jobs.length > 0) await deliverNow(home, jobs);
   }
 
   #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {

@@ -2,7 +2,7 @@
  * The bridge's socket at Home: who is connected, whether it still lives, and which of two wins.
  *
  * Sockets are accepted with the hibernation API, so an idle home costs nothing. `ping` is answered by the
- * runtime without waking the object. Its time-stamp tells a dead line, since a socket may report OPEN long after
+ * runtime without waking the object. Its time-stamp shows a dead line, since a socket may report OPEN long after
  * its peer is gone (workerd#1187).
  */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
@@ -78,7 +78,7 @@ export class BridgeSocket {
     return attachmentOf(socket).connectedAt;
   }
 
-  /** Makes a socket the bridge. The newest wins; an older one is told, and stays away. */
+  /** Makes a socket the bridge. The newest wins. An older one is closed with that reason, and stays away. */
   welcome(socket: WebSocket, features: readonly string[] = []): void {
     for (const other of this.#ctx.getWebSockets(TAG)) {
       if (other !== socket && attachmentOf(other).welcomed)

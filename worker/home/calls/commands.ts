@@ -8,7 +8,7 @@ import type { CallFlags, LedgerCall } from "./ledger.ts";
 /** A `cancel` or an `ack` that is older than this is useless. */
 const NOTICE_LIFE_MS = 60_000;
 /** The caller of what Home sends on its own. */
-export const GATEWAY: Caller = { principal: "gateway", role: "member", channel: "gateway" };
+export const GATEWAY_CALLER: Caller = { principal: "gateway", role: "member", channel: "gateway" };
 
 export type Command = Pick<LedgerCall, "agent" | "command" | "payload" | "id" | "caller" | "n"> & {
   flags?: CallFlags;
@@ -31,7 +31,7 @@ export async function encodeCommand(
   const { agent, n } = command;
   const base = { command: command.command, payload: command.payload, request_id: command.id };
   const boot_id = keys.bootOf(agent);
-  // An agent of ours that has just started has told no features yet. With a key it accepts only signed commands.
+  // An agent of ours that has just started has not advertised its features yet. With a key it accepts only signed commands.
   if (boot_id === undefined && agents.isForeign(agent)) return JSON.stringify(base);
   const left = Math.max(0, Math.round(expiresInMs));
   const { watch, tainted } = command.flags ?? {};
@@ -76,7 +76,7 @@ export async function greetAgent(
   home: HomeContext,
   { id, online }: { id: string; online: boolean },
 ): Promise<void> {
-  if (online) await sendNotice(home, { agent: id, caller: GATEWAY }, "gateway", { version: VERSION });
+  if (online) await sendNotice(home, { agent: id, caller: GATEWAY_CALLER }, "gateway", { version: VERSION });
 }
 
 /** The report is stored: the bridge and, if it knows this notice, the agent may forget it. */
@@ -87,12 +87,12 @@ export async function acknowledgeReport(
   caller: Caller | undefined,
 ): Promise<void> {
   const now = Date.now();
-  const recipient = { agent, caller: caller ?? GATEWAY };
+  const recipient = { agent, caller: caller ?? GATEWAY_CALLER };
   const payload = await encodeNotice(home, recipient, "ack", { request_id: id }, now);
   home.bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
 }
 
-/** A report that is not verified: the bridge may forget it. The agent is told nothing. */
+/** A report that is not verified: the bridge may forget it. The agent gets no ack. */
 export function dismissReport({ bridge }: HomeContext, id: string, agent: string): void {
   bridge.send({ t: "ack", id, agent }, Date.now());
 }

@@ -9,9 +9,9 @@ import { ago } from "../../api/roster.ts";
 import { logInfo } from "../../log.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
-import { encodeCommand, GATEWAY, sendNotice } from "./commands.ts";
+import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import { type CallFlags, JOB, type LedgerCall, type NewCall, OPEN_MAX } from "./ledger.ts";
-import { deliverNow, noteSettled } from "./outcome-delivery.ts";
+import { noteSettled } from "./outcome-delivery.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
@@ -23,7 +23,7 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
 
 /**
  * The agent, if it can be called right now; else why not, in words.
- * @param action its tool; undefined: something else is asked of it
+ * @param action the tool to be called; undefined: the agent is to do something else
  */
 export function reach({ agents, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
   const now = Date.now();
@@ -141,12 +141,6 @@ export async function expectJob(
   return true;
 }
 
-/** Results of jobs that ended before the call that began them can be delivered from now on. */
-export async function deliverJobs(home: HomeContext, tokens: readonly string[]): Promise<void> {
-  deliverNow(home, tokens);
-  await home.alarm.arm();
-}
-
 /** Sends the open calls once more, after the bridge or this agent came back. */
 export async function resend(home: HomeContext, agentId: string | undefined): Promise<void> {
   const now = Date.now();
@@ -251,7 +245,7 @@ async function cancelEarly(home: HomeContext, id: string, conversation: string, 
     idempotent: true,
   };
   const call = home.ledger.add(
-    { id, conversation, agent: NO_AGENT, caller: GATEWAY, order },
+    { id, conversation, agent: NO_AGENT, caller: GATEWAY_CALLER, order },
     0,
     "waiting",
     now,

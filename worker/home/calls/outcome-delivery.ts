@@ -59,7 +59,7 @@ export async function settleByGateway(
   return true;
 }
 
-/** A report that comes after the call was given up: it replaces what was said then. */
+/** A report that comes after the call was given up replaces the outcome of then. */
 export async function settleLate(
   home: HomeContext,
   call: LedgerCall,
@@ -104,9 +104,13 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   }
 }
 
-/** These are due at the next alarm, however often their delivery failed. */
-export function deliverNow({ deliveryRetries }: HomeContext, ids: readonly string[]): void {
+/** The next alarm, at once, delivers what is stored of these calls, however often their delivery failed. */
+export async function deliverNow(
+  { deliveryRetries, alarm }: HomeContext,
+  ids: readonly string[],
+): Promise<void> {
   for (const id of ids) deliveryRetries.remove(id);
+  await alarm.arm();
 }
 
 /** The conversation asks Home for what it still waits for, so nobody is left without an answer. */

@@ -1,6 +1,6 @@
 /**
  * Calls that nobody answers. A device that stays silent until a call's deadline ends it, and so does a bridge whose line is
- * dead, sooner. Home then settles the call itself, with an outcome that says what is known.
+ * dead, sooner. Home then settles the call itself, with an outcome that states what is known.
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";

@@ -79,7 +79,7 @@ export class DeviceCodes {
     const hash = await hashOf(end);
     const row = this.#row(finderOf(end), now);
     if (!row || row.tries >= TRIES_MAX) return undefined;
-    // Hashes are compared, so the time that it takes tells nothing of use.
+    // The time of comparing two hashes tells an attacker nothing of use.
     if (row.secret_hash !== hash) {
       this.#sql.exec("UPDATE device_code SET tries = tries + 1 WHERE finder = ?", row.finder);
       return undefined;

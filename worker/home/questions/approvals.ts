@@ -20,7 +20,7 @@ import type { LedgerCall, NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 
-/** How long an approval that the gateway asks for stays open. A device's question says so itself. */
+/** How long an approval that the gateway asks for stays open. A device's question has its own time. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** The device asks again every minute until it has its answer, and then gets it again. */
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -88,7 +88,7 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
   // The same call came again, or was cancelled, meanwhile.
   const known = home.ledger.get(newCall.id);
   if (known) return known.endsAt;
-  // No await between call and question: without its question the call would wait for nobody.
+  // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
   await ask(home, call, {
     id: crypto.randomUUID(),

@@ -30,7 +30,7 @@ type QuestionRow = {
 
 const KEEP_CLOSED_MS = 48 * 3_600_000;
 
-/** The tag of sockets that are told when the set of open questions changes. */
+/** The tag of sockets that get a message when the set of open questions changes. */
 const SUBSCRIBERS = "questions";
 
 export class Questions {
@@ -155,7 +155,7 @@ export class Questions {
     this.#notifySubscribers();
   }
 
-  /** Closed ones are kept as long, from their end on, as the calls that they belong to. */
+  /** Deletes closed questions, as long after their end as the calls that they belong to. */
   prune(now: number): void {
     this.#sql.exec("DELETE FROM question WHERE answered_at < ?", now - KEEP_CLOSED_MS);
   }

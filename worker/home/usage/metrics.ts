@@ -1,4 +1,4 @@
-/** A home's page for Prometheus: its counters, and how it stands right now. */
+/** A home's page for Prometheus: its counters and its present state. */
 import { exposition, type MetricFamily, type Sample } from "@edgecall/core/metrics/exposition.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
