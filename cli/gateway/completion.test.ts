@@ -48,10 +48,10 @@ test.each([
 });
 
 test.each([
-  ["agent ''", "uninstall:take"],
+  ["agent ''", "uninstall:remove"],
   ["bridge doctor --j", "--json:"],
-  ["logs --agent pi --fo", "--follow:go"],
-  ["sta", "status:gateway,"],
+  ["logs --agent pi --fo", "--follow:show"],
+  ["sta", "status:show"],
 ])("zsh describes its suggestions for %s", { tags: ["needs/zsh"] }, (words, offer) => {
   // zsh's own completion needs a terminal, so the test looks at what our function passes to it.
   const script = `compdef() { }; _describe() { print -l -- "\${(@P)2}" }
