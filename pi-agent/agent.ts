@@ -39,7 +39,7 @@ import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
 import { unavailableOf } from "./skills/skill-file.ts";
 import type { Unavailable } from "./toolbox/group.ts";
-import type { Later } from "./toolbox/places.ts";
+import type { CurrentState } from "./toolbox/places.ts";
 import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
 import { openToolbox } from "./toolbox/toolbox.ts";
 
@@ -82,14 +82,22 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const settings = await withRelay(given);
   const { log } = options;
   const profile = await Profile.open(settings.stateDir, log);
-  const current = () => tuned(settings, profile.taught.agent);
-  const later: Later = {
-    llm: () => current().llm,
-    limits: () => current().limits,
-    tools: () => catalog.registry.all(),
-    guides: () => catalog.skills.guides,
+  const inForce = () => tuned(settings, profile.taught.agent);
+  const state: CurrentState = {
+    get llm() {
+      return inForce().llm;
+    },
+    get limits() {
+      return inForce().limits;
+    },
+    get tools() {
+      return catalog.registry.all();
+    },
+    get guides() {
+      return catalog.skills.guides;
+    },
   };
-  const toolbox = await (options.toolbox ?? openToolbox)(settings, later, options.tools, log);
+  const toolbox = await (options.toolbox ?? openToolbox)(settings, state, options.tools, log);
   const catalog = new ToolCatalog(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
   const bootId = randomUUID();
   const { signer, verifier } = await openKeys(settings, bootId, log);

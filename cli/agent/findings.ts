@@ -177,13 +177,8 @@ function sandboxFinding(
 type Offered = { tools: readonly string[]; unavailable: ReadonlyArray<{ name: string; why: string }> };
 
 async function triedHere(settings: Settings): Promise<Offered> {
-  const later = {
-    llm: () => settings.llm,
-    limits: () => settings.limits,
-    tools: () => [],
-    guides: () => [],
-  };
-  const toolbox = await openToolbox(settings, later);
+  const { llm, limits } = settings;
+  const toolbox = await openToolbox(settings, { llm, limits, tools: [], guides: [] });
   const { tools, skipped } = toolbox.skills.current;
   const offered = {
     tools: [...toolbox.tools.map(({ name }) => name), ...tools.map(({ tool }) => tool.name)],

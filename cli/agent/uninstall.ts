@@ -8,7 +8,7 @@ export function uninstall(call: CommandCall): Promise<number> {
   return uninstallService(
     {
       service: AGENT,
-      kept: "record, files, skills",
+      stored: "record, files, skills",
       // The service's mount of /proc has ended with it, so this is an empty folder.
       also: async () => {
         await rmdir(PROC_DIR).catch(() => {});

@@ -5,6 +5,6 @@ import { uninstallService } from "../service/uninstall.ts";
 import { removeBroker } from "./own-broker.ts";
 
 export function uninstall(call: CommandCall): Promise<number> {
-  const kept = "its key, the broker's logins and messages";
-  return uninstallService({ service: BRIDGE, kept, also: removeBroker }, call);
+  const stored = "its key, the broker's logins and messages";
+  return uninstallService({ service: BRIDGE, stored, also: removeBroker }, call);
 }

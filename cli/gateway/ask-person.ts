@@ -48,14 +48,14 @@ const SHOWN = { chars: 2_000, lines: 40 };
 
 /** Turns typed text into an answer for the gateway; undefined: it is no answer. */
 export function readAnswer({ approval, options }: Question, line: string): string | undefined {
-  const said = line.trim();
+  const typed = line.trim();
   if (approval) {
-    if (/^(y|yes|a|approve)$/i.test(said)) return "approve";
-    return /^(n|no|d|deny)$/i.test(said) ? "deny" : undefined;
+    if (/^(y|yes|a|approve)$/i.test(typed)) return "approve";
+    return /^(n|no|d|deny)$/i.test(typed) ? "deny" : undefined;
   }
-  if (options.length === 0) return said || undefined;
-  const chosen = /^\d{1,3}$/.test(said) ? options[Number(said) - 1] : undefined;
-  return chosen ?? options.find((option) => option.toLowerCase() === said.toLowerCase());
+  if (options.length === 0) return typed || undefined;
+  const chosen = /^\d{1,3}$/.test(typed) ? options[Number(typed) - 1] : undefined;
+  return chosen ?? options.find((option) => option.toLowerCase() === typed.toLowerCase());
 }
 
 function wanted({ approval, options }: Question, seen: boolean): string {

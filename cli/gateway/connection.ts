@@ -34,15 +34,15 @@ export function configFile(env: CommandCall["env"]): string {
 /** @throws with a text for a person that says what to do */
 export function readConnection(env: CommandCall["env"]): Connection {
   const file = configFile(env);
-  const kept = readKept(file);
-  const url = env.EDGECALL_URL ? gatewayUrl(env.EDGECALL_URL) : kept?.url;
+  const stored = readStored(file);
+  const url = env.EDGECALL_URL ? gatewayUrl(env.EDGECALL_URL) : stored?.url;
   if (url === undefined) throw new Error(`no gateway is known here: ${LOGIN}`);
   const from = env.EDGECALL_URL ? "EDGECALL_URL" : file;
   if (env.EDGECALL_TOKEN) return { url, token: wellFormed(env.EDGECALL_TOKEN, "EDGECALL_TOKEN"), from };
-  if (kept === undefined || kept.url !== url) {
+  if (stored === undefined || stored.url !== url) {
     throw new Error(`no token for ${url} is known here: ${LOGIN}`);
   }
-  return { url, token: wellFormed(kept.token, file), from };
+  return { url, token: wellFormed(stored.token, file), from };
 }
 
 /** @throws with a text for a person when this is no gateway's address */
@@ -83,7 +83,7 @@ export function forgetConnection(env: CommandCall["env"]): string {
   return file;
 }
 
-function readKept(file: string): { url: string; token: string } | undefined {
+function readStored(file: string): { url: string; token: string } | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");

@@ -126,7 +126,7 @@ function unreachableWords(error: unknown, signal: AbortSignal | undefined): stri
   if (signal?.aborted) return "no answer in time: is the network up?";
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const reason = cause instanceof Error ? cause.message : String(cause);
   switch (code) {
     case "ECONNREFUSED":
       return "nothing listens there: is the gateway running, and is the address right?";
@@ -146,6 +146,6 @@ function unreachableWords(error: unknown, signal: AbortSignal | undefined): stri
     default:
       return /CERT|SELF_SIGNED|ALTNAME/.test(code)
         ? `its certificate is not trusted (${code}): is the address right?`
-        : `${said || "no answer"} ${code}`.trim();
+        : `${reason || "no answer"} ${code}`.trim();
   }
 }

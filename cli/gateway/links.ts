@@ -87,14 +87,14 @@ export function findBridge({ bridge }: Status): Finding {
  * shows how it is.
  * @param heard true if an agent answered, or the bridge counts one as online
  */
-export function findBroker(agents: readonly Agent[], heard: boolean): Finding {
+export function findBroker(agents: readonly Agent[], isReached: boolean): Finding {
   const link = "broker";
   if (agents.some(({ reason }) => reason === BROKER_UNREACHABLE)) {
     const todo =
       "at home: does it run (systemctl status mosquitto); are the bridge's MQTT_URL and password right?";
     return { link, is: "wrong", says: "the bridge does not reach it", todo };
   }
-  if (heard) return { link, is: "fine", says: "carries what agents say" };
+  if (isReached) return { link, is: "fine", says: "carries what agents say" };
   const todo = "at home: curl http://BRIDGE:8788/readyz tells whether the bridge has it";
   return { link, is: "left", says: "cannot be told from here: no agent is heard over it", todo };
 }

@@ -115,7 +115,7 @@ function tableShower(out: (text: string) => void, width: number | undefined, pai
 }
 
 function rowOf(line: AuditLine): string[] {
-  const said = JSON.stringify(line.parameters) ?? "";
+  const parameters = JSON.stringify(line.parameters) ?? "";
   const approval = line.approval && (line.approval.approved ? "approved" : "not approved");
   const by = [line.caller.principal, approval].filter(Boolean).join(", ");
   return [
@@ -124,6 +124,6 @@ function rowOf(line: AuditLine): string[] {
     line.exit_code === null ? "" : String(line.exit_code),
     String(Math.round(line.elapsed_ms)),
     by,
-    line.error === undefined ? said : `${line.error}  ${said}`,
+    line.error === undefined ? parameters : `${line.error}  ${parameters}`,
   ];
 }

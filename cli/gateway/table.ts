@@ -71,12 +71,12 @@ function sum(numbers: readonly number[]): number {
 
 function cut(text: string, width: number): string {
   if (cellWidth(text) <= width) return text;
-  let kept = "";
+  let shortened = "";
   for (const character of text) {
-    if (cellWidth(kept + character) > width - 1) break;
-    kept += character;
+    if (cellWidth(shortened + character) > width - 1) break;
+    shortened += character;
   }
-  return `${kept}…`;
+  return `${shortened}…`;
 }
 
 /** East Asian text and emoji take two columns. Joiners and accents take none. */

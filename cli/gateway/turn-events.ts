@@ -71,7 +71,7 @@ export async function* turnEvents(
         yield { event: "turn", turn };
       }
       if (!response.body) throw new GatewayError("foreign", `${gateway.url} sent no events`);
-      for await (const { event, data, id } of sentEvents(response.body, () => line.heard())) {
+      for await (const { event, data, id } of sentEvents(response.body, () => line.received())) {
         tries = 0;
         if (id !== undefined) seen = id;
         const read = readEvent(event, data);
@@ -105,7 +105,7 @@ class Line {
     this.#timer = this.#start();
   }
 
-  heard(): void {
+  received(): void {
     clearTimeout(this.#timer);
     this.#timer = this.#start();
   }

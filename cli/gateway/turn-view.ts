@@ -19,7 +19,7 @@ export type TurnViewOptions = {
 export class TurnView {
   readonly #o: TurnViewOptions;
   /** Text of the step that is being shown. */
-  #said = "";
+  #shown = "";
   /** Some text of this step did not come, so the shown text is incomplete. */
   #gap = false;
   /** The cursor is behind a text without a line break. */
@@ -60,7 +60,7 @@ export class TurnView {
   /** Shows the answer, unless it is already shown. Problems go to `err`. */
   finish(turn: Turn): void {
     const answer = printable(turn.answer ?? "").trim();
-    const stands = !this.#gap && this.#said.trim() === answer && answer !== "";
+    const stands = !this.#gap && this.#shown.trim() === answer && answer !== "";
     this.#endStep();
     if (turn.status === "done" && !stands) this.#o.io.out(`${this.#o.io.terminal ? answer : turn.answer}\n`);
     for (const notice of turn.notices ?? []) this.say(`note: ${printableLine(notice)}`);
@@ -76,8 +76,8 @@ export class TurnView {
 
   #delta(text: string, at: number): void {
     if (!this.#o.streams) return;
-    if (at !== this.#said.length) this.#gap = true;
-    this.#said += text;
+    if (at !== this.#shown.length) this.#gap = true;
+    this.#shown += text;
     const shown = printable(text);
     if (shown === "") return;
     this.#o.io.out(shown);
@@ -99,14 +99,14 @@ export class TurnView {
   }
 
   #reset(): void {
-    if (this.#said !== "") this.#tell("dim", "… again:");
-    this.#said = "";
+    if (this.#shown !== "") this.#tell("dim", "… again:");
+    this.#shown = "";
     this.#gap = false;
   }
 
   #endStep(): void {
     this.#endLine();
-    this.#said = "";
+    this.#shown = "";
     this.#gap = false;
   }
 

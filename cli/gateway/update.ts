@@ -127,10 +127,10 @@ class AgentUpdate {
         method: "POST",
         body: { command: "tool", payload },
       });
-      const said = first.payload ?? (await this.#reportOf(first.request_id));
-      if (said.status !== "accepted" || said.job === undefined) return outcomeOf(said);
+      const result = first.payload ?? (await this.#reportOf(first.request_id));
+      if (result.status !== "accepted" || result.job === undefined) return outcomeOf(result);
       this.#call.io.err(`${printableLine(this.#agent, 64)} has begun\n`);
-      return outcomeOf(await this.#reportOf(said.job));
+      return outcomeOf(await this.#reportOf(result.job));
     } finally {
       ended.abort();
       await asking;

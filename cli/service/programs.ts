@@ -1,7 +1,7 @@
 /** Runs programs of the system: systemctl, useradd and the like. */
 import { spawn } from "node:child_process";
 
-export type Said = { code: number; out: string; err: string };
+export type Finished = { code: number; out: string; err: string };
 
 /** The default time limit of a program. */
 const WITHIN_MS = 60_000;
@@ -11,7 +11,7 @@ export function run(
   program: string,
   args: readonly string[],
   { within = WITHIN_MS, env }: { within?: number; env?: NodeJS.ProcessEnv } = {},
-): Promise<Said> {
+): Promise<Finished> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -19,15 +19,15 @@ export function run(
       killSignal: "SIGKILL",
       ...(env && { env }),
     });
-    const said: Said = { code: 127, out: "", err: "" };
+    const result: Finished = { code: 127, out: "", err: "" };
     child.stdout.on("data", (chunk: Buffer) => {
-      said.out += chunk;
+      result.out += chunk;
     });
     child.stderr.on("data", (chunk: Buffer) => {
-      said.err += chunk;
+      result.err += chunk;
     });
-    child.on("error", (error) => resolve({ ...said, err: error.message }));
-    child.on("close", (code) => resolve({ ...said, code: code ?? 1 }));
+    child.on("error", (error) => resolve({ ...result, err: error.message }));
+    child.on("close", (code) => resolve({ ...result, code: code ?? 1 }));
   });
 }
 

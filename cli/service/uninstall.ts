@@ -13,13 +13,13 @@ import { GATEWAY_FILE } from "./updates/gateway-pin.ts";
 export type Uninstall = {
   service: Service;
   /** A description of the content of its state folder. */
-  kept: string;
+  stored: string;
   /** Removes further things. @param purge removes stored data too @returns what was removed, for a person */
   also(purge: boolean): Promise<readonly string[]>;
 };
 
 export async function uninstallService(
-  { service, kept, also }: Uninstall,
+  { service, stored, also }: Uninstall,
   { flag, io }: CommandCall,
 ): Promise<number> {
   if (flag("purge") && flag("keep")) throw new UsageError("give either --purge or --keep");
@@ -31,7 +31,7 @@ export async function uninstallService(
   const hadService = ofSystemd.some((path) => existsSync(path));
   const hadPrograms = existsSync(places.programs);
   const itsOwn = [settings, state].filter((path) => existsSync(path));
-  const purge = flag("purge") || (!flag("keep") && (await wantsPurge(service, kept)));
+  const purge = flag("purge") || (!flag("keep") && (await wantsPurge(service, stored)));
   await stopUpdateUnits(service);
   await run("systemctl", ["disable", "--now", "--quiet", unit]);
   for (const path of ofSystemd) await rm(path, { recursive: true, force: true });
@@ -64,17 +64,19 @@ export async function uninstallService(
 }
 
 /** Describes what was removed and kept. After half an install, things that did not exist are not mentioned. */
-function whatCameOfIt(unit: string, gone: readonly string[], kept: readonly string[]): string {
+function whatCameOfIt(unit: string, removed: readonly string[], left: readonly string[]): string {
   const first =
-    gone.length > 0 ? `uninstalled. Taken away: ${gone.join(", ")}` : "nothing of it was installed here";
-  return `${unit}: ${first}${kept.length > 0 ? `. Kept, for another install: ${kept.join(" and ")}` : ""}\n`;
+    removed.length > 0
+      ? `uninstalled. Taken away: ${removed.join(", ")}`
+      : "nothing of it was installed here";
+  return `${unit}: ${first}${left.length > 0 ? `. Kept, for another install: ${left.join(" and ")}` : ""}\n`;
 }
 
 /** Asks a person, if there is one. Otherwise nothing is removed that cannot be made again. */
-async function wantsPurge({ places: { settings, state } }: Service, kept: string): Promise<boolean> {
+async function wantsPurge({ places: { settings, state } }: Service, stored: string): Promise<boolean> {
   if (process.stdin.isTTY !== true || (!existsSync(state) && !existsSync(settings))) return false;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await asking.question(`Remove ${settings} and ${state} (${kept}) too? [y/N] `);
+  const answer = await asking.question(`Remove ${settings} and ${state} (${stored}) too? [y/N] `);
   asking.close();
   return /^y(es)?$/i.test(answer.trim());
 }

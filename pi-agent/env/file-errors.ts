@@ -60,9 +60,9 @@ export function gitFolder(path: string): FileError {
 }
 
 /** The device itself needs room for its record, its log and updates. */
-export function diskFull(path: string, free: number, kept: number): FileError {
+export function diskFull(path: string, free: number, reserve: number): FileError {
   return new FileError("io", {
-    text: `'${printablePath(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(kept)} are kept free (min_free_mb in [tools]). Nothing was changed.`,
+    text: `'${printablePath(path)}' was not written: ${megabytes(free)} are free on its disk, and ${megabytes(reserve)} are kept free (min_free_mb in [tools]). Nothing was changed.`,
     advice: "Tell the user, or delete what is not needed.",
   });
 }

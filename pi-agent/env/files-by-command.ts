@@ -94,8 +94,8 @@ export function filesByCommand(exec: ExecOps, place: CommandPlace): FileOps {
     },
 
     async target(path, { signal } = {}) {
-      const said = text(await run({ operation: "target", path, access: "write", signal }));
-      return { path, real: said.slice(2), link: said[1] === "l", git: said[0] === "g" };
+      const target = text(await run({ operation: "target", path, access: "write", signal }));
+      return { path, real: target.slice(2), link: target[1] === "l", git: target[0] === "g" };
     },
 
     async canonical(path, access, { signal } = {}) {
@@ -133,7 +133,8 @@ async function runScript(
     signal?.throwIfAborted();
     throw new FileError("io", `'${path}': the operation was stopped.`);
   }
-  if (ran.exitCode !== 0) throw failure(ran.exitCode, { path, access, place, said: text(words.bytes()) });
+  if (ran.exitCode !== 0)
+    throw failure(ran.exitCode, { path, access, place, errorText: text(words.bytes()) });
   if (output.total > OUTPUT_MAX_BYTES)
     throw new FileError("too_large", `'${path}' has more than ${OUTPUT_MAX_BYTES} bytes; read it in parts.`);
   return output.bytes();
@@ -153,7 +154,12 @@ function locate(place: CommandPlace, path: string, access: Access): string {
 
 function failure(
   exitCode: number | null,
-  { path, access, place, said }: { path: string; access: Access; place: CommandPlace; said: string },
+  {
+    path,
+    access,
+    place,
+    errorText,
+  }: { path: string; access: Access; place: CommandPlace; errorText: string },
 ): FileError {
   const known: Record<number, ScriptFailure | undefined> = SCRIPT_FAILURES;
   switch (exitCode === null ? undefined : known[exitCode]) {
@@ -172,23 +178,23 @@ function failure(
     case "git":
       return gitFolder(path);
     case "denied":
-      return asSystem("EACCES", path, access, said);
+      return asSystem("EACCES", path, access, errorText);
     case "not-empty":
-      return asSystem("ENOTEMPTY", path, access, said);
+      return asSystem("ENOTEMPTY", path, access, errorText);
     case "changed":
       return changedMeanwhile(path);
     case "too-many-links":
-      return asSystem("ELOOP", path, access, said);
+      return asSystem("ELOOP", path, access, errorText);
     case "incomplete":
-      return asSystem(/No space left|quota/i.test(said) ? "ENOSPC" : "EIO", path, access, said);
+      return asSystem(/No space left|quota/i.test(errorText) ? "ENOSPC" : "EIO", path, access, errorText);
     case undefined:
-      return asSystem("EIO", path, access, `exit code ${exitCode}: ${said}`);
+      return asSystem("EIO", path, access, `exit code ${exitCode}: ${errorText}`);
   }
 }
 
 /** Converts the failure to the same error as on this machine. */
-function asSystem(code: string, path: string, access: Access, said: string): FileError {
-  return systemError(Object.assign(new Error(said.slice(0, 500)), { code }), path, access);
+function asSystem(code: string, path: string, access: Access, errorText: string): FileError {
+  return systemError(Object.assign(new Error(errorText.slice(0, 500)), { code }), path, access);
 }
 
 /** Removes the temporary file that a stopped write may have left. */

@@ -40,8 +40,8 @@ async function versionAction(
   if (payload.action !== "rollback") return undefined;
   const { version } = payload;
   if (!Number.isInteger(version)) {
-    const kept = profile.history().map((one) => one.version);
-    return failed(`missing version: right would be one of: ${kept.join(", ")}`);
+    const versions = profile.history().map((one) => one.version);
+    return failed(`missing version: right would be one of: ${versions.join(", ")}`);
   }
   const change = await profile.back(version as number);
   if (!change.ok) return failed(change.error);

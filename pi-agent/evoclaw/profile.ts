@@ -94,8 +94,8 @@ export class Profile {
       if (version === this.version) return this.#stored;
       const found = this.#stored.earlier.find((one) => one.version === version);
       if (found) return found;
-      const kept = this.history().map((one) => one.version);
-      return `version: there is no version ${version} here; right would be one of: ${kept.join(", ")}`;
+      const versions = this.history().map((one) => one.version);
+      return `version: there is no version ${version} here; right would be one of: ${versions.join(", ")}`;
     });
   }
 

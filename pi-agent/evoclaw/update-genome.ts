@@ -36,7 +36,11 @@ async function set(value: unknown, device: Device): Promise<Reply> {
     withGenome(now, genome as Genome, changes, device),
   );
   if (!change.ok) return failed(change.error);
-  return succeeded({ status: "genome_updated", ...told(genome as Genome, device), version: change.version });
+  return succeeded({
+    status: "genome_updated",
+    ...genomeReply(genome as Genome, device),
+    version: change.version,
+  });
 }
 
 /** @param changes the genome's `agent`: this agent's own keys; absent = unchanged */
@@ -61,7 +65,7 @@ function withGenome(
   return { strategies, agent: agent.value, genome };
 }
 
-function told(genome: Genome, device: Device): Record<string, unknown> {
+function genomeReply(genome: Genome, device: Device): Record<string, unknown> {
   const { risk_tolerance, verbosity, autonomy } = genome.behavior;
   const notes = notesOn(genome, device);
   return {

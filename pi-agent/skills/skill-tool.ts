@@ -151,8 +151,8 @@ function resultOf(name: string, ran: Ran, output: ProgramOutput): ToolResult {
   if (refused !== undefined) return faultResult("tool_failed", failure(`said: ${refused}`, ""), { details });
   return textResult(stdout.trim() === "" ? "(no output)" : stdout, details);
 
-  function failure(what: string, said = stdout): string {
-    const parts = [`Error: Tool '${name}' ${what}.`, stderr, said];
+  function failure(what: string, text = stdout): string {
+    const parts = [`Error: Tool '${name}' ${what}.`, stderr, text];
     return parts
       .map((part) => part.trim())
       .filter(Boolean)

@@ -47,13 +47,13 @@ import { question } from "../tools/session/question.ts";
 import { todo } from "../tools/session/todo.ts";
 import { alone, always, type Group, group, missing } from "./group.ts";
 import { pageAndPictureGroups } from "./pages-and-pictures.ts";
-import type { Later, MachinePlaces, Places } from "./places.ts";
+import type { CurrentState, MachinePlaces, Places } from "./places.ts";
 
 /** All groups except those of the machine itself. */
 export function workGroups(
   places: Places,
   settings: ToolSettings,
-  later: Pick<Later, "llm">,
+  state: Pick<CurrentState, "llm">,
   closing: (close: () => Promise<void>) => void,
 ): Group[] {
   const { environment } = places.work;
@@ -61,7 +61,7 @@ export function workGroups(
     ...fileGroups(environment, places, settings),
     ...shellGroups(environment, places, settings),
     ...webGroups(settings),
-    ...pageAndPictureGroups(environment, settings, later, closing),
+    ...pageAndPictureGroups(environment, settings, state, closing),
     alone(nodes(places.nodes, environment), () => nodesMissing(places.local.exec)),
     always([question(), ...todo(places)]),
   ];

@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 /** They are never called, so they need nothing to work with. */
-const later = { llm: () => undefined, limits: () => limits, tools: () => [], guides: () => [] };
 const limits = { maxModelCalls: 1, maxFailedBatches: 1, maxParallel: 1 };
+const state = { llm: undefined, limits, tools: [], guides: [] };
 /** With everything that is off by default. */
 const { settings } = readSettings(
   'agent_id = "x"\n[tools]\nskills_path = "none"\n[tools.web]\nenabled = true\nbrave_api_key = "k"',
@@ -58,12 +58,12 @@ async function everyTool(): Promise<Tool[]> {
         nodes: await Nodes.open(join(folder, "nodes.json")),
       },
       settings.tools,
-      later,
+      state,
       (close) => closing.push(close),
     ),
   ];
   const made = await Promise.all(groups.map((group) => group.make()));
-  return [...made.flat(), task(later), skill(later.guides)];
+  return [...made.flat(), task(state), skill(state)];
 }
 
 /** The first and the third to fifth cell, which can be compared. */
@@ -109,7 +109,7 @@ test("each tool is in the list of which agent has what", async () => {
 });
 
 test("it has every tool that an agent offers or misses", async () => {
-  const toolbox = await openToolbox(settings, later);
+  const toolbox = await openToolbox(settings, state);
   await toolbox.close();
   const names = [...toolbox.tools, ...toolbox.unavailable].map(({ name }) => name);
   expect(names.length).toBeGreaterThan(30);

@@ -15,9 +15,9 @@ const SCRIPT = `
   import { loadSettings } from "./pi-agent/config/settings.ts";
   import { openToolbox } from "./pi-agent/toolbox/toolbox.ts";
   const logged = [];
-  const later = { llm: () => undefined, limits: () => ({}), tools: () => [], guides: () => [] };
+  const state = { llm: undefined, limits: {}, tools: [], guides: [] };
   const { settings } = loadSettings("agent.toml", process.env);
-  const toolbox = await openToolbox(settings, later, [], (level, event) => logged.push(level + " " + event));
+  const toolbox = await openToolbox(settings, state, [], (level, event) => logged.push(level + " " + event));
   const { tools, unavailable } = toolbox;
   process.stdout.write(JSON.stringify({ tools: tools.map(({ name }) => name), unavailable, logged }));
   await toolbox.close();

@@ -5,18 +5,18 @@ import type { Environment } from "../env/environment.ts";
 import { canvas } from "../tools/web/canvas.ts";
 import { alone, type Group, missing } from "./group.ts";
 import { loadBrowserTools } from "./optional-tools.ts";
-import type { Later } from "./places.ts";
+import type { CurrentState } from "./places.ts";
 
 /** @param closing registers what must be closed at the agent's end */
 export function pageAndPictureGroups(
   environment: Pick<Environment, "files">,
   settings: ToolSettings,
-  later: Pick<Later, "llm">,
+  state: Pick<CurrentState, "llm">,
   closing: (close: () => Promise<void>) => void,
 ): Group[] {
   return [
     alone(canvas(environment)),
-    imageGroup(environment, settings, later),
+    imageGroup(environment, settings, state),
     browserGroup(settings, closing),
   ];
 }
@@ -24,17 +24,19 @@ export function pageAndPictureGroups(
 function imageGroup(
   environment: Pick<Environment, "files">,
   { web }: ToolSettings,
-  { llm }: Pick<Later, "llm">,
+  state: Pick<CurrentState, "llm">,
 ): Group {
   return {
     names: ["image"],
-    missing: async () => await (await import("../tools/web/image.ts")).imageMissing({ llm }),
+    missing: async () => await (await import("../tools/web/image.ts")).imageMissing(state),
     async make() {
       const { image } = await import("../tools/web/image.ts");
-      if (!web) return [image(environment, { llm })];
+      if (!web) return [image(environment, state)];
       const { guardedFetch } = await import("../tools/web/web-guard.ts");
       const { allowed = [], only } = web;
-      return [image(environment, { llm, allowed, fetch: guardedFetch({ allowed, ...(only && { only }) }) })];
+      return [
+        image(environment, state, { allowed, fetch: guardedFetch({ allowed, ...(only && { only }) }) }),
+      ];
     },
   };
 }

@@ -28,12 +28,13 @@ export type MachinePlaces = {
   root: string;
 };
 
-/** What tools need that is only known while the agent runs, and may change. */
-export type Later = {
-  llm(): ModelSettings | undefined;
-  limits(): LoopLimits;
-  /** Returns all tools that this agent offers. */
-  tools(): readonly Tool[];
-  /** Returns the guides of the enabled skills. */
-  guides(): readonly Guide[];
+/** The agent's present model, limits, tools and guides. They change while it runs, so a tool reads them at each call. */
+export type CurrentState = {
+  /** Undefined: no model. */
+  readonly llm: ModelSettings | undefined;
+  readonly limits: LoopLimits;
+  /** All tools that this agent offers. */
+  readonly tools: readonly Tool[];
+  /** The guides of the enabled skills. */
+  readonly guides: readonly Guide[];
 };

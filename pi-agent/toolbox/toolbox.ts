@@ -19,7 +19,7 @@ import type { Unavailable } from "./group.ts";
 import { alone, type Group } from "./group.ts";
 import { openMcp } from "./mcp.ts";
 import { namesWithoutTool } from "./names-without-tool.ts";
-import type { Later, MachinePlaces, Places } from "./places.ts";
+import type { CurrentState, MachinePlaces, Places } from "./places.ts";
 import { type Probed, Probes } from "./probes.ts";
 import type { SkillSource } from "./tool-catalog.ts";
 
@@ -37,7 +37,7 @@ export type Toolbox = {
 /** @param more further tools; a later one replaces an earlier one of the same name */
 export async function openToolbox(
   settings: Settings,
-  later: Later,
+  state: CurrentState,
   more: readonly Tool[] = [],
   log: Log = () => {},
 ): Promise<Toolbox> {
@@ -47,9 +47,9 @@ export async function openToolbox(
   const groups = [
     ...skillsCanRun,
     ...machineGroups(here, settings.tools),
-    ...workGroups(places, settings.tools, later, (close) => closing.push(close)),
-    alone(task(later), () => taskMissing(settings.llm)),
-    alone(skill(later.guides), () => skillMissing(skills.current.guides, settings.tools.skillsPath)),
+    ...workGroups(places, settings.tools, state, (close) => closing.push(close)),
+    alone(task(state), () => taskMissing(settings.llm)),
+    alone(skill(state), () => skillMissing(skills.current.guides, settings.tools.skillsPath)),
     ...more.map((tool) => alone(tool)),
   ];
   const listeners = new Set<() => void>();

@@ -15,8 +15,8 @@ export function needInstalled({ name, places }: Service): void {
 
 /** @returns the version of the running systemd, for instance 252 @throws with a text for a person when none runs */
 export async function systemdVersion({ name }: Service): Promise<number> {
-  const said = await must("systemctl", "--version").catch(() => "");
-  const version = Number(/^systemd (\d+)/.exec(said)?.[1]);
+  const output = await must("systemctl", "--version").catch(() => "");
+  const version = Number(/^systemd (\d+)/.exec(output)?.[1]);
   // In most containers systemd's commands exist but it does not run, which would leave half an install. This command
   // changes nothing, runs later anyway, and succeeds in a chroot, where an image is made.
   const runs = await run("systemctl", ["daemon-reload"]).then(({ code }) => code === 0);

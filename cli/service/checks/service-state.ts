@@ -26,16 +26,16 @@ const STATUS_BYTES = 1024 * 1024;
 export async function serviceState(unit: string): Promise<ServiceState> {
   const names = ["ActiveState", "SubState", "UnitFileState", "NRestarts", "Result", "MemoryCurrent"];
   const { out } = await run("systemctl", ["show", unit, ...names.flatMap((name) => ["-p", name])]);
-  const said = new Map(
+  const properties = new Map(
     out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
   );
-  const memory = Number(said.get("MemoryCurrent"));
+  const memory = Number(properties.get("MemoryCurrent"));
   return {
-    active: said.get("ActiveState") ?? "unknown",
-    sub: said.get("SubState") ?? "unknown",
-    enabled: said.get("UnitFileState") === "enabled",
-    restarts: Number(said.get("NRestarts") ?? 0),
-    result: said.get("Result") ?? "unknown",
+    active: properties.get("ActiveState") ?? "unknown",
+    sub: properties.get("SubState") ?? "unknown",
+    enabled: properties.get("UnitFileState") === "enabled",
+    restarts: Number(properties.get("NRestarts") ?? 0),
+    result: properties.get("Result") ?? "unknown",
     memoryBytes: Number.isSafeInteger(memory) && memory > 0 ? memory : null,
   };
 }
@@ -43,13 +43,13 @@ export async function serviceState(unit: string): Promise<ServiceState> {
 /** Describes a faulty end, while systemd has not started the service again; undefined: no fault. */
 export async function endedBy(unit: string): Promise<string | undefined> {
   const { out } = await run("systemctl", ["show", unit, "-p", "Result", "-p", "ExecMainStatus"]);
-  const said = Object.fromEntries(out.split("\n").map((line) => line.split("=")));
-  switch (said.Result) {
+  const properties = Object.fromEntries(out.split("\n").map((line) => line.split("=")));
+  switch (properties.Result) {
     case undefined:
     case "success":
       return undefined;
     case "exit-code":
-      return `it ended with exit code ${said.ExecMainStatus}`;
+      return `it ended with exit code ${properties.ExecMainStatus}`;
     case "timeout":
       return "it was not online in time";
     case "watchdog":
@@ -58,9 +58,9 @@ export async function endedBy(unit: string): Promise<string | undefined> {
       return "it took too much memory";
     case "signal":
     case "core-dump":
-      return `it was ended by signal ${said.ExecMainStatus}`;
+      return `it was ended by signal ${properties.ExecMainStatus}`;
     default:
-      return String(said.Result);
+      return String(properties.Result);
   }
 }
 

@@ -88,8 +88,8 @@ function serviceLines(state: ServiceState, versions: Versions): string[] {
 function updateLines({ on_command, scheduled, next, last: { asked, scheduled: timed } }: Updates): string[] {
   const night = scheduled ? [`at night${next === null ? "" : ` (next ${next})`}`] : [];
   const when = [...(on_command ? ["on command"] : []), ...night].join(", ") || "by hand";
-  const told = [asked, timed].flatMap((one) => (one?.done ? [`  ${one.at} ${one.text}`] : []));
-  return [`updates   ${when}`, ...told.sort()];
+  const lines = [asked, timed].flatMap((one) => (one?.done ? [`  ${one.at} ${one.text}`] : []));
+  return [`updates   ${when}`, ...lines.sort()];
 }
 
 function saidLines<S extends ServiceStatus>(

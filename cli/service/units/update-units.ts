@@ -120,9 +120,9 @@ export async function isOnCommand(service: Service): Promise<boolean> {
 export async function schedule(service: Service): Promise<{ on: boolean; next: string | null }> {
   const names = ["UnitFileState", "NextElapseUSecRealtime"].flatMap((name) => ["-p", name]);
   const { out } = await run("systemctl", ["show", `${updateUnit(service)}.timer`, ...names]);
-  const said = new Map(
+  const properties = new Map(
     out.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
   );
-  const on = said.get("UnitFileState") === "enabled";
-  return { on, next: (on && said.get("NextElapseUSecRealtime")) || null };
+  const on = properties.get("UnitFileState") === "enabled";
+  return { on, next: (on && properties.get("NextElapseUSecRealtime")) || null };
 }

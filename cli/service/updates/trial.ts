@@ -89,7 +89,7 @@ export async function decided(
   }
   const now = await releases.current();
   await releases.prune();
-  const [new_, old] = told(to, now === to ? before : now);
+  const [new_, old] = releaseNames(to, now === to ? before : now);
   if (now === to)
     return { ok: true, text: `${new_} is online${old === undefined ? "" : `; before it ${old}`}` };
   const reason = why === undefined ? "" : `: ${why}`;
@@ -97,7 +97,7 @@ export async function decided(
 }
 
 /** The names of two versions for a person; if they are equal, with the bytes' hash. */
-function told(one: string, other: string | undefined): [string, string | undefined] {
+function releaseNames(one: string, other: string | undefined): [string, string | undefined] {
   if (other === undefined) return [versionOf(one), undefined];
   return versionOf(one) === versionOf(other) ? [one, other] : [versionOf(one), versionOf(other)];
 }

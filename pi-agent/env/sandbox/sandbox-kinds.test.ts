@@ -17,9 +17,9 @@ async function skillsOf(kind: string, sandbox: "none" | "bubblewrap" | "firejail
     "greet/skill.toml": oneTool("greet", `permissions = []\nsandboxing = "${kind}"`),
     "greet/bin/dt-greet": "#!/bin/sh\necho hello\n",
   });
-  const later = { llm: () => undefined, limits: () => settings.limits, tools: () => [], guides: () => [] };
+  const state = { llm: undefined, limits: settings.limits, tools: [], guides: [] };
   const tools = { ...settings.tools, skillsPath, sandbox, browser: undefined };
-  toolbox = await openToolbox({ ...settings, tools }, later);
+  toolbox = await openToolbox({ ...settings, tools }, state);
   const { tools: offered, skipped } = toolbox.skills.current;
   return { offered: offered.map(({ tool }) => tool.name), why: skipped.map(({ reason }) => reason).join() };
 }

@@ -93,7 +93,7 @@ async function enter(
   { program, start }: { program: string; start: Start },
 ): Promise<Ran> {
   let status = "";
-  let said = "";
+  let errorText = "";
   const ran = await runProcess(command, {
     // The host's root folder always exists, even if the workspace is removed, and is no secret.
     cwd: "/",
@@ -107,7 +107,7 @@ async function enter(
       status += Buffer.from(chunk).toString();
     },
     onOutput: (chunk, stream) => {
-      if (status === "" && said.length < 1_000) said += Buffer.from(chunk).toString();
+      if (status === "" && errorText.length < 1_000) errorText += Buffer.from(chunk).toString();
       onOutput?.(chunk, stream);
     },
   });
@@ -115,7 +115,7 @@ async function enter(
   if (ran.stopped) return ran;
   const entered = status.trim() as Entered | "";
   if (entered === "ready") return asShellsTell(ran);
-  throw notEntered(entered, { cwd: cwd ?? ".", program, said, absent: ran.exitCode === 127 });
+  throw notEntered(entered, { cwd: cwd ?? ".", program, errorText, absent: ran.exitCode === 127 });
 }
 
 /**
@@ -145,7 +145,7 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
 
 function notEntered(
   entered: Exclude<Entered, "ready"> | "",
-  { cwd, program, said, absent }: { cwd: string; program: string; said: string; absent: boolean },
+  { cwd, program, errorText, absent }: { cwd: string; program: string; errorText: string; absent: boolean },
 ): ExecError {
   switch (entered) {
     case "no-cwd":
@@ -159,7 +159,7 @@ function notEntered(
     default:
       return new ExecError(
         "spawn_failed",
-        `The sandbox did not start: ${entered === "" ? said.trim() || "no reason given" : leftOpen(entered)}.`,
+        `The sandbox did not start: ${entered === "" ? errorText.trim() || "no reason given" : leftOpen(entered)}.`,
         {
           // With root's limit, a shell starts bwrap.
           absent,

@@ -120,11 +120,11 @@ async function connect(
   { cwd, stdin, signal, onOutput, program, machine }: RunOptions & { program: string; machine: string },
 ): Promise<Ran> {
   const over = Promise.withResolvers<void>();
-  let said = "";
+  let errorText = "";
   const filter = new FarEndFilter(
     mark,
     (chunk) => {
-      if (said.length < 1_000) said += Buffer.from(chunk).toString();
+      if (errorText.length < 1_000) errorText += Buffer.from(chunk).toString();
       onOutput?.(chunk, "stderr");
     },
     over.resolve,
@@ -140,12 +140,12 @@ async function connect(
   if (ran.stopped) return { exitCode: null, signal: filter.end ? "SIGKILL" : null, stopped: true };
   if (filter.end?.end === "exit")
     return asShellsTell({ exitCode: filter.end.code, signal: null, stopped: false });
-  throw notRun(filter.end, { cwd: cwd ?? ".", program, machine, said });
+  throw notRun(filter.end, { cwd: cwd ?? ".", program, machine, errorText });
 }
 
 function notRun(
   end: Exclude<FarEnd, { end: "exit" }> | undefined,
-  { cwd, program, machine, said }: { cwd: string; program: string; machine: string; said: string },
+  { cwd, program, machine, errorText }: { cwd: string; program: string; machine: string; errorText: string },
 ): ExecError {
   switch (end?.end) {
     case "no-cwd":
@@ -159,7 +159,7 @@ function notRun(
     case undefined:
       return new ExecError(
         "io",
-        `The connection to ${machine} failed or was lost: ${said.trim().slice(-300) || "no reason given"}.`,
+        `The connection to ${machine} failed or was lost: ${errorText.trim().slice(-300) || "no reason given"}.`,
       );
   }
 }

@@ -104,6 +104,8 @@ function withSimilar(error: FileError, path: string, names: readonly string[]): 
       .replace(/\.[^.]*$/, "");
   const similar = names.filter((name) => stem(name) === stem(basename(path))).slice(0, 3);
   if (similar.length === 0) return error;
-  const said = absent(path, error.cause);
-  return new FileError(said.code, `${said.message} Similar: ${similar.join(", ")}.`, { cause: error.cause });
+  const problem = absent(path, error.cause);
+  return new FileError(problem.code, `${problem.message} Similar: ${similar.join(", ")}.`, {
+    cause: error.cause,
+  });
 }

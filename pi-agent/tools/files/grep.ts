@@ -50,8 +50,8 @@ export function grep(environment: Pick<Environment, "name" | "cwd" | "files" | "
       return await orFault(async () => {
         const place = await searchPlace(environment, path, signal);
         const { cwd, target } = place;
-        const kept = await notIgnored(environment, wanted.include, { cwd, target, signal });
-        const matches = new Matches(place, limit, wanted.context ?? 0, kept);
+        const included = await notIgnored(environment, wanted.include, { cwd, target, signal });
+        const matches = new Matches(place, limit, wanted.context ?? 0, included);
         const ran = await runRg(environment, argumentsOf({ ...wanted, place }), {
           cwd: place.cwd,
           signal,

@@ -26,7 +26,7 @@ export async function listFiles(
   const { pattern, path, limit, newestFirst } = wanted;
   const place = await searchPlace(environment, path, signal);
   if (place.kind !== "directory") throw new FileError("not_directory", `'${path}' is a file, not a folder.`);
-  const kept = await notIgnored(environment, pattern, { cwd: place.cwd, target: ".", signal });
+  const included = await notIgnored(environment, pattern, { cwd: place.cwd, target: ".", signal });
   const found: string[] = [];
   let bytes = 0;
   let cut: "files" | "bytes" | undefined;
@@ -44,7 +44,7 @@ export async function listFiles(
     signal,
     lineEnd: "\0",
     onLine(name) {
-      if (kept && !kept.has(name)) return true;
+      if (included && !included.has(name)) return true;
       // A name may contain a newline, but the list has one name on each line.
       const shown = fromWorkspace(place, name).replaceAll(/\p{Cc}/gu, "\ufffd");
       const more = Buffer.byteLength(shown) + 1;

@@ -44,33 +44,33 @@ function truncate(
     return { content: text, by: null, shown: total, total, partialLine: false };
 
   const inOrder = keep === "head" ? lines : lines.toReversed();
-  const kept: string[] = [];
+  const fitting: string[] = [];
   let bytes = 0;
   let by: "lines" | "bytes" = "lines";
   for (const line of inOrder.slice(0, maxLines)) {
-    const more = Buffer.byteLength(line) + (kept.length > 0 ? 1 : 0);
+    const more = Buffer.byteLength(line) + (fitting.length > 0 ? 1 : 0);
     if (bytes + more > maxBytes) {
       by = "bytes";
       break;
     }
-    kept.push(line);
+    fitting.push(line);
     bytes += more;
   }
   // Only the final newline did not fit, so no line is missing.
-  if (kept.length === lines.length)
+  if (fitting.length === lines.length)
     return {
       content: lines.join("\n"),
       by: null,
-      shown: { lines: kept.length, bytes },
+      shown: { lines: fitting.length, bytes },
       total,
       partialLine: false,
     };
-  if (keep === "tail" && kept.length === 0) {
+  if (keep === "tail" && fitting.length === 0) {
     const content = lastBytes(lines.at(-1) ?? "", maxBytes);
     return { content, by, shown: { lines: 1, bytes: Buffer.byteLength(content) }, total, partialLine: true };
   }
-  const content = (keep === "head" ? kept : kept.reverse()).join("\n");
-  return { content, by, shown: { lines: kept.length, bytes }, total, partialLine: false };
+  const content = (keep === "head" ? fitting : fitting.reverse()).join("\n");
+  return { content, by, shown: { lines: fitting.length, bytes }, total, partialLine: false };
 }
 
 /** Returns the lines of a text without newlines; none for an empty text. */

@@ -25,7 +25,7 @@ export async function runProgram(
   argv: readonly [string, ...string[]],
   { signal, maxBytes = OUTPUT_MAX_BYTES }: { signal: AbortSignal; maxBytes?: number },
 ): Promise<Ended> {
-  const kept = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] };
+  const output = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] };
   const left = { stdout: maxBytes, stderr: OUTPUT_MAX_BYTES };
   let cut = false;
   const { exitCode } = await exec.run(argv, {
@@ -36,12 +36,12 @@ export async function runProgram(
       const part = chunk.subarray(0, left[stream]);
       if (part.length < chunk.length) cut = true;
       left[stream] -= part.length;
-      kept[stream].push(part);
+      output[stream].push(part);
     },
   });
   signal.throwIfAborted();
-  const bytes = Buffer.concat(kept.stdout);
-  return { exitCode, bytes, stdout: bytes.toString(), stderr: Buffer.concat(kept.stderr).toString(), cut };
+  const bytes = Buffer.concat(output.stdout);
+  return { exitCode, bytes, stdout: bytes.toString(), stderr: Buffer.concat(output.stderr).toString(), cut };
 }
 
 /** Returns the last line of a program's error output, without its name and colours, for a message. */

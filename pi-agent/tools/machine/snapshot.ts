@@ -102,7 +102,7 @@ async function picture(
   for (let shot = shots.shift(); shot !== undefined; shot = shots.shift()) {
     const taken = await take(exec, camera, shot, context.signal);
     if ("content" in taken) return taken;
-    const content = await kept(taken, context);
+    const content = await storedPicture(taken, context);
     if (content) return result(camera, shot, asked, taken.length, content);
     if (shot === asked) {
       largest = taken.length;
@@ -126,7 +126,7 @@ function retakes(asked: Shot, bytes: number): Shot[] {
 }
 
 /** @returns undefined when it neither fits the message nor can be stored */
-async function kept(jpeg: Uint8Array, context: ToolContext): Promise<Content | undefined> {
+async function storedPicture(jpeg: Uint8Array, context: ToolContext): Promise<Content | undefined> {
   if (jpeg.length > MEDIA_MAX_BYTES) return undefined;
   try {
     return await context.artifact(jpeg, "image/jpeg");
@@ -197,21 +197,21 @@ async function noCamera(
 }
 
 function cameraFault(camera: Camera, ended: Ended): ToolResult {
-  const said = `${ended.stderr}\n${ended.stdout.slice(0, 2_000)}`;
+  const output = `${ended.stderr}\n${ended.stdout.slice(0, 2_000)}`;
   const name = `camera ${camera.id} (${camera.name})`;
-  if (/resource busy|in use by another process|failed to acquire/i.test(said)) {
+  if (/resource busy|in use by another process|failed to acquire/i.test(output)) {
     return faultResult("unavailable", {
       text: `Error: ${name} is in use by another program.`,
       advice: "Try again later, or tell the user.",
     });
   }
-  if (/permission denied/i.test(said)) {
+  if (/permission denied/i.test(output)) {
     return faultResult("access_denied", {
       text: `Error: This agent's user may not use ${name}.`,
       advice: "Tell the user to add it to the group video.",
     });
   }
-  if (/no cameras available|No such (file|device)/i.test(said)) {
+  if (/no cameras available|No such (file|device)/i.test(output)) {
     return faultResult("unavailable", {
       text: `Error: ${name} is not there any more.`,
       advice: "Tell the user to check its cable.",

@@ -99,10 +99,13 @@ export class CapturedOutput {
   }
 
   #text(total: Size, spill: Captured["spill"]): string {
-    const kept = Buffer.concat(this.#chunks);
-    const cut = truncateTail(plainText(kept.subarray(this.#cut ? characterStart(kept) : 0).toString()), {
-      maxBytes: SHOWN_BYTES,
-    });
+    const captured = Buffer.concat(this.#chunks);
+    const cut = truncateTail(
+      plainText(captured.subarray(this.#cut ? characterStart(captured) : 0).toString()),
+      {
+        maxBytes: SHOWN_BYTES,
+      },
+    );
     if (cut.by === null && !this.#cut) return cut.content;
     const next = spill
       ? `${spill.whole ? "Full output" : `The first ${formatSize(spill.bytes)} of it`}: ${spill.path}`

@@ -115,20 +115,20 @@ export function gitFault(ran: GitRan): ToolResult | undefined {
   // The runner makes the text.
   if (ran.stopped) return textResult("");
   if (ran.exitCode === 0) return undefined;
-  const said = plainText(ran.stderr || ran.stdout).trim();
-  if (/not a git repository/.test(said))
+  const output = plainText(ran.stderr || ran.stdout).trim();
+  if (/not a git repository/.test(output))
     return faultResult("not_found", {
       text: "Error: The workspace is not a git repository.",
       advice: "Run 'git init' with bash, or tell the user.",
     });
-  if (/unknown revision|bad revision|bad object|ambiguous argument/.test(said))
+  if (/unknown revision|bad revision|bad object|ambiguous argument/.test(output))
     return faultResult("not_found", {
       text: "Error: There is no such commit.",
       advice: "Use git_log to see which there are.",
     });
   return faultResult(
     "exit_nonzero",
-    `Error: git failed: ${said.slice(-2_000) || `exit code ${ran.exitCode}`}`,
+    `Error: git failed: ${output.slice(-2_000) || `exit code ${ran.exitCode}`}`,
   );
 }
 

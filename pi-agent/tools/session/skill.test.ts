@@ -6,17 +6,14 @@ import { skill, skillMissing } from "./skill.ts";
 const pdf: Guide = { name: "pdf", description: "d", folder: "/skills/pdf", instructions: "Use pdftotext." };
 
 test("a skill's instructions, and the place of its files", async () => {
-  const { text, result } = await callTool(
-    skill(() => [pdf]),
-    { name: "pdf" },
-  );
+  const { text, result } = await callTool(skill({ guides: [pdf] }), { name: "pdf" });
   expect(text).toBe("Skill 'pdf'. Files that it names are in /skills/pdf.\n\nUse pdftotext.");
   expect(result.details).toEqual({ skill: "pdf", folder: "/skills/pdf" });
 });
 
 test("an unknown skill gets the list of the known ones", async () => {
   const guides: Guide[] = [];
-  const tool = skill(() => guides);
+  const tool = skill({ guides });
   expect(await callTool(tool, { name: "x" })).toMatchObject({
     code: "not_found",
     text: "Error: There is no skill 'x'. Skills: none.\nCall skill with one of these names, or go on without.",

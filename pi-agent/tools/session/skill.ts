@@ -8,9 +8,10 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import type { Guide } from "../../skills/skill-guide.ts";
+import type { CurrentState } from "../../toolbox/places.ts";
 
-/** @param guides called each time, because guides change while the agent runs */
-export function skill(guides: () => readonly Guide[]): Tool {
+/** @param state read at each call */
+export function skill(state: Pick<CurrentState, "guides">): Tool {
   return defineTool({
     name: "skill",
     description:
@@ -23,8 +24,9 @@ export function skill(guides: () => readonly Guide[]): Tool {
     timeoutMs: 10_000,
     maxTimeoutMs: 60_000,
     async execute({ name }): Promise<ToolResult> {
-      const found = guides().find((guide) => guide.name === name);
-      if (!found) return faultResult("not_found", notFound(name, guides()));
+      const { guides } = state;
+      const found = guides.find((guide) => guide.name === name);
+      if (!found) return faultResult("not_found", notFound(name, guides));
       return textResult(
         `Skill '${found.name}'. Files that it names are in ${found.folder}.\n\n${found.instructions}`,
         { skill: found.name, folder: found.folder },

@@ -38,7 +38,7 @@ async function home(sub: (request: ModelRequest) => ModelAnswer | Promise<ModelA
   const look = probe("look");
   const llm: ModelSettings = { baseUrl: one.baseUrl, model: "scripted", maxTokens: 100, temperature: 0 };
   const tools: Tool[] = [look.tool, ...testing({ file: one.marks }), question()];
-  tools.push(task({ llm: () => llm, limits: () => LIMITS, tools: () => tools }));
+  tools.push(task({ llm, limits: LIMITS, tools }));
   await one.start({ tools, policy: rules(policy) });
   return { ...one, look, requests };
 }
@@ -179,12 +179,12 @@ test("a cancel ends it, with what it had done until then", async () => {
 
 test("without a model, or where a tool can call no other, it says so", async () => {
   const llm: ModelSettings = { baseUrl: "http://127.0.0.1:9/v1", model: "m", maxTokens: 1, temperature: 0 };
-  const without = task({ llm: () => undefined, limits: () => LIMITS, tools: () => [] });
+  const without = task({ llm: undefined, limits: LIMITS, tools: [] });
   expect(await callTool(without, { prompt: "x" })).toMatchObject({
     code: "unavailable",
     text: "Error: Tool 'task' cannot run: no model: set LLM_BASE_URL and LLM_MODEL, or [llm] in agent.toml.\nDo the work yourself, step by step.",
   });
-  const nested = task({ llm: () => llm, limits: () => LIMITS, tools: () => [] });
+  const nested = task({ llm, limits: LIMITS, tools: [] });
   expect((await callTool(nested, { prompt: "x" })).text).toContain("a task cannot give a task");
   expect(await taskMissing(llm)).toBeUndefined();
 });

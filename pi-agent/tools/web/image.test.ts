@@ -58,7 +58,7 @@ const place = () => ({ files: localFiles({ cwd: work }) });
 
 test("the model sees the picture and the question, and its text is returned", async () => {
   const { llm, asked } = await model();
-  const { text, code } = await callTool(image(place(), { llm: () => llm }), {
+  const { text, code } = await callTool(image(place(), { llm }), {
     path: "a.png",
     question: "What animal?",
   });
@@ -68,27 +68,25 @@ test("the model sees the picture and the question, and its text is returned", as
     { type: "text", text: "What animal?" },
     { type: "image_url", image_url: { url: `data:image/png;base64,${PNG.toString("base64")}` } },
   ]);
-  await callTool(image(place(), { llm: () => llm }), { path: "a.png" });
+  await callTool(image(place(), { llm }), { path: "a.png" });
   expect(JSON.stringify(asked[1]?.messages[1]?.content)).toContain("What does this picture show?");
 });
 
 test("a model that accepts no pictures is not asked to describe one", async () => {
   const { llm, asked } = await model("this model does not support image input");
-  const { text, code } = await callTool(image(place(), { llm: () => llm }), { path: "a.png" });
+  const { text, code } = await callTool(image(place(), { llm }), { path: "a.png" });
   expect(code).toBe("unavailable");
   expect(text).toContain("the model seer takes no pictures; set LLM_MODEL to one that does");
   expect(asked).toHaveLength(1);
 });
 
 test("without a model, or without its answer, it says so", async () => {
-  const none = image(place(), { llm: () => undefined });
+  const none = image(place(), { llm: undefined });
   expect((await callTool(none, { path: "a.png" })).text).toContain("this agent has no model");
-  expect(await imageMissing({ llm: () => undefined })).toContain(
-    "set LLM_BASE_URL, LLM_API_KEY and LLM_MODEL",
-  );
+  expect(await imageMissing({ llm: undefined })).toContain("set LLM_BASE_URL, LLM_API_KEY and LLM_MODEL");
   const { llm } = await model();
-  expect(await imageMissing({ llm: () => llm })).toBeUndefined();
-  const away = image(place(), { llm: () => ({ ...llm, baseUrl: "http://127.0.0.1:1/v1" }) });
+  expect(await imageMissing({ llm })).toBeUndefined();
+  const away = image(place(), { llm: { ...llm, baseUrl: "http://127.0.0.1:1/v1" } });
   expect((await callTool(away, { path: "a.png" })).text).toContain(
     "the model at 127.0.0.1:1 could not be reached",
   );
@@ -96,7 +94,7 @@ test("without a model, or without its answer, it says so", async () => {
 
 test("a file that is no picture, too large, outside or missing never reaches the model", async () => {
   const { llm, asked } = await model();
-  const tool = image(place(), { llm: () => llm });
+  const tool = image(place(), { llm });
   writeFileSync(join(work, "huge.png"), Buffer.concat([PNG, Buffer.alloc(IMAGE_MAX_BYTES)]));
   for (const [args, code] of [
     [{ path: "a.txt" }, "invalid_params"],
@@ -122,7 +120,7 @@ test("with the web, a picture is loaded through the guard, and the call is not o
   const resolve = async (host: string) => [
     { address: host === "site.example" ? "127.0.0.2" : "127.0.0.1", family: 4 },
   ];
-  const tool = image(place(), { llm: () => llm, fetch: guardedFetch({ allowed, resolve }), allowed });
+  const tool = image(place(), { llm }, { fetch: guardedFetch({ allowed, resolve }), allowed });
   const at = (host: string, port: number, path = "/a.png") => ({ url: `http://${host}:${port}${path}` });
   expect((await callTool(tool, at("site.example", site.port))).text).toBe("A cat.");
   expect((await callTool(tool, at("site.example", site.port, "/b"))).code).toBe("invalid_params");
@@ -133,5 +131,5 @@ test("with the web, a picture is loaded through the guard, and the call is not o
   );
   expect([asked.length, secret.asked.length]).toEqual([1, 0]);
   expect(tool).toMatchObject({ effect: "network", permission: "network", taints: true });
-  expect(image(place(), { llm: () => llm })).toMatchObject({ effect: "read", permission: "file_read" });
+  expect(image(place(), { llm })).toMatchObject({ effect: "read", permission: "file_read" });
 });

@@ -98,16 +98,16 @@ function responseOf(answer: IncomingMessage): Response {
     answer.destroy();
     throw new Error(`no HTTP status: ${statusCode}`);
   }
-  const kept = new Headers();
+  const passed = new Headers();
   for (const name of ["location", "content-type"] as const) {
     const value = headers[name];
-    if (value !== undefined) kept.set(name, value);
+    if (value !== undefined) passed.set(name, value);
   }
   const bare = statusCode === 204 || statusCode === 205 || statusCode === 304;
   if (bare) answer.resume();
   // SAFETY: both are declarations of the same ReadableStream.
   const body = bare ? null : (Readable.toWeb(unpacked(answer)) as unknown as ReadableStream<Uint8Array>);
-  return new Response(body, { status: statusCode, headers: kept });
+  return new Response(body, { status: statusCode, headers: passed });
 }
 
 /** Decompresses the body. The reader counts the decompressed bytes, so a compression bomb ends at the same limit. */
