@@ -20,21 +20,21 @@ import { ChannelSenders } from "./home/channels/senders.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { type Migration, migrate } from "./migrate.ts";
 
-/** Every schema that shipped, with rows of its time. */
+/** Every schema that was released, with rows from its time. */
 const KEPT = [
   { version: 1, conversation: CONVERSATION_V1, home: HOME_V1 },
   { version: 2, conversation: CONVERSATION_V2, home: HOME_V2 },
   { version: 3, conversation: CONVERSATION_V3, home: HOME_V3 },
   { version: 4, conversation: CONVERSATION_V4, home: HOME_V4 },
-  // A conversation has the tables of version 4 still.
+  // A conversation still has the tables of version 4.
   { version: 8, conversation: CONVERSATION_V4, home: HOME_V8 },
   { version: 9, conversation: CONVERSATION_V4, home: HOME_V9 },
   { version: 10, conversation: CONVERSATION_V4, home: HOME_V10 },
-  // As 0.2.0 left them; test/e2e/upgrade.test.ts has a whole home of it.
+  // The rows of 0.2.0; test/e2e/upgrade.test.ts has a whole home of it.
   { version: 11, conversation: CONVERSATION_V4, home: HOME_V11 },
 ];
 
-/** An object whose disk holds a fixture, migrated by today's code. */
+/** Makes an object with a fixture on its disk, migrated by today's code. */
 async function onDisk<T>(
   fixture: string,
   migrations: readonly Migration[],
@@ -50,7 +50,7 @@ async function onDisk<T>(
 }
 
 /** Columns of tables and of indexes, each as the platform would give them to a new object. */
-/** The roster of a home that serves every agent and whose bridge is connected. */
+/** The agents of a home that serves every agent and whose bridge is connected. */
 function rosterOf(storage: DurableObjectStorage) {
   const bridge = { lastSeenAt: () => 1, lastVouchedAt: () => null };
   const keys = { serves: () => true, standing: () => "none" as const };
@@ -68,7 +68,7 @@ const shapeOf = (storage: DurableObjectStorage) =>
     )
     .toArray();
 
-/** Every row of every table, but of the one that counts the migrations. */
+/** Returns every row of every table, except the one that counts the migrations. */
 function rowsOf({ sql }: DurableObjectStorage): Record<string, Array<Record<string, SqlStorageValue>>> {
   const tables = sql.exec<{ name: string }>(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'migration'
@@ -79,7 +79,7 @@ function rowsOf({ sql }: DurableObjectStorage): Record<string, Array<Record<stri
   );
 }
 
-/** Columns that a later version did away with. */
+/** Columns that a later version removed. */
 const DROPPED: Readonly<Record<string, readonly string[]>> = { call: ["deadline"] };
 
 describe.each(KEPT)("a conversation of version $version", ({ version, conversation }) => {
@@ -105,7 +105,7 @@ describe.each(KEPT)("a conversation of version $version", ({ version, conversati
     expect(call?.outcome).toBeUndefined();
   });
 
-  test("goes on: the open call is settled with the next seq", async () => {
+  test("continues: the open call is settled with the next seq", async () => {
     const settledSeq = await onDisk(conversation, CONVERSATION_MIGRATIONS, (storage) => {
       const transcript = new Transcript(storage);
       transcript.settle("6a4b1d7e-0000-4000-8000-000000000002", {
@@ -138,11 +138,11 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
     { id: "6a4b1d7e-0000-4000-8000-000000000002", state: "taken", command: "prompt" },
   ]);
   expect(settled?.outcome).toMatchObject({ status: "success", text: "/ 38% used" });
-  // Chat apps came with version 4.
+  // Chat apps were added in version 4.
   expect(senders).toMatchObject(version < 4 ? [] : [{ channel: "telegram", sender: "7", role: "owner" }]);
 });
 
-test("a home of version 8 knows whom it believes, and stays the one that is obeyed", async () => {
+test("a home of version 8 knows its trusted keys, and keeps its own key", async () => {
   const { keys, isFresh, publicKey } = await onDisk(HOME_V8, HOME_MIGRATIONS, (storage) => {
     const keys = new AgentKeys(storage, env);
     const isFresh = [keys.isFresh("pi", "presence", 69), keys.isFresh("pi", "presence", 70)];
@@ -170,8 +170,8 @@ test("a home of version 10 knows its bridge and the logins at its broker", async
   ]);
 });
 
-test("S5 a conversation of an earlier version knows whose texts are in it", async () => {
-  // 0.2.0 kept these of a stranger: a taint in an outcome, a person's picture, a late result.
+test("S5 a conversation of an earlier version knows its sources", async () => {
+  // 0.2.0 marked these as a stranger's: a taint in an outcome, a person's picture, a late result.
   const more = `
     INSERT INTO turn SELECT 3, 'three', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
     INSERT INTO turn SELECT 4, 'four', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
@@ -190,7 +190,7 @@ test("S5 a conversation of an earlier version knows whose texts are in it", asyn
   expect(sources).toEqual([["agent:pi"], ["*"], ["*", "agent:nas"], ["*"], [], ["*"]]);
 });
 
-test("what callers brought to an earlier version has rows of its own, and words of assistants in it are a stranger's", async () => {
+test("histories that clients sent to an earlier version move to their own rows, and assistants' words in them are a stranger's", async () => {
   const origin = (brought: unknown) =>
     JSON.stringify({ principal: "anna", role: "owner", channel: "openai", brought });
   const tool = { type: "function", function: { name: "weather", description: "d", parameters: {} } };
@@ -228,13 +228,13 @@ test("what callers brought to an earlier version has rows of its own, and words 
   ]);
 });
 
-test("S5 what the agents of an earlier version said of themselves counts as accepted", async () => {
+test("S5 the descriptions of an earlier version's agents count as accepted", async () => {
   const roster = await onDisk(HOME_V11, HOME_MIGRATIONS, rosterOf);
   expect(roster.length).toBeGreaterThan(1);
   expect(roster.some(({ newText }) => newText)).toBe(false);
 });
 
-test("the record of version 10 is in the order of its times afterwards, and as young as the migration", async () => {
+test("the audit log of version 10 is ordered by time afterwards, and dated by the migration", async () => {
   const began = Date.now();
   const rows = `
     DELETE FROM audit;
@@ -265,7 +265,7 @@ describe.each(
     expect(old).toEqual(fresh);
   });
 
-  test("keeps every row, and every column that there still is", async () => {
+  test("keeps every row, and every column that still exists", async () => {
     const before = await onDisk(fixture, [], rowsOf);
     const after = await onDisk(fixture, migrations, rowsOf);
     for (const [table, rows] of Object.entries(before)) {
@@ -274,7 +274,7 @@ describe.each(
       );
       expect(after[table], table).toMatchObject(kept);
       expect(after[table], table).toHaveLength(kept.length);
-      // Of this version's own tables none is without a row; before version 4 nobody wrote a reply.
+      // None of this version's own tables is empty; before version 4 nothing wrote a reply.
       if (version === 4) expect(rows, table).not.toHaveLength(0);
     }
   });

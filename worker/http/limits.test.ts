@@ -141,7 +141,7 @@ describe("CORS", () => {
     }
   });
 
-  test("the console's routes, webhooks and the bridge are for no page of another site", async () => {
+  test("the console's routes, webhooks and the bridge are closed to other sites' pages", async () => {
     for (const path of ["/v1/console/session", "/webhooks/generic/door", "/bridge", "/"]) {
       const { headers } = await fromPage(LISTED, path, preflight("POST", "x-edgecall-console"));
       expect(headers.has("access-control-allow-origin")).toBe(false);
@@ -149,7 +149,7 @@ describe("CORS", () => {
   });
 
   test.each(["*", "chat.example.org", "https://chat.example.org/", "null"])(
-    "CORS_ORIGINS=%s is a slip that opens nothing and is told",
+    "CORS_ORIGINS=%s is a mistake that allows nothing and is reported",
     async (CORS_ORIGINS) => {
       const response = await withVars({ CORS_ORIGINS }, "/v1/agents", { headers: { origin: LISTED } });
       expect(response.status).toBe(500);
@@ -172,7 +172,7 @@ describe("bodies", () => {
     ["/mcp", 256 * KIB],
     ["/webhooks/telegram/family", 512 * KIB],
     ["/webhooks/generic/door", 3 * 1_024 * KIB],
-  ])("%s may have %d bytes, told or untold", async (path, max) => {
+  ])("%s may have %d bytes, with or without a length", async (path, max) => {
     const headers = { "content-type": "application/json" };
     const told = await ask(path, { method: "POST", headers, body: new Uint8Array(max + 1) });
     let read = 0;
@@ -193,7 +193,7 @@ describe("bodies", () => {
   });
 });
 
-test("a secret that is no JSON is not quoted to whoever asks", async () => {
+test("a secret that is not JSON is not quoted", async () => {
   const response = await withVars({ API_TOKENS: "pasted-by-mistake-secret" }, "/v1/agents", {
     headers: { authorization: `Bearer ${TOKENS.owner}` },
   });

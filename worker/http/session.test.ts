@@ -28,8 +28,8 @@ async function withSession(seconds: number, path: string, init: RequestInit = {}
   return (await worker.fetch(`https://gateway${path}`, { ...init, headers })).status;
 }
 
-describe("a session of the console", () => {
-  test("is given to a token, over a safe way, from the page itself", async () => {
+describe("a console session", () => {
+  test("is given for a token, over a safe connection, by the page itself", async () => {
     const response = await signIn("https://gateway");
     expect(await response.json()).toMatchObject({
       signed_in: true,
@@ -61,7 +61,7 @@ describe("a session of the console", () => {
     expect(response.headers.get("set-cookie")).toBeNull();
   });
 
-  test("may do what its token may, until its time is over", async () => {
+  test("may do what its token may, until it expires", async () => {
     expect(await withSession(60, "/v1/agents")).toBe(200);
     expect(await withSession(60, "/v1/audit")).toBe(403);
     expect(await withSession(60, "/v1/console/usage")).toBe(200);
@@ -70,7 +70,7 @@ describe("a session of the console", () => {
     expect(await withSession(-60, "/v1/agents")).toBe(401);
   });
 
-  test("is nothing to routes of other clients", async () => {
+  test("is not valid on other clients' routes", async () => {
     expect(await withSession(60, "/mcp", { method: "POST", body: "{}" })).toBe(401);
     expect(await withSession(60, "/ask", { method: "POST", body: "hello" })).toBe(401);
     expect(await withSession(60, "/v1/models")).toBe(401);

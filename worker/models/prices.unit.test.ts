@@ -19,7 +19,7 @@ describe("PRICES", () => {
     expect(readPrices(text)).toMatchObject({ ok: false, error: expect.stringContaining("PRICES: expected") });
   });
 
-  test("are per million tokens, in and out apart", () => {
+  test("are per million tokens, for input and output", () => {
     const prices = { mini: { in: 0.25, out: 2 } };
     expect(costOf(prices, "mini", { input_tokens: 1_000_000, output_tokens: 500_000 })).toBe(1.25);
     expect(costOf(prices, "other", { input_tokens: 1, output_tokens: 1 })).toBeUndefined();

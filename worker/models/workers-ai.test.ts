@@ -1,6 +1,6 @@
 /**
- * Workers AI as the gateway's model, against a double of its binding: it answers in the forms that Cloudflare's
- * models are known to answer in. The real one needs an account, and no test asks it.
+ * Workers AI as the gateway's model, with a fake of its binding that answers in the known forms of Cloudflare's models.
+ * The real one needs an account, and no test uses it.
  */
 import { env } from "cloudflare:workers";
 import { callModel } from "@edgecall/core/loop/model.ts";
@@ -36,7 +36,7 @@ function double(answer: unknown): { ai: WorkersAi; asked: Asked[] } {
   return { ai: { run }, asked };
 }
 
-/** Bytes in pieces that end anywhere. */
+/** Bytes in pieces with arbitrary ends. */
 function stream(...lines: string[]): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n\n`).join(""));
   return new ReadableStream({
@@ -63,7 +63,7 @@ async function answerOf(answer: unknown, tools = TOOLS) {
 const CALL = { name: "edge_call", rawArguments: '{"agent_id":"a"}' };
 const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
 
-test("the model is asked as any: messages, tools and limits", async () => {
+test("the model gets messages, tools and limits like any other", async () => {
   const { asked, reply } = await answerOf({ response: "21 °C", usage });
   expect(asked).toMatchObject([
     {
@@ -200,7 +200,7 @@ describe("is the model", () => {
       ...more,
     }).models;
 
-  test("where none is configured", () => {
+  test("if none is configured", () => {
     expect(models({ AI: ai })).toMatchObject([{ name: DEFAULT_MODEL, baseUrl: WORKERS_AI_URL }]);
     expect(models({ AI: undefined })).toEqual([]);
   });
@@ -209,7 +209,7 @@ describe("is the model", () => {
       { model: "@cf/openai/gpt-oss-120b" },
     ]);
   });
-  test("not where another one is configured, or half of one", () => {
+  test("not if another one is configured, completely or in part", () => {
     const other = [{ name: "x", base_url: "https://x.example/v1", model: "m" }];
     expect(models({ AI: ai, LLM_MODELS: JSON.stringify(other) })).toMatchObject([{ name: "x" }]);
     expect(models({ AI: ai, LLM_MODEL: "gpt-5-mini" })).toEqual([]);

@@ -1,4 +1,4 @@
-/** The two streams that a page listens to: all turns of a conversation, and what waits in the home. */
+/** The two streams of a page: all turns of a conversation, and the home's open questions. */
 import { afterEach, expect, test } from "vitest";
 import { modelRequest, releaseModel } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
@@ -16,7 +16,7 @@ const post = (path: string, body: object) => ask(path, { method: "POST", body: J
 
 type Heard = { event: string; data: Record<string, unknown> };
 
-/** Listens until the stream ends; what came by then. */
+/** Listens until the stream ends. @returns the events until then */
 async function listen(path: string, token?: string) {
   const control = new AbortController();
   const response = await ask(path, { ...(token && { token }), signal: control.signal });
@@ -39,7 +39,7 @@ async function listen(path: string, token?: string) {
   return { heard, ended, leave: () => reader?.cancel() };
 }
 
-test("C4 who follows a conversation hears every turn, those to come too, each from its beginning", async () => {
+test("C4 a client that follows a conversation gets every turn, also later ones, each from its beginning", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
   bridge.onCall = () => ({ status: "success", result: "load 0.5" });
   const early = await listen("/v1/conversations/followed/events");
@@ -57,7 +57,7 @@ test("C4 who follows a conversation hears every turn, those to come too, each fr
   await early.leave();
 });
 
-test("C4 who attached before a conversation was begun hears nothing of what became somebody else's", async () => {
+test("C4 a client that attached before a conversation began gets nothing of another person's", async () => {
   const guest = await listen("/v1/conversations/guessed/events", TOKENS.guest);
   await say("guessed", script({ text: "a secret" }));
   await guest.ended;
@@ -65,7 +65,7 @@ test("C4 who attached before a conversation was begun hears nothing of what beca
   expect((await ask("/v1/conversations/guessed/events", { token: TOKENS.guest })).status).toBe(404);
 });
 
-/** Makes a token of the home, and how to revoke it. */
+/** Makes a token of the home, with a way to revoke it. */
 async function guestToken() {
   const body = { name: `guest-${crypto.randomUUID()}`, role: "guest", scopes: ["ask"] };
   const made = (await (await post("/v1/tokens", body)).json()) as { token: string; record: { id: string } };
@@ -73,7 +73,7 @@ async function guestToken() {
   return { token: made.token, name: body.name, revoke };
 }
 
-test("S13 a turn's stream ends with its token, and with the sharing of its conversation", async () => {
+test("S13 a turn's stream ends with its token, and when its conversation is no longer shared", async () => {
   RECHECK.everyMs = 50;
   const [revoked, unshared, still] = await Promise.all([guestToken(), guestToken(), guestToken()]);
   const hold = crypto.randomUUID();
@@ -98,7 +98,7 @@ test("S13 a turn's stream ends with its token, and with the sharing of its conve
   await Promise.all(there.map(({ leave }) => leave()));
 }, 20_000);
 
-test("S13 an OpenAI stream, and a JSON answer that is waited for, end with their token", async () => {
+test("S13 an OpenAI stream, and a pending JSON answer, end with their token", async () => {
   RECHECK.everyMs = 50;
   for (const stream of [true, false]) {
     const guest = await guestToken();
@@ -114,7 +114,7 @@ test("S13 an OpenAI stream, and a JSON answer that is waited for, end with their
   }
 }, 20_000);
 
-test("S13 a text answer that is waited for ends with its token", async () => {
+test("S13 a pending text answer ends with its token", async () => {
   RECHECK.everyMs = 50;
   const guest = await guestToken();
   const hold = crypto.randomUUID();
@@ -128,7 +128,7 @@ test("S13 a text answer that is waited for ends with its token", async () => {
   await releaseModel(hold);
 }, 20_000);
 
-test("C1 open questions come as a list whenever it is another, to those who may see them", async () => {
+test("C1 open questions are sent as a list after each change, to those who may see them", async () => {
   const owner = await listen("/v1/questions/events");
   const guest = await listen("/v1/questions/events", TOKENS.guest);
   const bridge = await TestBridge.connect([agent("rust", { foreign: true, features: [], tools: [] })]);
@@ -149,7 +149,7 @@ test("C1 open questions come as a list whenever it is another, to those who may 
   await Promise.all([owner.leave(), guest.leave()]);
 });
 
-test("a command's outcome is waited for as long as its caller says", async () => {
+test("a command's outcome is waited for as long as its caller wants", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
   bridge.onCall = () => undefined;
   const begun = await post("/v1/agents/pi/commands?wait=0", { command: "tool", payload: { tool: "cpu" } });

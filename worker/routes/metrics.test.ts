@@ -10,7 +10,7 @@ import { UsageCounters } from "../home/usage/usage-counters.ts";
 
 const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 
-/** As Home has it now; the route's copy may be five minutes old. */
+/** Home's present page; the route's copy may be five minutes old. */
 const pageNow = async () =>
   runInDurableObject(await madeHome("a"), (home) => (home as unknown as { metrics(): string }).metrics());
 
@@ -23,7 +23,7 @@ const siren = { calls: [{ arguments: { agent_id: "pi", action: "siren" } }] };
 /** Agents with every tool. */
 const allKnown = { knows: () => "both" as const };
 
-test("a turn in figures: its calls by tool and error, its time, its tokens, and whether it recovered", async () => {
+test("a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
   const before = await pageNow();
   bridge.onCall = () => ({ status: "error", error: "it is broken", error_type: "execution_failed" });
@@ -35,7 +35,7 @@ test("a turn in figures: its calls by tool and error, its time, its tokens, and 
   await say("figures", script(siren, { text: "yes" }));
   const of = (page: string, left: string) => sampleOf(page, left) ?? 0;
   const rise = (page: string, left: string) => of(page, left) - of(before, left);
-  // Told to Home when the turn has its answer already.
+  // Home learns of it after the turn has its answer.
   const page = await until(async () => {
     const now = await pageNow();
     return rise(now, 'edgecall_gateway_turns_total{home="a",channel="api",status="done"}') === 2 && now;
@@ -45,7 +45,7 @@ test("a turn in figures: its calls by tool and error, its time, its tokens, and 
   expect(rise(page, `edgecall_gateway_tool_calls_total{${pi},status="error"}`)).toBe(1);
   expect(rise(page, `edgecall_gateway_tool_errors_total{${pi},error_type="execution_failed"}`)).toBe(1);
   expect(rise(page, `edgecall_gateway_tool_duration_seconds_count{${pi}}`)).toBe(2);
-  // A call that was refused before it was sent is a failed one too; a name that the model made up is no label.
+  // A call that was refused before it was sent failed too; a name that the model invented is no label.
   const nobody = 'home="a",agent="(others)",tool="(others)",error_type="not_found"';
   expect(rise(page, `edgecall_gateway_tool_errors_total{${nobody}}`)).toBe(1);
   const api = 'home="a",channel="api"';
@@ -60,7 +60,7 @@ test("a turn in figures: its calls by tool and error, its time, its tokens, and 
 });
 
 describe("GET /metrics", () => {
-  test("is for a token that may see figures; that one may do nothing else", async () => {
+  test("is for a token that may see metrics, which may do nothing else", async () => {
     expect((await scrape()).headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect((await scrape(TOKENS.owner)).status).toBe(200);
     expect((await scrape(TOKENS.guest)).status).toBe(403);
@@ -69,7 +69,7 @@ describe("GET /metrics", () => {
       expect((await ask(path, { token: TOKENS.scraper })).status).toBe(403);
   });
 
-  test("leaves a home asleep for five minutes, and shows no home another's", async () => {
+  test("lets a home sleep for five minutes, and shows no other home's figures", async () => {
     const first = await (await scrape()).text();
     await until(() => caches.default.match("https://metrics.invalid/a"));
     await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
@@ -81,7 +81,7 @@ describe("GET /metrics", () => {
   });
 });
 
-test("S18 invented names of agents and tools have one row; real ones have room among rows that were invented before", async () => {
+test("S18 invented names of agents and tools share one row; real ones have room among rows that were invented earlier", async () => {
   await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
   const before = await pageNow();
   const invented = Array.from({ length: 10 }, (_, n) => ({
@@ -108,7 +108,7 @@ test("S18 invented names of agents and tools have one row; real ones have room a
   });
 });
 
-test("counts stand in rows: they go on after a crash, and are bounded", async () => {
+test("counts are stored in rows: they continue after a crash, and are bounded", async () => {
   const stub = await madeHome(`tallies-${crypto.randomUUID()}`);
   await runInDurableObject(stub, (_, { storage }) => {
     const error = { status: "error", errorType: "timeout" } as const;

@@ -1,4 +1,4 @@
-/** What the gateway says of the program for devices: by which key, for whom, and what it tells nobody. */
+/** What the gateway says about the program for devices: with which key, for whom, and what it keeps secret. */
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { programBytes } from "@edgecall/core/protocol/program.ts";
@@ -26,7 +26,7 @@ async function manifest(query: Record<string, string>) {
   return { status: response.status, text: await response.text() };
 }
 
-test("it is signed by the key of the home that asks, for the nonce that it asks with", async () => {
+test("it is signed with the key of the requesting home, for the request's nonce", async () => {
   const { status, text } = await manifest({ home: "a", key: keyOfA, nonce: NONCE });
   const [sha256, bytes] = testProgram.split(" ");
   expect(status).toBe(200);
@@ -38,12 +38,12 @@ test("it is signed by the key of the home that asks, for the nonce that it asks 
     return key && (await crypto.subtle.verify("Ed25519", key, split.signature, programBytes(split.body)));
   };
   expect([await holds(keyOfA), await holds(keyOfB)]).toEqual([true, false]);
-  // What a home signs here is no command, for whichever agent and topic.
+  // A home's signature here is not valid for a command, whatever its agent and topic.
   const key = await importPublicKey(keyOfA);
   expect(key && (await isSigned(key, { agent: "eye", kind: "commands" }, text))).toBe(false);
 });
 
-test("who does not know the home's key learns nothing, and makes no key and no object", async () => {
+test("a client without the home's key learns nothing, and creates no key and no object", async () => {
   const stranger = (await newKeyPair()).publicKey;
   const before = (await listDurableObjectIds(env.HOME)).length;
   const refusals = await Promise.all(

@@ -25,7 +25,7 @@ async function json(response: Response) {
 const post = (path: string, body: unknown, more: Parameters<typeof ask>[1] = {}) =>
   ask(path, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body), ...more });
 
-describe("who may", () => {
+describe("access", () => {
   test("healthz needs no token; everything else does", async () => {
     expect(await json(await ask("/healthz", { token: null }))).toMatchObject({ ok: true });
     for (const path of ["/v1/agents", "/v1/status", "/v1/conversations/x", "/ask", "/nothing"]) {
@@ -34,14 +34,14 @@ describe("who may", () => {
       expect(response.headers.get("www-authenticate")).toContain("Bearer");
     }
     expect((await ask("/v1/agents", { token: "wrong-token-wrong-token" })).status).toBe(401);
-    // A bridge's token is no person's, and the reverse.
+    // A bridge's token is not valid for a person, and the reverse.
     expect((await ask("/v1/agents", { token: TOKENS.bridge })).status).toBe(401);
     expect((await ask("/bridge", { token: TOKENS.owner, headers: { upgrade: "websocket" } })).status).toBe(
       401,
     );
   });
 
-  test("G14 no token, a wrong one, and what is not served below /v1 each have their words, in OpenAI's form too", async () => {
+  test("G14 no token, a wrong one, and an unknown route below /v1 each have their own text, in OpenAI's form too", async () => {
     const none = await json(await ask("/v1/agents", { token: null }));
     expect(none.error?.message).toContain("a bearer token is needed");
     const wrong = await json(await ask("/v1/agents", { token: "wrong-token-wrong-token" }));
@@ -63,7 +63,7 @@ describe("who may", () => {
     expect((await json(response)).error?.message).toBe("the token 'gus' does not have the scope 'command'");
   });
 
-  test("a web page does not open a bridge", async () => {
+  test("a web page cannot connect as a bridge", async () => {
     const response = await ask("/bridge", {
       token: TOKENS.bridge,
       headers: { upgrade: "websocket", origin: "https://evil.example" },
@@ -73,7 +73,7 @@ describe("who may", () => {
   });
 });
 
-describe("bad input names the field", () => {
+describe("wrong input names the field", () => {
   const messages = "/v1/conversations/x/messages";
   test.each([
     ["not JSON", messages, "{", /not JSON/],
@@ -92,14 +92,14 @@ describe("bad input names the field", () => {
     expect((await json(response)).error?.message).toMatch(message);
   });
 
-  test("a body over the limit, a body that is no text", async () => {
+  test("a body over the limit, a body that is not text", async () => {
     expect((await post(messages, "x".repeat(1_100_000))).status).toBe(413);
     expect((await ask(messages, { method: "POST", body: new Uint8Array([0xff, 0xfe, 0x00]) })).status).toBe(
       400,
     );
   });
 
-  test("a turn that does not exist, a turn's id that is none, a Last-Event-ID that is none", async () => {
+  test("a turn that does not exist, an invalid turn id, an invalid Last-Event-ID", async () => {
     expect((await ask(`/v1/conversations/x/turns/${crypto.randomUUID()}`)).status).toBe(404);
     expect((await ask("/v1/conversations/x/turns/5")).status).toBe(400);
     const events = `/v1/conversations/x/turns/${crypto.randomUUID()}/events`;
@@ -126,7 +126,7 @@ describe("events", () => {
       });
   }
 
-  test("come as they happen; a client that attaches again misses nothing and sees nothing twice", async () => {
+  test("arrive as they happen; a client that attaches again misses nothing and gets nothing twice", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.onCall = () => success;
     const response = await post(
@@ -160,7 +160,7 @@ describe("events", () => {
     }
   });
 
-  test("a step that is tried again says so", async () => {
+  test("a retried step is reported", async () => {
     await TestBridge.connect([agent("pi")]);
     const response = await post(
       "/v1/conversations/reset/messages",
@@ -193,7 +193,7 @@ describe("commands", () => {
     });
   });
 
-  test("to an agent that is not there are answered at once", async () => {
+  test("to an unknown agent are answered at once", async () => {
     await TestBridge.connect([agent("shelf", { online: false, last_seen: null })]);
     expect((await post("/v1/agents/nobody/commands", { command: "ping" })).status).toBe(404);
     const offline = await post("/v1/agents/shelf/commands", { command: "ping" });
@@ -212,7 +212,7 @@ describe("the rest", () => {
     ["POST", "/v1/media/x", "GET, PUT"],
     ["GET", "/v1/chat/completions", "POST"],
     ["PUT", "/v1/models", "GET"],
-  ] as const)("%s %s is told what is there: %s", async ([method, path, allow]) => {
+  ] as const)("%s %s names the allowed methods: %s", async ([method, path, allow]) => {
     const response = await ask(path, { method });
     expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
     expect((await json(response)).error).toMatchObject({
@@ -221,7 +221,7 @@ describe("the rest", () => {
     });
   });
 
-  test("what is there for no method is no route", async () => {
+  test("a path without any method is no route", async () => {
     for (const path of ["/nothing", "/v1", "/v1/chat/nothing", "/v1/console/nothing"]) {
       const response = await ask(path);
       expect([response.status, response.headers.get("allow")], path).toEqual([404, null]);
@@ -229,7 +229,7 @@ describe("the rest", () => {
     }
   });
 
-  test("/ask answers with text alone", async () => {
+  test("/ask answers with text only", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     bridge.onCall = () => success;
     const response = await post("/ask", script(callCpu, { text: "$results" }));
@@ -240,14 +240,14 @@ describe("the rest", () => {
     expect(await failed.text()).toContain("could not get an answer from the model");
   });
 
-  test("a question of /ask leaves nothing behind after two days", async () => {
+  test("a question of /ask leaves no rows after two days", async () => {
     const text = script({ text: "x" });
     await post("/ask", text);
     const stubs = (await listDurableObjectIds(env.CONVERSATION)).map((id) => env.CONVERSATION.get(id));
     const turnsIn = (stub: DurableObjectStub) =>
       runInDurableObject(
         stub,
-        // An object that was only looked at has no tables.
+        // An object that was only read has no tables.
         (_, { storage }) =>
           isBlank(storage)
             ? 0
@@ -259,13 +259,13 @@ describe("the rest", () => {
     await runInDurableObject(stub, (_, { storage }) => {
       storage.sql.exec("UPDATE turn SET finished_at = finished_at - 49 * 3600000");
     });
-    // After two days it sleeps, and reads its rows anew.
+    // After two days it sleeps, and reads its rows again.
     await evictDurableObject(stub);
     await runDurableObjectAlarm(stub);
     await until(async () => (await turnsIn(stub)) === 0);
   });
 
-  test("to look at a conversation that nobody began, and to forget it, leaves nothing behind", async () => {
+  test("reading or deleting a conversation that was never begun leaves no rows", async () => {
     const path = "/v1/conversations/nobody-began";
     const turn = `${path}/turns/${crypto.randomUUID()}`;
     for (const look of [path, turn, `${turn}/events`]) expect((await ask(look)).status).toBe(404);
@@ -273,7 +273,7 @@ describe("the rest", () => {
     expect((await ask(path, { method: "DELETE" })).status).toBe(204);
     const stub = env.CONVERSATION.getByName("a/api/nobody-began");
     expect(await runInDurableObject(stub, (_, { storage }) => isBlank(storage))).toBe(true);
-    // Nor does what comes late for one that is gone: Home would bring it again for ever.
+    // Neither does a late result for a deleted one, because otherwise Home would deliver it forever.
     const gone = conversationOf(env, "a/api/nobody-began");
     await gone.settle("call", { status: "success", text: "late", elapsedMs: 1 });
     await gone.progress("call", undefined, "late");
@@ -282,14 +282,14 @@ describe("the rest", () => {
     expect((await say("nobody-began", script({ text: "begun" }))).body.answer).toBe("begun");
   });
 
-  test("a conversation is forgotten", async () => {
+  test("a conversation is deleted", async () => {
     await say("forget", script({ text: "x" }));
     expect((await ask("/v1/conversations/forget", { method: "DELETE" })).status).toBe(204);
     expect((await ask("/v1/conversations/forget")).status).toBe(404);
     expect((await say("forget", script({ text: "anew" }))).body.answer).toBe("anew");
   });
 
-  test("a conversation that is forgotten with a turn on its way and one that waits: both are cancelled", async () => {
+  test("a conversation with a running and a waiting turn is deleted: both are cancelled", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     const first = say("forget-queue", script(callCpu, { text: "never" }));
     await until(() => bridge.calls().length > 0);
@@ -302,7 +302,7 @@ describe("the rest", () => {
     expect([(await first).body.status, (await second).body.status]).toEqual(["cancelled", "cancelled"]);
   });
 
-  test("after it was forgotten a conversation still gets its alarms", async () => {
+  test("after its deletion a conversation still gets its alarms", async () => {
     await say("forget-alarm", script({ text: "x" }));
     await ask("/v1/conversations/forget-alarm", { method: "DELETE" });
     const { body } = await say(
@@ -312,7 +312,7 @@ describe("the rest", () => {
     expect(body.answer).toBe("in the end");
   });
 
-  test("status shows the bridge, the agents and what is in flight", async () => {
+  test("status shows the bridge, the agents and the open calls", async () => {
     const bridge = await TestBridge.connect([agent("pi")]);
     const answer = say("status", script(callCpu, { text: "$results" }));
     const call = await until(() => bridge.calls()[0]);

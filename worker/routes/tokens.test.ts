@@ -1,4 +1,4 @@
-/** Tokens that people make: by whom, what they open, and when they stop. */
+/** Tokens that people make: who may make them, what they give access to, and when they end. */
 import { createExecutionContext, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -35,8 +35,8 @@ beforeEach(async () => {
   });
 });
 
-describe("G8 a token that was made", () => {
-  test("G8 opens what its scopes say, is shown once, and is kept by its hash alone", async () => {
+describe("G8 a made token", () => {
+  test("G8 gives access to its scopes, is shown once, and is stored only as a hash", async () => {
     const { status, token, record } = await make({ ...guest, expires_in_days: 30 });
     expect(status).toBe(201);
     expect(token).toMatch(/^ec_a_[A-Za-z0-9_-]{43}$/);
@@ -59,7 +59,7 @@ describe("G8 a token that was made", () => {
     expect(await (await ask("/v1/export")).text()).not.toContain(sha256(token));
   });
 
-  test("G8 of a token that ends lives no longer than that", async () => {
+  test("G8 made with a token that expires, it lives no longer than that", async () => {
     const admin = { name: "boss", role: "owner", scopes: ["ask", "admin"] };
     const maker = await make({ ...admin, expires_in_days: 2 });
     const never = await make(guest, maker.token);
@@ -71,7 +71,7 @@ describe("G8 a token that was made", () => {
     expect([long.status, long.error?.message]).toEqual([403, expect.stringContaining("expires_in_days: ")]);
   });
 
-  test("G8 stops at the next request after it was revoked, and after its time", async () => {
+  test("G8 ends at the next request after it was revoked, and when it expires", async () => {
     const { token, record } = await make(guest);
     expect(await statusOf("/v1/agents", token)).toBe(200);
     expect((await revoke(record.id)).status).toBe(204);
@@ -84,7 +84,7 @@ describe("G8 a token that was made", () => {
       storage.sql.exec("UPDATE token SET expires_at = ? WHERE id = ?", Date.now() - 1, short.record.id),
     );
     expect(await statusOf("/v1/agents", short.token)).toBe(401);
-    // It is listed, so that one sees why.
+    // It stays listed, to show the reason.
     expect((await list()).map(({ id }) => id)).toContain(short.record.id);
   });
 
@@ -117,7 +117,7 @@ describe("G8 a token that was made", () => {
     expect(await look(session)).toBe(false);
   });
 
-  test("G8 has its use noted once an hour, not with each request", async () => {
+  test("G8 its use is recorded once an hour, not with each request", async () => {
     const { token, record } = await make(guest);
     const used = async () => (await list()).find(({ id }) => id === record.id)?.last_used_at ?? null;
     expect(await used()).toBeNull();
@@ -134,7 +134,7 @@ describe("G8 a token that was made", () => {
   });
 });
 
-test("G8 what a token made goes with it in one request, also where that asks with one of them", async () => {
+test("G8 the tokens that it made are revoked with it in one request, even if one of them asks for it", async () => {
   const admin = { role: "owner", scopes: ["ask", "admin"] };
   const boss = await make({ name: "boss", ...admin });
   const helper = await make({ name: "helper", ...admin }, boss.token);
@@ -154,7 +154,7 @@ test("G8 what a token made goes with it in one request, also where that asks wit
   expect(await Promise.all(statuses)).toEqual([401, 401, 401, 200]);
 });
 
-test("G8 a stream that was open ends with its token, before it says anything more", async () => {
+test("G8 an open stream ends with its token, before it sends anything more", async () => {
   const { token, record } = await make({ name: "reader", role: "owner", scopes: ["ask"] });
   const open = async (path: string) => {
     const response = await ask(path, { token });
@@ -177,9 +177,9 @@ test("G8 a stream that was open ends with its token, before it says anything mor
   expect(await statusOf("/v1/questions/events", token)).toBe(401);
 });
 
-describe("G8 who may make one, and of what kind", () => {
-  test("G8 never more than the maker has", async () => {
-    // ada: a guest with ask and admin.
+describe("G8 who may make which tokens", () => {
+  test("G8 never one with more rights than its maker", async () => {
+    // ada is a guest with ask and admin.
     const ada = await make({ name: "more", role: "guest", scopes: ["ask", "approve"] }, TOKENS.admin);
     expect([ada.status, ada.error?.message]).toEqual([
       403,
@@ -192,26 +192,26 @@ describe("G8 who may make one, and of what kind", () => {
     ]);
     const child = await make({ name: "child", role: "guest", scopes: ["admin", "ask"] }, TOKENS.admin);
     expect(child.record.scopes).toEqual(["ask", "admin"]);
-    // And so on: a made one makes no more than it has itself.
+    // A made token can make no token with more than its own rights.
     expect((await make({ ...guest, scopes: ["command"] }, child.token)).status).toBe(403);
     expect((await make(guest, child.token)).record.made_by).toBe("child");
   });
 
-  test("G8 it takes 'admin' to list, make and revoke", async () => {
+  test("G8 listing, making and revoking need 'admin'", async () => {
     const { record } = await make(guest);
     for (const token of [TOKENS.member, TOKENS.approver, TOKENS.guest, TOKENS.scraper]) {
       expect(await statusOf("/v1/tokens", token)).toBe(403);
       expect((await make(guest, token)).status).toBe(403);
       expect((await ask(`/v1/tokens/${record.id}`, { method: "DELETE", token })).status).toBe(403);
     }
-    // Another home's are not there.
+    // Another home's tokens are not found.
     expect((await ask(`/v1/tokens/${record.id}`, { method: "DELETE", token: TOKENS.otherHome })).status).toBe(
       404,
     );
     expect((await list(TOKENS.otherHome)).map(({ name }) => name)).toEqual(["berta"]);
   });
 
-  test("G8 the setting's are listed, and stay there", async () => {
+  test("G8 tokens of the settings are listed, and cannot be revoked", async () => {
     const secret = (await list()).filter(({ source }) => source === "secret");
     expect(secret.map(({ name }) => name)).toEqual(["anna", "gus", "mia", "max", "ada", "prometheus"]);
     const refused = await revoke(secret[0]?.id ?? "");
@@ -227,13 +227,13 @@ describe("G8 who may make one, and of what kind", () => {
     ["a scope that is none", { scopes: ["all"] }, /scopes/],
     ["no days", { expires_in_days: 0 }, /expires_in_days/],
     ["a key that is none", { expires: 5 }, /expires/],
-  ])("G8 %s is refused by the field's name", async (_, wrong, words) => {
+  ])("G8 %s is refused with the field's name", async (_, wrong, words) => {
     const { status, error } = await make({ ...guest, ...wrong });
     expect(status).toBe(400);
     expect(error?.message).toMatch(words);
   });
 
-  test("G8 a home has so many at most", async () => {
+  test("G8 a home has a maximum number", async () => {
     await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
       for (let n = 0; n < 200; n += 1)
         storage.sql.exec(
@@ -255,7 +255,7 @@ test("G8 a stranger's token wakes no home that the settings do not name, and sto
   expect(wrong).toEqual([401, 401, 401]);
 });
 
-test("G8 guesses are counted before a home is asked; the right token is taken beside them", async () => {
+test("G8 guesses are counted before a home is asked; the right token still works", async () => {
   let guesses = 0;
   const RATE_GUESSES = {
     limit: async () => {

@@ -3,7 +3,7 @@ import { readAuditSettings } from "./audit.ts";
 
 const DAY_MS = 86_400_000;
 
-test("without a word of it: 90 days, 50 MB, and nowhere else", () => {
+test("by default: 90 days, 50 MB, and no outside store", () => {
   expect(readAuditSettings({})).toEqual({
     ok: true,
     value: { keepMs: 90 * DAY_MS, keepBytes: 50 * 1024 * 1024, store: undefined },
@@ -37,7 +37,7 @@ test.each([
   ["AUDIT_KEEP_DAYS", "0"],
   ["AUDIT_KEEP_MB", "1.5"],
   ["AUDIT_SEND_EVERY_S", "soon"],
-])("a wrong %s is named, and what may be secret is not quoted: %s", (name, value) => {
+])("a wrong %s is named, and possible secrets are not quoted: %s", (name, value) => {
   const read = readAuditSettings({ [name]: value });
   expect(read).toMatchObject({ ok: false, error: expect.stringMatching(new RegExp(`^${name}: expected`)) });
   expect(JSON.stringify(read)).not.toContain("secret-1234");

@@ -8,7 +8,7 @@ function read(variables: ToolVariables) {
 }
 
 describe("GATEWAY_TOOLS", () => {
-  test("names the tools; nothing is on by itself", () => {
+  test("names the tools; none is enabled by default", () => {
     expect(read({})).toEqual([]);
     expect(read({ GATEWAY_TOOLS: "" })).toEqual([]);
     expect(read({ GATEWAY_TOOLS: "webfetch" })).toEqual(["webfetch"]);
@@ -34,7 +34,7 @@ describe("GATEWAY_TOOLS", () => {
     expect(read(variables)).not.toContain("s3cret");
   });
 
-  test("several keys stand in for one another", () => {
+  test("several keys replace each other", () => {
     const settings = readGatewayTools({
       GATEWAY_TOOLS: "websearch,codesearch",
       BRAVE_API_KEY: "one, two",

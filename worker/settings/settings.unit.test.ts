@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Env } from "../env.ts";
 import { readSettings } from "./settings.ts";
 
-// SAFETY: the variables are all that is read here.
+// SAFETY: only the variables are read here.
 const models = (vars: Record<string, string>) => readSettings(vars as unknown as Env).models;
 const firstByteMs = (baseUrl: string, more: Record<string, string> = {}) =>
   models({ LLM_BASE_URL: baseUrl, LLM_MODEL: "m", ...more })[0]?.timeouts?.firstByteMs;
@@ -24,7 +24,7 @@ test.each([
   expect(firstByteMs(baseUrl)).toBe(expected);
 });
 
-test("D1 MODEL_FIRST_BYTE_MS counts for all of them, and is what a failure names", () => {
+test("D1 MODEL_FIRST_BYTE_MS applies to all of them, and is named in a failure", () => {
   expect(firstByteMs("http://127.0.0.1:1/v1", { MODEL_FIRST_BYTE_MS: "200000" })).toBe(200_000);
   expect(firstByteMs("https://api.openai.com/v1", { MODEL_FIRST_BYTE_MS: "5000" })).toBe(5_000);
   expect(models({ LLM_BASE_URL: "https://api.openai.com/v1", LLM_MODEL: "m" })[0]?.timeouts).toMatchObject({
@@ -32,7 +32,7 @@ test("D1 MODEL_FIRST_BYTE_MS counts for all of them, and is what a failure names
   });
 });
 
-test("D1 of several models each has its own, and Workers AI is hosted", () => {
+test("D1 each of several models has its own limit, and Workers AI counts as hosted", () => {
   const LLM_MODELS = JSON.stringify([
     { name: "near", base_url: "http://192.168.0.9/v1", model: "n" },
     { name: "far", base_url: "https://api.mistral.ai/v1", model: "f" },
