@@ -1,4 +1,4 @@
-/** The agents of the bench, and the calls that it has made of them. */
+/** The agents of the bench, and the calls that it sends to them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ import { waitTool } from "./wait-tool.ts";
 export const BENCH_ACTION = "memory";
 const WAITING_AGENT_PROGRAM = fileURLToPath(new URL("./waiting-agent.ts", import.meta.url));
 
-/** The agent as it is shipped. */
+/** Starts the agent as it is released. */
 export async function startBenchAgent(
   dir: string,
   mqttUrl: string,
@@ -24,7 +24,7 @@ export async function startBenchAgent(
   return await processes.start(id, [process.execPath, ...program]);
 }
 
-/** The agent with a tool that waits. */
+/** Starts the agent with a tool that waits. */
 export function startWaitingAgent(
   dir: string,
   mqttUrl: string,
@@ -42,7 +42,7 @@ export function waits(agent: string, ms: number): ActionCall {
   return { agent_id: agent, action: waitTool.name, params: { ms } };
 }
 
-/** Writes the agent as the one file that a Pi gets. @returns its path */
+/** Writes the agent as the single file that a Pi gets. @returns its path */
 export async function writeAgentProgram(dir: string): Promise<string> {
   const program = join(dir, "pi-agent.cjs");
   writeFileSync(program, await bundleAgent());
@@ -58,7 +58,10 @@ export function writeAgentConfig(dir: string, mqttUrl: string, id: string): stri
   return config;
 }
 
-/** As a pairing does it, before they are started: from then on each message is signed, and each command checked. */
+/**
+ * Enrols the agents before they are started, as pairing does. From then on each message is signed, and each command
+ * checked.
+ */
 export async function enrolAgents(url: string, dir: string, ids: readonly string[]): Promise<void> {
   for (const agentId of ids)
     await enrol({

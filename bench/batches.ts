@@ -1,17 +1,17 @@
-/** Five calls of a tool at once beside the same five one after another, turn by turn in turns. */
+/** Five calls of a tool at once, compared with five one after another, in alternating turns. */
 import { BATCH_TOOL_MS, type Path } from "./path.ts";
 import { median } from "./stats.ts";
 
-/** As many as the loop makes at once (`MAX_PARALLEL_TOOLS`). */
+/** The number of calls that the loop makes at once (`MAX_PARALLEL_TOOLS`). */
 const BATCH_CALLS = 5;
 
 export type BatchFigures = {
   toolMs: number;
   calls: number;
-  /** ms of a turn, median, less the model's time. */
+  /** Milliseconds of a turn, median, without the model's time. */
   atOnceMs: number;
   oneByOneMs: number;
-  /** Median of the pairs' ratios. */
+  /** The median of the pairs' ratios. */
   timesFaster: number;
   pairs: number;
 };

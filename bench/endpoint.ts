@@ -1,29 +1,28 @@
 /**
- * The model of the bench: an OpenAI-compatible endpoint that asks for one action after another and then
- * answers, with no delay of its own, and that takes the times.
- *
- * It keeps the times because workerd cannot: its clock stands still while code runs (a guard against Spectre).
+ * The model of the bench: an OpenAI-compatible endpoint that requests one action after another and then answers,
+ * without a delay of its own, and measures the times. It measures them because workerd cannot: its clock stands still
+ * while code runs (a protection against Spectre).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A turn as the endpoint saw it. */
 type TurnTimes = {
-  /** ms from the last byte of each reply that asked for calls to the first byte of the next request */
+  /** Milliseconds from the last byte of each reply with calls to the first byte of the next request. */
   calls: number[];
-  /** ms that the endpoint itself took, all requests together */
+  /** Milliseconds that the endpoint itself took, for all requests. */
   own: number;
 };
 
 export type Endpoint = {
-  /** To be used as LLM_BASE_URL. */
+  /** The value for LLM_BASE_URL. */
   url: string;
-  /** The text of a new turn that makes these batches of calls, and what the endpoint saw of it once it is over. */
+  /** Makes the text of a new turn with these batches of calls; `times` holds its measurements after its end. */
   script(batches: readonly ActionCall[][]): { text: string; times: TurnTimes };
   close(): Promise<void>;
 };
 
-/** Arguments of one `edge_call`. */
+/** The arguments of one `edge_call`. */
 export type ActionCall = { agent_id: string; action: string; params?: Record<string, unknown> };
 
 type Script = TurnTimes & { left: ActionCall[][]; repliedAt: number | undefined };
@@ -36,7 +35,7 @@ export async function startEndpoint(): Promise<Endpoint> {
   let lastCall = 0;
 
   const server = createServer((request, response) => {
-    // Its headers are here: the first byte came within the same read.
+    // Its headers have arrived, and the first byte came within the same read.
     const askedAt = performance.now();
     request.socket.setNoDelay(true);
     read(request).then(
@@ -47,7 +46,7 @@ export async function startEndpoint(): Promise<Endpoint> {
   server.keepAliveTimeout = 60_000;
 
   function answer(body: string, askedAt: number, response: ServerResponse): void {
-    // The last one is this turn's; earlier turns stand before it.
+    // The last one is this turn's; those of earlier turns come before it.
     const turn = [...body.matchAll(MARK)].at(-1)?.[1];
     const script = scripts.get(turn ?? "");
     if (!turn || !script) {
@@ -70,7 +69,7 @@ export async function startEndpoint(): Promise<Endpoint> {
       scripts.delete(turn);
       response.end(TEXT_REPLY);
     }
-    // `end` hands a reply of this size to the kernel before it returns.
+    // `end` gives a reply of this size to the kernel before it returns.
     script.repliedAt = performance.now();
     script.own += script.repliedAt - askedAt;
   }

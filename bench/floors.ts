@@ -1,4 +1,4 @@
-/** The two floors: what the machine takes for the same hops when nothing is done on the way. */
+/** The two floors: the machine's time for the same hops without any work on the way. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleWorker } from "../local/bundles.ts";
@@ -10,14 +10,14 @@ import { poster } from "./http.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
 
-/** As much as a real command and its report hold, so that bytes do not tell the rows apart. */
+/** As many bytes as a real command and its report, so that size makes no difference between the rows. */
 const PAYLOAD = JSON.stringify({ filling: "x".repeat(240) });
 
 const program = (name: string) => fileURLToPath(new URL(`./floor/${name}`, import.meta.url));
 
 export type Floor = { work: Work; stop(): Promise<void> };
 
-/** (a) MQTT request and response between this process and the echo. Starts the echo, which (b) needs too. */
+/** (a) An MQTT request and response between this process and the echo. Starts the echo, which (b) needs too. */
 export async function startMqttFloor(mqttUrl: string, processes: Processes): Promise<Floor> {
   await processes.start("floor-echo", [process.execPath, program("echo.ts"), mqttUrl]);
   const waiting = new Map<string, () => void>();
@@ -77,7 +77,7 @@ export async function startPathFloor(
   };
 }
 
-/** Nothing, after a while: a message before the other side has subscribed is lost, and asked again. */
+/** Resolves with undefined after a while: a message before the other side's subscription is lost, and is sent again. */
 function later(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), ms));
 }

@@ -1,10 +1,12 @@
-/** The bench's HTTP client: kept-alive sockets without Nagle's delay, and nothing else. */
+/** The bench's HTTP client: kept-alive sockets without Nagle's delay. */
 import { Agent, request } from "node:http";
 
 type Answer = { status: number; body: string };
 export type Post = (path: string, body: string, headers?: Record<string, string>) => Promise<Answer>;
 
-/** @param atOnce sockets that are kept: as many as are ever under way, so that none is dialled in the middle */
+/**
+ * @param atOnce the number of sockets: as many as requests run at once, so that none is opened during the measurement
+ */
 export function poster(url: string, atOnce: number): { post: Post; close(): void } {
   const agent = new Agent({ keepAlive: true, noDelay: true, maxSockets: atOnce, maxFreeSockets: atOnce });
   const { hostname: host, port } = new URL(url);

@@ -1,4 +1,7 @@
-/** What the figures are held against. Nothing fails by them: a figure of a shared machine is to be read. */
+/**
+ * The values that the figures are compared with. No figure fails the run, because a person has to read those of a
+ * shared machine.
+ */
 import type { BatchFigures } from "./batches.ts";
 import type { Costs } from "./cost/measure.ts";
 import type { CpuFigures } from "./cpu.ts";

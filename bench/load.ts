@@ -1,12 +1,12 @@
-/** The load generator. It shares the machine's cores with what it measures, for every row alike. */
+/** The load generator. It shares the machine's cores with the measured programs, for every row alike. */
 import { type Figures, figuresOf } from "./stats.ts";
 
-/** Does the work once. @returns the ms of each operation in it that counts */
+/** Does the work once. @returns the milliseconds of each operation in it that counts */
 export type Work = (slot: number) => Promise<number[]>;
 
 /**
- * Keeps so many at a time under way: each slot begins anew when it is done (a closed loop), and none begins
- * after `forMs`. What is under way then is waited for, and counts like the rest.
+ * Keeps this many at a time running: each slot starts again when it is done (a closed loop), and none starts after
+ * `forMs`. Work that is running then is waited for, and counts too.
  */
 export async function load(work: Work, atOnce: number, forMs: number): Promise<Figures> {
   const samples: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- --quick] [--disk] [--fronts] [--json FILE]`: what a call costs, beside what the machine takes for the same
- * hops when nothing is done on the way. The figures are never a reason to fail: 0, unless something did not run.
+ * `npm run bench [-- --quick] [--disk] [--fronts] [--json FILE]`: the cost of a call, compared with the machine's time
+ * for the same hops without any work on the way. Figures never fail the run: it exits with 0 unless something did not
+ * run.
  */
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -26,12 +27,12 @@ import { NOTES, table } from "./table.ts";
 // The other bench, of the device's tools; it ends this process.
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
 
-/** About 8 minutes, half of them waits; `--quick`: about 2, for a look whether it runs. */
+/** About 8 minutes, half of them waits; `--quick`: about 2, to check that it runs. */
 const FULL = {
   rounds: 6,
   sliceMs: 1_900,
   warmUpMs: 1_000,
-  /** Of the agents, before their memory is read. */
+  /** The agents' idle time before their memory is read. */
   idleMs: 60_000,
   cpuMs: 5_000,
   batchPairs: 8,
@@ -49,20 +50,20 @@ const QUICK = {
   fronts: { acksMs: 3_000, firstTokens: 10 },
 };
 /**
- * Where the rows are by default. workerd syncs each transaction to the disk on its only thread, and a virtual
- * disk takes 0.2 to 2 ms for that, by what its neighbours do: the figures would be the disk's. Durable Objects
- * on Cloudflare replicate instead.
+ * The default place of the rows. workerd syncs each transaction to the disk on its only thread, and a virtual disk
+ * takes 0.2 to 2 ms for that, depending on its neighbours, so the disk would dominate the figures. Durable Objects on
+ * Cloudflare replicate instead.
  */
 const MEMORY_DISK = "/dev/shm";
-/** As the shell has it: ended by an interrupt. */
+/** The exit code after an interrupt, as shells have it. */
 const EXIT_INTERRUPTED = 130;
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    /** Rows on this machine's disk instead of in its memory. */
+    /** Stores the rows on this machine's disk instead of in its memory. */
     disk: { type: "boolean", default: false },
-    /** Nothing but the front doors: chat apps and streams. */
+    /** Measures only the front doors: chat apps and streams. */
     fronts: { type: "boolean", default: false },
     json: { type: "string" },
   },
@@ -71,10 +72,10 @@ const plan = options.quick ? QUICK : FULL;
 const inMemory = !options.disk && isWritable(MEMORY_DISK);
 const dir = mkdtempSync(join(inMemory ? MEMORY_DISK : tmpdir(), "edgecall-bench-"));
 const processes = new Processes(dir);
-/** Ended last to first. */
+/** Called in reverse order at the end. */
 const stops: Array<() => Promise<void>> = [];
 
-// Whatever ends this process: Miniflare has a handler of its own for an interrupt, which does not wait for ours.
+// Runs however this process ends: Miniflare has its own handler for an interrupt, which does not wait for ours.
 process.on("exit", () => {
   processes.killAll();
   rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
@@ -156,5 +157,5 @@ try {
 }
 for (const end of stops.reverse()) await end().catch(() => {});
 await processes.endAll();
-// Miniflare and mqtt.js leave timers behind.
+// Miniflare and mqtt.js leave timers running.
 process.exit();

@@ -1,6 +1,6 @@
 /**
- * What the agent takes of a Pi's memory: resident bytes of its bundle beside those of a Node that does
- * nothing, both started with the same flags, five of each at once.
+ * The agent's part of a Pi's memory: the resident bytes of its bundle, compared with a Node that does nothing. Both
+ * start with the same flags, five of each at once.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ import type { NodeStart } from "./node-starts.ts";
 import type { Leashed, Processes } from "./processes.ts";
 import { median } from "./stats.ts";
 
-/** One process can come out a few MB off, by how its garbage collections fell. */
+/** A single process can differ by a few MB, depending on its garbage collections. */
 const OF_EACH = 5;
 const CALLS = 100;
 const BARE_NODE = "setInterval(()=>{},1e6)";
@@ -20,13 +20,13 @@ const BARE_NODE = "setInterval(()=>{},1e6)";
 export type MemoryFigures = {
   /** How Node was started, for both. */
   start: NodeStart;
-  /** Median resident set, bytes. */
+  /** The median resident set in bytes. */
   bareNode: number;
   idle: number;
   afterCalls: number;
 };
 
-/** @param idleMs how long they are left alone before they are measured */
+/** @param idleMs how long they are left alone before the measurement */
 export async function measureMemory(
   dir: string,
   mqttUrl: string,
@@ -81,7 +81,9 @@ function rss(pid: number): number {
   return Number(kilobytes ?? Number.NaN) * 1_024;
 }
 
-/** As much of a gateway as an agent needs to be called: commands, reports and acks, straight over MQTT. */
+/**
+ * The part of a gateway that an agent needs to be called: commands, reports and acknowledgements, directly over MQTT.
+ */
 class TinyGateway {
   readonly online = new Set<string>();
   readonly #reported = new Map<string, (status: unknown) => void>();
@@ -96,7 +98,7 @@ class TinyGateway {
     return gateway;
   }
 
-  /** Calls an agent so many times, one after the other. */
+  /** Calls an agent this many times, one after another. */
   async call(agent: string, times: number): Promise<void> {
     for (let i = 0; i < times; i += 1) {
       const id = crypto.randomUUID();

@@ -1,4 +1,4 @@
-/** The broker of the bench: a Mosquitto of its own on a free port, set as the one that we ship, nothing kept. */
+/** The broker of the bench: a separate Mosquitto on a free port, with the settings that we ship, storing nothing. */
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { freePort } from "../local/port.ts";

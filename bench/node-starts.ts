@@ -1,18 +1,18 @@
-/** The ways in which the bench starts Node for an agent, and for a Node that does nothing beside it. */
+/** The ways in which the bench starts Node for an agent, and for a Node that does nothing. */
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 
 export type NodeStart = { flags: readonly string[]; env: Readonly<Record<string, string>> };
 
-/** An installed agent is watched by systemd; in a shell a thread does that, and takes about 10 MiB (pi-agent/watchdog.ts). */
+/** systemd watches an installed agent; in a shell a thread does that, and takes about 10 MiB (pi-agent/watchdog.ts). */
 const WATCHED_BY_SYSTEMD = { EDGECALL_STUCK_SECS: "0" };
 
-/** As Node is by itself, and as the service starts the agent. */
+/** Plain Node, and Node as the service starts the agent. */
 export const NODE_STARTS: readonly NodeStart[] = [
   { flags: [], env: WATCHED_BY_SYSTEMD },
   { flags: NODE_FLAGS, env: { ...NODE_ENVIRONMENT, ...WATCHED_BY_SYSTEMD } },
 ];
 
-/** As a shell has it. */
+/** Returns the start as a shell command line. */
 export function startWords({ flags, env }: NodeStart): string {
   const words = [...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...flags];
   return words.length > 0 ? words.join(" ") : "no flags";

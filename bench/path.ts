@@ -1,4 +1,4 @@
-/** Our own path: Worker, bridge and agent as they are shipped, asked over HTTP with a model that is scripted. */
+/** Our own path: Worker, bridge and agent as they are released, used over HTTP with a scripted model. */
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleBridge, bundleWorker } from "../local/bundles.ts";
@@ -14,17 +14,19 @@ import type { Processes } from "./processes.ts";
 
 /** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
 const CALLS_OF_A_TURN = 4;
-/** A conversation gets so many turns and then a new one follows: a long history would measure JSON. */
+/** After this many turns a new conversation starts, because a long history would measure JSON. */
 const TURNS_OF_A_CONVERSATION = 5;
 
 export type Path = {
-  /** (c) From the last byte of a reply that asks for a call to the first byte of the next request. */
+  /** (c) From the last byte of a reply with a call to the first byte of the next request. */
   call: Work;
-  /** (d) A whole turn with one call over HTTP, less the model's own time. */
+  /** (d) A whole turn with one call over HTTP, without the model's own time. */
   turn: Work;
-  /** ms of a whole turn that makes these batches of calls, each of a tool that takes `BATCH_TOOL_MS`. */
+  /**
+   * Returns the milliseconds of a whole turn with these batches of calls, each of a tool that takes `BATCH_TOOL_MS`.
+   */
   batches(sizes: readonly number[]): Promise<number>;
-  /** The processes that a call passes. */
+  /** The processes that a call passes through. */
   pids: Record<"workerd" | "bridge" | "agent", number>;
   stop(): Promise<void>;
 };

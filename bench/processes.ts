@@ -1,16 +1,16 @@
-/** Child processes of the bench, none of which outlives it, however it ends. */
+/** Child processes of the bench, which all end with it, however it ends. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * A shell that starts the program, tells its id, and kills it when the shell's input ends: the kernel closes
- * that pipe however the bench dies. So Mosquitto and a bare Node, which know nothing of us, end with it too.
- * The program's output goes to its log (the shell's stderr), so that it does not mix with the id.
+ * A shell that starts the program, prints its pid, and kills it when the shell's input ends: the kernel closes that
+ * pipe however the bench dies. So Mosquitto and a plain Node end with it too. The program's output goes to its log (the
+ * shell's stderr), so that it does not mix with the pid.
  */
 const LEASH = '"$@" >&2 & echo $!; read -r _; kill -9 $! 2>/dev/null';
-/** Lines of a child's log that help when something did not come up. */
+/** The number of log lines that are shown when a program does not start. */
 const LOG_TAIL = 15;
 
 export type Leashed = { pid: number; name: string };
@@ -19,18 +19,18 @@ export class Processes {
   readonly #dir: string;
   readonly #running = new Map<string, { shell: ChildProcess; pid: number }>();
 
-  /** @param dir where the logs of the children go */
+  /** @param dir the folder for the children's logs */
   constructor(dir: string) {
     this.#dir = dir;
   }
 
-  /** Starts a program; its output goes to a log file. It runs, but need not be ready, when this returns. */
+  /** Starts a program whose output goes to a log file. It runs, but need not be ready, when this returns. */
   async start(name: string, command: string[], env: Record<string, string> = {}): Promise<Leashed> {
     const file = openSync(join(this.#dir, `${name}.log`), "a");
     const shell = spawn("/bin/sh", ["-c", LEASH, "sh", ...command], {
       stdio: ["pipe", "pipe", file],
       env: { ...process.env, ...env },
-      // Ctrl-C at the terminal ends the bench alone, and the bench its children.
+      // Ctrl-C at the terminal ends only the bench, and the bench ends its children.
       detached: true,
     });
     closeSync(file);
@@ -64,18 +64,18 @@ export class Processes {
     await gone;
   }
 
-  /** At the end of this process, when nothing can be waited for: their files can be removed after it. */
+  /** For the end of this process, when it cannot wait: the programs' files can be removed afterwards. */
   killAll(): void {
     for (const { pid } of this.#running.values()) {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It ended before.
+        // It had already ended.
       }
     }
   }
 
-  /** What the children, and whoever else keeps a log there, said last: for an error. */
+  /** Returns the ends of all logs, for an error text. */
   lastWords(): string {
     return readdirSync(this.#dir)
       .filter((name) => name.endsWith(".log"))

@@ -1,10 +1,10 @@
-/** Rounds of A B C D A B C D …: a shared machine drifts, and then it drifts for all rows alike. */
+/** Rounds of A B C D A B C D …, so that drift of a shared machine affects all rows alike. */
 import { load, type Work } from "./load.ts";
 import { type Figures, median, medianFigures } from "./stats.ts";
 
 export const ROWS = ["a", "b", "c", "d"] as const;
 export type Row = (typeof ROWS)[number];
-/** How many at a time. */
+/** The numbers of calls at a time. */
 export const LEVELS = [1, 8, 64] as const;
 type Level = (typeof LEVELS)[number];
 
@@ -15,9 +15,9 @@ export type Measured = { rows: Round; ratios: Record<Level, Ratios>; rounds: Rou
 
 export type RoundsOptions = {
   rounds: number;
-  /** Each row at each level, in each round. */
+  /** The time of each row at each level, in each round. */
   sliceMs: number;
-  /** Each row at each level, once before: code is compiled as it proves to be needed often. */
+  /** The time of each row at each level once before the rounds, because V8 compiles code on demand. */
   warmUpMs: number;
   onRound(round: number): void;
 };
@@ -39,7 +39,7 @@ export async function measureRounds(work: Record<Row, Work>, options: RoundsOpti
   };
 }
 
-/** The ratio of each round by itself, and of those the median. */
+/** Returns the median of the rounds' own ratios. */
 function ratiosOf(rounds: Array<Record<Row, Figures>>): Ratios {
   const ratio = (of: Row, to: Row) => {
     const over = (figure: "p50" | "p99" | "perSecond") =>

@@ -1,10 +1,10 @@
-/** How large the Worker is when it is uploaded. */
+/** The size of the Worker's upload. */
 import { gzipSync } from "node:zlib";
 import { bundleWorker } from "../local/bundles.ts";
 
 export type Sizes = { rawBytes: number; minifiedBytes: number; gzipBytes: number };
 
-/** Bytes: as bundled, minified, and that in gzip (which is what Cloudflare's limit counts). */
+/** Returns bytes: as bundled, minified, and that in gzip (which Cloudflare's limit counts). */
 export async function workerSizes(): Promise<Sizes> {
   const program = `${"0".repeat(64)} 700000` as const;
   const [raw, minified] = await Promise.all([

@@ -3,7 +3,7 @@ import { figuresOf, median, medianFigures, percentile } from "./stats.ts";
 
 describe("percentile", () => {
   const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
-  it("is the value that so large a share does not exceed", () => {
+  it("is the value that this share of the samples does not exceed", () => {
     expect(percentile(hundred, 0.5)).toBe(50);
     expect(percentile(hundred, 0.99)).toBe(99);
     expect(percentile([7], 0.99)).toBe(7);
@@ -12,7 +12,7 @@ describe("percentile", () => {
 });
 
 describe("median", () => {
-  it("is the middle, or what lies between the two in the middle", () => {
+  it("is the middle value, or the mean of the two in the middle", () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([10, 1, 2, 9])).toBe(5.5);
     expect(median([])).toBeNaN();
@@ -20,9 +20,9 @@ describe("median", () => {
 });
 
 describe("figures", () => {
-  it("count the rate over the whole time", () =>
+  it("has the rate over the whole time", () =>
     expect(figuresOf([1, 2, 3], 500)).toEqual({ p50: 2, p99: 3, perSecond: 6, samples: 3 }));
-  it("of rounds are each the median of its own, and all the samples", () => {
+  it("of rounds is for each figure the median of the rounds, with all samples", () => {
     const rounds = [figuresOf([1], 1_000), figuresOf([100, 100], 1_000), figuresOf([2, 2, 2], 1_000)];
     expect(medianFigures(rounds)).toEqual({ p50: 2, p99: 2, perSecond: 2, samples: 6 });
   });

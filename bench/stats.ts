@@ -1,16 +1,16 @@
-/** Figures out of samples. */
+/** Figures from samples. */
 
-/** What one row came to in one round, or over rounds. */
+/** The result of one row in one round, or over all rounds. */
 export type Figures = {
-  /** ms */
+  /** Milliseconds. */
   p50: number;
-  /** ms */
+  /** Milliseconds. */
   p99: number;
   perSecond: number;
   samples: number;
 };
 
-/** The value that a share `q` of the samples does not exceed (nearest rank). NaN without samples. */
+/** Returns the value that a share `q` of the samples does not exceed (nearest rank). NaN without samples. */
 export function percentile(samples: readonly number[], q: number): number {
   const sorted = Float64Array.from(samples).sort();
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
@@ -23,7 +23,7 @@ export function median(values: readonly number[]): number {
   return Number.isInteger(middle) ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
 }
 
-/** @param withinMs in which the samples were taken, several at a time or not */
+/** @param withinMs the time in which the samples were taken, several at once or not */
 export function figuresOf(samples: readonly number[], withinMs: number): Figures {
   return {
     p50: percentile(samples, 0.5),
@@ -33,7 +33,7 @@ export function figuresOf(samples: readonly number[], withinMs: number): Figures
   };
 }
 
-/** The median round, figure by figure: one round that a noisy machine spoilt does not count. */
+/** Returns the median of the rounds, figure by figure, so that one noisy round does not count. */
 export function medianFigures(rounds: readonly Figures[]): Figures {
   return {
     p50: median(rounds.map((round) => round.p50)),

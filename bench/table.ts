@@ -1,4 +1,4 @@
-/** The figures as a person reads them. */
+/** The figures as a table for people. */
 
 import { judge, type Results } from "./limits.ts";
 import { startWords } from "./node-starts.ts";

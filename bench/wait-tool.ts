@@ -1,9 +1,9 @@
-/** A tool whose time is known: it waits for as long as it is told. */
+/** A tool with a known duration: it waits for the requested time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, textResult } from "@edgecall/core/tools/contract.ts";
 
-/** The longest wait that is measured takes 45 s. */
+/** The longest measured wait takes 45 s. */
 const WAIT_MAX_MS = 60_000;
 
 export const waitTool = defineTool({

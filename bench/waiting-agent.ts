@@ -1,4 +1,4 @@
-/** `node waiting-agent.ts CONFIG`: the agent as it is, with one tool more. */
+/** `node waiting-agent.ts CONFIG`: the unchanged agent with one more tool. */
 
 import { jsonLog } from "@edgecall/node/log.ts";
 import { startAgent } from "../pi-agent/agent.ts";

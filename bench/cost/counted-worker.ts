@@ -1,7 +1,7 @@
 /**
- * The Worker as it is, but what Cloudflare bills of it becomes lines of its log: requests, rows, alarms, and the
- * time that its objects are awake. Lines, not counters, since an object forgets its memory when it sleeps; and
- * here, not in the Worker, so that nobody pays for the counting.
+ * The unchanged Worker that also logs everything that Cloudflare bills: requests, rows, alarms, and the time that its
+ * objects are awake. It logs lines instead of counting, because an object loses its memory when it sleeps. It is
+ * separate from the Worker, so that no deployment pays for the counting.
  */
 import { Home as RealHome } from "../../worker/home/home.ts";
 import worker, { Conversation as RealConversation } from "../../worker/index.ts";
@@ -11,14 +11,14 @@ function say(line: CostLine): void {
   console.log(JSON.stringify(line));
 }
 
-/** Puts counters in front of what an object stores with; to be called before the object is built. */
+/** Wraps an object's storage with counters. Call it before the object is built. */
 function countStorage(of: Actor, ctx: DurableObjectState): void {
   const { storage } = ctx;
   const { sql } = storage;
   const exec = sql.exec.bind(sql);
   sql.exec = <Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {
     const cursor = exec<Row>(query, ...bindings);
-    // A cursor counts while it is read, and each is read to its end by the function that opened it.
+    // A cursor counts while it is read, and the function that opened it reads it to its end.
     queueMicrotask(() =>
       say({ cost: "rows", of, read: cursor.rowsRead, written: cursor.rowsWritten, sql: oneLine(query) }),
     );
@@ -49,7 +49,7 @@ const HANDLERS: Readonly<Record<string, Via>> = {
 
 type Method = (this: { ctx: DurableObjectState }, ...args: unknown[]) => Promise<unknown>;
 
-/** Puts a counter in front of each method that is reached from outside: the public ones of an object are. */
+/** Adds a counter to each method that can be called from outside: an object's public methods. */
 function countRequests(of: Actor, prototype: object, real: object): void {
   for (const name of Object.getOwnPropertyNames(real)) {
     const method: unknown = Reflect.get(real, name);

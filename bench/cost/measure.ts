@@ -1,5 +1,5 @@
 /**
- * What a turn costs: the Worker, its objects, the bridge and an agent as they are, with counters in front of what
+ * The cost of a turn: the unchanged Worker, its objects, the bridge and an agent, with counters for everything that
  * Cloudflare bills. Each turn is counted from its question until the last alarm that it set has run.
  */
 import { writeFileSync } from "node:fs";
@@ -20,14 +20,14 @@ import { alarmStands, awakeMs, perTurn, type Tally, tally } from "./tally.ts";
 
 export type TurnCost = {
   what: string;
-  /** Of one turn. */
+  /** The counts of one turn. */
   tally: Tally;
-  /** Of both objects: by the docs, and with 10 s after everything that woke one. */
+  /** Of both objects: as the docs say, and with 10 s after everything that woke one. */
   awakeMs: { asTheDocsSay: number; atWorst: number };
   gbSeconds: { asTheDocsSay: number; atWorst: number };
-  /** Of a million such turns, without the model's time. */
+  /** The price of a million such turns, without the model's time. */
   usd: { asTheDocsSay: TurnUsd; atWorst: TurnUsd };
-  /** What the rows were for, those that write first. */
+  /** The statements that read or wrote the rows; those that write come first. */
   statements: Array<{ of: string; sql: string; times: number; read: number; written: number }>;
 };
 
@@ -39,17 +39,17 @@ export type Costs = {
 export type CostPlan = {
   /** The slow tool's time. */
   slowMs: number;
-  /** How long a home is watched in which nothing happens. */
+  /** How long an idle home is watched. */
   idleMs: number;
 };
 
 const AGENT = "costs";
 const TURNS_IN_A_ROW = 10;
-/** Reading a conversation must not cost more than it is worth when it is long. */
+/** A long conversation must not cost much more to read. */
 const LONG_TURNS = 100;
-/** Every line of what is over has come when nothing came for so long. */
+/** After this time without a line, all lines of the finished work have arrived. */
 const QUIET_MS = 300;
-/** The last alarm of a slow call is its deadline: a minute and what is added to it. */
+/** The last alarm of a slow call is its deadline, a minute and some seconds. */
 const ALARMS_OVER_WITHIN_MS = 120_000;
 
 export async function measureCosts(dir: string, processes: Processes, plan: CostPlan): Promise<Costs> {
@@ -76,7 +76,7 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
     await until(isOver, { within: ALARMS_OVER_WITHIN_MS, every: 50, what: "the last alarm has run" });
   }
 
-  /** What was counted while `work` ran, and until its last alarm had run. */
+  /** Returns the lines while `work` ran, and until its last alarm had run. */
   async function counted(work: () => Promise<void>): Promise<CostLine[]> {
     const from = lines.length;
     await work();
@@ -130,7 +130,7 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
     await turn(`each of ${TURNS_IN_A_ROW} more of it in a row`, TURNS_IN_A_ROW, async () => {
       for (let n = 0; n < TURNS_IN_A_ROW; n += 1) await ask("long", 0, json);
     });
-    // A JSON caller gets 202 after 25 s and asks again, so that the slow tool is compared over a stream.
+    // A JSON client gets 202 after 25 s and asks again, so the slow tool is compared over a stream.
     await ask("streamed", 0, stream);
     await over();
     await turn("a turn over a stream, a tool of 0 s", 1, () => ask("streamed", 0, stream));

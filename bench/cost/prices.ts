@@ -1,28 +1,28 @@
 /**
- * What Cloudflare asks beyond what a plan includes, USD, on the Workers Paid plan. Unless it is said otherwise:
- * research/cloudflare.md §1.8, read 2026-11-21 in Cloudflare's docs (durable-objects/platform/pricing).
+ * Cloudflare's prices in USD beyond the included amounts of the Workers Paid plan. Unless stated otherwise: read
+ * 2026-11-21 in Cloudflare's docs (durable-objects/platform/pricing).
  */
 import { KEEPALIVE_EVERY_MS } from "@edgecall/core/protocol/names.ts";
 import type { Tally } from "./tally.ts";
 
 const MILLION = 1_000_000;
 
-/** Requests to objects: RPC calls, fetches (a WebSocket that is opened is one), alarms that ran. */
+/** Requests to objects: RPC calls, fetches (opening a WebSocket is one), alarms that ran. */
 const OBJECT_REQUEST_USD = 0.15 / MILLION;
-/** Incoming messages of a WebSocket count as one request each so many; outgoing ones as none. */
+/** This many incoming WebSocket messages count as one request; outgoing ones are free. */
 const MESSAGES_PER_REQUEST = 20;
 const GB_SECOND_USD = 12.5 / MILLION;
-/** An object is billed as if it had the 128 MB of its isolate to itself. */
+/** An object is billed as if it used the 128 MB of its isolate alone. */
 const OBJECT_GB = 0.128;
 const ROW_READ_USD = 0.001 / MILLION;
-/** Deletes, index entries and `setAlarm` count as well. */
+/** Deletes, index entries and `setAlarm` count too. */
 const ROW_WRITTEN_USD = 1 / MILLION;
 const STORED_GB_MONTH_USD = 0.2;
-/** workers/platform/pricing; not in research/, seen 2026-11-22. Its CPU price (0.02 a million ms) is left out. */
+/** workers/platform/pricing, read 2026-11-22. Its CPU price (0.02 a million ms) is left out. */
 const WORKER_REQUEST_USD = 0.3 / MILLION;
 /**
- * An idle object that could hibernate is not billed, the page says, "even before the runtime has hibernated them".
- * An older footnote reads as if these 10 s were: the worse reading bills them after everything that woke it.
+ * An idle object that could hibernate is not billed, the page says, "even before the runtime has hibernated them". An
+ * older footnote suggests that these 10 s are billed. The worst case bills them after everything that woke the object.
  */
 export const AWAKE_TAIL_MS = 10_000;
 
@@ -39,12 +39,12 @@ export type TurnUsd = {
   total: number;
 };
 
-/** Requests to objects as they are billed. */
+/** Returns the billed requests to objects. */
 export function objectRequests({ rpc, fetches, alarms, messages }: Tally): number {
   return rpc + fetches + alarms + messages / MESSAGES_PER_REQUEST;
 }
 
-/** USD of a million turns like this one. @param awakeMs of both objects together, by one reading or the other */
+/** Returns the USD of a million turns like this one. @param awakeMs of both objects together */
 export function usdPerMillion(tally: Tally, awakeMs: number): TurnUsd {
   const parts = {
     workerRequests: MILLION * tally.workerRequests * WORKER_REQUEST_USD,
@@ -60,18 +60,20 @@ export function gbSeconds(awakeMs: number): number {
   return (awakeMs / 1_000) * OBJECT_GB;
 }
 
-/** What each second of the model adds to a million turns: its conversation is awake meanwhile. */
+/** The price that each second of the model adds to a million turns, because the conversation is awake meanwhile. */
 export const MODEL_SECOND_USD = MILLION * gbSeconds(1_000) * GB_SECOND_USD;
 
 export type IdleUsd = {
-  /** Pings of the bridge in 30 days; the runtime answers them, and no object wakes. */
+  /** The bridge's pings in 30 days. The runtime answers them, and no object wakes. */
   pings: number;
   stored: number;
-  /** The docs say that these pings cost no duration, and nothing of requests: counted as messages. */
+  /** The docs say that these pings cost no duration, and nothing about requests: here they count as messages. */
   ifPingsAreMessages: number;
 };
 
-/** A home with one agent in which nothing happens for 30 days. @param storedBytes of its Home's database */
+/**
+ * The price of a home with one agent in which nothing happens for 30 days. @param storedBytes of its Home's database
+ */
 export function idleMonth(storedBytes: number): IdleUsd {
   const pings = Math.round((MONTH_S * 1_000) / KEEPALIVE_EVERY_MS);
   const stored = (storedBytes / GB) * STORED_GB_MONTH_USD;

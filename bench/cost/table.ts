@@ -1,4 +1,4 @@
-/** The costs as a person reads them. */
+/** The costs as a table for people. */
 import type { Costs, TurnCost } from "./measure.ts";
 import { MODEL_SECOND_USD, objectRequests } from "./prices.ts";
 

@@ -25,7 +25,7 @@ describe("a tally", () => {
     ]);
     expect(sum).toMatchObject({ workerRequests: 1, rowsRead: 3, rowsWritten: 2, alarmsSet: 1, alarms: 1 });
   });
-  it("is shared among turns", () => expect(perTurn(tally([rows(10, 4)]), 4).rowsWritten).toBe(1));
+  it("is divided by the number of turns", () => expect(perTurn(tally([rows(10, 4)]), 4).rowsWritten).toBe(1));
 });
 
 describe("the time awake", () => {
@@ -36,13 +36,13 @@ describe("the time awake", () => {
     { cost: "work", of: "Home", from: 100, to: 130 },
     request("Conversation", "rpc", 0, 7),
   ];
-  it("is the union for each object, and both together", () => expect(awakeMs(lines)).toBe(20 + 30 + 7));
-  it("has a tail by the worse reading, which may reach into what follows", () =>
+  it("is the union for each object, and the sum of both", () => expect(awakeMs(lines)).toBe(20 + 30 + 7));
+  it("is longer in the worst case, by a tail that may overlap later work", () =>
     expect(awakeMs(lines, 90)).toBe(220 + 97));
 });
 
 describe("an alarm", () => {
-  it("stands from when it is set until it begins to run", () => {
+  it("is pending from when it is set until it begins to run", () => {
     expect(alarmStands([])).toBe(false);
     expect(alarmStands([alarm("Home", "set")])).toBe(true);
     expect(alarmStands([alarm("Home", "set"), alarm("Home", "runs")])).toBe(false);
@@ -50,7 +50,7 @@ describe("an alarm", () => {
       true,
     );
   });
-  it("may be set anew while it runs", () =>
+  it("may be set again while it runs", () =>
     expect(alarmStands([alarm("Home", "set"), alarm("Home", "runs"), alarm("Home", "set")])).toBe(true));
 });
 
@@ -68,7 +68,7 @@ describe("the price", () => {
     expect(usd.duration).toBeCloseTo(1.6);
     expect(usd.total).toBeCloseTo(7.052);
   });
-  it("of an idle month is what is stored, and a ping each 7 s if those count", () => {
+  it("of an idle month is the storage, and a ping each 7 s if pings count", () => {
     const usd = idleMonth(1_000_000_000);
     expect(usd).toMatchObject({ pings: 370_286, stored: 0.2 });
     expect(usd.ifPingsAreMessages).toBeCloseTo(0.2 + 0.00278);
@@ -76,7 +76,7 @@ describe("the price", () => {
 });
 
 describe("a line", () => {
-  it("of the Worker itself is none of ours", () => {
+  it("of the Worker itself is ignored", () => {
     expect(readCostLine('{"event":"bridge.connected"}')).toBeUndefined();
     expect(readCostLine("{ event: 'x' }")).toBeUndefined();
     expect(readCostLine('{"cost":"worker"}')).toEqual({ cost: "worker" });

@@ -1,4 +1,4 @@
-/** Lines of the counted Worker, summed up. */
+/** The counted Worker's lines, summed up. */
 import type { Actor, CostLine } from "./lines.ts";
 
 export type Tally = {
@@ -7,10 +7,10 @@ export type Tally = {
   rpc: number;
   fetches: number;
   alarms: number;
-  /** Messages that came in over WebSockets. */
+  /** Incoming messages of WebSockets. */
   messages: number;
   rowsRead: number;
-  /** With a row for each alarm that was set. */
+  /** Includes a row for each alarm that was set. */
   rowsWritten: number;
   alarmsSet: number;
   statements: number;
@@ -53,7 +53,7 @@ export function tally(lines: readonly CostLine[]): Tally {
   return sum;
 }
 
-/** Each figure over `turns`. */
+/** Divides each figure by `turns`. */
 export function perTurn(sum: Tally, turns: number): Tally {
   const shares = { ...sum };
   for (const key of Object.keys(shares) as Array<keyof Tally>) shares[key] /= turns;
@@ -61,8 +61,8 @@ export function perTurn(sum: Tally, turns: number): Tally {
 }
 
 /**
- * ms that the objects were awake, both together: the union of what each had to do.
- * @param tailMs for which an object stays awake after it had nothing left to do
+ * Returns the milliseconds that the objects were awake, summed: for each object the union of its work.
+ * @param tailMs the time that an object stays awake after its work
  */
 export function awakeMs(lines: readonly CostLine[], tailMs = 0): number {
   const awake = (of: Actor) =>
@@ -86,7 +86,7 @@ function unionMs(spans: Array<{ from: number; to: number }>): number {
   return total;
 }
 
-/** Whether an alarm stands that has not run yet. An object has one at most. */
+/** Returns true when an alarm is set that has not run yet. An object has at most one. */
 export function alarmStands(lines: readonly CostLine[]): boolean {
   return (["Home", "Conversation"] as const).some((of) => {
     const last = lines.findLast((line) => line.cost === "alarm" && line.of === of);

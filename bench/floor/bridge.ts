@@ -1,4 +1,4 @@
-/** The bridge of floor 2: `node bridge.ts WEBSOCKET_URL MQTT_URL`. Forwards both ways and knows nothing. */
+/** The bridge of floor 2: `node bridge.ts WEBSOCKET_URL MQTT_URL`. It only forwards, in both directions. */
 import { WebSocket } from "ws";
 import { connectBroker } from "./broker-client.ts";
 import { FLOOR_COMMANDS, type FloorCommand, type FloorReport, floorReports } from "./topics.ts";

@@ -6,7 +6,7 @@ export async function connectBroker(
   onMessage: (payload: Buffer, topic: string) => void,
 ): Promise<MqttClient> {
   const client = await connectAsync(url, { protocolVersion: 5, clean: true, reconnectPeriod: 0 });
-  // Missing on either side of a QoS 1 exchange it costs 44 ms a call.
+  // Without this, on either side of a QoS 1 exchange, a call takes 44 ms longer.
   if ("setNoDelay" in client.stream && typeof client.stream.setNoDelay === "function")
     client.stream.setNoDelay(true);
   client.on("message", (topic, payload) => onMessage(payload, topic));

@@ -1,6 +1,6 @@
 /**
- * The shortest way from HTTP to a device and back that passes every hop ours has: HTTP → Durable Object →
- * Durable Object → WebSocket, and all of it back. It stores nothing, checks nothing and waits in memory.
+ * The shortest way from HTTP to a device and back with the same hops as ours: HTTP → Durable Object → Durable Object →
+ * WebSocket, and back. It stores nothing, checks nothing and waits in memory.
  */
 import { DurableObject } from "cloudflare:workers";
 

@@ -1,4 +1,4 @@
-/** How soon each chat platform is acknowledged, while turns of all of them run. */
+/** The time until each chat platform is acknowledged, while turns of all platforms run. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Person } from "../../test/platforms/people.ts";
 import { until } from "../../test/wait.ts";
@@ -8,15 +8,15 @@ import { endOfAnswer, question } from "./model.ts";
 type AckFigures = { channel: string; p50: number; p99: number; most: number; samples: number };
 export type Acks = { people: number; modelMs: number; rows: AckFigures[] };
 
-/** Of each platform at a time; each waits for the answer before saying more. */
+/** People per platform at a time; each waits for the answer before the next message. */
 const PEOPLE_AT_ONCE = 4;
-/** What the model takes in a turn: so long each message's turn runs. */
+/** The model's time in a turn, and so the length of each message's turn. */
 const MODEL_MS = 500;
 const ANSWER_WITHIN_MS = 60_000;
 
-/** @param forMs none says anything more after it */
+/** @param forMs no message is sent after this time */
 export async function measureAcks(people: readonly Person[], forMs: number): Promise<Acks> {
-  // Code is compiled as it proves to be needed. The first message of a chat makes its object, too.
+  // Warms up, because V8 compiles code on demand, and the first message of a chat makes its object.
   await Promise.all(people.flatMap((person) => slots().map((slot) => speak(person, slot, 0))));
   const rows = await Promise.all(
     people.map(async (person, at) => {
@@ -37,13 +37,13 @@ export async function measureAcks(people: readonly Person[], forMs: number): Pro
 
 const slots = () => Array.from({ length: PEOPLE_AT_ONCE }, (_, slot) => slot);
 
-/** Not all at the same moment: people do not begin together, and what is measured would be the queue of all. */
+/** Starts at a shifted time: if all people began together, the queue of all would be measured. */
 async function speakLater(person: Person, slot: number, share: number, forMs: number): Promise<number[]> {
   await pause((MODEL_MS * (slot + share)) / PEOPLE_AT_ONCE);
   return await speak(person, slot, forMs);
 }
 
-/** One person's messages, one after the other's answer. @returns ms to each acknowledgement */
+/** One person's messages, each after the answer to the previous one. @returns milliseconds to each acknowledgement */
 async function speak(person: Person, slot: number, forMs: number): Promise<number[]> {
   const from = String(3_000 + slot);
   const took: number[] = [];

@@ -1,4 +1,7 @@
-/** Time to the first token of a stream: the model's own, and through each of the gateway's streams, in turns. */
+/**
+ * The time to the first token of a stream: from the model directly, and through each of the gateway's streams, in
+ * alternation.
+ */
 import { Agent, request } from "node:http";
 import { TOKENS } from "../../test/tokens.ts";
 import { median, percentile } from "../stats.ts";
@@ -8,7 +11,7 @@ export const STREAMS = ["model", "messages", "completions", "responses"] as cons
 export type Stream = (typeof STREAMS)[number];
 
 export type FirstTokens = {
-  /** ms that the model takes by design. */
+  /** The model's intended delay in milliseconds. */
   modelMs: number;
   samples: number;
   rows: Record<
@@ -17,7 +20,7 @@ export type FirstTokens = {
   >;
 };
 
-/** A new conversation follows then: a long history would measure JSON. */
+/** Then a new conversation starts, because a long history would measure JSON. */
 const TURNS_OF_A_CONVERSATION = 5;
 
 /** @param gateway its address @param model the model's address, with `/v1` */
@@ -33,10 +36,10 @@ export async function measureFirstTokens(
     const { url, body, headers } = asked(stream, { gateway, model, modelMs, n });
     return await firstToken(agent, url, JSON.stringify(body), headers);
   };
-  // Code is compiled as it proves to be needed.
+  // Warms up, because V8 compiles code on demand.
   for (let n = 0; n < TURNS_OF_A_CONVERSATION; n += 1)
     for (const stream of STREAMS) await once(stream, -1 - n);
-  // One after the other, so that a shared machine drifts for all of them alike.
+  // One after another, so that drift of a shared machine affects all of them alike.
   for (let n = 0; n < samples; n += 1) for (const stream of STREAMS) took[stream].push(await once(stream, n));
   agent.destroy();
   const row = (stream: Stream) => ({
@@ -88,7 +91,7 @@ function asked(stream: Stream, { gateway, model, modelMs, n }: Place) {
   }
 }
 
-/** @returns ms from the first byte sent to the first token read; the stream is read to its end before it returns */
+/** @returns milliseconds from the first sent byte to the first token; the stream is read to its end */
 function firstToken(
   agent: Agent,
   url: string,

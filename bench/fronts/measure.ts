@@ -1,4 +1,4 @@
-/** The front doors: a Worker of its own, chat platforms that are played in this process, and a model with a delay. */
+/** The front doors: a separate Worker, chat platforms that this process plays, and a model with a delay. */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleWorker } from "../../local/bundles.ts";
@@ -9,7 +9,7 @@ import { type Acks, measureAcks } from "./acks.ts";
 import { type FirstTokens, measureFirstTokens } from "./first-token.ts";
 import { startModel } from "./model.ts";
 
-/** At once, for what the gateway itself takes; and what a person waits for with a model behind an API. */
+/** Without a delay, for the gateway's own time; and with the delay of a model behind an API. */
 const FIRST_TOKEN_MS = [0, 300] as const;
 
 export type Fronts = { acks: Acks; firstTokens: FirstTokens[] };

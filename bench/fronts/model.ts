@@ -1,15 +1,15 @@
-/** A model whose first token takes as long as the question says, and whose text goes on after it. */
+/** A model whose first token takes the time that the question requests. More text follows. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Stands in the first token and nowhere else. */
+/** Occurs only in the first token. */
 export const FIRST_TOKEN = "Twelve";
-/** Long enough that a client which sees the first token late has seen no stream. */
+/** Long enough to show if a client gets the first token only with the rest. */
 const REST_AFTER_MS = 20;
 const MARK = /place-([\w-]+): first-token-after-(\d+)-ms/g;
 
-/** @param ms until the first token; 0 = at once @param place is named in the answer */
+/** @param ms until the first token; 0 = at once @param place is repeated in the answer */
 export function question(ms: number, place: string): string {
   return `How warm is it? (place-${place}: first-token-after-${ms}-ms)`;
 }
@@ -40,7 +40,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   let body = "";
   request.setEncoding("utf8");
   for await (const part of request) body += part;
-  // The last one is this turn's; earlier turns stand before it.
+  // The last one is this turn's; those of earlier turns come before it.
   const [, place = "", delay = "0"] = [...body.matchAll(MARK)].at(-1) ?? [];
   const ms = Number(delay);
   if (ms > 0) await pause(ms);

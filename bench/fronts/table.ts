@@ -1,4 +1,4 @@
-/** The front doors' figures as a person reads them. */
+/** The front doors' figures as a table for people. */
 import { STREAMS, type Stream } from "./first-token.ts";
 import type { Fronts } from "./measure.ts";
 

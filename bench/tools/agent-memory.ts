@@ -1,6 +1,6 @@
 /**
- * What the agent takes of a Pi's memory: resident bytes of its bundle, idle and after calls of all kinds over the
- * broker, beside those of a Node that does nothing.
+ * The agent's part of a Pi's memory: the resident bytes of its bundle, idle and after calls of all kinds over the
+ * broker, compared with a Node that does nothing.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ import type { Leashed, Processes } from "../processes.ts";
 import { median } from "../stats.ts";
 import type { Caller, ToolCall } from "./caller.ts";
 
-/** One process can come out a few MB off, by how its garbage collections fell. */
+/** A single process can differ by a few MB, depending on its garbage collections. */
 const OF_EACH = 3;
 const BARE_NODE = "setInterval(()=>{},1e6)";
-/** The agents' marks, in calls. The first is when every tool has been used and its code is compiled. */
+/** Numbers of calls after which memory is read. At the first one every tool has been used and its code is compiled. */
 const MARKS = [100, 1_000, 2_000] as const;
-/** What is not a read would ask first. */
+/** Calls that are not reads would otherwise ask. */
 const POLICY = '\n[policy]\nshell = "allow"\nfile_write = "allow"\ngit = "allow"\n';
 
 export type AgentMemory = {
   /** How Node was started, for all. */
   start: NodeStart;
-  /** Median resident set, bytes. */
+  /** The median resident set in bytes. */
   bareNode: number;
   idle: number;
   after: Record<(typeof MARKS)[number], number>;
@@ -30,10 +30,10 @@ export type AgentMemory = {
 };
 
 const MIX = 20;
-/** Before the mix, for git_status. */
+/** Runs before the mix, for git_status. */
 const FIRST: ToolCall = { tool: "bash", parameters: { command: "git init -q ." } };
 
-/** The nth call of the mix. Of 20, 5 start a program in the sandbox. */
+/** Returns the nth call of the mix. Of 20 calls, 5 start a program in the sandbox. */
 function mixedCall(n: number): ToolCall {
   const round = Math.floor(n / MIX);
   const path = `notes/${round % 10}.txt`;

@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { makeBigTree } from "./big-tree.ts";
 import { spreadOf } from "./pairs.ts";
 
-test("the spread is that of the middle half, over the median", () => {
+test("the spread is the range of the middle half, divided by the median", () => {
   expect(spreadOf([1, 2, 3, 4, 100])).toBeCloseTo(2 / 3);
   expect(spreadOf([5])).toBe(0);
 });
 
 const SMALL_TREE = { smallFiles: 50, largeBytes: 20_000, editedBytes: 5_000 };
 
-test("the same seed makes the same tree, another one another", () => {
+test("the same seed makes the same tree, and another seed another one", () => {
   const roots = [1, 1, 2].map((seed) => {
     const root = mkdtempSync(join(tmpdir(), "edgecall-big-tree-"));
     return { root, tree: makeBigTree(root, seed, SMALL_TREE) };

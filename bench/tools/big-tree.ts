@@ -1,26 +1,26 @@
 /**
- * A folder of 100 MB that is the same at every run: sources, notes and logs as a workspace has them, many small
- * files and a few large ones, in folders three deep.
+ * A folder of 100 MB that is the same in every run: sources, notes and logs as in a workspace, many small files and a
+ * few large ones, in folders three levels deep.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type TreeSize = { smallFiles: number; largeBytes: number; editedBytes: number };
-/** The largest that `edit` takes is 1 MiB. */
+/** The largest file that `edit` accepts is 1 MiB. */
 const HUNDRED_MB: TreeSize = { smallFiles: 7_300, largeBytes: 10_000_000, editedBytes: 1_000_000 };
 const SMALL = { minBytes: 200, maxBytes: 16_000 };
 const LARGE_FILES = 4;
 const ENDINGS = ["ts", "md", "log", "json", "txt", "py"];
-/** In one line of one file of the small ones. */
+/** Occurs in one line of one small file. */
 export const NEEDLE = "the-needle-of-the-tree";
-/** In many lines of nearly all. */
+/** Occurs in many lines of nearly all files. */
 export const COMMON = "value";
 const WORDS =
   "const return import export value index result error path length string number async await function buffer stream request timeout device sensor temperature humidity status online offline report call agent home turn step bridge broker ledger clock disk memory";
 
 export type BigTree = { bytes: number; files: number; small: string; large: string; edited: string };
 
-/** @param root is made. @returns what is in it, with paths below it */
+/** @param root the folder to make. @returns its contents, with paths below it */
 export function makeBigTree(root: string, seed = 4, size: TreeSize = HUNDRED_MB): BigTree {
   const random = randomOf(seed);
   const words = WORDS.split(" ");
@@ -58,7 +58,7 @@ export function makeBigTree(root: string, seed = 4, size: TreeSize = HUNDRED_MB)
   return { bytes, files, small, large, edited };
 }
 
-/** Numbered, so that no two lines are the same. */
+/** Numbered, so that no two lines are equal. */
 function manyLines(block: string, bytes: number): string {
   const lines = block.split("\n").filter(Boolean);
   let made = "";
@@ -67,7 +67,7 @@ function manyLines(block: string, bytes: number): string {
   return made;
 }
 
-/** mulberry32: a whole number from 0 to below `below`, the same ones for the same seed. */
+/** mulberry32: returns whole numbers from 0 to below `below`, the same ones for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,4 +1,7 @@
-/** As much of a gateway as agents need to be called: commands, reports, acks and adverts, straight over MQTT. */
+/**
+ * The part of a gateway that agents need to be called: commands, reports, acknowledgements and adverts, directly over
+ * MQTT.
+ */
 import type { MqttClient } from "mqtt";
 import { connectBroker } from "../floor/broker-client.ts";
 
@@ -8,7 +11,7 @@ export type ToolCall = { tool: string; parameters: Record<string, unknown> };
 
 export class Caller {
   readonly #reported = new Map<string, (report: Report) => void>();
-  /** `performance.now()` of the first `tools` advert of each agent. */
+  /** The `performance.now()` of each agent's first `tools` advert. */
   readonly advertised = new Map<string, number>();
   #client: MqttClient | undefined;
   #n = Date.now();
@@ -21,7 +24,7 @@ export class Caller {
     return caller;
   }
 
-  /** Calls an agent and waits for its report. @throws when the tool did not do it: that would measure nothing */
+  /** Calls an agent and waits for its report. @throws when the tool failed, because then the time would mean nothing */
   async call(agent: string, { tool, parameters }: ToolCall): Promise<void> {
     const id = crypto.randomUUID();
     const { status, error } = await new Promise<Report>((resolve) => {
@@ -38,7 +41,7 @@ export class Caller {
 
   #send(agent: string, id: string, command: string, payload: Record<string, unknown>): void {
     this.#n += 1;
-    // A conversation for each tool: what one reads taints no other, which would then ask.
+    // Each tool has its own conversation, so that one tool's reads do not taint another's calls, which would then ask.
     const caller = {
       principal: "bench",
       role: "owner",

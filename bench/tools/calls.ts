@@ -6,7 +6,7 @@ import { runTool } from "@edgecall/core/tools/runner.ts";
 
 const CALLER = { principal: "bench", role: "owner", channel: "bench" };
 
-/** @throws when the tool did not do it: that would measure nothing */
+/** @throws when the tool failed, because then the time would mean nothing */
 export function caller(tool: Tool): (args: Record<string, unknown>) => Promise<void> {
   const registry = new ToolRegistry([tool]);
   const locks = new Locks();

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --tools [--quick] [--only overhead,tree,memory,start] [--before COMMIT] [--json FILE]`:
- * what the device's tools cost, beside the same done without them. The figures are never a reason to fail: 0,
- * unless something did not run.
+ * `npm run bench -- --tools [--quick] [--only overhead,tree,memory,start] [--before COMMIT] [--json FILE]`: the cost of
+ * the device's tools, compared with the same work without them. Figures never fail the run: it exits with 0 unless
+ * something did not run.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,21 +24,21 @@ import { agentsPlace, treePairs } from "./tree-pairs.ts";
 import type { TreeFigures } from "./tree-row.ts";
 
 const PARTS = ["overhead", "tree", "memory", "start"] as const;
-/** About 8 minutes; `--quick`: about 2, for a look whether it runs. */
+/** About 8 minutes; `--quick`: about 2, to check that it runs. */
 const FULL = { rounds: 9, starts: 9, settleMs: { idle: 45_000, after: 15_000 } };
 const QUICK = { rounds: 3, starts: 3, settleMs: { idle: 3_000, after: 2_000 } };
 const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
-/** As the shell has it: ended by an interrupt. */
+/** The exit code after an interrupt, as shells have it. */
 const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;
 
 const { values: options } = parseArgs({
   options: {
-    /** Also given when `npm run bench -- --tools` comes here. */
+    /** Also given when `npm run bench -- --tools` starts this. */
     tools: { type: "boolean" },
     quick: { type: "boolean", default: false },
     only: { type: "string", default: PARTS.join(",") },
-    /** Its start is measured beside today's. */
+    /** A commit whose start is measured next to today's. */
     before: { type: "string" },
     json: { type: "string" },
   },
@@ -139,5 +139,5 @@ try {
   say(processes.lastWords());
 }
 await processes.endAll();
-// mqtt.js leaves timers behind.
+// mqtt.js leaves timers running.
 process.exit();

@@ -1,4 +1,4 @@
-/** What a call costs beside doing the same without us: the runner, the sandbox, bash, skills and ssh. */
+/** The cost of a call compared with the same work without us: the runner, the sandbox, bash, skills and ssh. */
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,7 +32,7 @@ const nothing = defineTool({
 
 export type Overheads = { pairs: Pair[]; missing: string[]; close(): Promise<void> };
 
-/** @param dir for the workspace */
+/** @param dir the parent of the workspace */
 export async function overheads(dir: string): Promise<Overheads> {
   const workspace = join(dir, "workspace");
   mkdirSync(workspace, { recursive: true });
@@ -101,7 +101,7 @@ function bashPair(environment: Environment): Pair {
   };
 }
 
-/** @param line of the OpenSSH client, which then connects for each call anew */
+/** @param line the OpenSSH client's command line, which connects again for each call */
 function sshPairs(far: Environment, line: readonly string[]): Pair[] {
   const [exec, shell] = [execPair(far), bashPair(far)];
   return [
@@ -139,7 +139,7 @@ async function skillPairs(environment: Environment): Promise<Pair[]> {
       plainly: "spawn of its program",
       times: TIMES.process,
       ours: () => call(args),
-      // With the sandbox's PATH: a developer's own may have a launcher before each interpreter.
+      // With the sandbox's PATH, because a developer's own may have a launcher before each interpreter.
       plain: () => plainly("env", ["PATH=/usr/bin:/bin", join(EXAMPLES, program), ...options]),
     };
   };

@@ -1,17 +1,22 @@
-/** Our way of doing something beside the plain one, in turns: a shared machine drifts for both alike. */
+/**
+ * Our way of doing something and the plain one, in alternation, so that drift of a shared machine affects both alike.
+ */
 import { median } from "../stats.ts";
 
 export type Pair = {
   what: string;
-  /** What ours is held against, in words. */
+  /** A description of the plain way. */
   plainly: string;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** Of each, in a round. */
+  /** The number of calls of each in a round. */
   times: number;
 };
 
-/** ms of one call; of a round, or the median of rounds. `cpu` is processor time of the calling process alone. */
+/**
+ * Milliseconds of one call; of a round, or the median of rounds. `cpu` is the processor time of the calling process
+ * only.
+ */
 type Took = { wall: number; cpu: number };
 
 export type PairFigures = {
@@ -19,21 +24,21 @@ export type PairFigures = {
   plainly: string;
   ours: Took;
   plain: Took;
-  /** Wall time, ours over the plain one: the median of the rounds' own ratios. */
+  /** The wall time of ours divided by the plain one's: the median of the rounds' own ratios. */
   ratio: number;
-  /** How far the middle half of the rounds' wall ratios lies apart, over their median: the noise. */
+  /** The range of the middle half of the rounds' wall ratios, divided by their median: the noise. */
   spread: number;
   rounds: number;
 };
 
 export async function measurePair(pair: Pair, rounds: number): Promise<PairFigures> {
   const { what, plainly, times } = pair;
-  // Compiled, connected and in the page cache before anything counts.
+  // Afterwards everything is compiled, connected and in the page cache.
   await repeat(pair.ours, Math.ceil(times / 4));
   await repeat(pair.plain, Math.ceil(times / 4));
   const took: Array<{ ours: Took; plain: Took }> = [];
   for (let round = 0; round < rounds; round += 1) {
-    // Who begins takes turns as well: what one leaves to be cleared away falls on the next.
+    // The first place alternates too, because one's remains are cleaned up during the other.
     const [first, second] =
       round % 2 === 0 ? ([pair.ours, pair.plain] as const) : ([pair.plain, pair.ours] as const);
     const [a, b] = [await timed(first, times), await timed(second, times)];
@@ -51,7 +56,7 @@ export async function measurePair(pair: Pair, rounds: number): Promise<PairFigur
   };
 }
 
-/** The distance of the quartiles over the median. */
+/** Returns the distance of the quartiles divided by the median. */
 export function spreadOf(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
@@ -73,8 +78,8 @@ async function timed(work: () => Promise<void>, times: number): Promise<Took> {
 }
 
 /**
- * ms that this process has spent. Not what it started: bubblewrap ends before its sandbox is reaped, and the
- * kernel's sum of a process's children lacks whatever nobody waited for.
+ * Returns the milliseconds that this process has spent. Its children are left out: bubblewrap ends before its sandbox
+ * is reaped, and the kernel's sum of a process's children lacks those that were not waited for.
  */
 function cpuOfThis(): number {
   const { user, system } = process.cpuUsage();

@@ -1,7 +1,7 @@
-/** The plain way: a program started by Node and read to its end, and nothing around it. */
+/** The plain way: Node starts a program and reads its output to the end. */
 import { spawn } from "node:child_process";
 
-/** Its output comes through a pipe, as ours does, and is let go. @throws unless it ends with one of `codes` */
+/** Its output comes through a pipe, as ours does, and is dropped. @throws unless it exits with one of `codes` */
 export async function plainly(
   program: string,
   args: readonly string[],

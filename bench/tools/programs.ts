@@ -1,4 +1,4 @@
-/** The agent as one file: of this working tree, or of an earlier commit, to compare with. */
+/** The agent as one file: from this working tree, or from an earlier commit for comparison. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BUNDLE = "process.stdout.write(await (await import(process.argv[1])).bundleAgent())";
-/** The bundle is half a megabyte. */
+/** The bundle has half a megabyte. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** @param tree the source's folder. @returns the bundle's path, below `dir` */
+/** @param tree the folder of the sources. @returns the bundle's path, below `dir` */
 export function bundledAgent(dir: string, name: string, tree = ROOT): string {
   const node = [
     process.execPath,
@@ -25,7 +25,7 @@ export function bundledAgent(dir: string, name: string, tree = ROOT): string {
   return path;
 }
 
-/** The sources of a commit, with today's packages and its own workspaces. @returns their folder */
+/** Checks out the sources of a commit, with today's packages and its own workspaces. @returns their folder */
 export function treeOf(dir: string, commit: string): string {
   const tree = join(dir, `tree-${commit}`);
   mkdirSync(join(tree, "node_modules/@edgecall"), { recursive: true });

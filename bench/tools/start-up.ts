@@ -1,4 +1,4 @@
-/** How long the agent takes from its start to its first advert of tools, by turns with an earlier one. */
+/** The time from the agent's start to its first advert of tools, in alternation with an earlier version. */
 import { until } from "../../test/wait.ts";
 import { cpuMs } from "../cpu.ts";
 import type { Processes } from "../processes.ts";
@@ -9,11 +9,11 @@ import { spreadOf } from "./pairs.ts";
 
 export type StartUp = {
   name: string;
-  /** ms from the start of the process to its advert at the broker, median. */
+  /** Milliseconds from the start of the process to its advert at the broker, median. */
   wall: number;
-  /** ms of processor time of the agent itself until then, median. */
+  /** Milliseconds of the agent's own processor time until then, median. */
   cpu: number;
-  /** The distance of the quartiles of `wall` over its median. */
+  /** The distance of the quartiles of `wall` divided by its median. */
   spread: number;
   rounds: number;
 };

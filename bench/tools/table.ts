@@ -1,4 +1,4 @@
-/** The figures as a person reads them. */
+/** The figures as a table for people. */
 
 import { startWords } from "../node-starts.ts";
 import type { AgentMemory } from "./agent-memory.ts";
@@ -8,16 +8,16 @@ import type { TreeFigures } from "./tree-row.ts";
 
 export type ToolResults = {
   overheads: PairFigures[];
-  /** What could not be measured here, and why. */
+  /** What could not be measured here, with the reasons. */
   missing: string[];
   tree: { bytes: number; files: number; rows: TreeFigures[] };
   memory: AgentMemory[];
   startUp: StartUp[];
 };
 
-/** Of Part A. */
+/** The accepted ratio of an agent's memory to that of a plain Node. */
 const AGENT_RSS_RATIO = 1.8;
-/** What one round of garbage collections differs from the next. */
+/** Two rounds of garbage collection differ by this much. */
 const GROWTH_RATIO = 1.05;
 
 export function toolTable({ overheads, missing, tree, memory, startUp }: ToolResults): string {

@@ -1,4 +1,4 @@
-/** read, grep, find and edit on the big tree, beside the programs that a person would use there. */
+/** read, grep, find and edit on the big tree, compared with the programs that a person would use there. */
 import { join } from "node:path";
 import type { Environment } from "../../pi-agent/env/environment.ts";
 import { local } from "../../pi-agent/env/local.ts";
@@ -12,7 +12,7 @@ import { caller } from "./calls.ts";
 import type { Pair } from "./pairs.ts";
 import { plainly } from "./plain.ts";
 
-/** As the agent has it: files directly, programs in the sandbox. Without a sandbox, there is none. */
+/** The agent's own environments: files directly, and programs in the sandbox, or none without a sandbox. */
 export async function agentsPlace(root: string): Promise<{ environment: Environment; sandboxed: boolean }> {
   const here = local({ cwd: root });
   if ((await sandboxMissing({ workspace: root })) !== undefined)
@@ -20,7 +20,7 @@ export async function agentsPlace(root: string): Promise<{ environment: Environm
   return { environment: { ...sandbox({ workspace: root }), files: here.files }, sandboxed: true };
 }
 
-/** What is not there as ours finds it: `.git` and what .gitignore names are left out by both. */
+/** The options that make rg find the same files as ours: both leave out `.git` and what .gitignore names. */
 const RG = ["--no-config", "--hidden", "--no-heading", "--line-number"];
 
 export function treePairs(root: string, tree: BigTree, environment: Environment): Pair[] {
@@ -114,5 +114,5 @@ export function treePairs(root: string, tree: BigTree, environment: Environment)
   ];
 }
 
-/** Of the large files' some 170,000 lines. */
+/** Of the large files' 170,000 lines or so. */
 const FAR_LINE = 150_000;

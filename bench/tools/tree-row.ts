@@ -1,16 +1,16 @@
 /**
- * `node tree-row.ts ROOT TREE ROW ROUNDS`: one row of the big tree in a process of its own, so that the peak of its
- * memory is that of this tool. Prints JSON.
+ * `node tree-row.ts ROOT TREE ROW ROUNDS`: measures one row of the big tree in its own process, so that the peak of its
+ * memory belongs to this tool. Prints JSON.
  */
 
 import type { BigTree } from "./big-tree.ts";
 import { measurePair, type PairFigures } from "./pairs.ts";
 import { agentsPlace, treePairs } from "./tree-pairs.ts";
 
-/** Bytes; the peak of the agent's side, programs that it starts not counted. */
+/** Bytes; the peak of the agent's side, without the programs that it starts. */
 export type TreeFigures = PairFigures & { idle: number; peak: number };
 
-/** A few calls in a row: garbage of one may still be there at the next. */
+/** A few calls in a row, because garbage of one may remain during the next. */
 const CALLS_FOR_PEAK = 6;
 
 const [root = "", tree = "", row = "", rounds = ""] = process.argv.slice(2);
@@ -18,7 +18,7 @@ const { environment } = await agentsPlace(root);
 const pair = treePairs(root, JSON.parse(tree) as BigTree, environment)[Number(row)];
 if (!pair) throw new Error(`no row ${row}`);
 const idle = peakRss();
-// Before the plain way, whose output comes through this process as well.
+// Before the plain way, whose output also passes through this process.
 for (let call = 0; call < CALLS_FOR_PEAK; call += 1) await pair.ours();
 const peak = peakRss();
 const figures: TreeFigures = { ...(await measurePair(pair, Number(rounds))), idle, peak };

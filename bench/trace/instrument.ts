@@ -1,4 +1,4 @@
-/** Makes each function of the Worker's sources note that it is entered: an esbuild plugin. */
+/** An esbuild plugin that makes each function of the Worker's sources record when it is entered. */
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Plugin } from "esbuild";
@@ -9,7 +9,7 @@ const ENTER = "globalThis.__entered";
 
 type Node = { type: string; start: number; end: number; body?: unknown; expression?: boolean };
 
-/** @param files gets the paths of the files, relative to `root`, in the order of their indexes */
+/** @param files receives the paths of the files, relative to `root`, in the order of their indexes */
 export function noteEntries(root: string, files: string[]): Plugin {
   return {
     name: "note-entries",
@@ -44,7 +44,7 @@ function instrumented(path: string, code: string, file: number): string {
   return out + code.slice(from);
 }
 
-/** Functions with a body: overloads and abstract methods have none. */
+/** Returns the functions with a body; overloads and abstract methods have none. */
 function* functionsIn(value: unknown): Generator<Node> {
   if (Array.isArray(value)) {
     for (const one of value) yield* functionsIn(one);

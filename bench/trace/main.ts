@@ -1,6 +1,6 @@
 /**
- * How many files somebody reads who follows one question through the Worker, or one call that its device never answers.
- * `npm run trace`; `--list` prints the files too. The counts are of what runs, not of what is imported.
+ * Counts the files that a reader meets who follows one question through the Worker, or one call that its device never
+ * answers. `npm run trace`; `--list` also prints the files. It counts files that run, not files that are imported.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ import { noteEntries } from "./instrument.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const AGENT = "trace";
 const FETCH = -1;
-/** What an alarm set off, up to the model's next request, happens within this. */
+/** The work that an alarm starts, up to the model's next request, is done within this time. */
 const BURST_MS = 250;
 const QUIET_MS = 500;
 /** An object sleeps 10 s after its last event. */
@@ -61,11 +61,11 @@ try {
   tell("one question with one call, from the request until nothing runs any more", await entries());
 
   process.kill(pid, "SIGSTOP");
-  // Both objects stay in memory: what their constructors enter is no part of the way.
+  // Both objects are kept in memory, because the functions that their constructors enter are not part of the path.
   const awake = setInterval(() => void keepAwake("silent"), AWAKE_EVERY_MS);
   await ask("silent").finally(() => clearInterval(awake));
   const all = await entries();
-  // The question's last request to the model: the one after the call was given up.
+  // The question's last request to the model, after the call was given up.
   const asked = all.findLastIndex(([, file]) => file === FETCH);
   const end = all[asked]?.[0] ?? 0;
   tell(
@@ -100,7 +100,7 @@ async function ask(conversation: string): Promise<void> {
   if (!body.includes('"status":"done"')) throw new Error(`${response.status}: ${body.slice(0, 500)}`);
 }
 
-/** Those since the last time. */
+/** Returns the entries since the last time. */
 async function entries(): Promise<Entry[]> {
   return (await (await fetch(`${worker.url}/trace`)).json()) as Entry[];
 }

@@ -1,12 +1,14 @@
-/** What runs in the traced Worker. To be imported before everything else: modules call functions as they load. */
+/**
+ * Records what runs in the traced Worker. It must be imported first, because modules call functions while they load.
+ */
 
-/** The index of a file, or `FETCH`: the Worker asks somebody else. With the time, epoch ms. */
+/** The index of a file, or `FETCH` when the Worker sends a request; with the time in epoch ms. */
 type Entry = [at: number, file: number];
 const FETCH = -1;
 
 let entries: Entry[] = [];
 
-/** Those since the last time. */
+/** Returns the entries since the last time. */
 export function takeEntries(): Entry[] {
   const taken = entries;
   entries = [];

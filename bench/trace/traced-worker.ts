@@ -1,4 +1,4 @@
-/** The Worker as it is; its functions note that they are entered (instrument.ts). */
+/** The unchanged Worker, whose functions record when they are entered (instrument.ts). */
 import "./record.ts";
 import worker from "../../worker/index.ts";
 import { takeEntries } from "./record.ts";
