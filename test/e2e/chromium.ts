@@ -2,12 +2,23 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 
 const PATH = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /** As root it has no sandbox, which is acceptable because it opens only our own pages. */
 export function startChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: PATH, args: ["--no-sandbox", "--disable-gpu"] });
+}
+
+/** Starts a browser for the tests of a `describe`, and closes it after them. @param prepare opens the first windows */
+export function useChromium(prepare: (browser: Browser) => Promise<void>): void {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await startChromium();
+    await prepare(browser);
+  });
+  afterAll(() => browser?.close());
 }
 
 export const PHONE = { width: 390, height: 844 };

@@ -1,9 +1,9 @@
 /** The console shows exactly and completely what a person approves, on every screen. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -19,14 +19,11 @@ const append = (text: string) =>
   );
 
 describe("approvals", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
-  afterAll(() => browser?.close());
 
   const ask = (text: string) => askIn(page, text);
 

@@ -1,15 +1,15 @@
 /** Chat apps connected by hand in the console: pasted, delivered, kept over a restart, checked, and removed. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
 import { DISCORD_TOKEN, FakeDiscord } from "../platforms/discord.ts";
 import { FakeSlack, SLACK_SECRET, SLACK_TOKEN, slackHeaders } from "../platforms/slack.ts";
 import { BOT_TOKEN, FakeTelegram } from "../platforms/telegram.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const telegram = await FakeTelegram.start();
@@ -49,16 +49,13 @@ const answered = (text: string) =>
   });
 
 describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await openWindow(browser, { width: 1280, height: 900 });
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.getByRole("navigation").getByRole("link", { name: "Setup" }).click();
     await page.getByText("No chat app is connected yet").waitFor();
   });
-  afterAll(() => browser?.close());
 
   async function fill(app: string, name: string, token: string, api: string) {
     await page.getByLabel(/^App/).selectOption(app);

@@ -1,9 +1,9 @@
 /** Conversations in the console: long ones, search and names, and the display of a turn that waits or fails. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { useStack } from "./stack.ts";
 
@@ -18,14 +18,11 @@ const stack = useStack({}, async (stack) => {
 });
 
 describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
-  afterAll(() => browser?.close());
 
   const ask = (text: string) => askIn(page, text);
   async function begin() {

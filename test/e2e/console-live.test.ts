@@ -1,9 +1,9 @@
 /** Several pages on one conversation, and hidden pages. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
+import { askIn, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -23,16 +23,13 @@ const PNG = Buffer.from(
 );
 
 describe("the console, live", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let desk: Page;
   let phone: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     desk = await openWindow(browser);
     phone = await openWindow(browser, PHONE);
     for (const page of [desk, phone]) await signIn(page, stack.gateway.url, TOKENS.owner);
   });
-  afterAll(() => browser?.close());
 
   const place = (page: Page) => page.evaluate<string>("location.hash");
   const answersOn = (page: Page) => page.locator(".turn .answer").allTextContents();

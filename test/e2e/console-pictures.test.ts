@@ -7,10 +7,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
-import { openWindow, signIn, startChromium } from "./chromium.ts";
+import { openWindow, signIn, useChromium } from "./chromium.ts";
 import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
@@ -78,13 +78,10 @@ const stack = useStack(
 );
 
 describe("the console's looks", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await openWindow(browser);
   });
-  afterAll(() => browser?.close());
 
   /** Checks both widths in both themes: nothing is wider than the page. */
   async function look(name: string) {

@@ -1,11 +1,11 @@
 /** Each screen of the console shows what it has, and says so while it is loading. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const stack = useStack({}, async (stack) => {
@@ -23,14 +23,11 @@ const call = (action: string, params: object = {}) => ({
 type Window = { innerHeight: number; getComputedStyle(of: unknown): { textAlign: string } };
 
 describe("the console's screens", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await openWindow(browser);
     await signIn(page, stack.gateway.url, TOKENS.owner);
   });
-  afterAll(() => browser?.close());
 
   const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
   const ask = (text: string) => askIn(page, text);

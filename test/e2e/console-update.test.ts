@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { UpdateOutcomes } from "@edgecall/node/systemd/update.ts";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
 import { openPrograms } from "../kept/programs.ts";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
-import { axeFinds, signIn, startChromium } from "./chromium.ts";
+import { axeFinds, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 const OLD = "0.2.9";
@@ -48,16 +48,13 @@ async function taken(name: string): Promise<string> {
 }
 
 describe("Fleet", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.setDefaultTimeout(30_000);
     await signIn(page, stack.gateway.url, TOKENS.owner);
     await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).click();
   });
-  afterAll(() => browser?.close());
 
   test("a device of another version is updated after approval, and 'done' appears when it reports back", async () => {
     const card = page.getByRole("article", { name: "pi" });

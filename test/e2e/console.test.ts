@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { SCRIPT_MAX_BYTES } from "../../local/console-files.ts";
 import { script } from "../scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../tokens.ts";
-import { askIn, axeFinds, openWindow, signIn, startChromium } from "./chromium.ts";
+import { askIn, axeFinds, openWindow, signIn, useChromium } from "./chromium.ts";
 import { useStack } from "./stack.ts";
 
 /** A page, a picture and links that would run something if any of them were more than text. */
@@ -43,19 +43,16 @@ const call = (action: string, params: object = {}) => ({
 });
 
 describe("the console", { tags: ["needs/chromium"] }, () => {
-  let browser: Browser;
   let page: Page;
   const violations: string[] = [];
 
-  beforeAll(async () => {
-    browser = await startChromium();
+  useChromium(async (browser) => {
     page = await openWindow(browser);
     page.on("console", (message) => {
       if (message.type() === "error") violations.push(message.text());
     });
     page.on("pageerror", (error) => violations.push(String(error)));
   });
-  afterAll(() => browser?.close());
 
   const screen = (name: string) => page.getByRole("navigation").getByRole("link", { name }).click();
 

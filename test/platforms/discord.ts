@@ -7,6 +7,7 @@ import {
   fetchesLinks,
   formOf,
   jsonOf,
+  messagesIn,
   type PlatformServer,
   PNG,
   pace,
@@ -89,9 +90,7 @@ export class FakeDiscord {
     if (channel === undefined) return { status: 404, body: { code: 0, message: "404: Not Found" } };
     if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`)
       return { status: 401, body: { code: 0, message: "401" } };
-    const messages = this.channels.get(channel) ?? [];
-    this.channels.set(channel, messages);
-    return this.#say(call.method, messages, id, body, file);
+    return this.#say(call.method, messagesIn(this.channels, channel), id, body, file);
   }
 
   /**

@@ -94,6 +94,13 @@ export async function startFake<T extends { answer(call: Omit<Call, "status">): 
   return fake;
 }
 
+/** Returns the messages of a chat, which begins empty. */
+export function messagesIn(chats: Map<string, ChatMessage[]>, chat: string): ChatMessage[] {
+  const messages = chats.get(chat) ?? [];
+  chats.set(chat, messages);
+  return messages;
+}
+
 export function jsonOf(body: Buffer): Record<string, unknown> {
   return JSON.parse(body.toString("utf8")) as Record<string, unknown>;
 }

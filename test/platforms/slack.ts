@@ -6,6 +6,7 @@ import {
   type ChatMessage,
   fetchesLinks,
   jsonOf,
+  messagesIn,
   type PlatformServer,
   PNG,
   pace,
@@ -38,9 +39,7 @@ export class FakeSlack {
   }
 
   channel(id: string): ChatMessage[] {
-    const messages = this.channels.get(id) ?? [];
-    this.channels.set(id, messages);
-    return messages;
+    return messagesIn(this.channels, id);
   }
 
   limit(seconds: number): void {

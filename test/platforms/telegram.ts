@@ -5,6 +5,7 @@ import {
   fetchesLinks,
   formOf,
   jsonOf,
+  messagesIn,
   type PlatformServer,
   PNG,
   pace,
@@ -39,9 +40,7 @@ export class FakeTelegram {
   }
 
   chat(id: number): ChatMessage[] {
-    const messages = this.chats.get(String(id)) ?? [];
-    this.chats.set(String(id), messages);
-    return messages;
+    return messagesIn(this.chats, String(id));
   }
 
   limit(seconds: number): void {

@@ -7,6 +7,7 @@ import {
   fetchesLinks,
   formOf,
   jsonOf,
+  messagesIn,
   type PlatformServer,
   PNG,
   startFake,
@@ -51,9 +52,7 @@ export class FakeWhatsApp {
   }
 
   chat(to: string): ChatMessage[] {
-    const messages = this.chats.get(to) ?? [];
-    this.chats.set(to, messages);
-    return messages;
+    return messagesIn(this.chats, to);
   }
 
   /** Refuses calls without a time to wait; a caller is expected to wait briefly. */
