@@ -16,12 +16,12 @@ import { type ChromiumOptions, chromiumMissing } from "./chromium.ts";
 import { locate, wordsOf } from "./page-words.ts";
 import { IDLE_MS, type OpenPage, type Pages } from "./pages.ts";
 
-export const ACTIONS = ["open", "click", "type", "read", "screenshot", "close"] as const;
+const ACTIONS = ["open", "click", "type", "read", "screenshot", "close"] as const;
 const LOOKS: readonly string[] = ["read", "screenshot", "close"];
 /** Most characters of a page's text for `read`. */
-export const READ_CHARS = 20_000;
+const READ_CHARS = 20_000;
 /** Most characters after an action that changes the page: mostly enough to see its effect. */
-export const GLANCE_CHARS = 6_000;
+const GLANCE_CHARS = 6_000;
 const SELECTOR_MAX_CHARS = 1_000;
 const TYPED_MAX_CHARS = 10_000;
 /** The first quality that fits a message is used; if none fits, the best one is uploaded to the gateway. */

@@ -10,7 +10,7 @@ import { APPROVE, DENY, verdictOf } from "./policy.ts";
 import { unrecordable } from "./refusals.ts";
 
 /** The largest arguments, in bytes of JSON. Nobody reviews more, and the question has to fit a packet. */
-export const APPROVAL_MAX_BYTES = 64 * 1024;
+const APPROVAL_MAX_BYTES = 64 * 1024;
 /** The question's text shows this many characters of the arguments. All of them are in `approval`. */
 const SHOWN_CHARS = 500;
 

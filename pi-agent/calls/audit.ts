@@ -19,7 +19,7 @@ export const AUDIT_RECENT = 200;
 /** Lines are written together after this time: one write for each would wear out an SD card. */
 const WRITE_AFTER_MS = 1_000;
 /** The shortest time between two batches. Without calls there is no batch, so the gateway is not woken. */
-export const SEND_EVERY_MS = 5 * 60_000;
+const SEND_EVERY_MS = 5 * 60_000;
 /** Bytes of one batch, which has to pass the broker. */
 const BATCH_BYTES = 64 * 1024;
 const DAY = /^audit-(\d{4}-\d{2}-\d{2})\.jsonl$/;

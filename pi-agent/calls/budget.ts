@@ -8,7 +8,7 @@
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { CallTimer } from "@edgecall/core/tools/call-timer.ts";
 
-export type Now = () => number;
+type Now = () => number;
 
 /** The time left for a command, on the monotonic clock. Infinite for a command without a budget. */
 export type Budget = CallTimer;

@@ -5,7 +5,7 @@ import type { Budget } from "./budget.ts";
 import type { Progress } from "./progress.ts";
 
 /** Tells whether a stranger's text (a file, the web, a picture) is present. Because of it, whatever is not a read asks. */
-export type Taint = {
+type Taint = {
   /** Such a text is in the conversation that the command comes from. */
   readonly inConversation: boolean;
   /** Such a text is in the results of this command's tools. */

@@ -23,9 +23,9 @@ import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
 
 /** Larger commands are not read. The gateway sends far smaller ones. */
-export const COMMAND_MAX_BYTES = 256 * 1024;
+const COMMAND_MAX_BYTES = 256 * 1024;
 /** The number of commands under way at once. More could use up the memory of a small device. */
-export const MAX_UNDER_WAY = 64;
+const MAX_UNDER_WAY = 64;
 /** A call that ends within this time needs no `accepted`. */
 const ACCEPTED_AFTER_MS = 100;
 /** The number of cancels without a call that are remembered: their call may still come. */

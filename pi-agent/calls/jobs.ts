@@ -26,9 +26,9 @@ import { replyOf } from "./tool-reply.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** A week: the wire's bound for everything that waits. */
-export const JOB_MAX_MS = 604_800_000;
+const JOB_MAX_MS = 604_800_000;
 /** The number of jobs at once. More would be too much for a small device. */
-export const MAX_JOBS = 16;
+const MAX_JOBS = 16;
 
 export type JobsOptions = {
   settings: Settings;

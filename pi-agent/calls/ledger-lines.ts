@@ -53,7 +53,7 @@ export type LedgerLine = z.infer<typeof Line>;
 type LineOf<T extends LedgerLine["t"]> = Extract<LedgerLine, { t: T }>;
 
 /** The place of a report: in the file, in memory because the file could not be written, or undefined: no longer stored. */
-export type ReportPlace =
+type ReportPlace =
   | { in: "file"; offset: number; length: number }
   | { in: "memory"; text: string }
   | undefined;

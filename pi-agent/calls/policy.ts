@@ -19,7 +19,7 @@ export type PolicyRules = ReadonlyMap<string, Rule> & { readonly tainted?: Taint
  * The rules for an allowed call that is not a read while a stranger's text is in the conversation: by the name of a tool or
  * a permission, or for all. Without such a rule the call asks.
  */
-export type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rule> };
+type TaintRules = { all: Rule | undefined; named: ReadonlyMap<string, Rule> };
 
 /** The properties of a tool that the policy uses. None comes from the command. */
 export type Ruled = Pick<Tool, "name" | "effect" | "permission" | "permissions">;

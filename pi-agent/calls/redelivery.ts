@@ -3,8 +3,8 @@ import { backoffMs } from "@edgecall/core/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { CommandLedger } from "./ledger.ts";
 
-export const FIRST_AGAIN_MS = 30_000;
-export const LAST_AGAIN_MS = 10 * 60 * 1_000;
+const FIRST_AGAIN_MS = 30_000;
+const LAST_AGAIN_MS = 10 * 60 * 1_000;
 /** The number of results sent at once. After a long outage the broker must not be flooded. */
 const BATCH = 100;
 

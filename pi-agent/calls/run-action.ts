@@ -213,7 +213,7 @@ async function ask(
 }
 
 /** @returns the wanted time-out, or the tool's own, at most the rest of the call's budget, in ms */
-export function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
+function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
   const own = device.registry.get(name)?.timeoutMs;
   const timeout = Math.min(wanted ?? own ?? Number.POSITIVE_INFINITY, budget.remainingMs());
   return Math.max(1, Math.floor(timeout));

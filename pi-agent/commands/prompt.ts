@@ -243,7 +243,7 @@ function withoutModel(device: Device): Reply {
  * @param owners text that agent.toml and the tuning add
  * @param asked text that the caller adds
  */
-export function systemPromptOf(device: Device, owners: string, asked: string | undefined): string {
+function systemPromptOf(device: Device, owners: string, asked: string | undefined): string {
   const { settings, profile, registry, catalog } = device;
   const own =
     `You are ${settings.agentId}, a ${settings.agentType} agent on a device in someone's home. ` +

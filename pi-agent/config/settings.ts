@@ -71,7 +71,7 @@ export type Settings = {
 };
 
 /** What pages may reach, and which Chromium opens them; absent = it is searched. */
-export type BrowserSettings = { guard: GuardOptions; program?: string };
+type BrowserSettings = { guard: GuardOptions; program?: string };
 
 export type ToolSettings = {
   enabled: readonly string[] | undefined;

@@ -21,7 +21,7 @@ export function localExec(cwd: string): ExecOps {
  *
  * @throws ExecError `cwd_missing`, or `blocked` when it leads out of `root`
  */
-export async function workingFolder(root: string, cwd = "."): Promise<string> {
+async function workingFolder(root: string, cwd = "."): Promise<string> {
   const wanted = resolve(root, cwd);
   let folder: string;
   let top: string;

@@ -12,7 +12,7 @@ import { type SshOptions, ssh, sshArguments } from "./ssh/ssh.ts";
 export const MAX_NODES = 32;
 export const NODE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 /** Reserved names that mean this device. */
-export const OWN_NAMES = ["local", "sandbox"];
+const OWN_NAMES = ["local", "sandbox"];
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max));
 const PORT = z.int().check(z.minimum(1), z.maximum(65_535));

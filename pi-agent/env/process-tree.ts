@@ -59,7 +59,7 @@ export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boo
 }
 
 /** Returns the living processes that belong to the tree or descend from a known one. */
-export function members(tree: ProcessTree, known: ReadonlyMap<number, Process> = new Map()): Process[] {
+function members(tree: ProcessTree, known: ReadonlyMap<number, Process> = new Map()): Process[] {
   const all = alive().filter(({ startedAt }) => startedAt >= tree.since);
   const ours = new Set<number>([tree.root, ...known.keys()]);
   const marked = new Set<number>();

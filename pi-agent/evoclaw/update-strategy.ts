@@ -12,7 +12,7 @@ import { changeTuning, tuned, tuningInForce } from "./tuning.ts";
 const ACTIONS =
   "add_funding_arbitrage, add_mean_reversion, update_params, get_params, reset, history, rollback";
 /** The strategy for this agent itself. */
-export const AGENT = "agent";
+const AGENT = "agent";
 
 export const updateStrategy = teaching(act);
 

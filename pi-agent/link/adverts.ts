@@ -8,7 +8,7 @@ import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
 
 /** The commands and events that this agent has beyond EvoClaw. Without a model there is no `prompt`. */
-export function features(settings: Settings): string[] {
+function features(settings: Settings): string[] {
   const prompt = settings.llm ? ["prompt"] : [];
   return [
     "tool",

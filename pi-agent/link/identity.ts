@@ -62,7 +62,7 @@ export class Identity {
 }
 
 /** A key file exists, but cannot be used. The message is for a person. */
-export class IdentityError extends AgentSettingsError {
+class IdentityError extends AgentSettingsError {
   constructor(problem: string) {
     super([problem]);
   }

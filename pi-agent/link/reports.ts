@@ -11,7 +11,7 @@ export type Reply = {
 };
 
 /** This fits one frame to the gateway, and the packet size of the broker that we ship (262,144 bytes). */
-export const REPORT_MAX_BYTES = 240 * 1024;
+const REPORT_MAX_BYTES = 240 * 1024;
 
 export function reportText(
   agent: Pick<Settings, "agentId" | "agentType">,

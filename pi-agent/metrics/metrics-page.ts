@@ -41,7 +41,7 @@ export function serveMetrics(
   };
 }
 
-export function metricsPage(device: Device, { connection, inbox, publisher }: MetricsSource): string {
+function metricsPage(device: Device, { connection, inbox, publisher }: MetricsSource): string {
   const labels = { agent: device.settings.agentId };
   const { user, system } = process.cpuUsage();
   const { actions_success, actions_failed, memory_bytes } = device.metrics.read();

@@ -15,7 +15,7 @@ import { compareVersions } from "./versions.ts";
 
 /** An advert has at most 256 tools, including the agent's own. */
 export const MAX_SKILL_TOOLS = 128;
-export const MAX_SKILLS = 64;
+const MAX_SKILLS = 64;
 /** The wire's limit for `name@version` in events. */
 const FULL_NAME_MAX = 64;
 
@@ -44,7 +44,7 @@ export type SkillsOptions = {
 };
 
 /** EvoClaw's block in `tools_list`. */
-export type SkillMetadata = {
+type SkillMetadata = {
   binary: string;
   timeout_ms: number;
   sandbox: boolean;

@@ -24,8 +24,8 @@ const VERSION = /^[A-Za-z0-9][A-Za-z0-9.+-]{0,31}$/;
 const DEVICE =
   /^\/dev\/(gpio(chip|mem)\d*|i2c-\d+|spidev\d+\.\d+|tty(USB|ACM|AMA|S)\d+|serial\d+|video\d+|media\d+|vchiq|vcio|dri\/[a-zA-Z]+\d+|snd\/[A-Za-z0-9]+)$/;
 
-export const PARAMETER_TYPES = ["string", "integer", "number", "boolean"] as const;
-export type ParameterType = (typeof PARAMETER_TYPES)[number];
+const PARAMETER_TYPES = ["string", "integer", "number", "boolean"] as const;
+type ParameterType = (typeof PARAMETER_TYPES)[number];
 export type Value = string | number | boolean;
 
 export type Parameter = {

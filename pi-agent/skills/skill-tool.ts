@@ -23,7 +23,7 @@ const STATED_CHARS = 2_000;
 /** EvoClaw's exit code of a program that was killed. */
 const KILLED = -1;
 /** The variable that tells a program the folder of the skill's files. */
-export const FOLDER_VARIABLE = "SKILL_DIR";
+const FOLDER_VARIABLE = "SKILL_DIR";
 
 /** Gravest first: the permission that names the tool's effect, and the policy's rule. */
 const EFFECTS: ReadonlyArray<readonly [Permission, Effect]> = [

@@ -21,7 +21,7 @@ export type TextCase =
   | { repeat: [string, number] }
   | { concat: TextCase[] };
 
-export type FileCase = TextCase | { text: string; mode?: string } | { base64: string } | null;
+type FileCase = TextCase | { text: string; mode?: string } | { base64: string } | null;
 
 export type Case = {
   id: string;

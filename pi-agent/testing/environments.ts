@@ -27,7 +27,7 @@ export const ODD_NAMES: readonly string[] = [
 ];
 
 /** New for each test. `told.txt` in `folder` may be read, and `secret.txt` in `outside` may not. */
-export type Place = { folder: string; ws: string; outside: string; env: Environment };
+type Place = { folder: string; ws: string; outside: string; env: Environment };
 
 const NEEDED: Record<string, string[]> = {
   ...NEEDED_FOR_KIND,

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Chip, Generation } from "../../tools/machine/gpio-lines.ts";
 import type { Scripts } from "./folder.ts";
 
-export type FakeLine = {
+type FakeLine = {
   name?: string;
   dir?: "input" | "output";
   val?: 0 | 1;

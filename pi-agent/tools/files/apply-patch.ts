@@ -11,7 +11,7 @@ import { applyHunks } from "./patch-hunks.ts";
 import { fileDiff } from "./text-diff.ts";
 import { applyDiff } from "./unified-diff.ts";
 
-export const PATCH_MAX_CHARS = 1024 * 1024;
+const PATCH_MAX_CHARS = 1024 * 1024;
 /** The longest time-out of the file tools: a patch may sync a hundred files to an SD card or send them over ssh. */
 const PATCH_TIMEOUT_MS = 30_000;
 

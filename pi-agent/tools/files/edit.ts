@@ -9,7 +9,7 @@ import { formatSize } from "./text-cut.ts";
 import { fileDiff } from "./text-diff.ts";
 import { Searched, type Span, withEndingsOf } from "./text-match.ts";
 
-export const EDIT_MAX_EDITS = 50;
+const EDIT_MAX_EDITS = 50;
 
 /** Parameter names that models know from other agents. */
 const EDIT_ALIASES = {

@@ -6,7 +6,7 @@ import { FileError, type FileInfo, type FileOps } from "../../env/environment.ts
 import { absent } from "../../env/file-errors.ts";
 
 /** Linux' PATH_MAX. */
-export const PATH_MAX_CHARS = 4_096;
+const PATH_MAX_CHARS = 4_096;
 
 export function filePath(description: string) {
   return z.string().check(z.minLength(1), z.maxLength(PATH_MAX_CHARS), z.describe(description));

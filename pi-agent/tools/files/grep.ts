@@ -15,9 +15,9 @@ import {
   withNotice,
 } from "./text-cut.ts";
 
-export const GREP_MATCHES = 100;
-export const GREP_MAX_MATCHES = 1_000;
-export const GREP_MAX_CONTEXT = 20;
+const GREP_MATCHES = 100;
+const GREP_MAX_MATCHES = 1_000;
+const GREP_MAX_CONTEXT = 20;
 export const PATTERN_MAX_CHARS = 1_000;
 
 export function grep(environment: Pick<Environment, "name" | "cwd" | "files" | "exec">): Tool {

@@ -5,8 +5,8 @@ import { orFault } from "./file-fault.ts";
 import { filePath } from "./file-path.ts";
 import { CUT_MAX_BYTES, cutNotice, NOTICE_BYTES, truncateHead, withNotice } from "./text-cut.ts";
 
-export const LS_LIMIT = 500;
-export const LS_MAX = 5_000;
+const LS_LIMIT = 500;
+const LS_MAX = 5_000;
 
 export function ls(environment: Pick<Environment, "files">): Tool {
   const { files } = environment;

@@ -4,7 +4,7 @@ import { linesOf, truncateHead } from "./text-cut.ts";
 /** Larger diffs take long, and nobody reads them. */
 export const DIFF_MAX_BYTES = 256 * 1024;
 const DIFF_MAX_CELLS = 1_000_000;
-export const DIFF_SHOWN_BYTES = 16 * 1024;
+const DIFF_SHOWN_BYTES = 16 * 1024;
 const CONTEXT_LINES = 3;
 
 /** `firstLine`: line of the first change in the new text, from 1. */

@@ -14,8 +14,8 @@ const NO_WEBCAM = /^(bcm2835-|rpi-|rpivid|rp1-|pispbe|unicam|hantro|cedrus)/;
 const SETTLE_MS = 500;
 const SETTLE_FRAMES = 5;
 
-export type CsiProgram = (typeof CSI_PROGRAMS)[number];
-export type UsbProgram = (typeof USB_PROGRAMS)[number];
+type CsiProgram = (typeof CSI_PROGRAMS)[number];
+type UsbProgram = (typeof USB_PROGRAMS)[number];
 /** `id` is the caller's name for it: `0` at the CSI socket, `/dev/video0` on USB. */
 export type Camera =
   | { id: string; name: string; kind: "csi"; program: CsiProgram }
@@ -79,7 +79,7 @@ export function pictureArgv(camera: Camera, { width, height, quality }: Shot): [
 }
 
 /** `0 : imx219 [3280x2464 10-bit RGGB] (/base/soc/i2c0mux/i2c@1/imx219@10)` */
-export function parseCameraList(text: string): Array<{ id: string; name: string }> {
+function parseCameraList(text: string): Array<{ id: string; name: string }> {
   return [...text.matchAll(/^(\d+) : (\S+) \[/gm)].map(([, id, name]) => ({
     id: id ?? "",
     name: name ?? "",

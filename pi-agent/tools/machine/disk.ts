@@ -12,7 +12,7 @@ import { bytes } from "./figures.ts";
 import { readKernel } from "./kernel-files.ts";
 import { type Mount, mountOf, realMounts } from "./mounts.ts";
 
-export type DiskUse = {
+type DiskUse = {
   path: string;
   device: string;
   type: string;

@@ -5,7 +5,7 @@ import { CHIP_NAME, chooseChip, linesOf, openGpio } from "./gpio-access.ts";
 import { headerChip, type Line } from "./gpio-lines.ts";
 
 /** The header's chip has 54 or 58 lines, so all of them are shown. */
-export const MAX_SHOWN = 64;
+const MAX_SHOWN = 64;
 
 export function gpioList({ exec }: { exec: ExecOps }): Tool {
   return defineTool({

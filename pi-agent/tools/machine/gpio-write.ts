@@ -22,8 +22,8 @@ import type { HeldLines } from "./gpio-held-lines.ts";
 import { consumerOf, type Level } from "./gpio-lines.ts";
 
 /** GPIO 2 to 27 are on the header. 0 and 1 read the identity chip, and higher ones control the board itself. */
-export const HEADER_PINS: readonly number[] = Array.from({ length: 26 }, (_, index) => index + 2);
-export const MAX_HOLD_MS = 3_600_000;
+const HEADER_PINS: readonly number[] = Array.from({ length: 26 }, (_, index) => index + 2);
+const MAX_HOLD_MS = 3_600_000;
 
 export type GpioWriteOptions = {
   exec: ExecOps;

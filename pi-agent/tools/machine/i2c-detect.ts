@@ -6,8 +6,8 @@ import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, programThere, runProgram } from "./run-program.ts";
 
 /** The bus on the header's pins 3 and 5 on every Pi but the first. */
-export const DEFAULT_BUS = 1;
-export const MAX_BUS = 255;
+const DEFAULT_BUS = 1;
+const MAX_BUS = 255;
 const I2C_DEV = "/sys/class/i2c-dev";
 
 export function i2cDetect({ exec, root }: { exec: ExecOps; root: string }): Tool {

@@ -16,8 +16,8 @@ import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, plain, programThere, runProgram } from "./run-program.ts";
 import { UNIT_NAME } from "./unit-name.ts";
 
-export const DEFAULT_LINES = 50;
-export const MAX_LINES = 500;
+const DEFAULT_LINES = 50;
+const MAX_LINES = 500;
 /** journalctl itself leaves out fields above 4 KiB, so 500 entries stay below this. */
 const OUTPUT_BYTES = 8 * 1024 * 1024;
 /** Characters read of one entry; far fewer are shown. */

@@ -7,8 +7,8 @@ import { memoryBytes } from "./figures.ts";
 import { kilobytesOf, listKernel, readKernel } from "./kernel-files.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
-export const DEFAULT_LIMIT = 10;
-export const MAX_LIMIT = 50;
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 50;
 const COMMAND_CHARACTERS = 100;
 /** Characters read of a command line, which may have megabytes. */
 const COMMAND_LOOKED_AT = 4_096;

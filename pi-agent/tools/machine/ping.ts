@@ -5,8 +5,8 @@ import type { ExecOps } from "../../env/environment.ts";
 import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, programThere, runProgram } from "./run-program.ts";
 
-export const DEFAULT_COUNT = 3;
-export const MAX_COUNT = 10;
+const DEFAULT_COUNT = 3;
+const MAX_COUNT = 10;
 /** Ordinary users may use 0.2 s or more. */
 const INTERVAL_SECONDS = 0.5;
 const REPLY_SECONDS = 2;

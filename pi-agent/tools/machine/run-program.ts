@@ -3,7 +3,7 @@ import type { ExecOps } from "../../env/environment.ts";
 import { lookFor } from "../../env/probe.ts";
 
 /** More than any of these programs prints; the rest is dropped. */
-export const OUTPUT_MAX_BYTES = 1024 * 1024;
+const OUTPUT_MAX_BYTES = 1024 * 1024;
 
 export type Ended = {
   /** null when a signal ended the program. */

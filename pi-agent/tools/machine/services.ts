@@ -8,8 +8,8 @@ import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, programThere, runProgram } from "./run-program.ts";
 import { UNIT_NAME } from "./unit-name.ts";
 
-export const MAX_UNITS = 20;
-export const MAX_LISTED = 100;
+const MAX_UNITS = 20;
+const MAX_LISTED = 100;
 
 const PROPERTIES =
   "Id,Description,LoadState,ActiveState,SubState,UnitFileState,NRestarts,ActiveEnterTimestamp,MainPID,MemoryCurrent,Result";
@@ -76,7 +76,7 @@ export function listedUnits(text: string): Unit[] {
 }
 
 /** Parses `systemctl show`: a block of `Key=value` lines for each unit. */
-export function shownUnits(text: string): Array<Record<string, string>> {
+function shownUnits(text: string): Array<Record<string, string>> {
   return text
     .split(/\n\s*\n/)
     .map((block) =>

@@ -23,10 +23,10 @@ import {
 import { LINUX_ONLY, platformMissing } from "./platforms.ts";
 import { complaint, type Ended, runProgram } from "./run-program.ts";
 
-export const DEFAULT_RESOLUTION = "640x480";
-export const DEFAULT_QUALITY = 75;
+const DEFAULT_RESOLUTION = "640x480";
+const DEFAULT_QUALITY = 75;
 /** The largest camera module has 9152 × 6944 pixels. */
-export const MAX_SIDE = 9_248;
+const MAX_SIDE = 9_248;
 const MIN_SIDE = 16;
 /** Bytes before base64 that fit a message. */
 const INLINE_BYTES = (INLINE_MAX_CHARS / 4) * 3;

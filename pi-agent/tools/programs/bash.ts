@@ -15,7 +15,7 @@ import { type GuardRules, judgeCommand } from "./exec-guard.ts";
 import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
 
 export const BASH_TIMEOUT_MS = 30_000;
-export const BASH_MAX_TIMEOUT_MS = 300_000;
+const BASH_MAX_TIMEOUT_MS = 300_000;
 const COMMAND_MAX_CHARS = 65_536;
 /** Each key may wait 2 s for the program. */
 const MAX_KEYS = 100;

@@ -21,7 +21,7 @@ import {
 /** Twice what is shown, because control characters are removed before the cut. */
 const KEPT_BYTES = 2 * CUT_MAX_BYTES;
 /** Largest output file. */
-export const SPILL_MAX_BYTES = 16 * 1024 * 1024;
+const SPILL_MAX_BYTES = 16 * 1024 * 1024;
 /** Most files in the folder; the oldest are deleted first. Their names sort by time. */
 export const SPILL_MAX_FILES = 16;
 

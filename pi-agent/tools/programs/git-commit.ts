@@ -7,7 +7,7 @@ import { GIT_LOCK, GIT_TOOL, type GitAuthor, gitFault, gitText, runGit } from ".
 const MESSAGE_MAX_CHARS = 10_000;
 const PATHS_MAX = 200;
 /** The author of commits. The address is nobody's mailbox (RFC 2606). */
-export const GIT_AUTHOR: GitAuthor = { name: "edgecall agent", email: "agent@edgecall.invalid" };
+const GIT_AUTHOR: GitAuthor = { name: "edgecall agent", email: "agent@edgecall.invalid" };
 
 export function gitCommit(
   environment: Environment,

@@ -4,8 +4,8 @@ import type { Environment } from "../../env/environment.ts";
 import { orFault } from "../files/file-fault.ts";
 import { GIT_LOCK, GIT_TOOL, gitFault, gitText, readGit } from "./git-run.ts";
 
-export const LOG_COUNT = 10;
-export const LOG_MAX_COUNT = 500;
+const LOG_COUNT = 10;
+const LOG_MAX_COUNT = 500;
 
 export function gitLog(environment: Environment): Tool {
   return defineTool({

@@ -73,7 +73,7 @@ export function nodes(known: Nodes, home: Pick<Environment, "name" | "kind" | "c
 }
 
 /** Lists the known nodes, for `node` arguments and errors. */
-export function namesOf(known: Nodes): string {
+function namesOf(known: Nodes): string {
   const names = known.list().map(({ name }) => name);
   return `Nodes: ${names.join(", ") || "none beside this device"}.`;
 }

@@ -3,9 +3,9 @@ import { defineTool, type Tool, type ToolResult, textResult } from "@edgecall/co
 import { QUESTION_MAX_MS } from "../../calls/questions.ts";
 
 /** Limits of a question on the wire. */
-export const QUESTION_CHARS = 4_000;
-export const OPTION_CHARS = 200;
-export const MAX_OPTIONS = 20;
+const QUESTION_CHARS = 4_000;
+const OPTION_CHARS = 200;
+const MAX_OPTIONS = 20;
 const DAY_MS = 24 * 3_600_000;
 
 export function question(): Tool {

@@ -19,9 +19,9 @@ import { messageOf } from "@edgecall/node/log.ts";
 import { mediaOf } from "../../calls/media.ts";
 import type { CurrentState } from "../../toolbox/places.ts";
 
-export const PROMPT_CHARS = 20_000;
+const PROMPT_CHARS = 20_000;
 /** Time for its model calls; its tool calls have time-outs of their own. */
-export const TASK_MS = 300_000;
+const TASK_MS = 300_000;
 /** Bytes of one inner result where the calls are shown. */
 const SHOWN_RESULT_BYTES = 1_000;
 /** Tools that a task does not get: tasks do not nest, and the person and the to-do list belong to the conversation. */

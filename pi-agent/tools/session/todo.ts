@@ -18,7 +18,7 @@ import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 
 export const MAX_ITEMS = 100;
-export const ITEM_CHARS = 500;
+const ITEM_CHARS = 500;
 /** Most lists that are kept; the ones unused for longest are deleted first. */
 export const MAX_LISTS = 200;
 
