@@ -1,7 +1,7 @@
 /** The shape of one command of `edgecall`: its name, its options and its code. */
 
 /** An option, `--name`. With `value` (its name in the help) it takes a value; otherwise it is a switch. */
-export type Option = {
+type Option = {
   readonly value?: string;
   /** The one-letter form. */
   readonly short?: string;

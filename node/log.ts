@@ -1,6 +1,6 @@
 /** The log of a program at home: one JSON object a line. It has ids and sizes, and never payloads, arguments, results or tokens. */
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
+type LogLevel = "debug" | "info" | "warn" | "error";
 /** Only plain values and lists of names, so that no payload slips in. */
 export type LogFields = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly string[]>

@@ -22,7 +22,7 @@ export type MqttLogin = {
 };
 
 /** A broker that does not answer CONNECT within this is dead. mqtt.js would wait 30 s. */
-export const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** If the broker does not take DISCONNECT within this, the socket is closed without it. */
 const GOODBYE_MS = 2_000;
 

@@ -21,7 +21,7 @@ export type AckFrame = Extract<HomeFrame, { t: "ack" }>;
 /** An agent reads no command over 256 KiB; the shipped mosquitto.conf takes packets of 1 MiB. */
 export const COMMAND_MAX_BYTES = 255 * 1024;
 /** Home limits its calls itself; this bounds the bridge's memory. */
-export const IN_FLIGHT_MAX = 2_000;
+const IN_FLIGHT_MAX = 2_000;
 /** After this an ack or a cancel is of no use: the agent sends its result again. */
 const PLAIN_EXPIRES_MS = 30_000;
 /** Home waits 5 s for `taken`. Most calls are answered sooner than this, and then their report says as much. */

@@ -4,8 +4,8 @@ import type { Log } from "@edgecall/node/log.ts";
 export type BufferedReport = { id: string; agent: string; payload: string };
 
 /** Memory is enough: an agent stores its own results until they are acked, and sends them again. */
-export const BUFFER_MAX_REPORTS = 1_000;
-export const BUFFER_MAX_BYTES = 16 * 1024 * 1024;
+const BUFFER_MAX_REPORTS = 1_000;
+const BUFFER_MAX_BYTES = 16 * 1024 * 1024;
 
 export class ReportBuffer {
   readonly #reports = new Map<string, BufferedReport>();

@@ -17,7 +17,7 @@ import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 
-export const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
+const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
 
   DIR             gets mosquitto.conf, acl, passwords (hashes), bridge-password and the folder state
   AGENT           an agent's id: it gets a new password, which is shown only once

@@ -26,7 +26,7 @@ const Kept = z.looseObject({ url: z.string(), token: z.string() });
 const LOGIN = "run `edgecall login URL`, or set EDGECALL_URL and EDGECALL_TOKEN";
 
 /** The file, below XDG_CONFIG_HOME; default: ~/.config. */
-export function configFile(env: CommandCall["env"]): string {
+function configFile(env: CommandCall["env"]): string {
   const base = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), ".config");
   return join(base, "edgecall", "config.json");
 }

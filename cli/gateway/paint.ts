@@ -10,7 +10,7 @@ const STYLES = {
   yellow: [33, 39],
 } as const;
 
-export type Style = keyof typeof STYLES;
+type Style = keyof typeof STYLES;
 export type Paint = (style: Style, text: string) => string;
 
 /** @param terminal true if the output is a terminal; NO_COLOR (no-color.org) and TERM=dumb switch colours off */

@@ -16,7 +16,7 @@ export type Service<Status extends ServiceStatus = ServiceStatus> = {
   readonly readStatus: (json: string) => Parsed<Status>;
 };
 
-export type Places = {
+type Places = {
   /** The settings: root writes them, and the service gets or reads them. */
   readonly settings: string;
   /** The programs: only root may write them, so that the service cannot change what is started. */
