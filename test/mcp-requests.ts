@@ -9,7 +9,7 @@ export type McpTool = {
   inputSchema: Record<string, unknown>;
   annotations: Record<string, unknown>;
 };
-export type McpContent = { type: string; text?: string; data?: string; mimeType?: string; uri?: string };
+type McpContent = { type: string; text?: string; data?: string; mimeType?: string; uri?: string };
 export type McpResult = {
   tools: McpTool[];
   content: McpContent[];

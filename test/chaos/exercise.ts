@@ -26,7 +26,7 @@ const QUIET_WITHIN_MS = 100_000;
 /** Repeated messages arrive within this many ms. */
 const LAST_REPLAY_MS = 6_000;
 
-export type TurnRecord = AskedTurn & {
+type TurnRecord = AskedTurn & {
   k: number;
   fault: FaultName;
   /** True for a probe: a question that checks if everything works again. */
@@ -35,7 +35,7 @@ export type TurnRecord = AskedTurn & {
   hit: boolean;
 };
 /** The time from the kill to the first turn that was asked after it and answered with a device's result. */
-export type Recovery = { k: number; fault: FaultName; ms: number };
+type Recovery = { k: number; fault: FaultName; ms: number };
 
 export type Exercise = {
   turns: TurnRecord[];

@@ -2,9 +2,9 @@
 
 /** A target has at most one fault at a time. For agents and their links, it is the agent of the fault. */
 export type Target = "worker" | "bridge" | "agent" | "broker" | LinkName | "disk";
-export type LinkName = "link:client" | "link:gateway" | "link:bridge-broker" | "link:agent-broker";
+type LinkName = "link:client" | "link:gateway" | "link:bridge-broker" | "link:agent-broker";
 
-export type FaultKind =
+type FaultKind =
   | "kill"
   | "freeze"
   | "cut"

@@ -124,7 +124,7 @@ function textOf(message: Message | undefined): string {
 }
 
 /** Returns what is wrong with a history, or undefined. */
-export function breachOf(messages: readonly Message[]): string | undefined {
+function breachOf(messages: readonly Message[]): string | undefined {
   const ids = new Set<string>();
   for (let at = 0; at < messages.length; at += 1) {
     const message = messages[at];

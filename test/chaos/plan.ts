@@ -6,7 +6,7 @@ export const AGENTS = ["alder", "birch", "cedar"] as const;
 export type AgentId = (typeof AGENTS)[number];
 
 /** One call of `append`: the agent, and the milliseconds that it works before it takes effect. */
-export type PlannedCall = { agent: AgentId; wait: number };
+type PlannedCall = { agent: AgentId; wait: number };
 
 /** What the model endpoint does in a turn. The question carries it. */
 export type TurnScript = {

@@ -4,19 +4,19 @@ import { FAULT_NAMES, FAULTS, type FaultName } from "./fault-names.ts";
 import { VIOLATIONS, type Violation, type ViolationKind } from "./verdict.ts";
 
 /** The limit for the Worker, the bridge and the broker, at p95. */
-export const RECOVERY_LIMIT_MS = 5_000;
+const RECOVERY_LIMIT_MS = 5_000;
 
-export type Figures = { n: number; p50: number; p95: number; max: number };
+type Figures = { n: number; p50: number; p95: number; max: number };
 
 /** Nearest rank. */
-export function figuresOf(values: readonly number[]): Figures | undefined {
+function figuresOf(values: readonly number[]): Figures | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   if (sorted.length === 0) return undefined;
   return { n: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) };
 }
 
-export type FaultRow = {
+type FaultRow = {
   fault: FaultName;
   turns: number;
   hit: number;

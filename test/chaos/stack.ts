@@ -13,7 +13,7 @@ import { type ChaosModel, startModel } from "./model.ts";
 import { AGENTS, type AgentId } from "./plan.ts";
 import { Program } from "./program.ts";
 
-export type ChaosAgent = {
+type ChaosAgent = {
   id: AgentId;
   program: Program;
   link: Link;

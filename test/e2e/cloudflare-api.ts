@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 
-export type DeployedWorker = {
+type DeployedWorker = {
   /** The metadata of the upload: bindings, migrations and the rest. */
   metadata: Record<string, unknown>;
   secrets: Map<string, string>;

@@ -12,7 +12,7 @@ export const POLLUTING = [
   "then",
 ];
 
-export const ODD_TEXTS = [
+const ODD_TEXTS = [
   "",
   " ",
   "\u0000",

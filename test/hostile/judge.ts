@@ -4,7 +4,7 @@ import type { Rows } from "./rows.ts";
 import type { Result } from "./run.ts";
 
 /** The most that workerd's memory may grow, as a share, between half time and the end. */
-export const RSS_GROWTH_MAX = 0.1;
+const RSS_GROWTH_MAX = 0.1;
 /**
  * The most pairing codes for strangers who write to a bot. The platform vouched for these strangers
  * (channels/pairing.ts).

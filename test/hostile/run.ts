@@ -29,7 +29,7 @@ export type Plan = {
   onProgress?: (sent: number) => void;
 };
 
-export type Tally = { sent: number; byClass: Record<string, number> };
+type Tally = { sent: number; byClass: Record<string, number> };
 
 export type Result = {
   kinds: Record<string, Tally>;

@@ -11,7 +11,7 @@ const BUNDLES = {
   agent: { file: "pi-agent.cjs", ofToday: () => bundleAgent({ testTools: true }) },
 } as const;
 
-export type ProgramName = keyof typeof BUNDLES;
+type ProgramName = keyof typeof BUNDLES;
 
 export type Programs = {
   /** @returns the path of the released program; with `calledItself`, under another version number */

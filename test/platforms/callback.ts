@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { jsonOf, type PlatformServer, startPlatform } from "./server.ts";
 
-export const WEBHOOK_KEY = Buffer.from("a key of twenty-four bytes and more");
+const WEBHOOK_KEY = Buffer.from("a key of twenty-four bytes and more");
 export const WEBHOOK_SECRET = `whsec_${WEBHOOK_KEY.toString("base64")}`;
 
 export type ReceivedAnswer = { id: string } & Record<string, unknown>;

@@ -3,7 +3,7 @@
 import { common, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
 import { BOT_TOKEN, FakeTelegram } from "./telegram.ts";
 
-export const TELEGRAM_SECRET = "test-webhook-secret-of-telegram";
+const TELEGRAM_SECRET = "test-webhook-secret-of-telegram";
 
 export async function onTelegram(post: Post): Promise<Person & { fake: FakeTelegram }> {
   const next = numbers();

@@ -7,7 +7,7 @@ import { onWhatsApp } from "./on-whatsapp.ts";
 import type { Post } from "./person.ts";
 
 export * from "./person.ts";
-export { onDiscord, onGeneric, onSlack, onTelegram, onWhatsApp };
+export { onTelegram };
 
 export async function everybody(post: Post) {
   return {

@@ -8,8 +8,8 @@ import type { Person } from "./person.ts";
 import { startRegistry } from "./registry.ts";
 import { layWires, OUTSIDE, placeIn } from "./wires.ts";
 
-export const PARTS = ["gateway", "hub", "eye", "arm"] as const;
-export type Part = (typeof PARTS)[number];
+const PARTS = ["gateway", "hub", "eye", "arm"] as const;
+type Part = (typeof PARTS)[number];
 export type Machines = Readonly<Record<Part, Machine>>;
 
 export type Home = {

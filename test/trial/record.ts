@@ -66,7 +66,7 @@ export class Recorder {
   }
 }
 
-export class StepFailed extends Error {
+class StepFailed extends Error {
   constructor(step: string) {
     super(`the step '${step}' failed`);
     this.name = "StepFailed";
