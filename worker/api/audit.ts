@@ -14,7 +14,7 @@ export type AuditFilter = {
 export type AuditQuery = AuditFilter & { limit: number };
 
 /** @property at epoch ms when Home had it, made unique: its place in the record */
-export type AuditBatch = { at: number; lines: AuditLine[] };
+type AuditBatch = { at: number; lines: AuditLine[] };
 
 /** @property after the place of the last row that was looked at. @property more whether there are rows behind it */
 export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };

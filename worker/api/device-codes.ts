@@ -7,7 +7,7 @@ import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { BROKER_URL } from "../settings/broker-url.ts";
 import type { BrokerLoginState } from "./keys.ts";
 
-export const BrokerUrl = z
+const BrokerUrl = z
   .string()
   .check(z.maxLength(300), z.regex(BROKER_URL, "expected mqtt://host:port or mqtts://host:port"));
 
@@ -54,7 +54,7 @@ export const PairBody = z.strictObject({
 export type PairBody = z.infer<typeof PairBody>;
 
 /** What it is told. */
-export type Welcome = {
+type Welcome = {
   gateway_key: string;
   broker: BrokerForDevice | null;
   broker_login: BrokerLoginState;

@@ -45,7 +45,7 @@ export const AGENT_COMMANDS: ReadonlySet<string> = new Set([
   "shutdown",
 ]);
 
-export const EdgeCallInput = z.strictObject({
+const EdgeCallInput = z.strictObject({
   agent_id: z.string(),
   query: z.optional(z.string()),
   action: z.optional(z.string()),

@@ -63,7 +63,7 @@ export type Attachment = MediaContent & { name: string };
 export type Line<C extends Connection = Connection> = { connection: C; address: Address };
 
 /** @property nonce identifies the message, so that a platform can drop a repeat */
-export type Sending = { nonce: string };
+type Sending = { nonce: string };
 
 /**
  * How a text is sent.

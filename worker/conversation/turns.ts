@@ -58,6 +58,6 @@ export async function cancelTurns(context: ConversationContext): Promise<void> {
 }
 
 /** The model's reply to this turn is not wanted any more. */
-export function abortModelCall({ modelCall }: ConversationContext, turn: Turn): void {
+function abortModelCall({ modelCall }: ConversationContext, turn: Turn): void {
   if (modelCall?.turn === turn.n) modelCall.abort.abort();
 }

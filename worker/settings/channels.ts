@@ -107,7 +107,7 @@ const Connections = z
   .check(z.maxLength(100), z.refine(areUnique, "connection: two of a channel have the same name"));
 
 /** An error in `CHANNELS`. Its message names the field and never quotes a value, which may be a secret. */
-export class ChannelSettingsError extends SettingsError {}
+class ChannelSettingsError extends SettingsError {}
 
 /** @throws ChannelSettingsError */
 export const readConnections = readOnce((env: ChannelVariables): readonly Connection[] => {

@@ -104,7 +104,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
 }
 
 /** The text that the client has so far. Text can be added and never withdrawn. */
-export class SpokenText {
+class SpokenText {
   #step = "";
   #before = false;
 

@@ -24,13 +24,13 @@ export type MessageItem = {
   status: "in_progress" | "completed";
   content: Array<{ type: "output_text"; text: string; annotations: never[] }>;
 };
-export type CallItem = ReturnType<typeof callItem>;
+type CallItem = ReturnType<typeof callItem>;
 export type ReasoningItem = {
   id: string;
   type: "reasoning";
   summary: Array<{ type: "summary_text"; text: string }>;
 };
-export type FunctionItem = ReturnType<typeof functionItem>;
+type FunctionItem = ReturnType<typeof functionItem>;
 export type Item = MessageItem | CallItem | ReasoningItem | FunctionItem;
 
 type Status = "in_progress" | "completed" | "failed" | "cancelled";

@@ -13,7 +13,7 @@ export type Pace = {
   patienceMs: number;
 };
 
-export const PACE: Pace = { keepAliveMs: 2_000, patienceMs: 5_000 };
+const PACE: Pace = { keepAliveMs: 2_000, patienceMs: 5_000 };
 
 /** A comment line, which clients of an event stream ignore. */
 export const KEEP_ALIVE = ": keep-alive\n\n";

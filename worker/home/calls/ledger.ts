@@ -12,7 +12,7 @@ import type { AgentCommand } from "../../api/edge-call.ts";
 export const KEEP_SETTLED_MS = 48 * 3_600_000;
 
 /** `asking`: a person has to approve the call first. `waiting`: not sent yet. `taken`: the broker has it, or may have it. */
-export type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
+type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
 
 export type CallFlags = {
   /** Somebody watches, so the device sends its output as it comes. */

@@ -12,7 +12,7 @@ const REQUESTS_MAX = 50;
 /** A stranger who goes on writing gets the code again after this. */
 const TELL_AGAIN_MS = 60_000;
 /** Owners are notified of so many requests an hour, over all connections: strangers could make noise with more. */
-export const NOTICES_MAX = 5;
+const NOTICES_MAX = 5;
 const SENDERS_MAX = 1_000;
 const NAME_MAX = 64;
 const CODE_LENGTH = 6;

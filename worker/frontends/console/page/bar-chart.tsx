@@ -1,6 +1,6 @@
 /** Bars over time with one or two parts each, and a line for a limit. Labels are HTML, so that scaling does not distort them. */
 
-export type Bar = { key: string; parts: ReadonlyArray<{ class: string; value: number }> };
+type Bar = { key: string; parts: ReadonlyArray<{ class: string; value: number }> };
 
 type Props = {
   bars: readonly Bar[];

@@ -114,7 +114,7 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
 }
 
 /** Shows an address that a narrow screen can break at its slashes. */
-export function Address({ text }: { text: string }) {
+function Address({ text }: { text: string }) {
   return (
     <code class="address">
       {text.split(/(?=\/)/).map((part) => (

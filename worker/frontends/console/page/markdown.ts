@@ -20,7 +20,7 @@ export type Block =
 
 /** `done` is set for an item of a task list. */
 export type ListItem = { done?: boolean; content: Block[] };
-export type Align = "start" | "center" | "end";
+type Align = "start" | "center" | "end";
 
 /** Longer than any answer. Parsing more would be noticeably slow at each new word. */
 const PARSED_MAX = 60_000;

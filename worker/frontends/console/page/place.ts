@@ -5,7 +5,7 @@ export type Place = { screen: string; item: string | undefined };
 
 const CONVERSATION = /^[A-Za-z0-9._:@-]{1,128}$/;
 
-export function placeOf(hash: string): Place {
+function placeOf(hash: string): Place {
   const [, screen = "", item = ""] = hash.split("/");
   return { screen, item: CONVERSATION.test(item) ? item : undefined };
 }

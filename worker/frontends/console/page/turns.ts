@@ -2,7 +2,7 @@
 import type { Call, PastTurn, Question, TurnResult } from "./shapes.ts";
 
 /** A stage that a call has reached; `at` is the time on this machine's clock. */
-export type Stage = { name: "sent" | "accepted" | "waits" | "ended"; at: number };
+type Stage = { name: "sent" | "accepted" | "waits" | "ended"; at: number };
 
 export type CallView = Call & { stages: Stage[]; output: string };
 
@@ -33,10 +33,10 @@ export type TurnView = {
 
 export type Pause = { until: number; text: string };
 
-export type Said = { text: string; before: number };
+type Said = { text: string; before: number };
 
 /** `turn` starts a turn again; all its events follow. */
-export type FollowedTurn = {
+type FollowedTurn = {
   event: "turn";
   data: { turn: string; text: string; images?: string[] };
 };
@@ -76,7 +76,7 @@ export function newTurn(text: string, pictures: string[] = [], key = ""): TurnVi
   };
 }
 
-export function pastTurn(past: PastTurn): TurnView {
+function pastTurn(past: PastTurn): TurnView {
   const turn = newTurn(past.text, picturesOf(past.images), past.turn);
   return ended({ ...turn, id: past.turn }, past, past.created_at);
 }
