@@ -51,7 +51,7 @@ test("an import of another program's folder is found, unless it is an allowed on
 test("within the Worker, imports go one way, and no front door imports another", () => {
   const imports = importsOf({
     "worker/index.ts": `import "./routes/a.ts"; import "./frontends/mcp/a.ts"; import "./home/home.ts";`,
-    "worker/routes/a.ts": `import "../http/auth.ts"; import "../frontends/mcp/a.ts";`,
+    "worker/routes/a.ts": `import "../http/auth.ts"; import "../frontends/mcp/a.ts"; import "../conversation/a.ts";`,
     "worker/http/auth.ts": `import "../api/stubs.ts"; import "../routes/a.ts"; import type { Home } from "../home/home.ts";`,
     "worker/api/stubs.ts": `import type { Env } from "../env.ts"; import type { Call } from "../home/calls/ledger.ts";`,
     "worker/env.ts": `import type { Role } from "./settings/channels.ts";`,
@@ -62,6 +62,7 @@ test("within the Worker, imports go one way, and no front door imports another",
   });
   expect(findForbidden(imports)).toEqual([
     "worker/routes/a.ts → worker/frontends/mcp/a.ts",
+    "worker/routes/a.ts → worker/conversation/a.ts",
     "worker/http/auth.ts → worker/routes/a.ts",
     "worker/http/auth.ts → worker/home/home.ts",
     "worker/api/stubs.ts → worker/home/calls/ledger.ts",

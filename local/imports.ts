@@ -36,8 +36,8 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/env\.ts$/, /^worker\//],
   [/^worker\/routes\//, /^worker\/(frontends\/|index)/],
   [/^worker\/frontends\//, /^worker\/(routes\/|index)/],
-  // Who asks an object for something knows its api/ alone.
-  [/^worker\/(routes|frontends)\//, /^worker\/home\//],
+  // Routes and front doors know the objects by api/ alone.
+  [/^worker\/(routes|frontends)\//, /^worker\/(home|conversation)\//],
   [/^worker\/http\//, /^worker\/(routes|frontends|channels|conversation|home)\/|^worker\/index/],
   [/^worker\/channels\//, /^worker\/(?!channels\/|api\/|settings\/|(env|log|read-up-to)\.ts$)/],
   // Each object knows the other by api/ alone.

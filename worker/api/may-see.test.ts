@@ -11,9 +11,9 @@ import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
-import { mediaId, newMedia } from "../api/media.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { maySee } from "./may-see.ts";
+import { mediaId, newMedia } from "./media.ts";
 import { conversationOf } from "./stubs.ts";
 
 beforeAll(async () => void (await listed()), 30_000);

@@ -1,7 +1,9 @@
 /** Pictures and files of a conversation, and their ids. */
 import { fromBase64, sha256Hex, toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
-import type { StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { isPicture, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { oneLine } from "@edgecall/core/tools/one-line.ts";
 
 export type MediaContent = { mediaType: string; sha256: string; data: Uint8Array };
 
@@ -42,4 +44,10 @@ export async function separateImages(
 
 export async function newMedia(id: string, mediaType: string, data: Uint8Array): Promise<NewMedia> {
   return { id, media_type: mediaType, bytes: data.length, sha256: await sha256Hex(data), data };
+}
+
+/** The text of a client's link to each picture or file of a call (frontends/openai/pictures.ts). */
+export function linkNames({ agent, action, name, media = [] }: CallRecord): string[] {
+  const words = oneLine([agent ?? name, action].filter(Boolean).join(" "), 80).replace(/[[\]()!\\`<>]/g, "");
+  return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));
 }

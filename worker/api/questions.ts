@@ -1,5 +1,6 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import type { TurnQuestion } from "./answers.ts";
 
 export type NewQuestion = {
   id: string;
@@ -48,3 +49,9 @@ export type AskedQuestion = {
   approval: boolean;
   expiresAt: number;
 };
+
+/** @returns the fields of an approval for a person; only device and gateway need its hash */
+export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
+  const { tool, parameters, cwd, reason } = approval;
+  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
+}

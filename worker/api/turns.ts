@@ -117,3 +117,11 @@ export type HistoryPlace = { before: number; limit: number };
 
 /** @property before where the next page goes on; null: there is nothing older */
 export type HistoryPage = { turns: PastTurn[]; before: number | null };
+
+/** So many characters of a call's UUID identify it in a conversation. */
+const REF_CHARS = 12;
+
+/** @returns the part of the id by which a client knows a call of its own tool */
+export function callRef(id: string): string {
+  return id.replaceAll("-", "").slice(0, REF_CHARS);
+}

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TurnQuestion } from "../api/answers.ts";
-import { readCommand } from "../conversation/chat/commands.ts";
-import { choicesOf, isTooLong, questionWords } from "../conversation/chat/question-words.ts";
 import { render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
+import { choicesOf, isTooLong, questionWords } from "./question-words.ts";
+import { readCommand } from "./read-command.ts";
 import { splitMarkdown } from "./split.ts";
 
 const word = fc.string({ maxLength: 30, unit: "grapheme" });

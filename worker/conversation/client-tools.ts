@@ -7,16 +7,8 @@ import type { ToolChoice } from "@edgecall/core/loop/request.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
-import type { ClientContext } from "../api/turns.ts";
+import { type ClientContext, callRef } from "../api/turns.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
-
-/** So much of a call's UUID names it in a conversation. */
-const REF_CHARS = 12;
-
-/** The id by which a caller knows a call, beside the place where it is. */
-export function callRef(id: string): string {
-  return id.replaceAll("-", "").slice(0, REF_CHARS);
-}
 
 export function isClients({ origin }: Turn, { name }: { name: string }): boolean {
   return origin.brought?.clientTools?.includes(name) ?? false;

@@ -1,11 +1,11 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Plan } from "../api/plan.ts";
-import { AFTER_EXPIRY_MS, type QuestionToPerson } from "../api/questions.ts";
+import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
 import { settleCall } from "./settle-call.ts";
-import { lateNote, shownApproval } from "./texts.ts";
+import { lateNote } from "./texts.ts";
 import { extendCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
@@ -74,7 +74,7 @@ export function onQuestion(context: ConversationContext, asked: QuestionToPerson
   const turn = call && transcript.turnAt(call.turn);
   if (!turn || call.outcome) return;
   const { approval, expiresAt: expires_at, ...rest } = asked;
-  const question = { ...rest, expires_at, ...(approval && { approval: shownApproval(approval) }) };
+  const question = { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
   if (!transcript.addQuestion(question, turn.n)) return;
   extendCall(context, call.id, expires_at + AFTER_EXPIRY_MS);
   subscribers.changed(turn);

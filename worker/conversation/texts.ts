@@ -2,9 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
-import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
-import type { TurnQuestion } from "../api/answers.ts";
 import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./store/rows.ts";
 
@@ -111,10 +109,4 @@ export function lateNote(call: StoredCall, outcome: Outcome): string {
   const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;
   const how = outcome.status === "success" ? "It succeeded" : "It failed";
   return `The result of an earlier call (agent '${String(agent_id)}', ${what}) has arrived. ${how}. Result:\n${forModel(outcome)}`;
-}
-
-/** An approval as the person is shown it; the hash is the device's and the gateway's matter. */
-export function shownApproval(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
-  const { tool, parameters, cwd, reason } = approval;
-  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
 }

@@ -3,8 +3,8 @@
  * the first question, and holds only those that are in the client's history too.
  */
 import { recordsOf } from "@edgecall/core/loop/run.ts";
+import { linkNames } from "../api/media.ts";
 import type { ClientHistoryItem } from "../api/turns.ts";
-import { linkNames } from "./store/media.ts";
 import { shownCall, type Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
 

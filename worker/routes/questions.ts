@@ -1,9 +1,8 @@
 /** `/v1/questions`: the open questions and approvals of a home, and their answers. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import type { Question } from "../api/questions.ts";
+import { approvalView, type Question } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
-import { shownApproval } from "../conversation/texts.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
@@ -61,7 +60,7 @@ function questionView(question: Question & { title?: string }) {
   return {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),
-    ...(approval && { approval: shownApproval(approval) }),
+    ...(approval && { approval: approvalView(approval) }),
     ...(answer !== null && { answer }),
     ...(answeredBy !== null && { answered_by: answeredBy }),
   };

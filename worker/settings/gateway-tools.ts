@@ -50,6 +50,11 @@ export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings
   return { ok: true, value: settings };
 }
 
+/** @returns the names of the tools that are switched on */
+export function toolNames(settings: GatewayToolSettings): string[] {
+  return NAMES.filter((name) => settings[name]);
+}
+
 /** @returns the keys, which no result may contain */
 export function keysOf({ websearch, codesearch }: GatewayToolSettings): string[] {
   return [...(websearch?.keys ?? []), ...(codesearch?.key ? [codesearch.key] : [])];

@@ -1,8 +1,6 @@
-/** The commands that every chat understands, and what they say. */
+/** What the commands of a chat answer. */
 
-import { closest } from "@edgecall/core/text/closest.ts";
 import type { AgentView, HomeStatus } from "../../api/answers.ts";
-import { CHAT_COMMANDS, type ChatCommand } from "../../api/chat.ts";
 import { ago, oneLine } from "../../api/roster.ts";
 import type { Limits } from "../../api/turns.ts";
 import type { Turn } from "../store/rows.ts";
@@ -19,21 +17,6 @@ export const HELP = [
 
 /** The number of agents that a chat shows at once. */
 const AGENTS_SHOWN = 30;
-
-/** `/stop`, `/stop@bot`, `!stop` (where a slash is the platform's own); Telegram's `/start` is a call for help. */
-export function readCommand(text: string): ChatCommand | undefined {
-  const match = /^[/!]([a-z]{2,10})(?:@\w{1,64})?(?:\s+([\s\S]*))?$/i.exec(text.trim());
-  const word = match?.[1]?.toLowerCase();
-  const name = CHAT_COMMANDS.find((one) => one === (word === "start" ? "help" : word));
-  return name && { name, argument: match?.[2]?.trim() ?? "" };
-}
-
-/** Words for a mistyped command; undefined: the text is something else that begins with a slash. */
-export function mistypedCommand(text: string): string | undefined {
-  const [, mark = "", word = ""] = /^([/!])([a-z]{2,12})(?:\s|$)/i.exec(text.trim()) ?? [];
-  const meant = closest(word, CHAT_COMMANDS);
-  return meant && `There is no command ${mark}${word}. Did you mean ${mark}${meant}?`;
-}
 
 export function statusWords(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
   const turns =

@@ -3,13 +3,13 @@ import type { Accepted, ChatCommand, Delivery } from "../../api/chat.ts";
 import { maySee } from "../../api/may-see.ts";
 import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
+import { answersOf } from "../../channels/question-words.ts";
 import type { ConversationContext } from "../context.ts";
 import { forgetTurns } from "../retention.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn, cancelTurn } from "../turns.ts";
 import { agentsWords, HELP, statusWords } from "./commands.ts";
 import { notePictures } from "./pictures.ts";
-import { answersOf } from "./question-words.ts";
 import type { ChatSession } from "./session.ts";
 
 /** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */

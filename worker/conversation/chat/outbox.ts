@@ -8,6 +8,7 @@ import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
 import type { Attachment, Channel, Line } from "../../channels/channel.ts";
 import { PlatformError } from "../../channels/platform.ts";
+import { choicesOf, closedWords, questionWords } from "../../channels/question-words.ts";
 import { splitMarkdown } from "../../channels/split.ts";
 import type { Env } from "../../env.ts";
 import { logError } from "../../log.ts";
@@ -19,7 +20,6 @@ import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
-import { choicesOf, closedWords, questionWords } from "./question-words.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
 const TRIES_MAX = 14;

@@ -7,13 +7,13 @@ import { mediaId, type NewMedia, newMedia } from "../../api/media.ts";
 import { channelOf } from "../../channels/all.ts";
 import { connectionOf } from "../../channels/connections.ts";
 import { PlatformError } from "../../channels/platform.ts";
+import { strangersWords } from "../../channels/strangers-words.ts";
 import type { Env } from "../../env.ts";
 import { logError } from "../../log.ts";
 import { transcribe } from "../../models/transcription.ts";
 import { readTranscription } from "../../settings/transcription.ts";
 import type { ConversationContext } from "../context.ts";
 import type { Turn } from "../store/rows.ts";
-import { strangersWords } from "../strangers-words.ts";
 
 /** Of one turn, as its model is shown. */
 const PICTURES_MAX = 8;

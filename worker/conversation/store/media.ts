@@ -1,8 +1,7 @@
 /** Pictures and files of a conversation, in its own rows: they are deleted with it, or when their time is over. */
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
-import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
-import { oneLine } from "@edgecall/core/tools/one-line.ts";
 import { type MediaContent, mediaId, type NewMedia, newMedia } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import type { MediaLimits } from "../../settings/settings.ts";
@@ -23,12 +22,6 @@ function mediaLimits(env: Env): MediaLimits {
 }
 
 type MediaRow = { id: string; media_type: string; bytes: number; sha256: string; created_at: number };
-
-/** The text of a client's link to each picture or file of a call (frontends/openai/pictures.ts). */
-export function linkNames({ agent, action, name, media = [] }: CallRecord): string[] {
-  const words = oneLine([agent ?? name, action].filter(Boolean).join(" "), 80).replace(/[[\]()!\\`<>]/g, "");
-  return media.map((item) => (isPicture(item) ? words : `${words}: ${item.media_type}`));
-}
 
 export class MediaStore {
   readonly #sql: SqlStorage;

@@ -1,6 +1,6 @@
 import type { Entry } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
-import { strangersWords } from "../strangers-words.ts";
+import { strangersWords } from "../../channels/strangers-words.ts";
 import { wasShown } from "./shown-address.ts";
 
 const user = (text: string): Entry => ({ role: "user", text });

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Incoming } from "../../channels/channel.ts";
-import { answersOf, questionWords } from "../../conversation/chat/question-words.ts";
+import { answersOf, questionWords } from "../../channels/question-words.ts";
 import type { App } from "../../http/app.ts";
 import { mediaLink } from "../../http/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../http/turn-stream.ts";

@@ -2,8 +2,8 @@
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { Delivery, PictureRef } from "../../api/chat.ts";
 import type { Channel, Incoming } from "../../channels/channel.ts";
-import { mistypedCommand, readCommand } from "../../conversation/chat/commands.ts";
-import { strangersWords } from "../../conversation/strangers-words.ts";
+import { mistypedCommand, readCommand } from "../../channels/read-command.ts";
+import { strangersWords } from "../../channels/strangers-words.ts";
 import type { Env } from "../../env.ts";
 import type { Connection } from "../../settings/channels.ts";
 import { readTranscription } from "../../settings/transcription.ts";

@@ -2,7 +2,7 @@
 import { mayAnswer } from "../../api/may-see.ts";
 import { conversationOf, homeOf } from "../../api/stubs.ts";
 import type { Incoming } from "../../channels/channel.ts";
-import { answerOf, isTooLong, TOO_LONG } from "../../conversation/chat/question-words.ts";
+import { answerOf, isTooLong, TOO_LONG } from "../../channels/question-words.ts";
 import type { Env } from "../../env.ts";
 import { logInfo } from "../../log.ts";
 import type { Admitted } from "./admission.ts";

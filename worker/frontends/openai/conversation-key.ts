@@ -4,7 +4,7 @@
  */
 import { fromHex, sha256Hex, toBase64Url, toHex, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { Context } from "hono";
-import { callRef } from "../../conversation/client-tools.ts";
+import { callRef } from "../../api/turns.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 import type { ApiToken } from "../../settings/tokens.ts";

@@ -2,9 +2,9 @@
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { EDGE_CALL } from "../../api/edge-call.ts";
 import type { WantedCall } from "../../api/turns.ts";
-import { gatewayTools } from "../../conversation/tools/registry.ts";
 import type { Env } from "../../env.ts";
 import { HttpError } from "../../http/errors.ts";
+import { toolNames } from "../../settings/gateway-tools.ts";
 import { readSettings } from "../../settings/settings.ts";
 
 /** OpenAI's limit. */
@@ -31,7 +31,7 @@ export type ToolFields = { tools?: unknown; tool_choice?: unknown; parallel_tool
  * @throws HttpError 400 naming the tool that cannot be offered
  */
 export function ownTools(env: Env, { tools, tool_choice, parallel_tool_calls }: ToolFields): OwnTools {
-  const ours = [EDGE_CALL, ...gatewayTools(readSettings(env).tools, env).list()];
+  const ours = [EDGE_CALL, ...toolNames(readSettings(env).tools)];
   const clientTools = definitions(tools, ours);
   const oneCall = parallel_tool_calls === false;
   if (tool_choice === "none") return { clientTools: [], none: true, oneCall };

@@ -1,7 +1,7 @@
 /** Writes the pictures and files of a turn's calls as Markdown below the answer. */
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { isPicture } from "@edgecall/core/protocol/media.ts";
-import { linkNames } from "../../conversation/store/media.ts";
+import { linkNames } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import { mediaLink } from "../../http/media-links.ts";
 

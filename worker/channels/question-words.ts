@@ -6,9 +6,9 @@ import {
   visible,
   visibleJson,
 } from "@edgecall/core/tools/visible.ts";
-import type { TurnQuestion } from "../../api/answers.ts";
-import { CLOSED, EXPIRED } from "../../api/questions.ts";
-import { type Button, buttonData } from "../../channels/channel.ts";
+import type { TurnQuestion } from "../api/answers.ts";
+import { CLOSED, EXPIRED } from "../api/questions.ts";
+import { type Button, buttonData } from "./channel.ts";
 
 /** More than a keyboard shows. */
 const CHOICES_MAX = 20;
