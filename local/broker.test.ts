@@ -19,7 +19,7 @@ async function once() {
   return { url, said };
 }
 
-test("the port stays; where another program has it, that is said, and the new one stays", async () => {
+test("the port is kept; if another program has it, that is reported, and the new port is kept", async () => {
   const first = await once();
   expect(first.said).toEqual([]);
   expect(await once()).toEqual(first);
@@ -34,7 +34,7 @@ test("the port stays; where another program has it, that is said, and the new on
   expect(await once()).toEqual({ url: moved.url, said: [] });
 });
 
-test.each(["", "many", "-1", "99999", "1.5"])("a port file with '%s' is as none", async (text) => {
+test.each(["", "many", "-1", "99999", "1.5"])("a port file with '%s' counts as missing", async (text) => {
   writeFileSync(join(dir, "broker-port"), text);
   expect((await once()).said).toEqual([]);
 });

@@ -3,16 +3,16 @@ import { parse as parseToml } from "smol-toml";
 import { expect, test } from "vitest";
 import { bundleAgent, bundleWorker, WORKER_ALIAS } from "./bundles.ts";
 
-test("the agent as it is shipped has its tools, and none of those that only tests have", async () => {
+test("the released agent has its tools, and none of those for tests", async () => {
   const code = await bundleAgent();
   expect(code).toContain("Run a shell command");
-  // In the description of each of them.
+  // Each of them has these words in its description.
   expect(code).not.toContain("For tests only");
   expect(code).not.toContain("EDGECALL_TEST_TOOLS is");
   expect(code).not.toMatch(/vitest|startScriptedModel|PI_ZERO/);
 });
 
-test("what is uploaded and what runs here have the same modules stood in for", async () => {
+test("the upload and the local run replace the same modules", async () => {
   const toml = readFileSync(new URL("../wrangler.toml", import.meta.url), "utf8");
   expect(parseToml(toml).alias).toEqual(WORKER_ALIAS);
   const code = await bundleWorker();

@@ -9,7 +9,7 @@ import { writeDeployButton } from "./deploy-button.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-test("the deploy button's folder stands alone: wrangler takes it, with everything that the repository's has", async () => {
+test("the deploy button's folder is self-contained: wrangler accepts it, with everything that the repository has", async () => {
   const dir = mkdtempSync(join(tmpdir(), "edgecall-button-"));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   await writeDeployButton(dir);
@@ -24,7 +24,7 @@ test("the deploy button's folder stands alone: wrangler takes it, with everythin
     "tokens.js",
   ]);
 
-  // No node_modules above it: a module that is not in the file would be missed.
+  // Without a node_modules folder above it, so that a module that is missing in the file is noticed.
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -63,7 +63,7 @@ test("the deploy button's folder stands alone: wrangler takes it, with everythin
   for (const line of examples) {
     const [, name = "", value = ""] = /^(\w+)="(.*)"$/.exec(line) ?? [];
     expect(cloudflare.bindings[name].description.length).toBeGreaterThan(20);
-    // Left as it is, it opens nothing: the gateway takes JSON alone.
+    // Unchanged it gives no access, because the gateway accepts only JSON.
     expect(() => JSON.parse(value)).toThrow();
   }
 }, 60_000);

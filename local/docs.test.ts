@@ -1,4 +1,4 @@
-/** The docs are checked against the code: a page that sends a person to an address that is not there is a defect. */
+/** The docs are checked against the code, because a page that names a missing address is a defect. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const pages = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
 
-/** `get /v1/agents/:id` → the method, and the path with its parameters as one mark. */
+/** `get /v1/agents/:id` → the method, and the path with a mark for each parameter. */
 const form = (path: string) =>
   path.replace(/[?#[].*$/, "").replace(/:\w+(\{[^}]*\})?|\{[^}]*\}|[A-Z]{2,}|…/g, "*");
 const served = globSync("worker/**/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts", "**/node_modules/**"] })
@@ -26,10 +26,10 @@ const named = pages.flatMap((page) =>
   ),
 );
 
-test("G15 every route that docs name with its method is served", () => {
+test("G15 every route that docs name with its method exists", () => {
   expect(named.length).toBeGreaterThan(30);
   const wrong = named.filter(
-    // An example may stand where the route has a parameter.
+    // An example may have a value in place of a parameter.
     ({ method, path }) =>
       !served.some(
         (route) =>
@@ -62,7 +62,7 @@ function anchorsOf(page: string): Set<string> {
   return new Set(slugs);
 }
 
-test("every link to a file leads to one, and every anchor to a heading", () => {
+test("every link to a file and every anchor has its target", () => {
   const links = pages.flatMap((page) =>
     [...withoutCode(read(page)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(
       ([link, path = "", anchor]) => ({
@@ -81,7 +81,7 @@ test("every link to a file leads to one, and every anchor to a heading", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every path of the repository that a page names is there", () => {
+test("every path of the repository that a page names exists", () => {
   const named = pages.flatMap((page) =>
     [
       ...read(page).matchAll(

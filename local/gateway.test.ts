@@ -62,7 +62,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const get = async (url: string) => (await fetch(url)).json();
 
-test("rows outlive a killed workerd and a restart; variables win over the file", {
+test("rows survive a killed workerd and a restart; variables have priority over the file", {
   timeout: 20_000,
 }, async () => {
   const state = join(dir, "a");
@@ -88,7 +88,7 @@ test("rows outlive a killed workerd and a restart; variables win over the file",
   await second.stop();
 });
 
-test("a killed gateway takes workerd along, and the next one has the rows", { timeout: 20_000 }, async () => {
+test("a killed gateway ends workerd too, and the next one has the rows", { timeout: 20_000 }, async () => {
   const port = await freePort();
   const script = join(dir, "run.ts");
   const gateway = fileURLToPath(new URL("./gateway.ts", import.meta.url));
@@ -120,7 +120,7 @@ test("a killed gateway takes workerd along, and the next one has the rows", { ti
   }
 });
 
-test("a key of wrangler.toml that is not understood is an error that names it", async () => {
+test("an unknown key of wrangler.toml is an error that names it", async () => {
   const odd = join(dir, "odd.toml");
   writeFileSync(odd, 'name = "x"\nmain = "index.ts"\n[[kv_namespaces]]\nbinding = "KV"\n');
   await expect(startWorker({ port: 0, dir: join(dir, "c"), config: odd })).rejects.toThrow("'kv_namespaces'");
@@ -140,7 +140,7 @@ test("a taken port is an error that says so", async () => {
   }
 });
 
-test("what the Worker fetches for a model never reaches this machine or its network", async () => {
+test("the Worker's requests for a model never reach this machine or its network", async () => {
   let asked = 0;
   const server = createHttpServer((_, response) => {
     asked += 1;
@@ -155,7 +155,7 @@ test("what the Worker fetches for a model never reaches this machine or its netw
       expect(await (await fetch(`${gateway.url}/web?url=${url}`)).text()).not.toContain("of this machine");
     }
     expect(asked).toBe(0);
-    // The server does answer who may ask it.
+    // The server does answer an allowed client.
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("of this machine");
   } finally {
     await gateway.stop();
@@ -163,7 +163,7 @@ test("what the Worker fetches for a model never reaches this machine or its netw
   }
 });
 
-test("a workerd that is killed again while it starts comes back all the same", async () => {
+test("a workerd that is killed again during its start comes back", async () => {
   const gateway = await startWorker({
     port: await freePort(),
     dir: join(dir, "twice"),

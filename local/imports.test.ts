@@ -27,7 +27,7 @@ test("each form of import is read", () => {
   ]);
 });
 
-test("a circle is found by type imports alone, and what only leads to it is not part of it", () => {
+test("a circle of type imports alone is found, and a file that only leads to it is not part of it", () => {
   const imports = importsOf({
     "core/leads.ts": `import { a } from "./a.ts";`,
     "core/a.ts": `import type { B } from "./b.ts";`,
@@ -39,7 +39,7 @@ test("a circle is found by type imports alone, and what only leads to it is not 
   expect(findCircles(imports)).toEqual([["core/a.ts", "core/b.ts", "core/c.ts"], ["core/self.ts"]]);
 });
 
-test("an import of another program's folder is found, unless it is an allowed one", () => {
+test("an import of another program's folder is found, unless it is allowed", () => {
   const imports = importsOf({
     "core/loop/a.ts": `import type { Env } from "../../worker/env.ts";`,
     "worker/a.ts": `import "@edgecall/core/loop/a.ts"; import "./env.ts"; import "@edgecall/bridge/log.ts";`,
@@ -75,7 +75,7 @@ test("within the Worker, imports go one way, and no front door imports another",
   ]);
 });
 
-test("one source of the agent imports the optional tools, which import the agent", () => {
+test("only one source of the agent imports the optional tools, which import the agent", () => {
   const imports = importsOf({
     "pi-agent/toolbox/optional-tools.ts": `const tools = await import("@edgecall/tool-mcp/servers.ts");`,
     "pi-agent/toolbox/mcp.ts": `import type { McpServers } from "@edgecall/tool-mcp/servers.ts";`,

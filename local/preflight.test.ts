@@ -15,12 +15,12 @@ test.each([
   [{ BUDGET_DAY_TOKENS: "-1" }, "BUDGET_DAY_TOKENS: expected"],
   [{ MQTT_PASSWORD: "x" }, "MQTT_USERNAME: missing"],
   [{ MQTT_CA: "/nowhere.pem" }, "MQTT_CA"],
-])("C11 %j is said before anything starts", async (env, words) => {
+])("C11 %j is reported before anything starts", async (env, words) => {
   const checked = await checkSettings(env);
   expect(checked).toMatchObject({ ok: false, error: expect.stringContaining(words) });
 });
 
-test("C11 settings that are right are the bridge's", async () => {
+test("C11 correct settings reach the bridge", async () => {
   expect(await checkSettings({ ...MODEL, MQTT_URL: "mqtt://10.0.0.2" })).toMatchObject({
     ok: true,
     value: { mqttUrl: "mqtt://10.0.0.2" },
@@ -54,7 +54,7 @@ async function broker(env: Record<string, string>): Promise<string> {
   );
 }
 
-test("C11 a broker that refuses the login, and none at all, are told apart", async () => {
+test("C11 a broker that refuses the login and a missing one are distinguished", async () => {
   expect(await broker({ MQTT_USERNAME: "anna", MQTT_PASSWORD: "right" })).toBe("there");
   const refused = `the broker at ${url.slice(7)} refused the login`;
   expect(await broker({ MQTT_USERNAME: "anna", MQTT_PASSWORD: "wrong" })).toContain(refused);

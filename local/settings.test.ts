@@ -8,7 +8,7 @@ const read = (args: string[], env: Record<string, string> = {}) => {
   return result.ok ? result.value : result.error;
 };
 
-test("nothing given", () => {
+test("no settings", () => {
   expect(read([])).toMatchObject({
     ask: undefined,
     port: undefined,
@@ -53,7 +53,7 @@ test("S8 every setting of the Worker reaches the one-machine stack", () => {
   })
     .filter((path) => !path.includes(".test."))
     .map((path) => readFileSync(`${root}/${path}`, "utf8"))
-    // As the types of the Worker's variables have them.
+    // In the form of the Worker's type of its variables.
     .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+)\?: string;$/gm)])
     .map(([, name = ""]) => name);
   expect(names).toContain("RELAY_DAY_TOKENS");
@@ -62,7 +62,7 @@ test("S8 every setting of the Worker reaches the one-machine stack", () => {
   expect(Object.keys(passed).toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
-test("S8 every setting of the Worker that is passed on stands in the docs", () => {
+test("S8 every setting that is passed to the Worker is in the docs", () => {
   const docs = readFileSync(new URL("../docs/settings.md", import.meta.url), "utf8");
   const told = [...docs.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = ""]) => name);
   const passed = workerVars(new Proxy({}, { get: () => "0" }));

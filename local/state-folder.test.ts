@@ -6,7 +6,7 @@ import { makeStateFolder } from "./state-folder.ts";
 
 const folder = () => mkdtempSync(join(tmpdir(), "edgecall-state-"));
 
-test("a folder and those above it are made, for its owner alone; one that is there stays", () => {
+test("a folder and its parents are made, only for their owner; an existing one is unchanged", () => {
   const dir = join(folder(), "a/b");
   makeStateFolder(dir);
   makeStateFolder(dir);
@@ -14,7 +14,7 @@ test("a folder and those above it are made, for its owner alone; one that is the
   expect(statSync(join(dir, "..")).mode & 0o777).toBe(0o700);
 });
 
-test("a link that leads nowhere, and a file in its place or above it, are told", () => {
+test("a link without a target, and a file in its place or above it, are reported", () => {
   const dir = folder();
   writeFileSync(join(dir, "file"), "");
   symlinkSync(join(dir, "gone"), join(dir, "link"));
@@ -26,8 +26,8 @@ test("a link that leads nowhere, and a file in its place or above it, are told",
   }
 });
 
-// Node's recursive mkdir never comes back from there.
-test("where the system makes no folders, that is said", { tags: ["needs/linux"] }, () => {
+// Node's recursive mkdir never returns there.
+test("a system that refuses to make folders is reported", { tags: ["needs/linux"] }, () => {
   for (const dir of ["/proc/edgecall", "/proc/edgecall/state"])
     expect(() => makeStateFolder(dir)).toThrow(
       /^EDGECALL_DIR: the folder \/proc\/edgecall.* cannot be made \(ENOENT/,

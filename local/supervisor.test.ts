@@ -29,14 +29,14 @@ const READY =
 const alive = (pid: number) => {
   try {
     process.kill(pid, 0);
-    // Nobody reaps an orphan in a container without an init; a zombie runs nothing.
+    // In a container without an init an orphan stays a zombie, which runs nothing.
     return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
   } catch {
     return false;
   }
 };
 
-test("a child that is killed is started again, and a line says so", async () => {
+test("a killed child is restarted, and a line says so", async () => {
   const running = start(`console.log("hello"); ${READY}`);
   const { pid } = (await running.ready) as { pid: number };
   process.kill(pid, "SIGKILL");
@@ -44,7 +44,7 @@ test("a child that is killed is started again, and a line says so", async () => 
   expect(lines).toContain("child ended (SIGKILL); it is started again in 0.2 s");
 });
 
-test("stop ends the child and whatever it started, and nothing comes back", async () => {
+test("stop ends the child and its processes, and nothing is restarted", async () => {
   const running = start(
     `import { spawn } from "node:child_process"; import { writeFileSync } from "node:fs";
      const other = spawn("sleep", ["60"]); writeFileSync(process.argv[2] + "/other", String(other.pid)); ${READY}
@@ -58,7 +58,7 @@ test("stop ends the child and whatever it started, and nothing comes back", asyn
   expect(lines.join()).not.toContain("started again");
 });
 
-test("a child that is killed takes along what it started", async () => {
+test("a killed child's processes end too", async () => {
   const running = start(
     `import { spawn } from "node:child_process"; import { writeFileSync } from "node:fs";
      const other = spawn("sleep", ["60"]); writeFileSync(process.argv[2] + "/other", String(other.pid)); ${READY}`,
@@ -69,7 +69,7 @@ test("a child that is killed takes along what it started", async () => {
   await until(() => !alive(other));
 });
 
-test("a child that ends before it is ready fails, with its exit code, and is not tried again", async () => {
+test("a child that ends before it is ready fails, with its exit code, and is not restarted", async () => {
   const running = start('console.error("no such port"); process.exit(3);');
   await expect(running.ready).rejects.toThrow("child ended before it was ready (exit code 3)");
   expect(lines).toEqual(["no such port"]);

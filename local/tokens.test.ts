@@ -10,7 +10,7 @@ import { loadTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 
 const PROGRAM = fileURLToPath(new URL("./new-tokens.ts", import.meta.url));
 
-test("npm run tokens: the owner's, a client's that cannot approve, and the bridge's", async () => {
+test("npm run tokens: the owner's, a client's without approvals, and the bridge's", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM]);
   const [own = "", client = "", bridge = ""] = [...stdout.matchAll(/^ {2}\S.*? {2,}([\w-]{43})\b/gm)].map(
     ([, token]) => token,
@@ -30,7 +30,7 @@ test("npm run tokens: the owner's, a client's that cannot approve, and the bridg
   expect(key).toBeDefined();
 });
 
-test("the stack's own are kept; a key is made beside tokens that had none, and stays", () => {
+test("the stack's own tokens are kept; tokens without a key get one, which stays", () => {
   const dir = mkdtempSync(join(tmpdir(), "edgecall-tokens-"));
   try {
     const made = loadTokens(dir, undefined);
@@ -53,7 +53,7 @@ test("the stack's own are kept; a key is made beside tokens that had none, and s
   }
 });
 
-test("G8 the person's own API_TOKENS count beside the printed token", () => {
+test("G8 the person's own API_TOKENS are valid next to the printed token", () => {
   const own = tokenRecords({ api: "a".repeat(43), bridge: "b".repeat(43) });
   const guest = { hash: "0".repeat(64), name: "phone", home: "home", role: "guest", scopes: ["ask"] };
   const { API_TOKENS, BRIDGE_TOKENS } = withOwnRecords(own, { API_TOKENS: JSON.stringify([guest]) });

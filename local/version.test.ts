@@ -1,4 +1,4 @@
-/** One number for all that is released together: whoever raises one and forgets another reads it here. */
+/** All packages that are released together have one version. This test names those that were forgotten. */
 import { readFileSync } from "node:fs";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
@@ -14,7 +14,7 @@ const Package = z.looseObject({
 const packageOf = (folder: string) =>
   Package.parse(JSON.parse(readFileSync(new URL(`${folder}package.json`, ROOT), "utf8")));
 
-test("every package has the product's version, and asks for no other of ours", () => {
+test("every package has the product's version, and requires no other version of ours", () => {
   const workspaces = packageOf("").workspaces ?? [];
   expect(workspaces.length).toBeGreaterThan(4);
   for (const folder of ["", ...workspaces.map((name) => `${name}/`)]) {

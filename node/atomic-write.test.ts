@@ -17,7 +17,7 @@ import { linkAtomic, replaceInMemory, writeAtomic } from "./atomic-write.ts";
 const folder = () => mkdtempSync(join(tmpdir(), "edgecall-atomic-"));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-test("a file is for its owner alone unless told otherwise, whatever a power cut left and the umask is", async () => {
+test("a file is only for its owner by default, whatever a power cut left and whatever the umask is", async () => {
   const dir = folder();
   const path = join(dir, "a/b/key.json");
   await writeAtomic(path, "one");
@@ -39,13 +39,13 @@ test("a file is for its owner alone unless told otherwise, whatever a power cut 
   expect(modeOf(path)).toBe(0o755);
 });
 
-test("without its folder nothing is written where no folder is to be made", async () => {
+test("with a missing folder nothing is written, if no folder may be made", async () => {
   const path = join(folder(), "gone", "acl");
   await expect(writeAtomic(path, "", { makeFolder: false })).rejects.toThrow("ENOENT");
   expect(() => replaceInMemory(path, "", 0o640)).toThrow("ENOENT");
 });
 
-test("a link takes the place of another, also after a power cut", async () => {
+test("a link replaces another one, also after a power cut", async () => {
   const path = join(folder(), "current");
   symlinkSync("nowhere", `${path}.next`);
   await linkAtomic("versions/1", path);

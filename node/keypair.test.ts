@@ -4,7 +4,7 @@ import { KeyPair, verifierOf } from "./keypair.ts";
 
 const bytes = Buffer.from("a report");
 
-test("what a pair signs is told from everything else, also after it was kept", () => {
+test("a pair's signature is valid only for its text, also after the pair was stored", () => {
   const pair = KeyPair.make();
   const kept = KeyPair.fromPrivateKey(pair.privateKey);
   expect(kept.publicKey).toBe(pair.publicKey);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jsonLog, messageOf } from "./log.ts";
 
-test("one JSON object a line: when, how grave, who, what, and its fields", () => {
+test("one JSON object a line: time, level, program, event, and its fields", () => {
   const lines: string[] = [];
   const log = jsonLog({ program: "agent", agent: "pi" }, { write: (line) => lines.push(line) });
   log("info", "tools.changed", { tools: ["read"] });
@@ -15,6 +15,6 @@ test("one JSON object a line: when, how grave, who, what, and its fields", () =>
   expect(lines[1]).toContain('"level":"debug","program":"bridge","event":"call"');
 });
 
-test("an error is told by its message", () => {
+test("an error is logged with its message", () => {
   expect([messageOf(new Error("full")), messageOf("gone")]).toEqual(["full", "gone"]);
 });

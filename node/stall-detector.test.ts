@@ -7,7 +7,7 @@ function clockAt(start: number) {
 }
 
 describe("stall detector", () => {
-  test("an even run leaves no doubt about a message's age", () => {
+  test("without a stall there is no doubt about a message's age", () => {
     const clock = clockAt(0);
     const stall = new StallDetector({ afterMs: 2_000, now: clock.now });
     for (let second = 0; second < 5; second += 1) {
@@ -18,7 +18,7 @@ describe("stall detector", () => {
     expect(stall.unknownAgeMs()).toBe(0);
   });
 
-  test("after a stop a message may be as old as the stop, even before the tick has run", () => {
+  test("after a stall a message may be as old as the stall, even before the tick has run", () => {
     const clock = clockAt(0);
     const stall = new StallDetector({ afterMs: 2_000, now: clock.now });
     clock.pass(30_000);
@@ -28,7 +28,7 @@ describe("stall detector", () => {
     expect(stall.unknownAgeMs()).toBe(30_000);
   });
 
-  test("two seconds later messages are new again", () => {
+  test("two seconds later messages count as new again", () => {
     const clock = clockAt(0);
     const stall = new StallDetector({ afterMs: 2_000, now: clock.now });
     clock.pass(30_000);
@@ -39,7 +39,7 @@ describe("stall detector", () => {
     expect(stall.unknownAgeMs()).toBe(0);
   });
 
-  test("stops in quick succession add up", () => {
+  test("stalls in quick succession add up", () => {
     const clock = clockAt(0);
     const stall = new StallDetector({ afterMs: 2_000, now: clock.now });
     clock.pass(10_000);
@@ -48,7 +48,7 @@ describe("stall detector", () => {
     expect(stall.unknownAgeMs()).toBe(15_000);
   });
 
-  test("a tick is late once, also when a message was read before it", () => {
+  test("a late tick counts once, also when a message was read before it", () => {
     const clock = clockAt(0);
     const stall = new StallDetector({ afterMs: 1_000, now: clock.now });
     clock.pass(1_000);

@@ -1,4 +1,4 @@
-/** What a program in the browser's sandbox can do. A shell takes the place of a Chromium that a page took over. */
+/** The rights of a program in the browser's sandbox. A shell takes the place of a Chromium that a page took over. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";

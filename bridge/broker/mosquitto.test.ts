@@ -1,4 +1,4 @@
-/** What needs a broker with MQTT 5, retained messages on disk and a real restart. */
+/** Tests that need a broker with MQTT 5, retained messages on disk and a real restart. */
 import { randomUUID } from "node:crypto";
 import type { LogFields } from "@edgecall/node/log.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** Which messages the bridge accepts: by itself, and between a real broker and a simulated Home. */
+/**
+ * The bridge accepts only an agent's own messages: tested by itself, and between a real broker and a simulated Home.
+ */
 
 import type { LogFields } from "@edgecall/node/log.ts";
 import fc from "fast-check";

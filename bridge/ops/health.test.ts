@@ -1,4 +1,4 @@
-/** What a bridge reports over HTTP: /healthz, /readyz, /metrics. */
+/** The bridge's reports over HTTP: /healthz, /readyz, /metrics. */
 import { randomUUID } from "node:crypto";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";

@@ -25,7 +25,7 @@ export class PlayedAgent {
     return agent;
   }
 
-  /** Connected, and says nothing by itself. */
+  /** A connected client that publishes nothing by itself. */
   static async silent(id: string, url: string): Promise<PlayedAgent> {
     return await PlayedAgent.#connect(id, url, {});
   }
@@ -69,7 +69,7 @@ export class PlayedAgent {
     return this.say("reports", { agent_id: this.id, agent_type: "test", report_type, payload, timestamp: 1 });
   }
 
-  /** As by kill -9: the broker publishes the will. */
+  /** Ends like after kill -9: the broker publishes the will. */
   kill(): void {
     this.client.options.reconnectPeriod = 0;
     this.client.stream.destroy();

@@ -11,7 +11,7 @@ import { until } from "../../test/wait.ts";
 
 export type PlayedBroker = { url: string; stop(): Promise<void> };
 
-/** aedes, as in the local stack: MQTT 3.1.1, nothing kept. */
+/** aedes, as in the local stack: MQTT 3.1.1, nothing stored. */
 export async function startAedes(): Promise<PlayedBroker> {
   const aedes = await Aedes.createBroker();
   const server = createServer({ noDelay: true }, aedes.handle);
@@ -25,24 +25,24 @@ export async function startAedes(): Promise<PlayedBroker> {
   };
 }
 
-/** Where Mosquitto is. */
+/** Returns the path of Mosquitto. */
 export function findMosquitto(): string | undefined {
   for (const path of ["mosquitto", `${ALSO_IN}/mosquitto`]) {
     try {
       execFileSync(path, ["-h"], { stdio: "ignore" });
       return path;
     } catch (error) {
-      // It prints its help and exits with 3, or it is not there.
+      // It prints its help and exits with 3, or it does not exist.
       if (error instanceof Error && "status" in error && typeof error.status === "number") return path;
     }
   }
   return undefined;
 }
 
-/** PEM files of a broker that speaks TLS. */
+/** The PEM files of a broker with TLS. */
 export type BrokerCertificate = { cert: string; key: string };
 
-/** Mosquitto 2: MQTT 5. Retained messages are kept over `restart`. */
+/** Mosquitto 2: MQTT 5. Retained messages survive `restart`. */
 export class PlayedMosquitto {
   readonly #program: string;
   readonly #config: string;

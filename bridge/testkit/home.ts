@@ -23,24 +23,24 @@ export class PlayedHome {
   readonly closes: number[] = [];
   connections = 0;
   pings = 0;
-  /** Accepts keepalives and answers none, as a zombie socket does. */
+  /** Accepts keepalives and answers none, like a zombie socket. */
   silent = false;
-  /** An HTTP status to answer upgrades with; undefined: accept who has the token. */
+  /** The HTTP status of the answer to upgrades; undefined: a client with the token is accepted. */
   refuseWith: number | undefined;
   protocol = BRIDGE_PROTOCOL;
-  /** One that cannot be read says nothing. */
+  /** An unreadable version says nothing. */
   version = "test";
   /** True: it says that a bridge may wait for its place. `asked` counts the bridges that ask while `isTaken`. */
   standby = false;
   isTaken = false;
   asked = 0;
-  /** Undefined: as a gateway that knows nothing of keys. */
+  /** Undefined: like a gateway without keys. */
   keys: AgentKey[] | undefined;
   #socket: WebSocket | undefined;
 
   async start(token = "secret"): Promise<string> {
     this.#server.on("upgrade", (request, socket, head) => {
-      // A refused client may reset the connection, and Node ends the process when nobody listens for the error.
+      // A refused client may reset the connection, and without a listener Node would end the process.
       socket.on("error", () => {});
       const known = request.headers.authorization === `Bearer ${token}` && request.url === "/bridge";
       const waits = request.headers[STANDBY] !== undefined;
@@ -65,7 +65,7 @@ export class PlayedHome {
     this.#socket?.send(text);
   }
 
-  /** Cuts the line, as a crash or a deploy does; with a code, closes it politely. */
+  /** Cuts the connection, like a crash or a deploy; with a code, closes it properly. */
   drop(code?: number): void {
     if (code === undefined) this.#socket?.terminate();
     else this.#socket?.close(code, "test");
@@ -75,7 +75,7 @@ export class PlayedHome {
     return this.frames.filter((frame): frame is Frame<T> => frame.t === t);
   }
 
-  /** Waits for the first frame of the kind that fits. */
+  /** Waits for the first frame of this kind that fits. */
   next<T extends BridgeFrame["t"]>(t: T, fits: (frame: Frame<T>) => boolean = () => true): Promise<Frame<T>> {
     return until(() => this.of(t).find(fits), { what: `a ${t} frame that fits ${fits}` });
   }

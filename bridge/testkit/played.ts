@@ -1,4 +1,4 @@
-/** A bridge in this process, between a real broker and a WebSocket server that plays Home: a new trio for each test. */
+/** A bridge in this process, between a real broker and a WebSocket server that plays Home; new for each test. */
 import { randomUUID } from "node:crypto";
 import type { LogFields } from "@edgecall/node/log.ts";
 import { afterEach, beforeEach } from "vitest";
@@ -11,7 +11,7 @@ import { PlayedHome } from "./home.ts";
 
 type Logged = { event: string; fields: LogFields | undefined };
 
-/** To be called once, at the top of a test file. */
+/** Call it once, at the top of a test file. */
 export function usePlayed(): Played {
   const played = new Played();
   beforeEach(() => played.begin());
@@ -50,17 +50,17 @@ export class Played {
     return this.#broker;
   }
 
-  /** Its log, line by line. */
+  /** The lines of its log. */
   get logged(): readonly Logged[] {
     return this.#logged;
   }
 
-  /** What a bridge has to be told at the least. */
+  /** The minimal environment of a bridge. */
   environment(): Record<string, string> {
     return { GATEWAY_URL: this.#gateway, BRIDGE_TOKEN: "secret", MQTT_URL: this.broker.url };
   }
 
-  /** To be done at the end of the test. */
+  /** Runs this at the end of the test. */
   after(end: () => unknown): void {
     this.#cleanup.push(end);
   }
@@ -76,7 +76,7 @@ export class Played {
     return bridge;
   }
 
-  /** Started, and whole. */
+  /** Starts a bridge, and waits until it is connected to both sides. */
   async started(): Promise<Bridge> {
     const bridge = this.start();
     await this.home.next("snapshot", (frame) => frame.last);
@@ -90,14 +90,14 @@ export class Played {
     return played;
   }
 
-  /** Home calls an action of an agent. @returns the call's id */
+  /** Sends a call of an agent's action as Home. @returns the call's id */
   call(to: string, id: string = randomUUID(), expires_in_ms = 5_000): string {
     const payload = JSON.stringify({ command: "tool", payload: { tool: "uptime" }, request_id: id });
     this.home.send({ t: "call", id, agent: to, payload, expires_in_ms });
     return id;
   }
 
-  /** The first line of its log with that event. */
+  /** Returns the first line of its log with this event. */
   log(event: string): Logged | undefined {
     return this.#logged.find((line) => line.event === event);
   }

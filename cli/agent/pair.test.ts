@@ -1,4 +1,4 @@
-/** What pairing says about the broker, with a fake gateway and without a service. */
+/** Pairing's texts about the broker, with a fake gateway and without a service. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -6,7 +6,7 @@ const read = (args: string[], env: Record<string, string> = {}) => readOptions(a
 const KEY = { LLM_API_KEY: "k-1" };
 const ENDPOINT = { via: "endpoint", baseUrl: "https://m.test/v1", model: "m", apiKey: "k-1" } as const;
 
-test("says nothing: nothing is chosen, and a person is asked", () => {
+test("without options nothing is chosen, and a person is asked", () => {
   expect(read([])).toEqual({
     ok: true,
     value: {
@@ -24,7 +24,7 @@ test("says nothing: nothing is chosen, and a person is asked", () => {
   });
 });
 
-test("a model of the environment is for a first deploy alone, one of a flag for each", () => {
+test("a model in the environment is only for a first deploy, one in an option for every deploy", () => {
   const env = { ...KEY, LLM_BASE_URL: "https://m.test/v1", LLM_MODEL: "m" };
   expect(read([], env)).toMatchObject({ value: { model: undefined, firstModel: ENDPOINT } });
   expect(read(["--model", "m"], env)).toMatchObject({ value: { model: ENDPOINT } });
@@ -33,7 +33,7 @@ test("a model of the environment is for a first deploy alone, one of a flag for 
   });
 });
 
-test("another model takes the place of the old one's address and key", () => {
+test("another model replaces the address and key of the former one", () => {
   const all = ["API_TOKENS", "LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY"];
   expect(modelSecrets({ via: "workers-ai", model: "@cf/x/y" }, all)).toEqual({
     LLM_MODEL: "@cf/x/y",

@@ -8,7 +8,7 @@ const busy = { done: false, ok: false, text: "", at };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Both files, as texts. */
+/** Writes both files, as texts. */
 function kept(outcomes: UpdateOutcomes | string = "") {
   const is = { request: undefined as string | undefined, outcomes };
   const files: UpdateFiles = {
@@ -26,7 +26,7 @@ function kept(outcomes: UpdateOutcomes | string = "") {
   return { is, ask, control };
 }
 
-test("where nobody looks, it is taken back and told, after a minute", async () => {
+test("if no program reads the request, it is removed after a minute, and that is reported", async () => {
   const { is, ask } = kept("{ torn");
   const asked = ask();
   await vi.advanceTimersByTimeAsync(50_000);
@@ -36,7 +36,7 @@ test("where nobody looks, it is taken back and told, after a minute", async () =
   expect(is.request).toBeUndefined();
 });
 
-test("while the timer's is under way it waits for its turn", async () => {
+test("it waits while the timer's update runs", async () => {
   const { is, ask } = kept({ scheduled: busy });
   const asked = ask();
   await vi.advanceTimersByTimeAsync(10 * 60_000);
@@ -49,7 +49,7 @@ test("while the timer's is under way it waits for its turn", async () => {
   expect(await asked).toEqual({ ok: true, text: "yes" });
 });
 
-test("one that never comes to an end is told as such", async () => {
+test("an update that never ends is reported as such", async () => {
   const { ask } = kept({ asked: { ...busy, id: ID } });
   const asked = ask();
   await vi.advanceTimersByTimeAsync(UPDATE_WITHIN_MS + 1_000);

@@ -31,7 +31,10 @@ for (const one of casesOf("path_guard")) {
   });
 }
 
-/** What local-files.ts does, with a swap between its two steps; its own test has a thread that swaps at random. */
+/**
+ * Does what local-files.ts does, with a swap between its two steps; the test of local-files.ts swaps at random in a
+ * thread.
+ */
 async function readSwapped(folder: string, cwd: string, path: string): Promise<void> {
   const guard = new PathGuard({ cwd });
   const { real } = await guard.find(path, "read");

@@ -2,7 +2,7 @@ import { modelTextOf, type Tool, type ToolResult } from "@edgecall/core/tools/co
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 
-/** Runs a tool as the agent does: through the runner. */
+/** Runs a tool through the runner, as the agent does. */
 export async function callTool(
   tool: Tool,
   args: Record<string, unknown> = {},

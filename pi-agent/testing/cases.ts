@@ -1,4 +1,4 @@
-/** Behaviour as data (test/cases/*.json), and the places in which it is tried. */
+/** Behaviour as data (test/cases/*.json), and the environments in which it is tested. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 
-/** A text as such, or how to make it. */
+/** A text, or how to make it. */
 export type TextCase =
   | string
   | { lines: { from: number; to: number; format: string; trailingNewline: boolean } }
@@ -79,7 +79,7 @@ export function textOfCase(given: TextCase): string {
   return lines.join("\n") + (trailingNewline ? "\n" : "");
 }
 
-/** Lays out what a case gives. @returns a new folder */
+/** Makes the files of a case. @returns a new folder */
 export function placeOf({ given }: Case): string {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-case-"));
   for (const [path, file] of Object.entries(given?.files ?? {})) {
@@ -107,7 +107,7 @@ function contentOf(file: FileCase): string | Buffer {
   return textOfCase(file);
 }
 
-/** Holds a result, and what became of the folder, to what a case expects of every tool. */
+/** Compares a result and the folder's content with a case's expectations of every tool. */
 export function expectCase(
   wanted: Expected,
   { text, code, folder }: { text: string; code: string | undefined; folder: string },
@@ -134,7 +134,7 @@ export function expectCase(
     expect((statSync(join(folder, path)).mode & 0o7777).toString(8), path).toBe(mode);
 }
 
-/** Runs a module's text as an ordinary user (nobody); needs root. @returns what it printed, parsed */
+/** Runs a module's text as an ordinary user (nobody); needs root. @returns its output, parsed */
 export function asNobody(program: string): unknown {
   const nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
   const argv = [...nobody, process.execPath, "--input-type=module", "-e", program];

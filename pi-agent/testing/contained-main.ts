@@ -1,4 +1,4 @@
-/** For containedAsNobody: a folder, and what to try there as JSON; prints what came of it as JSON. */
+/** The program of containedAsNobody: takes a folder and the attempts as JSON, and prints the results as JSON. */
 import { contained } from "./contained.ts";
 
 const [folder = "", tried = "{}"] = process.argv.slice(2);

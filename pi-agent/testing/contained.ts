@@ -1,4 +1,4 @@
-/** A command in bash in the sandbox, watched from outside. */
+/** A command in bash in the sandbox, observed from outside. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,10 +9,10 @@ import { runTool } from "@edgecall/core/tools/runner.ts";
 import { sandbox } from "../env/sandbox/sandbox.ts";
 import { bash } from "../tools/programs/bash.ts";
 
-/** `mostProcesses`: at once, that carry the folder's call. */
+/** `mostProcesses`: the most at one time that carry the folder's call. */
 export type Contained = { text: string; code: string | undefined; mostProcesses: number };
 
-/** `keys`: what is typed into it, in a terminal. */
+/** `keys`: typed into it, in a terminal. */
 export type Tried = { command: string; keys?: string[]; timeoutMs: number };
 
 export async function contained(folder: string, { command, keys, timeoutMs }: Tried): Promise<Contained> {
@@ -39,7 +39,7 @@ export async function contained(folder: string, { command, keys, timeoutMs }: Tr
   }
 }
 
-/** As `nobody`, in a program of its own: an id cannot be taken back. Needs root. */
+/** Runs as `nobody` in its own program, because a process cannot return to its former user id. Needs root. */
 export async function containedAsNobody(folder: string, tried: Tried): Promise<Contained> {
   const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
   const program = fileURLToPath(new URL("./contained-main.ts", import.meta.url));
@@ -54,7 +54,7 @@ function ownNamespace(): number {
   return inOtherNamespaces(0);
 }
 
-/** Processes that are in a PID namespace below this one, less those that were there before. */
+/** Returns the number of processes in a PID namespace below this one, without those that were there before. */
 function inOtherNamespaces(before: number): number {
   const nested = readdirSync("/proc").filter((pid) => {
     try {

@@ -1,4 +1,4 @@
-/** All environments of a tool, for the suites that hold them to one behaviour. */
+/** All environments of a tool, for the tests that they behave the same. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { ssh } from "../env/ssh/ssh.ts";
 import { NEEDED as NEEDED_FOR_KIND, ofKind, REMOVED } from "./sandbox-kinds.ts";
 import { type Sshd, startSshd } from "./sshd.ts";
 
-/** Names that a shell, a program's options or a line-wise list would take for something else. */
+/** Names that a shell, a program's options or a line-wise list could misread. */
 export const ODD_NAMES: readonly string[] = [
   "a b",
   "new\nline",
@@ -38,16 +38,16 @@ const NEEDED: Record<string, string[]> = {
 type Make = (cwd: string, readable: string[], folder: string) => Environment;
 type Suite = (kind: string, place: () => Place) => void;
 
-/** Runs a suite in each environment. @param place the test's own, once it has begun */
+/** Runs a suite in each environment. @param place the test's own, once it has started */
 export function inEveryEnvironment(suite: Suite, also?: "every kind of sandbox"): void {
-  // A process each, and ssh has several: a machine under load takes its time.
+  // Each needs a process, and ssh several, so a loaded machine is slow.
   vi.setConfig({ testTimeout: 60_000 });
   let sshd: Sshd;
   const made: Record<string, Make> = {
     local: (cwd, readable) => local({ cwd, readable }),
     sandbox: (workspace, readable) => sandbox({ workspace, readable }),
     ssh: (cwd, readable) => ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd, readable }),
-    // The tools for files do not use the other kinds.
+    // The file tools do not use the other kinds.
     ...(also === "every kind of sandbox" && {
       firejail: (workspace, readable, folder) =>
         sandbox({ ...ofKind("firejail", { workspace, folder }), readable }),
@@ -70,7 +70,7 @@ export function inEveryEnvironment(suite: Suite, also?: "every kind of sandbox")
       afterEach(async () => {
         await place.env.close();
         rmSync(place.folder, REMOVED);
-        // Over ssh it waits for the connection's end, on a busy machine.
+        // Over ssh it waits for the connection's end, which is slow on a loaded machine.
       }, 60_000);
       suite(kind, () => place);
     });
@@ -87,7 +87,7 @@ function layOut(make: Make): Place {
   return { folder, ws, outside, env: make(ws, [join(folder, "told.txt")], folder) };
 }
 
-/** What a failure of an environment was; anything else in words. */
+/** Returns the code of an environment's failure; of any other failure the text. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   return await work.then(
     () => "no failure",
@@ -95,7 +95,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Runs a program and keeps what it said. */
+/** Runs a program and collects its output. */
 export async function runIn(
   env: Environment,
   argv: [string, ...string[]],

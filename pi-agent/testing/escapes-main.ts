@@ -1,6 +1,6 @@
 /**
- * Tries the escapes of the path, URL and IP cases with the tools of the agent, as whoever runs it; prints what
- * was tried and what got through, as JSON. A connection counts from the moment that a socket is made for it.
+ * Tries the escapes of the path, URL and IP cases with the agent's tools, as the user who runs it. It prints the
+ * attempts, and those that got through, as JSON. A connection counts from the moment that a socket is made for it.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { type WebSettings, webTools } from "../tools/web/web.ts";
 import { callTool } from "./call.ts";
 import { type Case, casesOf, placeOf } from "./cases.ts";
 
-/** `control`: whether a connection that is allowed was noticed. */
+/** `control`: true when an allowed connection was noticed. */
 export type Escapes = { tried: string[]; touched: string[]; control: boolean };
 
 let sockets = 0;
@@ -55,7 +55,7 @@ const blocked = (group: string, tool: string) =>
   casesOf(group, tool).filter(({ expect: { verdict } }) => verdict === "blocked");
 
 const tries: Array<[id: string, escape: () => Promise<boolean>]> = [
-  // A swap between two steps needs a hand between them: path-guard.test.ts.
+  // A swap between two steps needs a hook between them: path-guard.test.ts.
   ...blocked("path_guard", "path_guard")
     .filter(({ given }) => given?.race === undefined)
     .map((one): (typeof tries)[number] => [one.id, () => pathEscapes(one)]),
@@ -73,7 +73,7 @@ for (const [id, getsOut] of tries) {
   found.tried.push(id);
   if (await getsOut()) found.touched.push(id);
 }
-// Nobody listens there: the attempt is what is noticed.
+// No server listens there, because the attempt itself is noticed.
 const loopback = readAllowedRanges(["127.0.0.1"]);
 found.control = await addressEscapes("http://127.0.0.1:59999/", {
   allowed: loopback.ok ? loopback.value : [],

@@ -1,6 +1,6 @@
 import type { Genome } from "../evoclaw/genome.ts";
 
-/** A genome in which nothing stands out, for tests that change what they are about. */
+/** A plain genome, for tests that change one part of it. */
 export function genome(more: Partial<Genome> = {}): Genome {
   return {
     identity: { name: "Alex", persona: "calm", voice: "concise" },

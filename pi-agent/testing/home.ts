@@ -22,7 +22,7 @@ import { read } from "../tools/files/read.ts";
 export type Broker = {
   port: number;
   aedes: Aedes;
-  /** Breaks the line of an agent, without a DISCONNECT. */
+  /** Breaks an agent's connection, without a DISCONNECT. */
   cut(agent: string): void;
   stop(): Promise<void>;
 };
@@ -54,7 +54,7 @@ export async function startBroker(port = 0): Promise<Broker> {
 
 export type Message = { topic: string; kind: string; payload: Record<string, unknown>; retain: boolean };
 
-/** A client that hears everything of the agents and sends commands. */
+/** A client that receives everything from the agents and sends commands. */
 export class Peer {
   readonly heard: Message[] = [];
   /** The same, as published. */
@@ -155,7 +155,7 @@ const NO_SKILL_SOURCE: SkillSource = {
   onChange: () => () => {},
 };
 
-/** The tools that need no other program: what most tests ask of an agent, without its probes at each start. */
+/** The tools that need no other program, which most tests use, without probes at each start. */
 export async function simpleToolbox(
   { root, tools: { workspace, enabled } }: Settings,
   _state: CurrentState,

@@ -1,4 +1,4 @@
-/** A broker, someone who asks, and agents named `eye` that a test makes as it needs them. */
+/** A broker, a caller, and agents named `eye` that a test makes when it needs them. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,10 +18,10 @@ export type House = {
   peer: Peer;
   port: number;
   lines: LogLine[];
-  /** Where `append` leaves its marks. */
+  /** The file in which `append` leaves its marks. */
   marks: string;
   baseUrl: string;
-  /** What its model was sent. */
+  /** The requests to its model. */
   requests: ModelRequest[];
   start(more?: Omit<Partial<Settings>, "tools"> & { folder?: string; tools?: Tool[] }): Promise<Agent>;
   /** Sends `eye` a command without waiting. @returns its request id */

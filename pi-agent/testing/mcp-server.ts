@@ -1,6 +1,7 @@
 /**
- * A real MCP server, of the SDK, for tests: `node mcp-server.ts stdio|http [modern]`. Over HTTP it writes its port
- * on stdout, and takes the bearer token `secret-token-of-the-test`. `modern`: no handshake of 2025.
+ * A real MCP server from the SDK for tests: `node mcp-server.ts stdio
+ * http [modern]`. Over HTTP it writes its port to stdout, and accepts the bearer token `secret-token-of-the-test`.
+ * `modern`: without the handshake of 2025.
  */
 import { once } from "node:events";
 import { appendFileSync, readdirSync } from "node:fs";

@@ -1,12 +1,12 @@
 import type { LedgerStorage } from "../calls/ledger-file.ts";
 
-/** A ledger's bytes in memory, with writes that can be made to fail after so many bytes (a full disk). */
+/** A ledger's bytes in memory. Writes can be made to fail after this many bytes, like on a full disk. */
 export class MemoryStorage implements LedgerStorage {
   bytes: Buffer;
-  /** Room left, in bytes. */
+  /** Remaining room in bytes. */
   room = Number.POSITIVE_INFINITY;
   syncs = 0;
-  /** How many bytes were synced last. */
+  /** The number of synced bytes. */
   synced = 0;
 
   constructor(bytes: Buffer = Buffer.alloc(0)) {

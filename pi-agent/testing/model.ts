@@ -1,4 +1,4 @@
-/** A model endpoint for a test: real HTTP, with a script for a brain. */
+/** A scripted model endpoint over real HTTP for a test. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,4 +1,7 @@
-/** The kinds of sandbox, each with its real program, started so that it works for a test that is root of a container too. */
+/**
+ * The kinds of sandbox, each with its real program, started so that it also works for a test that runs as root of a
+ * container.
+ */
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SandboxOptions } from "../env/sandbox/sandbox.ts";
@@ -6,7 +9,7 @@ import { KINDS, SANDBOX_KINDS, type SandboxKind } from "../env/sandbox/sandbox-k
 import { shellQuote } from "../env/shell-quote.ts";
 
 const IS_ROOT = process.getuid?.() === 0;
-/** Of nobody else on the machine. */
+/** No other user of the machine has it. */
 const USER = 61_000;
 
 export const NEEDED: Readonly<Record<SandboxKind, string[]>> = {
@@ -15,10 +18,10 @@ export const NEEDED: Readonly<Record<SandboxKind, string[]>> = {
   podman: ["needs/podman", "needs/root", "needs/mounts"],
 };
 
-/** What nothing in a sandbox may tell. The devices of the user that firejail runs as say it too. */
+/** No sandbox may reveal this. The devices of the user that firejail runs as contain it too. */
 export const SECRET = "walk-secret-5f1c";
 
-/** For the folder of a test: podman puts its store in order after the container's end. */
+/** For a test's folder, because podman cleans its store after the container's end. */
 export const REMOVED = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 };
 
 /**
@@ -43,7 +46,7 @@ export function ofKind(
 
 export const kinds = SANDBOX_KINDS.map((kind) => ({ kind, tags: NEEDED[kind] }));
 
-/** What `--private-dev` takes over from a desktop. */
+/** The devices that `--private-dev` takes from a desktop. */
 const DEVICES = [
   "snd/controlC0",
   "dri/card0",
@@ -56,8 +59,8 @@ const DEVICES = [
 ];
 
 /**
- * As root it refuses. It wants a user that the system knows, who is made for this one process, has a login session and may use
- * the machine's devices.
+ * firejail refuses to run as root. It needs a user that the system knows; this makes one for this one process, with a
+ * login session and the right to use the machine's devices.
  */
 function firejailAsUser(program: string, folder: string, workspace: string): string {
   const users = join(folder, "passwd");
@@ -89,7 +92,7 @@ exec ${asUser} ${KINDS.firejail.program} "$@"`,
   );
 }
 
-/** On a system with both versions of control groups, crun wants the second to be out of its sight. */
+/** On a system with both versions of control groups, crun requires that it cannot see the second. */
 function podmanWithOwnStore(program: string, folder: string): string {
   const places = `--root '${folder}/store' --runroot '${folder}/run' --cgroup-manager=cgroupfs`;
   return script(

@@ -1,4 +1,4 @@
-/** An agent `eye` with probes beside its own tools, and someone to ask it. */
+/** An agent `eye` with probes in addition to its own tools, and a caller. */
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Agent, AgentOptions } from "../agent.ts";
@@ -19,7 +19,7 @@ export type Served = {
   counted: Probe;
   /** A read that never ends by itself. */
   held: Probe;
-  /** Acts on the world and must not run twice. */
+  /** Acts on the world, so it must not run twice. */
   toggle: Probe;
   nextId(): string;
   lastId(): string;
@@ -28,7 +28,7 @@ export type Served = {
   tool(name: string, parameters?: Fields, more?: Fields): Promise<Report>;
   /** Starts another agent with the same tools. */
   start(more: Partial<Settings> & { folder?: string }, options?: Partial<AgentOptions>): Promise<Agent>;
-  /** Breaks the line of an agent. */
+  /** Breaks an agent's connection. */
   cut(agent: string): void;
   stop(): Promise<void>;
 };

@@ -7,7 +7,7 @@ import { localExec } from "../env/local-exec.ts";
 import { localFiles } from "../env/local-files.ts";
 import type { SkillsOptions } from "../skills/load-skills.ts";
 
-/** Path below the folder → its text; what lies in a `bin` may be run. */
+/** Paths below the folder with their texts; files in a `bin` folder are executable. */
 export type Files = Record<string, string>;
 
 export function skillFolder(files: Files = {}): SkillsOptions & { path: string } {
@@ -39,7 +39,7 @@ export function localEnvironment(workspace: string): Environment {
   };
 }
 
-/** A skill.toml with one tool, whose program is `dt-NAME`. */
+/** Returns a skill.toml with one tool, whose program is `dt-NAME`. */
 export function oneTool(name: string, more = "", version = "1.0.0"): string {
   return `[[tools]]\nname = "${name}"\ndescription = "Does ${name}"\n${more}\n[tools.metadata]\nversion = "${version}"\n`;
 }

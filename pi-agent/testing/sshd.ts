@@ -1,4 +1,4 @@
-/** A real sshd on a loopback port, with keys of its own, for tests. */
+/** A real sshd on a loopback port, with its own keys, for tests. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ export type Sshd = {
   user: string;
   key: string;
   knownHosts: string;
-  /** Of the server itself. */
+  /** The server's own pid. */
   pid: number;
   close(): Promise<void>;
 };
@@ -27,7 +27,7 @@ export async function startSshd(): Promise<Sshd> {
   const port = await freePort();
   writeFileSync(at("known_hosts"), `[127.0.0.1]:${port} ${readFileSync(at("host.pub"), "utf8")}`);
   const user = userInfo().username;
-  // Where Debian's sshd wants to leave its privileges; made by its service otherwise.
+  // Debian's sshd needs this folder to drop its privileges; normally its service makes it.
   if (process.getuid?.() === 0 && !existsSync("/run/sshd")) mkdirSync("/run/sshd", { mode: 0o755 });
   writeFileSync(
     at("config"),

@@ -1,6 +1,6 @@
 /**
- * Tools for tests of the whole stack: they leave a mark, stream, ask, or work on when they are told to. Never
- * there but with EDGECALL_TEST_TOOLS=1 in the agent's environment.
+ * Tools for tests of the whole stack: they leave a mark, stream, ask, or keep working on request. They exist only with
+ * EDGECALL_TEST_TOOLS=1 in the agent's environment.
  */
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -12,12 +12,12 @@ const HOUR_MS = 3_600_000;
 const ms = (most: number) => z.int().check(z.minimum(0), z.maximum(most));
 const limits = { timeoutMs: 60_000, maxTimeoutMs: HOUR_MS };
 
-/** @param place.file EDGECALL_TEST_FILE: where `append` leaves its marks */
+/** @param place.file EDGECALL_TEST_FILE: the file in which `append` leaves its marks */
 export function testing(place: { file: string }): Tool[] {
   return [append(place), slow(), hang(), askMe(), job(), picture()];
 }
 
-/** Counted by its marks: a call that runs twice leaves two. */
+/** Its marks are counted: a call that runs twice leaves two. */
 function append({ file }: { file: string }): Tool {
   return defineTool({
     name: "append",
@@ -36,7 +36,7 @@ function append({ file }: { file: string }): Tool {
       const target = path === undefined ? file : join(dirname(file), basename(path));
       const handle = await open(target, "a");
       try {
-        // One write with O_APPEND: whole, whoever else writes.
+        // One write with O_APPEND is whole, whichever other programs write.
         await handle.write(`${callId}\n`);
       } finally {
         await handle.close();
@@ -67,7 +67,7 @@ function slow(): Tool {
   });
 }
 
-/** Keeps the whole agent busy, as a program with a fault would. */
+/** Blocks the whole agent, as a faulty program would. */
 function hang(): Tool {
   return defineTool({
     name: "hang",

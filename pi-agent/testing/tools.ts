@@ -1,10 +1,10 @@
-/** Tools whose runs can be counted and held, to see what an agent really executes. */
+/** Tools whose runs can be counted and held, to see what an agent really runs. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
 
 export type Probe = { tool: Tool; runs: string[]; release(): void };
 
-/** Counts its runs; held until `release` when `holds`. */
+/** Counts its runs; with `holds` it waits until `release`. */
 export function probe(name: string, more: Partial<Tool> & { holds?: boolean } = {}): Probe {
   const { holds = false, ...rest } = more;
   const runs: string[] = [];

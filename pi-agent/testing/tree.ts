@@ -13,7 +13,7 @@ export function tree(files: Record<string, string | Buffer>): string {
   return root;
 }
 
-/** What a Pi Zero 2 W with Raspberry Pi OS (bookworm) shows of itself. */
+/** The /proc and /sys of a Pi Zero 2 W with Raspberry Pi OS (bookworm). */
 export const PI_ZERO_2W: Record<string, string> = {
   "/proc/device-tree/model": "Raspberry Pi Zero 2 W Rev 1.0\0",
   "/proc/sys/kernel/osrelease": "6.6.51+rpt-rpi-v8\n",

@@ -1,4 +1,4 @@
-/** Real servers on this machine for tests of what may be reached and what may not. */
+/** Real servers on this machine, for tests of allowed and forbidden connections. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -27,7 +27,7 @@ export async function startSite(host: string, answer: RequestListener): Promise<
 
 export type Trap = { port: number; connections(): number; close(): Promise<void> };
 
-/** Counts connections and datagrams, whatever they say; on one port of IPv4's and IPv6's loopback. */
+/** Counts connections and datagrams with any content, on one port of IPv4's and IPv6's loopback. */
 export async function startTrap(): Promise<Trap> {
   let connections = 0;
   const servers = ["127.0.0.1", "::1"].map((host) => ({
@@ -35,7 +35,7 @@ export async function startTrap(): Promise<Trap> {
     server: createTcpServer((socket) => {
       connections += 1;
       socket.on("error", () => {});
-      // An answer, so that a page would be seen to have reached it.
+      // Answers, so that a page would notice that it got through.
       socket.end(
         "HTTP/1.1 200 OK\r\ncontent-length: 7\r\naccess-control-allow-origin: *\r\n\r\nREACHED",
         () => socket.destroy(),

@@ -17,7 +17,7 @@ afterAll(() => Promise.all(Object.values(PEOPLE).map(({ server }) => server.clos
 
 const { telegram, slack, discord, generic } = PEOPLE;
 
-/** What a test does with each person: up to the kill, and after it. */
+/** The two parts of a test with each person: up to the kill, and after it. */
 type Before = (person: Person) => Promise<{ after: () => Promise<void> }>;
 
 /** One kill for all people, because a start is slow. */

@@ -16,7 +16,7 @@ const HOSTILE =
   `<iframe srcdoc="<script>parent.ran=4</script>"></iframe> [click](javascript:window.ran=5) ` +
   `![see](https://evil.example/who-reads) <a href="data:text/html,<script>1</script>">x</a>`;
 
-/** What a script could try after it got into the page. */
+/** Attempts of a script that got into the page. */
 const TRIES = `(async () => {
   let script = "ran", markup = "became markup";
   try {

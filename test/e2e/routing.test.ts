@@ -1,4 +1,4 @@
-/** Which agent is asked, and how it answers a question that needs several of its tools. */
+/** The choice of the agent, and its answer to a question that needs several of its tools. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a device shows: a page that it wrote and a picture of a web page that it opened, through real programs. */
+/** Pages and pictures that a device shows: a page that it wrote and a picture of a web page, through real programs. */
 import { chromium } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { readAllowedRanges } from "../../core/web/address.ts";

@@ -90,7 +90,7 @@ const stack = useStack({}, async (stack) => {
 
 type Row = {
   params?: Record<string, unknown>;
-  /** What the model receives. */
+  /** A pattern of the text that the model receives. */
   gives: RegExp;
   /** Runs before the call. */
   first?: () => void;
@@ -206,7 +206,7 @@ const NO_SANDBOX = expect.stringContaining('set sandboxing = "bubblewrap"');
 const NO_GPIO = "no program 'gpioget': install gpiod";
 const NO_RG = expect.stringContaining("install ripgrep");
 
-/** What `bare` lacks, and how to get it. */
+/** The tools that `bare` lacks, with the reason and how to get them. */
 const MISSING: Record<string, unknown> = {
   browser: "enabled = false in [tools.browser] of agent.toml",
   codesearch: NOT_HERE,

@@ -1,4 +1,4 @@
-/** What a model reads when a tool fails: the texts of the tool-loop design, word for word, in both ways. */
+/** The texts that a model reads when a tool fails: those of the tool-loop design, word for word, in both ways. */
 
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What may be done to a device, through the whole stack: approvals, capabilities, skills, and the audit log. */
+/** The rights of callers on a device, through the whole stack: approvals, capabilities, skills, and the audit log. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

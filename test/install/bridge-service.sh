@@ -1,4 +1,4 @@
-# Run as root in a machine of its own (machine.ts): the bridge from nothing to a service, beside an agent, and back.
+# Runs as root in a machine of its own (machine.ts): installs the bridge as a service, adds an agent, and uninstalls.
 . /repo/test/install/steps.sh
 
 broker

@@ -1,4 +1,4 @@
-# Run as root in a machine of its own (machine.ts): from nothing to a service, and back to nothing.
+# Runs as root in a machine of its own (machine.ts): installs the agent as a service, and uninstalls it.
 . /repo/test/install/steps.sh
 
 is_starting() { [ "$(systemctl show edgecall-agent -p SubState --value)" = start ]; }
@@ -24,7 +24,7 @@ step doctor edgecall agent doctor
 step modes stat -c '%n %U:%G %a' /etc/edgecall /etc/edgecall/agent.toml /var/lib/edgecall /opt/edgecall/current/edgecall /run/edgecall/status.json
 step sandboxed call bash '{"command":"id -u; pwd; echo written > here; cat here"}'
 step unsandboxed call system_info
-# The socket of systemd's is for the agent alone: no program that it starts gets it (02000000 is O_CLOEXEC).
+# systemd's socket is only for the agent: its child processes do not inherit it (02000000 is O_CLOEXEC).
 step notify-fd sh -c 'pid=$(systemctl show edgecall-agent -p MainPID --value); fd=$(tr "\0" "\n" < /proc/$pid/environ | sed -n s/EDGECALL_NOTIFY_FD=//p); sed -n s/flags:.//p /proc/$pid/fdinfo/$fd'
 step tunables sh -c 'nsenter -t "$(systemctl show edgecall-agent -p MainPID --value)" -m setpriv --reuid edgecall --regid edgecall --clear-groups sh -c "echo x > /proc/sys/kernel/core_pattern; echo x > /run/edgecall-proc/sys/kernel/core_pattern; echo 1 > /proc/sys/user/max_user_namespaces; echo x > /opt/edgecall/launch; cat /proc/kmsg" 2>&1'
 
@@ -39,7 +39,7 @@ step after-ends online agent
 edgecall agent update /test/hangs.cjs > /tmp/hangs 2>&1 &
 updating=$!
 until_true is_starting
-# As in hang(); of a start systemd takes the unit's new word at once.
+# As in hang(); at a start systemd uses the unit's new setting at once.
 unit_says agent TimeoutStartSec=1
 until_true is_no_longer_starting
 unit_says agent ""
@@ -48,7 +48,7 @@ step after-hangs online agent
 step status-after edgecall agent status
 step versions ls /opt/edgecall/versions
 
-# A power cut between the new version's first start and its being online: the updater is gone, too.
+# A power cut after the new version's first start and before it is online: the updater is gone too.
 cp -a /opt/edgecall/versions/"$(basename "$(readlink /opt/edgecall/current)")" /opt/edgecall/versions/0.0.0-broken
 printf '#!/bin/sh\nexit 1\n' > /opt/edgecall/versions/0.0.0-broken/edgecall
 systemctl kill -s KILL edgecall-agent
@@ -72,7 +72,7 @@ step keep edgecall agent uninstall --keep
 step kept ls /etc/edgecall/agent.toml /var/lib/edgecall/ledger.jsonl
 step again node /test/edgecall.cjs agent install
 step purge edgecall agent uninstall --purge
-# What an install leaves that ended early; and nothing at all.
+# The remains of an interrupted install; and no installation at all.
 mkdir -p /etc/edgecall /opt/edgecall/releases && touch /etc/edgecall/agent.toml
 step purge-half node /test/edgecall.cjs agent uninstall --purge
 step purge-none node /test/edgecall.cjs agent uninstall --purge

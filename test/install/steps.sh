@@ -1,4 +1,4 @@
-# Read by the scripts beside it. Each step prints "== name", what it did, and its exit code; steps.ts reads that.
+# Sourced by the scripts beside it. Each step prints "== name", its output, and its exit code; steps.ts reads that.
 export PATH=/opt/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 export NO_COLOR=1
 
@@ -9,7 +9,7 @@ step() {
   "$@"
   echo "= $?"
 }
-# Until a command ends with 0.
+# Repeats a command until it exits with 0.
 until_true() {
   end=$(($(date +%s) + 60))
   while [ "$(date +%s)" -lt "$end" ]; do
@@ -19,7 +19,7 @@ until_true() {
   echo "never: $*"
   return 1
 }
-# What there is of ours, or is left of it.
+# Lists all files of ours.
 listing() { find /etc /opt /var/lib /run/edgecall* /usr/local -not -path '/opt/node*' -not -path '/etc/*-' 2>/dev/null | sort; }
 nothing_left() {
   listing > /tmp/after
@@ -27,14 +27,14 @@ nothing_left() {
   step no-user sh -c 'diff /tmp/passwd /etc/passwd && diff /tmp/group /etc/group'
 }
 broker() { systemd-run --quiet --unit=broker --property=Type=exec /usr/sbin/mosquitto -c /test/mosquitto.conf; }
-# SERVICE is agent or bridge in all of these.
+# SERVICE is agent or bridge in all of these functions.
 main_pid() { systemctl show "edgecall-$1" -p MainPID --value; }
 online() {
   until_true edgecall "$1" status && return 0
   edgecall "$1" status
   return 1
 }
-# Without it there is nothing more to see.
+# When it is not online, the later steps are useless.
 online_or_end() {
   online "$1" && return 0
   journalctl --no-pager -o cat -n 60
@@ -49,8 +49,8 @@ unit_says() {
   printf '[Service]\nRestartSec=1\n%s\n' "$2" > "/etc/systemd/system/edgecall-$1.service.d/test.conf"
   systemctl daemon-reload
 }
-# Little time for the one that hangs alone. Whatever else is started has it as shipped: a loaded machine must not
-# decide.
+# Only the hanging program gets a short limit. All others keep the released one, so that a loaded machine does not
+# matter.
 hang() {
   unit_says "$1" WatchdogSec=2
   systemctl restart "edgecall-$1"
@@ -61,7 +61,7 @@ hang() {
   step online-again online "$1"
 }
 
-# What a machine has before anything of ours is there.
+# The machine's state before anything of ours is installed.
 mkdir -p /usr/local/bin /var/lib/systemd/timers
 listing > /tmp/before
 cp /etc/passwd /etc/group /tmp/

@@ -1,4 +1,4 @@
-# Run as root in a machine of its own (machine.ts): agent and bridge are updated on command and by the timer.
+# Runs as root in a machine of its own (machine.ts): agent and bridge are updated on command and by the timer.
 . /repo/test/install/steps.sh
 
 serve() {
@@ -20,7 +20,7 @@ serve /test/edgecall.cjs "$VERSION"
 systemd-run --quiet --unit=gateway /opt/node/bin/node /repo/test/install/played-updates.ts /tmp/served
 unit_says agent ""
 unit_says bridge ""
-# Of one that is killed, systemd does not always see here that nothing is left; it would wait for 90 s.
+# systemd does not always notice here that a killed service has ended; it would wait for 90 s.
 unit_says agent-update TimeoutStopSec=2
 step install node /test/edgecall.cjs agent install --settings /test/agent.toml --auto-update
 online_or_end agent
@@ -46,7 +46,7 @@ serve /test/edgecall.cjs 0.0.9
 step older edgecall agent update
 step forced edgecall agent update --force
 
-# Killed on the way: what sees the request begins it anew, and it goes on where it was.
+# It is killed during its work: the path unit starts it again, and it continues.
 serve /test/newer.cjs "$VERSION"
 job > /tmp/job &
 asking=$!
@@ -55,7 +55,7 @@ systemctl kill -s KILL edgecall-agent-update
 wait "$asking"
 step killed cat /tmp/job
 
-# What the service writes there is not believed.
+# The service's own text there is not trusted.
 ln -s /etc/passwd /var/lib/edgecall/update-request
 step gone until_true [ ! -L /var/lib/edgecall/update-request ]
 step link-not-followed sh -c 'head -c 4 /etc/passwd; echo'

@@ -1,4 +1,4 @@
-# Run as root in a machine of its own (machine.ts): a home's first machine by one command, with the gateway beside it.
+# Runs as root in a machine of its own (machine.ts): makes a home's first machine by one command, with the gateway.
 . /repo/test/install/steps.sh
 . /test/gateway.env
 export OWNER
@@ -60,12 +60,12 @@ step broker-back until_true has_answer eye
 cp /opt/edgecall/current/edgecall.cjs /tmp/
 step agent-gone edgecall agent uninstall --purge
 step bridge-gone edgecall bridge uninstall --purge
-# As an install leaves it that ended early.
+# The state after an interrupted install.
 mkdir -p /etc/edgecall/broker && touch /etc/edgecall/broker/mosquitto.conf
 step half-gone node /tmp/edgecall.cjs bridge uninstall --purge
 nothing_left
 
-# Another machine of the same home takes its place, at a broker that is there already.
+# Another machine of the same home replaces it, with an existing broker.
 broker
 until_true logs_in "$URL"
 THIRD=$(code '{"agent":"@bridge"}')

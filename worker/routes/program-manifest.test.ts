@@ -1,4 +1,4 @@
-/** What the gateway says about the program for devices: with which key, for whom, and what it keeps secret. */
+/** The gateway's manifest of the program for devices: its key, its readers, and what it keeps secret. */
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { programBytes } from "@edgecall/core/protocol/program.ts";

@@ -1,4 +1,4 @@
-/** What a gateway, or an attacker in between, may say about a program, and which of it is accepted. */
+/** A gateway's or an attacker's statements about a program, and which of them are accepted. */
 import { createHash } from "node:crypto";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
