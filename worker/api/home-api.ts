@@ -36,13 +36,13 @@ export interface HomeApi {
    */
   plan(reserve: number | undefined, began?: Listing): Promise<Plan>;
   /** True if the agent's present key signed this token. */
-  knowsKeyOf(token: RelayToken): Promise<boolean>;
+  isRelayToken(token: RelayToken): Promise<boolean>;
   /** A device asks for the gateway's model. @param reserve tokens that the call may take */
   admitToRelay(token: RelayToken, reserve: number): Promise<Admission>;
   /** Counts what an admitted call took. @param usage absent: the endpoint reported none, and the reservation stays */
-  relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void>;
+  countRelayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void>;
   /** A model call took so much more (or less) than was reserved for it. */
-  spent(difference: number, priced?: ModelUsage): Promise<void>;
+  correctSpending(difference: number, priced?: ModelUsage): Promise<void>;
   /** What the last days used, the oldest first. */
   usage(days: number): Promise<DayUsage[]>;
   conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]>;
@@ -53,13 +53,13 @@ export interface HomeApi {
   /** @returns false: the home shares too much already */
   shareConversation(name: string, principals: string[]): Promise<boolean>;
   forgetConversation(name: string): Promise<void>;
-  budgetTold(keys: BudgetKey[]): Promise<void>;
+  setBudgetTold(keys: BudgetKey[]): Promise<void>;
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;
   /** Counts a turn of one of this home's conversations. */
   turnEnded(turn: ReportedTurn): Promise<void>;
   /** Names of the conversations that belong into a back-up. */
-  toBackUp(): Promise<string[]>;
+  namesToBackUp(): Promise<string[]>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
   restore(step: RestoreStep): Promise<void>;
   /** The page for Prometheus. */
@@ -85,10 +85,10 @@ export interface HomeApi {
   outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined>;
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
   admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }>;
-  pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
+  senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
   /** @returns undefined: there is no such code */
-  approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined>;
-  dismissPairing(code: string): Promise<boolean>;
+  approveSender(code: string, role: Role, by: string): Promise<AdmittedSender | undefined>;
+  dismissSender(code: string): Promise<boolean>;
   removeSender(sender: SenderKey): Promise<boolean>;
   /** A connection that was made in the console, with its secrets. Undefined: there is none of this name. */
   connection(channel: string, name: string): Promise<Parsed<Connection> | undefined>;

@@ -189,7 +189,9 @@ function correctSpending(
   if (!usage) return;
   const difference = usage.input_tokens + usage.output_tokens - reserved;
   const isPriced = Object.keys(settings.prices).length > 0;
-  context.later(context.home().spent(difference, isPriced ? { model: model.name, usage } : undefined));
+  context.later(
+    context.home().correctSpending(difference, isPriced ? { model: model.name, usage } : undefined),
+  );
 }
 
 /** Ends the turn where a budget is used up, and notes where one nearly is. */
@@ -207,7 +209,7 @@ function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean 
   }
   transcript.notify(turn.n, verdict.text, verdict.keys);
   const ofDay = verdict.keys.filter((key) => key.startsWith("day."));
-  if (ofDay.length > 0) context.later(context.home().budgetTold(ofDay));
+  if (ofDay.length > 0) context.later(context.home().setBudgetTold(ofDay));
   return true;
 }
 

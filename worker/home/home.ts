@@ -249,7 +249,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   // Models, budgets and the relay
 
-  async spent(difference: number, priced?: ModelUsage): Promise<void> {
+  async correctSpending(difference: number, priced?: ModelUsage): Promise<void> {
     this.#home.spending.correct(difference, priced, Date.now());
   }
 
@@ -257,7 +257,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#home.spending.days(days, Date.now());
   }
 
-  async budgetTold(keys: BudgetKey[]): Promise<void> {
+  async setBudgetTold(keys: BudgetKey[]): Promise<void> {
     this.#home.spending.setTold(keys, Date.now());
   }
 
@@ -269,7 +269,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     this.#home.spending.modelAnswered(name);
   }
 
-  async knowsKeyOf(token: RelayToken): Promise<boolean> {
+  async isRelayToken(token: RelayToken): Promise<boolean> {
     return !this.#isBlank && (await this.#home.keys.isRelayToken(token));
   }
 
@@ -277,7 +277,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#isBlank ? relayUnsigned(token.claims.agent) : await admitToRelay(this.#home, token, reserve);
   }
 
-  async relayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void> {
+  async countRelayed(
+    agent: string,
+    reserved: number,
+    model: string,
+    usage: Usage | undefined,
+  ): Promise<void> {
     if (usage) countRelayed(this.#home, { agent, reserved, model, usage });
   }
 
@@ -289,15 +294,15 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return { knock: mayKnock ? this.#home.senders.knock(stranger, Date.now()) : undefined };
   }
 
-  async pairings(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {
+  async senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }> {
     return { pairings: this.#home.senders.requests(Date.now()), senders: this.#home.senders.senders() };
   }
 
-  async approvePairing(code: string, role: Role, by: string): Promise<AdmittedSender | undefined> {
+  async approveSender(code: string, role: Role, by: string): Promise<AdmittedSender | undefined> {
     return this.#home.senders.approve(code, role, by, Date.now());
   }
 
-  async dismissPairing(code: string): Promise<boolean> {
+  async dismissSender(code: string): Promise<boolean> {
     return this.#home.senders.dismiss(code);
   }
 
@@ -361,7 +366,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return metricsPage(this.#home);
   }
 
-  async toBackUp(): Promise<string[]> {
+  async namesToBackUp(): Promise<string[]> {
     return this.#home.backupList.names();
   }
 

@@ -62,7 +62,7 @@ async function exportHome(c: Context<App>): Promise<Response> {
 
 async function* exported(env: Env, home: string): AsyncGenerator<string> {
   yield line({ edgecall: "export", version: VERSION, home, at: new Date().toISOString() });
-  const names = ["", ...(await homeOf(env, home).toBackUp())];
+  const names = ["", ...(await homeOf(env, home).namesToBackUp())];
   let rows = 0;
   for (const name of names) {
     let from: BackupPlace | undefined;

@@ -27,7 +27,7 @@ const Approval = z.strictObject({ role: z._default(z.enum(ROLES), "member") });
 /** Requests and people together. */
 async function showSenders(c: Context<App>): Promise<Response> {
   const home = homeOf(c.env, requireScope(c, "admin").home);
-  return c.json(await home.pairings());
+  return c.json(await home.senders());
 }
 
 /** Body: nothing, or `{"role": "member"}`. */
@@ -37,7 +37,7 @@ async function approveRequest(c: Context<App>): Promise<Response> {
   const empty = c.req.header("content-length") === "0" || c.req.raw.body === null;
   const { role } =
     empty && (await readText(c)) === "" ? { role: "member" as const } : await readBody(c, Approval);
-  const sender = await homeOf(c.env, token.home).approvePairing(code, role, token.name);
+  const sender = await homeOf(c.env, token.home).approveSender(code, role, token.name);
   if (!sender) throw new HttpError(404, "not_found", "there is no such code; it may have expired");
   return c.json(sender);
 }
@@ -45,7 +45,7 @@ async function approveRequest(c: Context<App>): Promise<Response> {
 async function dismissRequest(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const code = pathName(c, "code", CODE, "a code of six characters");
-  if (!(await homeOf(c.env, token.home).dismissPairing(code)))
+  if (!(await homeOf(c.env, token.home).dismissSender(code)))
     throw new HttpError(404, "not_found", "there is no such code; it may have expired");
   return c.body(null, 204);
 }

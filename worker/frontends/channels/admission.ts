@@ -72,7 +72,7 @@ export async function approveStranger(
   const role = ROLES.find((one) => one === word.toLowerCase());
   if (!/^[A-Za-z0-9]{6}$/.test(code) || !role)
     return "Expected /approve and the code of six characters; then, if you like, guest, member or owner.";
-  const sender = await homeOf(env, home).approvePairing(code, role, by);
+  const sender = await homeOf(env, home).approveSender(code, role, by);
   if (!sender)
     return `There is no code ${code.toUpperCase()}: it may have expired. Whoever has it gets a new one by writing again.`;
   return `${sender.name || sender.sender} (${sender.channel}) may speak now, as ${withArticle(role)}.`;

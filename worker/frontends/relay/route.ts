@@ -65,7 +65,7 @@ async function relayChat(c: Context<App>): Promise<Response> {
 
   const { agent } = token.claims;
   const counted = (usage: Usage | undefined) => {
-    const work = homeOf(c.env, home).relayed(agent, reserve, model.name, usage);
+    const work = homeOf(c.env, home).countRelayed(agent, reserve, model.name, usage);
     c.executionCtx.waitUntil(work.catch((error: unknown) => logError("relay.uncounted", error, { agent })));
   };
   const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
@@ -107,7 +107,7 @@ const MODEL_TOTAL_MS = 300_000;
 async function relayKey(c: Context<App>): Promise<Response> {
   const home = pathName(c, "home", HOME_ID, "a home's id");
   const token = await relayTokenOf(c);
-  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).knowsKeyOf(token))) return c.body(null, 204);
+  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).isRelayToken(token))) return c.body(null, 204);
   await countGuess(c);
   const { message } = relayUnsigned(token.claims.agent);
   throw new HttpError(401, "unauthorized", message);

@@ -62,7 +62,7 @@ test("a turn that lists its conversation during its deletion: the entry is remov
   expect(idsOf(await page())).toEqual(["gone"]);
   expect((await ask("/v1/conversations/gone", { method: "DELETE" })).status).toBe(204);
   expect(idsOf(await page())).toEqual([]);
-  const names = await runInDurableObject(await madeHome("a"), (home: Home) => home.toBackUp());
+  const names = await runInDurableObject(await madeHome("a"), (home: Home) => home.namesToBackUp());
   expect(names).not.toContain("a/api/gone");
 });
 
