@@ -20,6 +20,7 @@ import { noteEntries } from "./instrument.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const AGENT = "trace";
 const FETCH = -1;
+const MODEL_STEP = "worker/conversation/model-call.ts";
 /** The work that an alarm starts, up to the model's next request, is done within this time. */
 const BURST_MS = 250;
 const QUIET_MS = 500;
@@ -68,10 +69,10 @@ try {
   // The question's last request to the model, after the call was given up.
   const asked = all.findLastIndex(([, file]) => file === FETCH);
   const end = all[asked]?.[0] ?? 0;
-  tell(
-    "a device never answers: from the alarm to the next request to the model",
-    all.slice(0, asked).filter(([at]) => at > end - BURST_MS),
-  );
+  const burst = all.slice(0, asked).filter(([at]) => at > end - BURST_MS);
+  const step = burst.findIndex(([, file]) => files[file] === MODEL_STEP);
+  if (step < 0) throw new Error(`no function of ${MODEL_STEP} was entered`);
+  tell("a device never answers: from the alarm to the next step of the model", burst.slice(0, step));
   process.kill(pid, "SIGCONT");
 } finally {
   await processes.endAll();
@@ -105,13 +106,17 @@ async function entries(): Promise<Entry[]> {
   return (await (await fetch(`${worker.url}/trace`)).json()) as Entry[];
 }
 
+function changesIn(paths: readonly string[]): number {
+  return paths.filter((path, at) => at > 0 && path !== paths[at - 1]).length;
+}
+
 function tell(what: string, all: readonly Entry[]): void {
   const paths = all.flatMap(([, file]) => files[file] ?? []);
-  const changes = paths.filter((path, at) => at > 0 && path !== paths[at - 1]).length;
+  const inWorker = paths.filter((path) => path.startsWith("worker/"));
   const entered = [...new Set(paths)].sort();
   const ours = entered.filter((path) => path.startsWith("worker/"));
   console.log(
-    `${what}:\n  ${paths.length} functions entered, in ${ours.length} files of the Worker and ${entered.length - ours.length} of core; ${changes} changes of file`,
+    `${what}:\n  ${paths.length} functions entered, in ${ours.length} files of the Worker and ${entered.length - ours.length} of core; ${changesIn(paths)} changes of file, ${changesIn(inWorker)} without those to core and back`,
   );
   if (process.argv.includes("--list")) for (const path of entered) console.log(`    ${path}`);
 }
