@@ -80,7 +80,7 @@ test.each([
     expect(duplicates(two)[0]?.fields).toMatchObject({
       reason: "another device with the id 'eye' was here first",
       other: first.bootId,
-      hint: expect.stringContaining("pair it anew under another id"),
+      hint: expect.stringContaining("pair this one again under another id"),
     });
     await until(() => at.last().boot === first.bootId && at.last().state === "online", {
       what: "the first is there again",
