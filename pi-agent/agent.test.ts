@@ -28,8 +28,8 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const agent = keep(await readyAgent(testSettings(broker.port), { log }));
-  await until(() => peer.heard.some(({ kind }) => kind === "reports"));
-  const said = Object.fromEntries(peer.heard.map(({ kind, payload }) => [kind, payload]));
+  await until(() => peer.received.some(({ kind }) => kind === "reports"));
+  const said = Object.fromEntries(peer.received.map(({ kind, payload }) => [kind, payload]));
   expect(said.presence).toEqual({ state: "online", boot_id: agent.bootId, reason: "birth" });
   expect(said.capabilities).toEqual({
     agent_id: "eye",
@@ -75,8 +75,8 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
   // A later client finds the retained messages, and no heartbeat.
   const late = await Peer.connect(broker.port);
   open.push(late);
-  await until(() => late.heard.length >= 3);
-  expect(late.heard.map(({ kind, retain }) => [kind, retain]).sort()).toEqual([
+  await until(() => late.received.length >= 3);
+  expect(late.received.map(({ kind, retain }) => [kind, retain]).sort()).toEqual([
     ["capabilities", true],
     ["presence", true],
     ["tools", true],
@@ -87,7 +87,7 @@ test("a goodbye on stop, a last will on a broken connection", async () => {
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const presence = () =>
-    peer.heard.filter(({ kind }) => kind === "presence").map(({ payload }) => payload.reason);
+    peer.received.filter(({ kind }) => kind === "presence").map(({ payload }) => payload.reason);
   const first = await readyAgent(testSettings(broker.port), { log });
   await first.stop();
   await until(() => presence().includes("shutdown"));
@@ -111,7 +111,9 @@ test("a broker that comes back empty gets everything again", async () => {
   open.push(again);
   const late = await Peer.connect(again.port);
   open.push(late);
-  await until(() => new Set(late.heard.map(({ kind }) => kind)).size >= 4, { what: "all adverts are back" });
+  await until(() => new Set(late.received.map(({ kind }) => kind)).size >= 4, {
+    what: "all adverts are back",
+  });
   const reply = await late.ask("eye", { command: "ping", request_id: "p" });
   expect(reply.payload).toEqual({ pong: true, request_id: "p" });
 });
@@ -120,11 +122,11 @@ test("a late will of an earlier connection is answered with a new birth", async 
   const { broker, peer } = await home();
   const { log } = memoryLog();
   const agent = keep(await readyAgent(testSettings(broker.port), { log }));
-  await until(() => peer.heard.some(({ kind }) => kind === "presence"));
-  peer.heard.length = 0;
+  await until(() => peer.received.some(({ kind }) => kind === "presence"));
+  peer.received.length = 0;
   const will = { state: "offline", boot_id: agent.bootId, reason: "last will" };
   await peer.send("eye", JSON.stringify(will), { kind: "presence", retain: true });
-  await until(() => peer.heard.some(({ payload }) => payload.reason === "birth"));
+  await until(() => peer.received.some(({ payload }) => payload.reason === "birth"));
 });
 
 test("messages that this agent left before it was killed are not taken for another agent, however often the connection breaks", async () => {

@@ -42,7 +42,7 @@ afterEach(async () => {
 
 async function run(): Promise<ChildProcess> {
   const env = { PATH: process.env.PATH, EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: home.marks };
-  const adverts = () => home.peer.heard.filter(({ kind }) => kind === "tools").length;
+  const adverts = () => home.peer.received.filter(({ kind }) => kind === "tools").length;
   const before = adverts();
   const child = spawn(NODE, [join(ROOT, "pi-agent/main.ts"), "--config", config], { stdio: "ignore", env });
   processes.push(child);

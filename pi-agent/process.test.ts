@@ -52,9 +52,9 @@ async function home() {
 }
 
 const presence = (peer: Peer) =>
-  peer.heard.filter(({ kind }) => kind === "presence").map((one) => one.payload);
+  peer.received.filter(({ kind }) => kind === "presence").map((one) => one.payload);
 const online = (peer: Peer) =>
-  until(() => peer.heard.some(({ kind }) => kind === "tools"), {
+  until(() => peer.received.some(({ kind }) => kind === "tools"), {
     within: 15_000,
     what: "the agent is online",
   });
@@ -104,7 +104,7 @@ test("SIGKILL: the last will; and the next process still recognises a repeated r
   const report = await peer.ask("proc", toolCommand("once"));
   first.child.kill("SIGKILL");
   await until(() => presence(peer).at(-1)?.reason === "last will");
-  peer.heard.length = 0;
+  peer.received.length = 0;
   run(["--config", config]);
   await online(peer);
   expect(await peer.ask("proc", toolCommand("once"))).toEqual(report);
@@ -115,7 +115,7 @@ test("started by another program, it reports when it is ready, and ends with tha
   const program = run(["--config", configFile(broker.port), "--id", "other"], { ipc: true });
   await until(() => program.messages.length > 0, { within: 15_000 });
   expect(program.messages).toEqual([{ ready: true }]);
-  expect(peer.heard[0]?.topic).toContain("/other/");
+  expect(peer.received[0]?.topic).toContain("/other/");
   program.child.disconnect();
   expect(await program.exit).toBe(0);
 }, 30_000);
@@ -197,7 +197,7 @@ test("S14 the watchdog ignores an agent that only waits, and only ends one that 
   const slow = { tool: "slow", parameters: { ms: 4_000 } };
   const { payload } = await peer.ask("proc", { command: "tool", payload: slow, request_id: "slow" });
   expect(payload.status).toBe("success");
-  peer.heard.length = 0;
+  peer.received.length = 0;
   const hang = { tool: "hang", parameters: { ms: 3_600_000 } };
   await peer.command("proc", { command: "tool", payload: hang, request_id: "hangs" });
   await program.exit;

@@ -50,10 +50,10 @@ async function speak(person: Person, slot: number, forMs: number): Promise<numbe
   const end = performance.now() + forMs;
   do {
     const place = `${person.channel}-${slot}-${took.length}-${forMs}`;
-    const said = await person.say(question(MODEL_MS, place), from);
-    if (said.status >= 300) throw new Error(`${person.channel}: ${said.status} ${said.words ?? ""}`);
-    took.push(said.ms);
-    const isAnswered = () => said.messages().some(({ text }) => text.includes(endOfAnswer(place)));
+    const sent = await person.say(question(MODEL_MS, place), from);
+    if (sent.status >= 300) throw new Error(`${person.channel}: ${sent.status} ${sent.words ?? ""}`);
+    took.push(sent.ms);
+    const isAnswered = () => sent.messages().some(({ text }) => text.includes(endOfAnswer(place)));
     await until(isAnswered, { within: ANSWER_WITHIN_MS, what: `an answer on ${person.channel}` });
   } while (performance.now() < end);
   return took;

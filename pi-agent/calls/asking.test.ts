@@ -215,7 +215,7 @@ describe("an approval", () => {
     expect((await home.result(await home.tool("append", { txt: 1 }))).error_type).toBe("invalid_params");
     const long = await home.tool("append", { text: "x".repeat(70_000) });
     expect(await home.result(long)).toMatchObject({ ...denied, error: expect.stringContaining("too long") });
-    expect(home.peer.heard.filter(({ payload }) => payload.type === "question")).toEqual([]);
+    expect(home.peer.received.filter(({ payload }) => payload.type === "question")).toEqual([]);
   });
 
   test("after a restart while it is open, the call is denied without a question, and never run", async () => {

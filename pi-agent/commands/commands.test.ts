@@ -75,10 +75,10 @@ describe("tool", () => {
 
   test("D12 a command without a request_id gets an error that names the field", async () => {
     for (const text of ['{"command":"ping","payload":{}}', '{"command":"ping","request_id":7}', "hello"]) {
-      const before = served.peer.heard.length;
+      const before = served.peer.received.length;
       await served.peer.send("eye", text);
       const answer = await until(() =>
-        served.peer.heard.slice(before).find(({ payload }) => payload.report_type === "error"),
+        served.peer.received.slice(before).find(({ payload }) => payload.report_type === "error"),
       );
       expect(answer.payload.payload, text).toEqual({
         error: expect.stringMatching(
@@ -163,18 +163,20 @@ describe("evoclaw/broadcast", () => {
   });
 
   test("D16 other messages there get no answer and do no harm", async () => {
-    const before = served.peer.heard.filter(({ kind }) => kind === "reports").length;
+    const before = served.peer.received.filter(({ kind }) => kind === "reports").length;
     for (const text of ['{"content":"hello","sent_at":1}', "hello", '{"command":"ping","payload":{}}', ""])
       await broadcast(text);
     // The agent reads in order, so this answer shows that the earlier messages were read.
     const request_id = served.nextId();
     await broadcast(JSON.stringify({ command: "ping", payload: {}, request_id }));
     await until(() => served.peer.reports(request_id)[0]);
-    const said = served.peer.heard.filter(
+    const said = served.peer.received.filter(
       ({ kind, payload }) => kind === "reports" && payload.report_type !== "heartbeat",
     );
     expect(said.slice(-1)[0]?.payload.payload).toMatchObject({ request_id });
-    expect(served.peer.heard.filter(({ kind }) => kind === "reports").length).toBeLessThanOrEqual(before + 2);
+    expect(served.peer.received.filter(({ kind }) => kind === "reports").length).toBeLessThanOrEqual(
+      before + 2,
+    );
   });
 });
 
@@ -215,7 +217,7 @@ describe("shutdown", () => {
     } finally {
       slow.mockRestore();
     }
-    const heard = served.peer.heard.filter(({ topic }) => topic.includes("/mortal3/"));
+    const heard = served.peer.received.filter(({ topic }) => topic.includes("/mortal3/"));
     const at = (kind: string, word: string) =>
       heard.findLastIndex((one) => one.kind === kind && JSON.stringify(one.payload).includes(word));
     expect(at("reports", "shutting_down")).toBeGreaterThanOrEqual(0);

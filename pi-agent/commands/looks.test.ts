@@ -37,7 +37,7 @@ const toolNamed = async (name: string) =>
   ((await say("tools_list")).tools as Fields[]).find((tool) => tool.name === name);
 const unavailable = async () => (await say("tools_list")).unavailable as Array<{ name: string; why: string }>;
 const advert = () =>
-  served.peer.heard
+  served.peer.received
     .filter(({ topic, kind }) => kind === "tools" && topic.includes("/skilled/"))
     .map(({ payload }) => (payload.tools as Fields[]).map(({ name }) => name))
     .at(-1);

@@ -56,7 +56,7 @@ export type Message = { topic: string; kind: string; payload: Record<string, unk
 
 /** A client that receives everything from the agents and sends commands. */
 export class Peer {
-  readonly heard: Message[] = [];
+  readonly received: Message[] = [];
   /** The same, as published. */
   readonly raw: Array<{ id: string; kind: TopicKind; text: string }> = [];
   readonly #client: MqttClient;
@@ -65,10 +65,15 @@ export class Peer {
     this.#client = client;
     client.on("message", (topic, payload, packet) => {
       const text = payload.toString("utf8");
-      const said = parseTopic("evoclaw", topic);
-      if (said) this.raw.push({ id: said.agentId, kind: said.kind, text });
+      const address = parseTopic("evoclaw", topic);
+      if (address) this.raw.push({ id: address.agentId, kind: address.kind, text });
       const parsed = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-      this.heard.push({ topic, kind: topic.split("/").at(-1) ?? "", payload: parsed, retain: packet.retain });
+      this.received.push({
+        topic,
+        kind: topic.split("/").at(-1) ?? "",
+        payload: parsed,
+        retain: packet.retain,
+      });
     });
   }
 
@@ -104,13 +109,13 @@ export class Peer {
   }
 
   reports(requestId: string): Array<Record<string, unknown> & { payload: Record<string, unknown> }> {
-    return this.heard
+    return this.received
       .filter(({ kind, payload }) => kind === "reports" && requestIdOf(payload.payload) === requestId)
       .map(({ payload }) => payload as Record<string, unknown> & { payload: Record<string, unknown> });
   }
 
   events(requestId: string, type?: string): Message[] {
-    return this.heard.filter(
+    return this.received.filter(
       ({ kind, payload }) =>
         kind === "events" &&
         payload.request_id === requestId &&

@@ -45,11 +45,11 @@ export async function startSshd(): Promise<Sshd> {
   const child = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", at("config")], {
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let output = "";
   child.stderr.on("data", (chunk) => {
-    said += chunk;
+    output += chunk;
   });
-  await until(() => answers(port) || (child.exitCode !== null && Promise.reject(new Error(said))), {
+  await until(() => answers(port) || (child.exitCode !== null && Promise.reject(new Error(output))), {
     what: "sshd listens",
   });
   return {

@@ -100,7 +100,7 @@ test("D2 an agent whose programs die at its start advertises their tools when th
   const agent = await readyAgent({ ...settings, tools }, { log, toolbox: openToolbox });
   closing.push(() => agent.stop());
   const advertised = () => {
-    const last = peer.heard.findLast(({ kind }) => kind === "tools")?.payload.tools;
+    const last = peer.received.findLast(({ kind }) => kind === "tools")?.payload.tools;
     return (last as Array<{ name: string }> | undefined)?.map(({ name }) => name) ?? [];
   };
   await until(() => advertised().includes("read"), { what: "the first advert" });

@@ -143,7 +143,7 @@ test("a hundred agents' heartbeats of three minutes send nothing to Home, and a 
     down: frames("down").length,
     bytes: { ...tap.bytes },
     pings: pings(),
-    said: home.length,
+    reports: home.length,
     built: times("built"),
     heartbeats: heartbeatsByAgent(),
   };
@@ -160,11 +160,11 @@ test("a hundred agents' heartbeats of three minutes send nothing to Home, and a 
   const pinged = pings() - before.pings;
   console.log(
     `${QUIET_MS / 1_000} s: ${sent} heartbeats at the broker; bridge to Home: ${crossed.length} frames, ` +
-      `${pinged} pings, ${tap.bytes.up - before.bytes.up} bytes; Home said ${home.length - before.said} things`,
+      `${pinged} pings, ${tap.bytes.up - before.bytes.up} bytes; Home said ${home.length - before.reports} things`,
   );
   expect(heads(crossed)).toEqual([]);
   expect(heads(frames("down").slice(before.down))).toEqual([]);
-  expect(home.slice(before.said)).toEqual([]);
+  expect(home.slice(before.reports)).toEqual([]);
   // Heartbeats and connections existed, so they are not the reason for the silence.
   expect(heartbeats).toHaveLength(OWN + FOREIGN);
   expect(Math.min(...heartbeats)).toBeGreaterThanOrEqual(QUIET_MS / HEARTBEAT_EVERY_MS - 1);

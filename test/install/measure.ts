@@ -45,14 +45,14 @@ writeFileSync(config, `agent_id = "eye"\n[mqtt]\nurl = "mqtt://127.0.0.1:${broke
 for (let round = 0; round < Number(values.rounds); round += 1) {
   for (const { command, online, cpu, rss } of programs) {
     const [program = "", ...args] = command;
-    const before = peer.heard.filter(({ kind }) => kind === "tools").length;
+    const before = peer.received.filter(({ kind }) => kind === "tools").length;
     const began = performance.now();
     const child = spawn(program, [...args, "agent", "run", "--config", config], {
       stdio: "ignore",
       env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, MALLOC_ARENA_MAX: "2" },
     });
     const gone = new Promise((resolve) => child.once("exit", resolve));
-    await until(() => peer.heard.filter(({ kind }) => kind === "tools").length > before, {
+    await until(() => peer.received.filter(({ kind }) => kind === "tools").length > before, {
       within: 120_000,
       every: 1,
       what: `${command.join(" ")} is online`,

@@ -158,7 +158,7 @@ job = "allow"
   }
 
   async start(): Promise<ChildProcess> {
-    const births = () => this.#peer.heard.filter(({ kind }) => kind === "tools").length;
+    const births = () => this.#peer.received.filter(({ kind }) => kind === "tools").length;
     const before = births();
     const child = this.spawn();
     await until(() => child.exitCode !== null || births() > before, {

@@ -110,7 +110,7 @@ test("when it is killed during the update, the next process reports too", async 
   );
   const main = join(import.meta.dirname, "../../main.ts");
   const own = join(import.meta.dirname, "../../../node_modules/.bin/node");
-  const adverts = () => home.peer.heard.filter(({ kind }) => kind === "tools").length;
+  const adverts = () => home.peer.received.filter(({ kind }) => kind === "tools").length;
   const run = async () => {
     const before = adverts();
     const child = spawn(existsSync(own) ? own : process.execPath, [main, "--config", config], {
