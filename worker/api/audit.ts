@@ -1,4 +1,4 @@
-/** The record of what was done, as it is asked for. */
+/** Queries of the audit log, and their answers. */
 import { canonicalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 
@@ -19,7 +19,7 @@ type AuditBatch = { at: number; lines: AuditLine[] };
 /** @property after the place of the last row that was looked at. @property more whether there are rows behind it */
 export type AuditPage = { batches: AuditBatch[]; after: number; more: boolean };
 
-/** In place of an agent's id, for what the gateway's own tools do; no agent can have it. */
+/** Used in place of an agent's id for calls of the gateway's own tools. No agent can have this id. */
 export const GATEWAY_AGENT = "@gateway";
 
 /** The id of a line in an export and in an outside store: the same for the same line, on every try. */

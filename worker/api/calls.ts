@@ -8,27 +8,27 @@ import type { Limits } from "./turns.ts";
 /** An outcome; for a command from the API with the report as it came. */
 export type SettledOutcome = Outcome & {
   report?: { report_type: string; payload: Record<string, unknown> };
-  /** The agent is busy: after so many seconds it may be asked again. */
+  /** The agent is busy; it may be asked again after so many seconds. */
   retryAfterS?: number;
 };
 
 export type SubmitRequest = {
   /** The call's UUID. */
   id: string;
-  /** Null: nobody's turn; the outcome comes over `/wait?call=`. */
+  /** Null: the call belongs to no turn; its outcome comes over `/wait?call=`. */
   conversation: string | null;
   args: EdgeCallArgs;
   caller: Caller;
-  /** Somebody watches the turn: the device's output is wanted while it comes. */
+  /** A client watches the turn, so the device's output is sent while it comes. */
   watched: boolean;
-  /** By whose texts are in the conversation (core/loop/taint.ts). */
+  /** The conversation contains texts that taint this call (core/loop/taint.ts). */
   tainted: boolean;
   /** Absent: none. */
   limits?: Limits;
 };
 
 export type SubmitReply =
-  /** It is on its way; settled by `deadline` (epoch ms) in any case. */
+  /** The call was accepted and ends by `deadline` (epoch ms) in any case. */
   { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
 
 export type CommandRequest = { id: string; agent: string; order: AgentCommand; caller: Caller };

@@ -1,4 +1,4 @@
-/** What may be asked of a conversation: the methods of its object that the rest of the Worker calls. */
+/** The methods of a conversation's object that the rest of the Worker calls. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
@@ -11,7 +11,7 @@ import type { HistoryPage, HistoryPlace, NewTurn } from "./turns.ts";
 export interface ConversationApi {
   /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
   start(request: NewTurn): Promise<TurnResult>;
-  /** The same, unless somebody else began this conversation: since the caller looked, perhaps. Then undefined, and nothing was accepted. */
+  /** The same, unless somebody else began this conversation, perhaps meanwhile. Then undefined, and nothing was accepted. */
   startOwn(request: NewTurn): Promise<TurnResult | undefined>;
   /**
    * The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted.
@@ -22,7 +22,7 @@ export interface ConversationApi {
   adopt(request: string, principal: string): Promise<string | undefined>;
   /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
   leave(turnId: string): Promise<void>;
-  /** What a person did in a chat app, once. Durable when it returns. */
+  /** Handles an action of a person in a chat app, once. Durable when it returns. */
   receive(delivery: Delivery): Promise<Accepted>;
   /** A question of this conversation, and who began the turn that it belongs to. */
   asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined>;

@@ -10,10 +10,10 @@ export const READERS_MAX = 20;
 /** @property principal who began it; named where that is not whoever looks */
 export type ListedConversation = { id: string; title: string; last_at: number; principal?: string };
 
-/** As a Conversation tells of itself, once a turn. @property name `home/channel/id` */
+/** A conversation's report for the list, once a turn. @property name `home/channel/id` */
 export type Listing = { name: string; principal: string; text: string };
 
-/** Of a conversation in the list. */
+/** The place of a conversation in the list. */
 export type Place = { last_at: number; name: string };
 
 /** @property all everybody's @property words that stand in the title, upper and lower case alike */

@@ -1,4 +1,4 @@
-/** How a new device joins. */
+/** Requests and answers of pairing a new device. */
 
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
@@ -11,7 +11,7 @@ const BrokerUrl = z
   .string()
   .check(z.maxLength(300), z.regex(BROKER_URL, "expected mqtt://host:port or mqtts://host:port"));
 
-/** Where the device finds its broker; what an administrator told when the code was made. */
+/** The broker for the device, as an administrator entered it when making the code. */
 export const BrokerForDevice = z.strictObject({
   url: BrokerUrl,
   username: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
@@ -40,20 +40,20 @@ export const AgentId = z
   .string()
   .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
 
-/** What a device sends with its code. */
+/** The request of a device with its code. */
 export const PairBody = z.strictObject({
   code: z.string().check(z.maxLength(100)),
   agent_id: AgentId,
   public_key: PublicKey,
   name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
   broker_login: z.optional(BrokerLogin),
-  /** It is the home's bridge, too. `broker`: the one whose files it keeps, as devices reach it. */
+  /** The device is also the home's bridge. `broker`: the broker whose files it writes, as devices reach it. */
   bridge: z.optional(z.strictObject({ public_key: PublicKey, broker: z.optional(BrokerUrl) })),
 });
 
 export type PairBody = z.infer<typeof PairBody>;
 
-/** What it is told. */
+/** The answer to a device that joined. */
 type Welcome = {
   gateway_key: string;
   broker: BrokerForDevice | null;

@@ -23,10 +23,10 @@ const ACTIONS_MAX = 200;
 /** Known offline agents in the system prompt. */
 const OFFLINE_MAX = 20;
 
-/** An agent asked in words says nothing for this long: it is gone. Its loop reports progress every 20 s. */
+/** An agent that was asked in words and is silent for so long is gone. Its loop reports progress every 20 s. */
 export const PROMPT_SILENCE_MS = 60_000;
 export const PROMPT_MAX_MS = 15 * 60_000;
-/** What an action gets beyond its own time-out: for the way there and back, so that its own answer wins. */
+/** Added to an action's own time-out for the way there and back, so that the action's own answer comes first. */
 export const ACTION_MARGIN_MS = 10_000;
 
 /** Commands of the API that an agent of ours knows; what it makes of each is its own policy's matter. */
@@ -53,7 +53,7 @@ const EdgeCallInput = z.strictObject({
 });
 export type EdgeCallArgs = z.infer<typeof EdgeCallInput>;
 
-/** What the runner's parser needs of a tool. */
+/** The part of a tool that the runner's parser needs. */
 export const edgeCallTool = {
   name: EDGE_CALL,
   input: EdgeCallInput,
@@ -162,7 +162,7 @@ function actionNames(agent: RosterAgent): string {
   return ` [${only}: ${names}]`;
 }
 
-/** What the system prompt says of agents that are known but not there, so that a model can tell the person. */
+/** @returns text for the system prompt on known agents that are offline, so that a model can tell the person */
 export function offlineNote(roster: Roster, now: number): string {
   const offline = roster.agents.filter((agent) => !agent.online).sort(byId);
   const parts: string[] = [];

@@ -6,7 +6,7 @@ export type Standing = "signed" | "revoked" | "none";
 export type NewKey = {
   agent: string;
   publicKey: string;
-  /** What people call the device. */
+  /** The device's name for people. */
   name: string;
   /** Mosquitto's hash of the agent's password at the home's broker. */
   login?: string | undefined;
@@ -14,7 +14,7 @@ export type NewKey = {
   broker?: string | undefined;
 };
 
-/** How a key comes to be on record: a pairing was allowed to, or the key before it said so, or there was none. */
+/** Why a key may be stored: by a pairing, by a signature of the previous key, or because there was no key. */
 export type KeyGrant = { by: "pairing" } | { by: "signature"; signature: string } | { by: "nothing" };
 
 export type KeyProblem = "not_a_key" | "has_a_key" | "wrong_signature";
@@ -29,7 +29,7 @@ export type AgentKeyView = {
 
 export type Enrolled = { ok: true; gatewayPublicKey: string } | { ok: false; problem: KeyProblem };
 
-/** Of an agent: its hash is with the bridge, or will be when it comes; null: the bridge keeps no broker's files. */
+/** `sent`: the bridge has the login's hash; `waiting`: it gets the hash when it connects; null: the bridge writes no broker's files. */
 export type BrokerLoginState = "sent" | "waiting" | null;
 
 export type HomeKeys = {

@@ -1,14 +1,14 @@
-/** What Home tells a conversation for its next model call: asked for, or sent along with a result. */
+/** Home's data for a conversation's next model call, on request or together with a result. */
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { Roster } from "./roster.ts";
 
 export type Plan = {
-  /** Who is there. */
+  /** The agents and the bridge. */
   roster: Roster;
-  /** Which models are well. */
+  /** The health of the models. */
   health: ModelHealth;
-  /** What the day took so far, and which of its budgets people were told of. */
+  /** The day's usage so far. `told`: the budgets that people were warned about. */
   day: Spent;
   told: BudgetKey[];
 };

@@ -36,7 +36,7 @@ export type QuestionToPerson = Pick<
 /** A call is given up this long after its question expired: the device says so itself before. */
 export const AFTER_EXPIRY_MS = 15_000;
 
-/** How a question can end beside an answer; kept in `answer` so that it is closed exactly once. */
+/** The other ends of a question. They are stored in `answer`, so that it is closed exactly once. */
 export const EXPIRED = "(expired)";
 export const CLOSED = "(closed)";
 

@@ -1,23 +1,23 @@
-/** What Home tells of its agents: to the model (through edge-call.ts) and to `GET /v1/agents`. */
+/** Home's list of its agents, for the model (edge-call.ts) and for `GET /v1/agents`. */
 export { oneLine } from "@edgecall/core/tools/one-line.ts";
 
 export type RosterAgent = {
   id: string;
   online: boolean;
-  /** Why it is not online, in words. */
+  /** The reason why it is offline. */
   reason: string | undefined;
   /** Epoch ms of its last sign of life; null when there never was one. */
   lastSeen: number | null;
-  /** Its advert: one line, bounded and on one line, never trusted. */
+  /** Its advert, cut and on one line. The text is untrusted. */
   line: string;
   /** Names of the actions it advertises. */
   actions: string[];
-  /** Those of them that may wait for it while it is offline. */
+  /** The actions that may wait for it while it is offline. */
   queues: string[];
-  /** Whether it can be asked in words. A foreign agent always can: it says nothing of it. */
+  /** True when it can be asked in words. Foreign agents do not say, so it is always true for them. */
   hasModel: boolean;
   foreign: boolean;
-  /** No owner has accepted what it says of itself. */
+  /** No owner has accepted its texts about itself yet. */
   newText?: true;
 };
 
@@ -26,12 +26,12 @@ export type Roster = {
   agents: RosterAgent[];
 };
 
-/** The agents that a caller's model is told of. */
+/** @returns the roster with only the agents that a caller may reach */
 export function inReach(roster: Roster, ids: readonly string[] | undefined): Roster {
   return ids ? { ...roster, agents: roster.agents.filter(({ id }) => ids.includes(id)) } : roster;
 }
 
-/** "3 minutes ago", "never": how long since an agent was heard, for a model or a person. */
+/** @returns the time since an agent's last sign of life, in words: "3 min ago", "never" */
 export function ago(then: number | null, now: number): string {
   if (then === null) return "never";
   const seconds = Math.max(0, Math.round((now - then) / 1_000));

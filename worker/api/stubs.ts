@@ -45,5 +45,5 @@ function comesAgain(error: unknown): boolean {
   return overloaded === true || (remote === true && retryable !== true && durableObjectReset !== true);
 }
 
-/** What the platform notes on an error of a stub. */
+/** The platform's fields on an error of a stub. */
 type PlatformError = Partial<Record<"overloaded" | "remote" | "retryable" | "durableObjectReset", boolean>>;

@@ -69,7 +69,7 @@ export type Origin = {
   role: "owner" | "member" | "guest";
   channel: string;
   reply?: Record<string, unknown>;
-  /** By name; absent = the first. */
+  /** The model's name; absent: the first model. */
   model?: string;
   /** Another model may answer when that one is down. */
   replaceable?: true;

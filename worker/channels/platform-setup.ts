@@ -1,4 +1,4 @@
-/** What connecting a chat app from the console needs of a platform. One file a platform implements it; setup.ts lists them. */
+/** The contract for connecting a chat app from the console. One file a platform implements it; setup.ts lists them. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { Deliveries } from "../api/answers.ts";
 import type { Connection } from "../settings/channels.ts";

@@ -1,4 +1,4 @@
-/** A question or an approval in a chat: its words, its buttons, and what became of it. */
+/** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
 import {
   betweenWords,
   headAndTail,
@@ -10,21 +10,21 @@ import type { TurnQuestion } from "../api/answers.ts";
 import { CLOSED, EXPIRED } from "../api/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
 
-/** More than a keyboard shows. */
+/** More buttons than a chat app shows well. */
 const CHOICES_MAX = 20;
-/** A longer answer stands above already, in the person's own message. */
+/** A longer answer is cut: the person's own message has it. */
 const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
 /**
- * Of an approval's arguments, as JSON: what fits some messages. Longer ones are shown by head and tail, and can be denied in
- * the chat, but are approved in the console, where all of it can be read.
+ * Characters of an approval's arguments, as JSON, that fit a few messages. Longer arguments are shown by head and tail. They can be
+ * denied in the chat, but approved only in the console, which shows all of them.
  */
 const WHOLE_MAX = 16_000;
 const CUT_MAX = 3_000;
 export const TOO_LONG =
   "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
 
-/** The answers of the buttons, by their place. */
+/** @returns the answers of the buttons, by index */
 export function answersOf({ approval, options }: TurnQuestion): readonly string[] {
   return approval ? APPROVAL : options.slice(0, CHOICES_MAX);
 }

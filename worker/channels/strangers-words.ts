@@ -1,6 +1,6 @@
 /**
- * Words in a person's message that are somebody else's: a forwarded message, the transcript of a recording. They are quoted as
- * JSON, so nothing in them ends the quotation.
+ * Marks words of another person in a message: a forwarded message, or the transcript of a recording. They are quoted as JSON, so
+ * nothing in them can end the quotation.
  */
 const MARK = "Not the person's own words";
 
@@ -8,7 +8,7 @@ export function strangersWords(what: "forwarded" | "an audio file", words: strin
   return `[${MARK}, ${what}: ${JSON.stringify(words)}]`;
 }
 
-/** The person's own words in a message. */
+/** @returns the message without the quoted words of others */
 export function ownWords(text: string): string {
   return text.replace(/\[Not the person's own words, [a-z ]{1,20}: "(?:[^"\\]|\\.)*"\]/g, "");
 }

@@ -71,7 +71,7 @@ export async function firstMessage(
   return undefined;
 }
 
-/** How often a response's caller is checked. An object, so that a test can set it. */
+/** The interval at which a response's caller is checked. It is an object, so that a test can set it. */
 export const RECHECK = { everyMs: 30_000 };
 
 /** Throws HttpError once the token has ended, or the caller may no longer see the conversation. */

@@ -1,4 +1,4 @@
-/** What a request brings: names in its path, values of its query, and its body up to a limit. All of it is checked here. */
+/** Reads and checks the values of a request: names in its path, its query, and its body up to a limit. */
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { App } from "./app.ts";

@@ -1,4 +1,4 @@
-/** How a new device joins: an administrator makes a code (`/v1/device-codes`), and the device trades it for keys (`/pair`). */
+/** Pairs new devices: an administrator makes a code (`/v1/device-codes`), and the device trades it for keys (`/pair`). */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";

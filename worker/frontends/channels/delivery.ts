@@ -1,4 +1,4 @@
-/** What a person said over a chat app, as its conversation is given it. */
+/** Converts a message from a chat app into a delivery for its conversation. */
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { Delivery, PictureRef } from "../../api/chat.ts";
 import type { Channel, Incoming } from "../../channels/channel.ts";

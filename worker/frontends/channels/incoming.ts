@@ -28,7 +28,7 @@ export async function acceptIncoming(
   connection: Connection,
   event: Incoming,
 ): Promise<Accepted> {
-  // As /v1 has it; an id of a platform is far shorter.
+  // The same limit as in /v1. Ids of platforms are far shorter.
   if (!/^[A-Za-z0-9._:@-]{1,128}$/.test(event.conversation))
     throw new HttpError(400, "invalid_body", "conversation: longer than 128 characters");
   const admitted = await admit(env, connection, event);

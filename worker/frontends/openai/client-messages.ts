@@ -8,7 +8,7 @@ import { readClientCallId } from "./conversation-key.ts";
 
 /** Enough for the documents that a chat page includes. */
 const TEXT_MAX_CHARS = 100_000;
-/** Of the history, the newest so many characters: it is stored in one row, and the model gets less anyway. */
+/** The newest so many characters of the history are used: it is stored in one row, and the model gets less anyway. */
 const HISTORY_MAX_CHARS = 200_000;
 /** A picture as the model's endpoint takes it: 4 MiB, in base64. */
 const PICTURE_MAX_CHARS = 5_600_000;
