@@ -37,7 +37,6 @@ import { RetainedGuard } from "./link/retained-guard.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
-import { unavailableOf } from "./skills/skill-file.ts";
 import type { Unavailable } from "./toolbox/group.ts";
 import type { CurrentState } from "./toolbox/places.ts";
 import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
@@ -65,7 +64,7 @@ export type Agent = {
   readonly bootId: string;
   readonly settings: Settings;
   /** The names of its present tools, and those that this device cannot offer. */
-  offered(): { tools: string[]; unavailable: Unavailable[] };
+  offered(): { tools: readonly string[]; unavailable: readonly Unavailable[] };
   /** The port of /metrics; undefined while it is not served. */
   metricsPort(): number | undefined;
   /** Publishes a goodbye and ends, within 5 s. A second call does nothing more. */
@@ -98,7 +97,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     },
   };
   const toolbox = await (options.toolbox ?? openToolbox)(settings, state, options.tools, log);
-  const catalog = new ToolCatalog(() => toolbox.tools, options.skills ?? toolbox.skills, profile);
+  const catalog = new ToolCatalog(toolbox, options.skills ?? toolbox.skills, profile);
   const bootId = randomUUID();
   const { signer, verifier } = await openKeys(settings, bootId, log);
   const ledger = await CommandLedger.open({
@@ -150,14 +149,12 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const questions = new PersonQuestions((question) => publisher.event(question));
   const uploads = new Uploads((request) => publisher.event(request), log);
   const jobs = new Jobs({ settings, ledger, runner, metrics, uploads, publisher, log });
-  const unavailable = () => [...toolbox.unavailable, ...unavailableOf(catalog.skipped)];
   const device: Device = {
     settings,
     get registry() {
       return catalog.registry;
     },
     catalog,
-    unavailable,
     runner,
     metrics,
     toolMetrics: new ToolMetrics(),
@@ -294,7 +291,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   }, HEARTBEAT_EVERY_MS);
   for (const job of unfinished) jobs.resume(job);
   connection.start();
-  const offered = () => ({ tools: catalog.registry.list(), unavailable: unavailable() });
+  const offered = () => ({ tools: catalog.registry.list(), unavailable: catalog.unavailable });
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
 }
 

@@ -21,8 +21,6 @@ export type Device = {
   /** The tools that are offered now. They change with the skills and the genome. */
   readonly registry: ToolRegistry;
   catalog: ToolCatalog;
-  /** Tools that this device cannot offer, each with what is missing. */
-  unavailable(): readonly { name: string; why: string }[];
   runner: RunnerOptions;
   metrics: Metrics;
   toolMetrics: ToolMetrics;

@@ -25,7 +25,7 @@ export const toolsList: CommandKind = {
         ...(metadata && { evoclaw: metadata }),
       };
     });
-    return succeeded({ tools, count: tools.length, unavailable: device.unavailable() });
+    return succeeded({ tools, count: tools.length, unavailable: catalog.unavailable });
   },
 };
 

@@ -66,7 +66,7 @@ function isReadable(name: string, { registry }: Device): boolean {
 async function read(name: string, args: Args, call: CommandCall, device: Device): Promise<Reading> {
   const tool = SENSORS.get(name)?.(args) ?? name;
   if (!device.registry.get(tool)) {
-    const why = device.unavailable().find((one) => one.name === tool)?.why;
+    const why = device.catalog.unavailable.find((one) => one.name === tool)?.why;
     const error = `Error: The sensor '${name}' cannot be read on this device${why ? `: ${why}` : ""}.`;
     return { success: false, data: null, ...errorFields(error) };
   }

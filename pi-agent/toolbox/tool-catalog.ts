@@ -4,9 +4,10 @@ import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type Genome, leavesEnabled } from "../evoclaw/genome.ts";
 import type { Profile } from "../evoclaw/profile.ts";
 import { type SkillSet, type SkillTool, withoutSkills } from "../skills/load-skills.ts";
-import type { Skipped } from "../skills/skill-file.ts";
+import { type Skipped, unavailableOf } from "../skills/skill-file.ts";
 import type { Skills } from "../skills/skills.ts";
 import { withSkills } from "../skills/skills.ts";
+import type { Unavailable } from "./group.ts";
 
 /** The part of the skills that is used here; skills change while the agent runs. */
 export type SkillSource = Pick<Skills, "current" | "look" | "onChange">;
@@ -22,14 +23,16 @@ type Made = {
   skipped: readonly Skipped[];
 };
 
+/** The device's own tools. `tools` is the same list while nothing has changed. */
+type OwnTools = { readonly tools: readonly Tool[]; readonly unavailable: readonly Unavailable[] };
+
 export class ToolCatalog {
-  readonly #own: () => readonly Tool[];
+  readonly #own: OwnTools;
   readonly #source: SkillSource;
   readonly #profile: Profile;
   #made: Made | undefined;
 
-  /** @param own returns the same list while nothing has changed */
-  constructor(own: () => readonly Tool[], source: SkillSource, profile: Profile) {
+  constructor(own: OwnTools, source: SkillSource, profile: Profile) {
     this.#own = own;
     this.#source = source;
     this.#profile = profile;
@@ -50,6 +53,11 @@ export class ToolCatalog {
     return this.#now().skills;
   }
 
+  /** Tools that this device cannot offer, each with what is missing. */
+  get unavailable(): readonly Unavailable[] {
+    return [...this.#own.unavailable, ...unavailableOf(this.skipped)];
+  }
+
   /** Skills and tools that are not offered, and why. */
   get skipped(): readonly Skipped[] {
     return this.#now().skipped;
@@ -68,7 +76,7 @@ export class ToolCatalog {
   #now(): Made {
     const from = this.#source.current;
     const { genome } = this.#profile;
-    const own = this.#own();
+    const own = this.#own.tools;
     const last = this.#made;
     if (last?.own === own && last.from === from && last.genome === genome) return last;
     const skills = withoutSkills(from, (skill) => !leavesEnabled(genome, skill), DISABLED);
