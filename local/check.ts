@@ -1,8 +1,9 @@
-/** `npm run check`: imports, types of every tsconfig.json, what nobody uses, then format and lint over everything. */
+/** `npm run check`: imports, names of classes, types of every tsconfig.json, what nobody uses, then format and lint over everything. */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sharedClassNames } from "./class-names.ts";
 import { findCircles, findForbidden, readImports } from "./imports.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -36,9 +37,15 @@ const imports = readImports(ROOT);
 const faults = [
   ...findCircles(imports).map((circle) => `these import each other:\n  ${circle.join("\n  ")}`),
   ...findForbidden(imports).map((arrow) => `no program may import this (local/imports.ts): ${arrow}`),
+  ...sharedClassNames(
+    [...imports.keys()]
+      // A Worker of bench/ wraps the objects, and wrangler.toml binds their classes by name.
+      .filter((path) => !path.startsWith("bench/"))
+      .map((path) => [path, readFileSync(join(ROOT, path), "utf8")] as const),
+  ).map((found) => `several exported classes have this name: ${found}`),
 ];
 if (faults.length > 0) failed += 1;
-console.log(`${faults.length === 0 ? "ok  " : "FAIL"} imports  (${imports.size} sources)`);
+console.log(`${faults.length === 0 ? "ok  " : "FAIL"} imports, class names  (${imports.size} sources)`);
 if (faults.length > 0) console.log(faults.join("\n"));
 
 for (const { name, command, args } of steps) {

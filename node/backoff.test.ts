@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type RetryPolicy, RetrySchedule, retryDelay } from "./backoff.ts";
+import { ReconnectSchedule, type RetryPolicy, retryDelay } from "./backoff.ts";
 
 const STABLE_MS = 1_000;
 const FULL: RetryPolicy = { baseMs: 500, capMs: 30_000, stableMs: STABLE_MS, jitter: "full" };
@@ -18,7 +18,7 @@ test("the wait is never so short that failures spin", () => {
 /** A link that waits as told; `random` is the random number. */
 function tries(random: number) {
   let now = 0;
-  const retries = new RetrySchedule(
+  const retries = new ReconnectSchedule(
     FULL,
     () => random,
     () => now,
@@ -47,7 +47,7 @@ test("a peer that restarts every few seconds is dialled again within a second ea
 test("no wait is longer than the outage so far, whatever the random numbers are", () => {
   let random = 0.1;
   let now = 0;
-  const retries = new RetrySchedule(
+  const retries = new ReconnectSchedule(
     FULL,
     () => random,
     () => now,
@@ -64,7 +64,7 @@ test("a peer that stays away is dialled with the longest wait", () => {
 });
 
 function halfJitter(random: number) {
-  const retries = new RetrySchedule(
+  const retries = new ReconnectSchedule(
     HALF,
     () => random,
     () => 0,

@@ -20,7 +20,7 @@ export type RetryPolicy = Backoff & {
 const SHORTEST_MS = 50;
 
 /** Counts the tries of one connection, and returns the wait before the next. */
-export class RetrySchedule {
+export class ReconnectSchedule {
   readonly #policy: RetryPolicy;
   readonly #random: () => number;
   readonly #now: () => number;

@@ -1,5 +1,5 @@
 /** The MQTT connection to the broker. Each time it is lost, it is made again with a fresh client. */
-import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
+import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
 import type { IClientPublishOptions, MqttClient } from "mqtt";
@@ -55,7 +55,7 @@ export class BrokerLink {
   #version: 4 | 5 = 5;
   #up = false;
   #upSince = 0;
-  readonly #retries = new RetrySchedule(RETRIES);
+  readonly #retries = new ReconnectSchedule(RETRIES);
   #unacked = 0;
   /** Ids of messages that the broker acked with "nobody subscribes", until their callback has run. */
   #unsubscribed = new Set<number | undefined>();

@@ -10,7 +10,7 @@ import {
 } from "@edgecall/core/protocol/names.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
-import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
+import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RawData, WebSocket } from "ws";
 import { GatewayClock } from "./gateway-clock.ts";
@@ -61,7 +61,7 @@ export class GatewayLink {
   readonly #options: GatewayOptions;
   #socket: WebSocket | undefined;
   #welcomedAt: number | undefined;
-  readonly #retries = new RetrySchedule(RETRIES);
+  readonly #retries = new ReconnectSchedule(RETRIES);
   #unanswered = 0;
   #keepalive: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;

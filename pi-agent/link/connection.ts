@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
-import { type RetryPolicy, RetrySchedule } from "@edgecall/node/backoff.ts";
+import { type RetryPolicy, ReconnectSchedule } from "@edgecall/node/backoff.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
 import type { IClientOptions, MqttClient } from "mqtt";
@@ -29,7 +29,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   /** Monotonic ms; undefined while there is no connection. */
   #connectedAt: number | undefined;
-  readonly #retries = new RetrySchedule(RETRIES);
+  readonly #retries = new ReconnectSchedule(RETRIES);
   readonly #pending = new Set<(ok: boolean) => void>();
   #client: MqttClient | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
