@@ -23,7 +23,7 @@ import type { BridgeSettings } from "./settings.ts";
 export type Bridge = {
   /** Welcomed by the gateway and connected to the broker. */
   ready(): boolean;
-  /** Which sides are connected, and why the gateway is not, in words for a person. */
+  /** Tells which sides are connected, and why the gateway is not, in words for a person. */
   links(): Readiness;
   /** The port of the health server; undefined without one. */
   healthPort(): number | undefined;

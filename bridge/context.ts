@@ -6,7 +6,7 @@ import type { ReportBuffer } from "./broker/report-buffer.ts";
 import type { Clock } from "./clock.ts";
 import type { HomeOutbox } from "./gateway/outbox.ts";
 
-/** What the parts of a bridge share. */
+/** The objects that the parts of a bridge share. */
 export type BridgeContext = {
   /** The topics' prefix. */
   prefix: string;

@@ -1,6 +1,6 @@
 /**
  * Ends the agent when it hangs, where systemd does not do that: a thread of its own checks that the main thread still runs.
- * Where nothing would start the agent again (in a shell), the thread does that too.
+ * If nothing would start the agent again (in a shell), the thread does that too.
  */
 import { Worker } from "node:worker_threads";
 

@@ -30,7 +30,7 @@ export type GatewayOptions = {
   onDown(): void;
 };
 
-/** How a connection ended: by an HTTP answer instead of an upgrade, or by a close code. */
+/** The end of a connection: by an HTTP answer instead of an upgrade, or by a close code. */
 export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };
 type Refusal = { code: string; message: string };
 
@@ -83,7 +83,7 @@ export class GatewayLink {
     return this.#welcomedAt !== undefined;
   }
 
-  /** Why it is not up, or does not fit its gateway, for a person. Says what to do where that is known. */
+  /** The reason why it is not up or does not fit its gateway, for a person. Says what to do where that is known. */
   get problem(): string | undefined {
     return this.#problem ?? (this.up ? undefined : "the gateway was not reached yet");
   }

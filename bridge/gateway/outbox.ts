@@ -1,5 +1,5 @@
 /**
- * What the bridge sends to Home: the answers to calls at once; a snapshot of the agents after each welcome, and after it
+ * Sends to Home: the answers to calls at once; a snapshot of the agents after each welcome, and after it
  * their changes, reports and events.
  */
 import type { BridgeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";

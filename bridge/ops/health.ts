@@ -7,7 +7,7 @@ import type { Log } from "@edgecall/node/log.ts";
 export type Readiness = {
   gateway: boolean;
   broker: boolean;
-  /** Why the gateway is not connected, or does not fit, for a person. */
+  /** The reason why the gateway is not connected or does not fit, for a person. */
   problem: string | undefined;
 };
 

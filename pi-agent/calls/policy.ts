@@ -109,7 +109,7 @@ function ruleOf(tool: Ruled, rules: PolicyRules): { rule: Rule; source: string }
     : { rule: "ask", source: `whatever is not a read (${EFFECT_WORDS[tool.effect]})` };
 }
 
-/** What a tool does, for the person who is asked to approve it. */
+/** The words for a tool's effect, for the person who is asked to approve it. */
 const EFFECT_WORDS: Record<Exclude<Effect, "read">, string> = {
   write: "it writes files",
   exec: "it runs programs",

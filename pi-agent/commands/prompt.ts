@@ -33,7 +33,7 @@ const CONTENT_MAX_BYTES = 50 * 1024;
 const NO_MODEL =
   "LLM client not configured. Set LLM_BASE_URL, LLM_API_KEY, and optionally LLM_MODEL environment variables.";
 
-/** What a prompt has done so far. */
+/** The record of a prompt so far. */
 type Trace = {
   modelCalls: number;
   records: CallRecord[];

@@ -70,7 +70,7 @@ export type Settings = {
   mcp: readonly McpServerSettings[];
 };
 
-/** What pages may reach, and which Chromium opens them; absent = it is searched. */
+/** The addresses that pages may reach, and the path of Chromium; without `program` it is searched. */
 type BrowserSettings = { guard: GuardOptions; program?: string };
 
 export type ToolSettings = {
@@ -100,7 +100,7 @@ export type ToolSettings = {
   gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
   /** The files by which the agent asks for an update of itself; undefined: nothing would carry it out. */
   updates: UpdateFiles | undefined;
-  /** What programs in the sandbox may use. */
+  /** Network and devices that programs in the sandbox may use. */
   grants: { network: boolean; devices: readonly string[] };
 };
 

@@ -75,7 +75,7 @@ class Watch {
   readonly #freeBefore: number;
   readonly #begunAt = Date.now() - CLOCK_MS;
   tree: ProcessTree | undefined;
-  /** Whether no other run was active since it began. */
+  /** True if no other run was active since it began. */
   #isAlone = true;
   #itsBytes: number | undefined = 0;
   #lookAgainAt = 0;
@@ -133,7 +133,7 @@ class Watch {
   }
 
   /**
-   * Whether the run's own processes wrote more than `most`, since the owner, a package manager or another call may fill the
+   * True if the run's own processes wrote more than `most`, since the owner, a package manager or another call may fill the
    * disk too.
    *
    * @param unknown the result where the system does not tell

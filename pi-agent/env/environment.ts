@@ -60,7 +60,7 @@ type Signal = { signal?: AbortSignal };
  */
 type Judged = Signal & { judged?: Target | undefined };
 
-/** Why a file operation was refused or failed, with its path. */
+/** A file operation was refused or failed. It has the path. */
 export class FileError extends AdvisedError {
   override readonly name = "FileError";
   readonly code: ErrorCode;
@@ -106,7 +106,7 @@ export type Ran = { exitCode: number | null; signal: string | null; stopped: boo
 export class ExecError extends Error {
   override readonly name = "ExecError";
   readonly code: Extract<ErrorCode, "spawn_failed" | "cwd_missing" | "blocked" | "io">;
-  /** Whether the program is missing. Otherwise the same call may work later, e.g. with more free memory. */
+  /** True if the program is missing. Otherwise the same call may work later, e.g. with more free memory. */
   readonly absent: boolean;
 
   constructor(code: ExecError["code"], message: string, options: ErrorOptions & { absent?: boolean } = {}) {

@@ -36,7 +36,7 @@ async function workingFolder(root: string, cwd = "."): Promise<string> {
   return folder;
 }
 
-/** Whether a path is `root` or below it; both absolute and without links. */
+/** True if a path is `root` or below it; both absolute and without links. */
 export function isBelow(root: string, path: string): boolean {
   const way = relative(root, path);
   return way === "" || !(way === ".." || way.startsWith("../") || isAbsolute(way));

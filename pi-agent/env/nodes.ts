@@ -31,7 +31,7 @@ const FILE = z.strictObject({ version: z.literal(1), nodes: z.array(NODE).check(
 
 export type Node = z.output<typeof NODE>;
 
-/** Why a node was not added or removed; the message is for the model. */
+/** A node was not added or removed. The message is for the model. */
 export class NodeError extends Error {
   override readonly name = "NodeError";
   readonly code: "invalid_params" | "not_found" | "exists" | "io";
@@ -47,7 +47,7 @@ export class Nodes {
   readonly #knownHosts: string | undefined;
   readonly #nodes = new Map<string, Node>();
   readonly #open = new Map<string, Environment>();
-  /** What is wrong with the file. It then has no nodes and is not written, so that the owner can repair it. */
+  /** The problem with the file. It then has no nodes and is not written, so that the owner can repair it. */
   readonly problem: string | undefined;
 
   /**

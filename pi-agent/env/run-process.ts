@@ -183,7 +183,7 @@ class Running {
   }
 }
 
-/** @returns whether `done` settled in time */
+/** @returns true if `done` settled in time */
 function within(ms: number, done: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms);

@@ -6,7 +6,7 @@ export type Judged = {
   performance: Performance;
   /** 0 to 100 */
   fitness: number;
-  /** What the figures are computed from. */
+  /** The basis of the figures. */
   basis: "trades" | "tools";
 };
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
-import { type RetryPolicy, ReconnectSchedule } from "@edgecall/node/backoff.ts";
+import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
 import type { IClientOptions, MqttClient } from "mqtt";

@@ -43,7 +43,7 @@ export async function findProgram(tool: ToolDefinition, place: Place, stamps: St
   return { reason: `no program: looked for ${places.join(", ")}` };
 }
 
-/** Whether everybody may write the file, so that its content cannot be trusted. */
+/** True if everybody may write the file, so that its content cannot be trusted. */
 export function writableByAll(mode: bigint): boolean {
   return (mode & 0o002n) !== 0n;
 }

@@ -26,7 +26,7 @@ export type SkillsOptions = {
   bin?: string | undefined;
   /** The folder that the agent may write, which must not contain skills. Absolute. */
   workspace: string;
-  /** Where tools of each engine run. An absent engine is refused by name. */
+  /** The place where tools of each engine run. An absent engine is refused by name. */
   environments: Partial<Record<SandboxEngine, Environment>>;
   /** Returns why an engine is missing from `environments`. */
   lack?(engine: Exclude<SandboxEngine, "none">): string | undefined;

@@ -56,7 +56,7 @@ export type ToolDefinition = {
   devices: readonly string[];
   /** Values of process.platform; empty = all. */
   platforms: readonly string[];
-  /** Whether it may run again after a crash. */
+  /** True if it may run again after a crash. */
   idempotent: boolean;
   /** Empty = none given. */
   version: string;

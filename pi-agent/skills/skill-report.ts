@@ -3,11 +3,11 @@ import type { SkillSet } from "./load-skills.ts";
 
 export type SkillRow = {
   name: string;
-  /** Whether any part of it can be used. */
+  /** True if any part of it can be used. */
   enabled: boolean;
   version: string;
   tools: string[];
-  /** Whether it has a SKILL.md. */
+  /** True if it has a SKILL.md. */
   instructions: boolean;
   description: string;
   /** The parts that are not offered, and why. */

@@ -1,5 +1,3 @@
-/** Where tools are, and what they may use. */
-
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
@@ -9,7 +7,7 @@ import type { Engine } from "../env/sandbox/sandbox-engine.ts";
 import type { Guide } from "../skills/skill-guide.ts";
 import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
 
-/** Where tools run, and what they may use. */
+/** The places where tools run, and the things that they may use. */
 export type Places = MachinePlaces & {
   /** Uses the workspace's files directly, and runs programs in the sandbox. */
   work: Engine;
@@ -21,7 +19,7 @@ export type MachinePlaces = {
   /** This machine, for the machine tools, which cannot run a shell. */
   local: Environment;
   held: HeldLines;
-  /** Where output goes that is too long to show. */
+  /** The folder for output that is too long to show. */
   spillDir: string;
   stateDir: string;
   /** The root for reading /proc, /sys and /etc. */

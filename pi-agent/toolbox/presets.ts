@@ -16,7 +16,7 @@ import { BASH_TIMEOUT_MS, bash } from "../tools/programs/bash.ts";
 export type ToolOptions = {
   /** Absolute; absent when `environment` is given, which has its own. */
   cwd?: string;
-  /** Where files and processes are; absent = `sandboxed(cwd)`. The caller that makes it must close it. */
+  /** The place of files and processes; default: `sandboxed(cwd)`. The caller that makes it must close it. */
   environment?: Environment;
   /** Most bytes of text in one read, in addition to the general limit of 50 KB. */
   maxReadBytes?: number;

@@ -20,7 +20,7 @@ export type ProbesOptions = {
 
 export type Probed = {
   names: readonly string[];
-  /** Why they are not offered; undefined when they are. */
+  /** The reason why they are not offered; undefined when they are. */
   why: string | undefined;
   tools: readonly Tool[];
 };

@@ -17,7 +17,7 @@ export type Engine = {
    * @throws NoAnswer when it is installed but did not start, which may pass
    */
   missing(): Promise<string | undefined>;
-  /** What the last attempt found missing. */
+  /** The problem that the last attempt found. */
   readonly lack: string | undefined;
 };
 

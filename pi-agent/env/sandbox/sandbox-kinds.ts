@@ -34,7 +34,7 @@ type Given = {
 type Kind = {
   program: string;
   howToGetIt: string;
-  /** What it guarantees less than bubblewrap; undefined for bubblewrap. */
+  /** The guarantees of bubblewrap that it lacks; undefined for bubblewrap. */
   gaps?: string;
   /** Runs before the first use, and removes what a killed agent left. */
   begin?(program?: string): Promise<void>;

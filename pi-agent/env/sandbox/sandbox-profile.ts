@@ -28,7 +28,7 @@ export type SandboxProfile = {
   /** `/bin`, `/lib` and the like, each with its link target, or undefined for a real folder. */
   system: ReadonlyMap<string, string | undefined>;
   limits: SandboxLimits;
-  /** Whether `prlimit` is installed to set limits. */
+  /** True if `prlimit` is installed to set limits. */
   prlimit: boolean;
 };
 
@@ -55,7 +55,7 @@ export const NETWORK_FILES = [
 /** Folders that the profile mounts itself, or that nobody would use as a workspace. */
 const NO_WORKSPACE = ["/", "/usr", "/bin", "/sbin", "/lib", "/etc", "/proc", "/sys", "/dev", "/tmp", "/boot"];
 
-/** What the entering script reports on descriptor 3 before the program starts; `open PATH` only for checked kinds. */
+/** The report of the entering script on descriptor 3 before the program starts; `open PATH` only for checked kinds. */
 export type Entered = "ready" | "no-cwd" | "outside" | "no-program" | `open ${string}`;
 
 /** Variables of the sandbox program's own environment; HOME is the writable folder. */

@@ -23,7 +23,7 @@ export type SandboxOptions = {
   kind?: SandboxKind;
   /** The kind's program, if it is not in PATH. */
   program?: string;
-  /** Where a kind stores data between calls; only podman needs it. */
+  /** The folder for a kind's data between calls; only podman needs it. */
   stateDir?: string;
 };
 

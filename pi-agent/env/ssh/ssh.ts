@@ -34,7 +34,7 @@ export type SshOptions = {
 };
 
 const CONNECT_SECONDS = 10;
-/** How long the other machine may take to end everything after a stop. */
+/** The longest time that the other machine may take to end everything after a stop. */
 const STOP_MS = 5_000;
 /** Linux' limit for a single argument; the whole remote command is one. */
 const COMMAND_MAX_BYTES = 128 * 1024;

@@ -1,5 +1,5 @@
 /**
- * What every board shows in /proc. Boards are put together after the kernels' documentation and published
+ * The files that every board has in /proc. Boards are put together after the kernels' documentation and published
  * listings of such boards; none was recorded by us yet (docs/tools/machine.md says what that leaves open).
  */
 

@@ -19,7 +19,7 @@ export class LineWindow {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether the window is full; further lines are only counted. */
+  /** True if the window is full; further lines are only counted. */
   get full(): boolean {
     return this.tooLong !== undefined || this.total >= this.#last;
   }

@@ -32,7 +32,7 @@ export type RgOptions = {
   lineEnd?: string;
 };
 
-/** What the lines lack: `partial` when files could not be read, and the number of lines over RG_LINE_MAX_CHARS. */
+/** The gaps of the lines: `partial` when files could not be read, and the number of lines over RG_LINE_MAX_CHARS. */
 export type RgRan = { partial: boolean; overlong: number };
 
 /** @returns what is missing and how to install it; undefined when rg is there @throws NoAnswer */

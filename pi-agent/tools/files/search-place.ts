@@ -1,4 +1,4 @@
-/** Where a search runs, and how its results are named so that other tools accept the paths. */
+/** The place of a search, and the names of its results, which other tools accept as paths. */
 import { dirname, isAbsolute, join, relative } from "node:path";
 import type { Environment, FileKind } from "../../env/environment.ts";
 

@@ -30,7 +30,7 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** Lines that git writes between header and names. */
 const EXTENDED = /^(index |similarity index |dissimilarity index )/;
 
-/** Whether a text is a diff rather than a patch of another format. */
+/** True if a text is a diff rather than a patch of another format. */
 export function isUnifiedDiff(text: string): boolean {
   return /^(diff --git |--- )/m.test(text);
 }
@@ -74,7 +74,7 @@ class Lines {
     return line;
   }
 
-  /** Whether the reader is at the names of a file without git's header. */
+  /** True if the reader is at the names of a file without git's header. */
   get atNames(): boolean {
     return this.line?.startsWith("--- ") === true && this.ahead?.startsWith("+++ ") === true;
   }
@@ -137,7 +137,7 @@ function readHeader(reader: Lines): Header {
   return header;
 }
 
-/** @returns whether git writes this line between header and names */
+/** @returns true if git writes this line between header and names */
 function readExtended(header: Header, { line = "", number }: Lines): boolean {
   if (EXTENDED.test(line)) return true;
   const [, key = "", value = ""] =

@@ -8,7 +8,7 @@ const MASK = "***";
 export function maskSecrets(text: string): string {
   let masked = "";
   let from = 0;
-  /** Whether the word before named a secret, so that the next word is its value. */
+  /** True if the word before named a secret, so that the next word is its value. */
   let named = false;
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
     const gap = text.slice(from, index);

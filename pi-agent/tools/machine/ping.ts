@@ -65,7 +65,7 @@ export async function pingMissing(
   return (await programThere(exec, ["ping", "-V"])) ? undefined : "no program 'ping': install iputils-ping";
 }
 
-/** Whether this is a host and neither an option nor a URL. IPv6 may have a zone: `fe80::1%wlan0`. */
+/** True if this is a host and neither an option nor a URL. IPv6 may have a zone: `fe80::1%wlan0`. */
 export function isHost(host: string): boolean {
   return isIP(host) !== 0 || HOST_NAME.test(host);
 }

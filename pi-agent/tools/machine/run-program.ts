@@ -12,7 +12,7 @@ export type Ended = {
   bytes: Uint8Array;
   stdout: string;
   stderr: string;
-  /** Whether output was dropped. */
+  /** True if output was dropped. */
   cut: boolean;
 };
 

@@ -9,7 +9,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { UPDATE_WITHIN_MS, type UpdateFiles, updated } from "@edgecall/node/systemd/update.ts";
 
-/** Why an agent does not offer the tool. */
+/** The reason why an agent does not offer the tool. */
 export const NO_UPDATES =
   "only an agent that is a service can: sudo edgecall agent install (again, if it is older than this)";
 

@@ -29,9 +29,9 @@ export type BashOptions = {
   /** Runs before each command in the same shell, to set up the owner's environment. */
   prefix?: string;
   env?: Readonly<Record<string, string>>;
-  /** Where output goes that is too long to show. */
+  /** The folder for output that is too long to show. */
   spill?: SpillOptions;
-  /** What happens to a dangerous command: `refuse` does not run it; `ask` reports it to the policy, which asks. */
+  /** The way to handle a dangerous command: `refuse` does not run it; `ask` reports it to the policy, which asks. */
   guard?: GuardRules & { onDanger: "ask" | "refuse" };
   grants?: RunOptions["grants"];
 };

@@ -19,7 +19,7 @@ export type Judgement = { verdict: "allowed" } | { verdict: "blocked"; reason: s
 
 const ALLOWED: Judgement = { verdict: "allowed" };
 
-/** Where a command may begin: at the start, after a separator, or after `sudo` and the like. */
+/** The places where a command may begin: at the start, after a separator, or after `sudo` and the like. */
 const AT = String.raw`(?:^|[;&|({\n]|\$\(|\x60|\b(?:sudo|doas|exec|env|nohup|xargs|then|do|else) ) ?`;
 /** Options before the relevant word. Bounded like every loop here (see `simplified`). */
 const OPTIONS = String.raw`(?:-\S{1,200} ){0,20}`;
