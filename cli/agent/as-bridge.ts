@@ -29,7 +29,7 @@ export async function asBridge(
   say: (text: string) => void,
 ): Promise<AsBridge | undefined> {
   if (folder === undefined) {
-    if (broker !== undefined) throw new UsageError("--bridge-broker: is of use with --bridge-state alone");
+    if (broker !== undefined) throw new UsageError("--bridge-broker: needs --bridge-state");
     return undefined;
   }
   const isService = folder === BRIDGE.places.state;

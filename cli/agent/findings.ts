@@ -37,7 +37,7 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
   const words = {
     url: "mqtt.url",
     refused:
-      "mqtt.username or mqtt.password is wrong, or this device's key was revoked: 'Replace' beside it in the console makes a command that lets it in again",
+      "mqtt.username or mqtt.password is wrong, or this device's key was revoked: 'Replace' beside it in the console makes a command that pairs it again",
     section: "[mqtt] in the settings",
     who: "this agent",
   };
@@ -61,7 +61,7 @@ export async function findKey(
     return {
       link,
       is: "left",
-      says: "which gateway knows it is not noted here: it was not paired by a code",
+      says: "not checked: this device was not paired by a code, so its gateway is not known here",
     };
   const relay = `${pin.url}/v1/relay/${pin.home}`;
   let identity: Identity;
@@ -86,8 +86,8 @@ export async function findKey(
       return {
         link,
         is: "wrong",
-        says: `${pin.url} does not know the key ${fingerprint} of '${agentId}': it was revoked, or another device took its place; or this device's clock is off`,
-        todo: "'Replace' beside the device in the console's Setup makes a command that lets it in again",
+        says: `${pin.url} does not know the key ${fingerprint} of '${agentId}': it was revoked, another device took its place, or this device's clock is wrong`,
+        todo: "'Replace' beside the device in the console's Fleet makes a command that pairs it again",
       };
     }
     // A gateway before 0.3 has no such route.
@@ -104,7 +104,7 @@ export async function findKey(
 export async function findTools(settings: Settings, isService: boolean): Promise<Finding[]> {
   const says = isService ? whatItSays(AGENT) : undefined;
   if (says !== undefined && says.is !== "read") {
-    return [{ link: "tools", is: "left", says: "only the running service can tell" }];
+    return [{ link: "tools", is: "left", says: "only the running service knows" }];
   }
   let offered: Offered;
   try {
@@ -120,7 +120,7 @@ export async function findTools(settings: Settings, isService: boolean): Promise
     ...byReason(unavailable).map(([why, names]): Finding => {
       const says = `not ${names.join(", ")}: ${why}`;
       if (!names.some((name) => isMissed(settings, name, why))) return { link: "", is: "left", says };
-      return { link: "tools", is: "wrong", says, todo: "mend that, or take the name out of the settings" };
+      return { link: "tools", is: "wrong", says, todo: "correct that, or remove the name from the settings" };
     }),
   ];
 }
@@ -191,7 +191,7 @@ async function triedHere(settings: Settings): Promise<Offered> {
 /** Checks that the running program fits its gateway. @param gateway the version that the program knows */
 export function findGateway(gateway: AgentStatus["gateway"]): Finding {
   const link = "gateway";
-  if (!gateway) return { link, is: "left", says: "has not told its version to the running agent" };
+  if (!gateway) return { link, is: "left", says: "has not sent its version to the running agent" };
   if (gateway.problem === undefined) return { link, is: "fine", says: gateway.version };
   const todo = "sudo edgecall agent update; docs/operations.md, Upgrades, has the order";
   return { link, is: "wrong", says: gateway.problem, todo };

@@ -27,7 +27,9 @@ async function wantedSettings(text: CommandCall["text"]): Promise<string | undef
   }
   if (existsSync(settings)) {
     if (Object.values(given).some((value) => value !== undefined)) {
-      throw new UsageError(`${settings} is there already: change it there, or bring another with --settings`);
+      throw new UsageError(
+        `${settings} exists already: change it there, or give another file with --settings`,
+      );
     }
     checkSettings(await readFile(settings, "utf8"));
     return undefined;

@@ -60,7 +60,7 @@ export async function pair(call: CommandCall): Promise<number> {
   // The same name again is no change.
   const changes = known === undefined ? [] : given.filter((name) => name !== "id" || text("id") !== known);
   if (changes.length > 0) {
-    throw new UsageError(`--${changes.join(", --")}: ${settings} is there already; change it there`);
+    throw new UsageError(`--${changes.join(", --")}: ${settings} exists already; change it there`);
   }
   const agent = known ?? text("id") ?? nameOfHost();
   const inState = await ownState(stateDir, {
@@ -162,7 +162,7 @@ function below(folder: string) {
 }
 
 function needed(value: string | undefined, option: string): string {
-  if (value === undefined) throw new UsageError(`${option}: is needed`);
+  if (value === undefined) throw new UsageError(`${option}: missing`);
   return value;
 }
 

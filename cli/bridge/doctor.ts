@@ -60,7 +60,7 @@ async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): 
   const link = "gateway";
   const says = isService ? whatItSays(BRIDGE) : undefined;
   if (says?.is === "read" && says.status.gateway.up)
-    return { link, is: "fine", says: `${gatewayUrl} has welcomed it` };
+    return { link, is: "fine", says: `${gatewayUrl} has accepted it` };
   const url = new URL("./healthz", gatewayUrl.replace(/^ws/, "http")).href;
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(GATEWAY_WITHIN_MS) });
@@ -77,7 +77,7 @@ async function findGateway({ gatewayUrl }: BridgeSettings, isService: boolean): 
       link,
       is: "wrong",
       says: `${url}: ${fetchProblem(error)}`,
-      todo: "is GATEWAY_URL right, and is the Internet there?",
+      todo: "is GATEWAY_URL right, and does the Internet connection work?",
     };
   }
   if (says?.is !== "read") return { link, is: "fine", says: `${url} answers` };

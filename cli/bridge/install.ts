@@ -30,7 +30,7 @@ async function wantedSettings({ text, flag }: CommandCall): Promise<string | und
   if (existsSync(settings)) {
     if (given.length > 0)
       throw new UsageError(
-        `${given.join(", ")}: ${settings} is there already: change it there, or bring another with --settings`,
+        `${given.join(", ")}: ${settings} exists already: change it there, or give another file with --settings`,
       );
     checkSettings(await readFile(settings, "utf8"));
     return undefined;

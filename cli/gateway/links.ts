@@ -94,9 +94,9 @@ export function findBroker(agents: readonly Agent[], isReached: boolean): Findin
       "at home: does it run (systemctl status mosquitto); are the bridge's MQTT_URL and password right?";
     return { link, is: "wrong", says: "the bridge does not reach it", todo };
   }
-  if (isReached) return { link, is: "fine", says: "carries what agents say" };
+  if (isReached) return { link, is: "fine", says: "passes on messages of agents" };
   const todo = "at home: curl http://BRIDGE:8788/readyz tells whether the bridge has it";
-  return { link, is: "left", says: "cannot be told from here: no agent is heard over it", todo };
+  return { link, is: "left", says: "not known: no agent has answered over it", todo };
 }
 
 /** Pings each agent that should be online; with a name, only that agent, which must be online. */

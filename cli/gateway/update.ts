@@ -142,7 +142,7 @@ class AgentUpdate {
     const { online, actions } = await agentNamed(this.#gateway, this.#agent);
     // Before the agent's advert its actions are unknown. The gateway's answer covers that case, and an offline agent.
     if (!online || actions.length === 0 || actions.includes(UPDATE_ACTION)) return;
-    throw new Error(`${this.#agent} cannot be told from afar. Update it ${WHERE_IT_RUNS}`);
+    throw new Error(`${this.#agent} cannot be updated from here. Update it ${WHERE_IT_RUNS}`);
   }
 
   async #reportOf(id: string): Promise<Payload> {

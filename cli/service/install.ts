@@ -39,7 +39,7 @@ export async function installService(options: Install, { flag, io }: CommandCall
   const autoUpdate = flag("auto-update") ? true : flag("no-auto-update") ? false : undefined;
   const systemd = await systemdVersion(service);
   if (!existsSync("/usr/bin/perl"))
-    throw new Error("perl is missing, which starts the service: apt install perl-base");
+    throw new Error("perl is missing; the service needs it to start: apt install perl-base");
   const text = await settings.wanted();
   const program = await ownProgram();
 

@@ -66,9 +66,7 @@ export async function uninstallService(
 /** Describes what was removed and kept. After half an install, things that did not exist are not mentioned. */
 function whatCameOfIt(unit: string, removed: readonly string[], left: readonly string[]): string {
   const first =
-    removed.length > 0
-      ? `uninstalled. Taken away: ${removed.join(", ")}`
-      : "nothing of it was installed here";
+    removed.length > 0 ? `uninstalled. Removed: ${removed.join(", ")}` : "nothing of it was installed here";
   return `${unit}: ${first}${left.length > 0 ? `. Kept, for another install: ${left.join(" and ")}` : ""}\n`;
 }
 

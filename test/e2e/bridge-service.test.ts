@@ -28,10 +28,12 @@ describe("the bridge as a service", {
     const { service, bridge } = JSON.parse(step("status").out);
     expect(service).toMatchObject({ active: "active", enabled: true });
     expect(bridge).toMatchObject({ online: true, gateway: { up: true }, broker: { up: true } });
-    expect(step("doctor").out).toMatch(/^ok +gateway .* has welcomed it$/m);
+    expect(step("doctor").out).toMatch(/^ok +gateway .* has accepted it$/m);
     const { code, out } = step("no-gateway");
     expect(code).toBe(1);
-    expect(out).toMatch(/^WRONG gateway .*\n +→ is GATEWAY_URL right, and is the Internet there\?/m);
+    expect(out).toMatch(
+      /^WRONG gateway .*\n +→ is GATEWAY_URL right, and does the Internet connection work\?/m,
+    );
     expect(out).toMatch(/^ok +broker /m);
     expect(step("no-update").out).toContain("is not online now");
   });

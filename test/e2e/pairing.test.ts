@@ -109,7 +109,7 @@ test("one command, and it is online; the same command again upgrades, and keeps 
     before,
   );
   const other = await install([(await newCode()).code, "--name", "ear", "--no-service", dir]);
-  expect(other).toMatchObject({ code: 1, err: expect.stringContaining("agent.toml is there already") });
+  expect(other).toMatchObject({ code: 1, err: expect.stringContaining("agent.toml exists already") });
 });
 
 test("errors are explained in words, and install nothing", {

@@ -36,6 +36,6 @@ test("C12 a device's own doctor learns from the gateway that the device's key wa
 
   expect((await stack.gateway.fetch("/v1/agents/eye/key", { method: "DELETE" })).ok).toBe(true);
   const revoked = await findKey(here, pin);
-  expect(revoked).toMatchObject({ is: "wrong", todo: expect.stringContaining("lets it in again") });
+  expect(revoked).toMatchObject({ is: "wrong", todo: expect.stringContaining("pairs it again") });
   expect(revoked.says).toContain("it was revoked");
 });

@@ -111,7 +111,7 @@ describe("as a service", {
 
   test("uninstall reports what was there, and what remains", () => {
     const own = "/etc/edgecall/agent.toml";
-    const gone = "edgecall-agent: uninstalled. Taken away: ";
+    const gone = "edgecall-agent: uninstalled. Removed: ";
     expect(step("keep").out).toBe(
       `${gone}the service edgecall-agent, /opt/edgecall. Kept, for another install: ${own} and /var/lib/edgecall`,
     );

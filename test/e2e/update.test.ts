@@ -106,7 +106,7 @@ test("an update that cannot be requested remotely is refused in words, and the d
   await stack.gateway.online("plain");
   const { code, err } = await edgecall(["update", "plain"], cli());
   expect(code).toBe(1);
-  expect(err).toContain("plain cannot be told from afar. Update it where it runs");
+  expect(err).toContain("plain cannot be updated from here. Update it where it runs");
   const unknown = await edgecall(["update", "nobody"], cli());
   expect(unknown.err).toContain("`edgecall agents` lists those that there are");
 }, 60_000);

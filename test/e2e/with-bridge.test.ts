@@ -69,9 +69,9 @@ describe("install.sh CODE --with-bridge", {
   test("uninstalling leaves nothing", () => {
     fine("agent-gone", "bridge-gone", "half-gone", "nothing-left", "no-user");
     expect(step("bridge-gone").out).toMatch(
-      /^edgecall-bridge: uninstalled\. Taken away: .*, the home's broker, /,
+      /^edgecall-bridge: uninstalled\. Removed: .*, the home's broker, /,
     );
-    expect(step("half-gone").out).toBe("edgecall-bridge: uninstalled. Taken away: /etc/edgecall/broker");
+    expect(step("half-gone").out).toBe("edgecall-bridge: uninstalled. Removed: /etc/edgecall/broker");
   });
 
   test("with --broker it becomes the bridge of an existing broker, and no broker is made", () => {
