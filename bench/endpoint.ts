@@ -1,12 +1,12 @@
 /**
- * The model of the bench: an OpenAI-compatible endpoint that requests one action after another and then answers,
- * without a delay of its own, and measures the times. It measures them because workerd cannot: its clock stands still
- * while code runs (a protection against Spectre).
+ * The model of the bench: an OpenAI-compatible endpoint without any delay. It calls one batch of actions after another, then
+ * answers, and measures the time between. workerd cannot measure it: its clock stands still while code runs, as a
+ * protection against Spectre.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A turn as the endpoint saw it. */
+/** The times of one turn, as the endpoint sees them. */
 type TurnTimes = {
   /** Milliseconds from the last byte of each reply with calls to the first byte of the next request. */
   calls: number[];
@@ -17,7 +17,7 @@ type TurnTimes = {
 export type Endpoint = {
   /** The value for LLM_BASE_URL. */
   url: string;
-  /** Makes the text of a new turn with these batches of calls; `times` holds its measurements after its end. */
+  /** Prepares a turn that calls these batches. @returns the question to ask, and `times`, complete when the turn is over */
   script(batches: readonly ActionCall[][]): { text: string; times: TurnTimes };
   close(): Promise<void>;
 };
@@ -46,7 +46,7 @@ export async function startEndpoint(): Promise<Endpoint> {
   server.keepAliveTimeout = 60_000;
 
   function answer(body: string, askedAt: number, response: ServerResponse): void {
-    // The last one is this turn's; those of earlier turns come before it.
+    // The history has the marks of earlier turns too; the last mark is this turn's.
     const turn = [...body.matchAll(MARK)].at(-1)?.[1];
     const script = scripts.get(turn ?? "");
     if (!turn || !script) {

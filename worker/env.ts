@@ -58,7 +58,7 @@ export interface Env {
   CODESEARCH_API_KEY?: string;
   CODESEARCH_BASE_URL?: string;
 
-  /** Up to so many actions are tools of their own at `/mcp`; 0: none. */
+  /** Up to this many actions are tools of their own at `/mcp`; with more, none is. */
   MCP_ACTION_TOOLS?: string;
   /** Names of tokens, or `*`, whose clients read no texts of strangers: their calls are not tainted. */
   MCP_TRUSTED_TOKENS?: string;
@@ -94,7 +94,7 @@ export interface Env {
   RELAY_MAX_TOKENS?: string;
 
   TRANSCRIPTION_MODEL?: string;
-  /** An address that ends in `/v1`. Not needed for a model of Cloudflare. */
+  /** An address that ends in `/v1`. Cloudflare's models need none. */
   TRANSCRIPTION_BASE_URL?: string;
   TRANSCRIPTION_API_KEY?: string;
 

@@ -24,7 +24,7 @@ import { agentsPlace, treePairs } from "./tree-pairs.ts";
 import type { TreeFigures } from "./tree-row.ts";
 
 const PARTS = ["overhead", "tree", "memory", "start"] as const;
-/** About 8 minutes; `--quick`: about 2, to check that it runs. */
+/** `--quick` only checks that everything runs; docs/tools/bench.md says how long each takes. */
 const FULL = { rounds: 9, starts: 9, settleMs: { idle: 45_000, after: 15_000 } };
 const QUICK = { rounds: 3, starts: 3, settleMs: { idle: 3_000, after: 2_000 } };
 const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
@@ -34,7 +34,7 @@ const EXIT_USAGE = 2;
 
 const { values: options } = parseArgs({
   options: {
-    /** Also given when `npm run bench -- --tools` starts this. */
+    /** Accepted without effect, since `npm run bench -- --tools` passes it on. */
     tools: { type: "boolean" },
     quick: { type: "boolean", default: false },
     only: { type: "string", default: PARTS.join(",") },

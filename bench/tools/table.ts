@@ -15,9 +15,9 @@ export type ToolResults = {
   startUp: StartUp[];
 };
 
-/** The accepted ratio of an agent's memory to that of a plain Node. */
+/** The goal for an idle agent: its memory over that of a Node that does nothing. */
 const AGENT_RSS_RATIO = 1.8;
-/** Two rounds of garbage collection differ by this much. */
+/** The goal for 2,000 calls over 1,000. Garbage collection alone makes two rounds differ by as much. */
 const GROWTH_RATIO = 1.05;
 
 export function toolTable({ overheads, missing, tree, memory, startUp }: ToolResults): string {

@@ -12,7 +12,7 @@ import { caller } from "./calls.ts";
 import type { Pair } from "./pairs.ts";
 import { plainly } from "./plain.ts";
 
-/** The agent's own environments: files directly, and programs in the sandbox, or none without a sandbox. */
+/** The agent's environment: files directly, programs in the sandbox. Where no sandbox works, programs run without one. */
 export async function agentsPlace(root: string): Promise<{ environment: Environment; sandboxed: boolean }> {
   const here = local({ cwd: root });
   if ((await sandboxMissing({ workspace: root })) !== undefined)
@@ -20,7 +20,7 @@ export async function agentsPlace(root: string): Promise<{ environment: Environm
   return { environment: { ...sandbox({ workspace: root }), files: here.files }, sandboxed: true };
 }
 
-/** The options that make rg find the same files as ours: both leave out `.git` and what .gitignore names. */
+/** With these, rg searches the files that our tools search: hidden ones too. The tree has neither .git nor .gitignore. */
 const RG = ["--no-config", "--hidden", "--no-heading", "--line-number"];
 
 export function treePairs(root: string, tree: BigTree, environment: Environment): Pair[] {

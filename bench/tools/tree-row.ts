@@ -7,7 +7,7 @@ import type { BigTree } from "./big-tree.ts";
 import { measurePair, type PairFigures } from "./pairs.ts";
 import { agentsPlace, treePairs } from "./tree-pairs.ts";
 
-/** Bytes; the peak of the agent's side, without the programs that it starts. */
+/** Resident bytes of this process, without the programs that it starts: before the first call, and the peak of the calls. */
 export type TreeFigures = PairFigures & { idle: number; peak: number };
 
 /** A few calls in a row, because garbage of one may remain during the next. */

@@ -1,6 +1,7 @@
 /**
- * Counts the files that a reader meets who follows one question through the Worker, or one call that its device never
- * answers. `npm run trace`; `--list` also prints the files. It counts files that run, not files that are imported.
+ * `npm run trace [-- --list]` counts the files of the Worker that one question enters, and those that a call enters when its
+ * device never answers: what somebody reads to follow it. A file counts when one of its functions runs, not when it is
+ * imported. `--list` also prints the files.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,12 +20,13 @@ import { noteEntries } from "./instrument.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const AGENT = "trace";
+/** In place of a file's index: a request of the Worker. */
 const FETCH = -1;
 const MODEL_STEP = "worker/conversation/model-call.ts";
-/** The work that an alarm starts, up to the model's next request, is done within this time. */
+/** Longer than from the alarm to the next request to the model. */
 const BURST_MS = 250;
 const QUIET_MS = 500;
-/** An object sleeps 10 s after its last event. */
+/** Below the 10 s without an event after which an object sleeps. */
 const AWAKE_EVERY_MS = 3_000;
 
 type Entry = [at: number, file: number];
@@ -62,7 +64,7 @@ try {
   tell("one question with one call, from the request until nothing runs any more", await entries());
 
   process.kill(pid, "SIGSTOP");
-  // Both objects are kept in memory, because the functions that their constructors enter are not part of the path.
+  // Keeps both objects in memory, so that their constructors do not count.
   const awake = setInterval(() => void keepAwake("silent"), AWAKE_EVERY_MS);
   await ask("silent").finally(() => clearInterval(awake));
   const all = await entries();

@@ -24,7 +24,10 @@ type Bounds = Pick<Settings, "llm" | "limits">;
 type Key = keyof Tuning;
 type Rule = { fits(value: unknown): boolean; right: string };
 
-/** `null` resets a key to agent.toml's. @returns the new keys, or an error that names each wrong key and its valid values */
+/**
+ * Checks changes and merges them into the present keys. `null` resets a key to agent.toml's value.
+ * @returns the new keys, or an error that names each wrong key and its valid values
+ */
 export function changeTuning(now: Tuning, changes: unknown, bounds: Bounds): Parsed<Tuning> {
   if (typeof changes !== "object" || changes === null || Array.isArray(changes)) {
     return { ok: false, error: `right would be an object of: ${KEYS.join(", ")}` };
@@ -45,7 +48,7 @@ export function changeTuning(now: Tuning, changes: unknown, bounds: Bounds): Par
     : { ok: true, value: next as Tuning };
 }
 
-/** Returns the values in force. agent.toml's limits apply again, since they may have been lowered. */
+/** Returns the values in force. It applies agent.toml's limits again, since they may be lower than when a key was set. */
 export function tuned(
   { llm, limits, systemPrompt }: Pick<Settings, "llm" | "limits" | "systemPrompt">,
   tuning: Tuning,
@@ -70,7 +73,7 @@ export function tuned(
   };
 }
 
-/** Returns the values in force in agent.toml's form, for replies. */
+/** Converts the values in force to the keys of agent.toml, for replies. */
 export function tuningInForce({ llm, limits, systemPrompt }: ReturnType<typeof tuned>): Tuning {
   return {
     system_prompt: systemPrompt,

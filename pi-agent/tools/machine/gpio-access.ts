@@ -25,7 +25,7 @@ export const MAX_PIN = 1_023;
 export type Gpio = { generation: Generation; chips: Chip[] };
 export type Pin = { gpio: Gpio; chip: Chip; line: Line; registers: Registers | undefined; isHeader: boolean };
 
-/** @returns a fault when gpiod or a chip is missing */
+/** Finds gpiod's generation and the chips. @returns a fault when gpiod or a chip is missing */
 export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio | ToolResult> {
   let version: Ended;
   try {
@@ -52,7 +52,7 @@ export async function openGpio(exec: ExecOps, signal: AbortSignal): Promise<Gpio
   return faultResult("unavailable", "Error: This device has no GPIO chip (/dev/gpiochip*).");
 }
 
-/** Returns what is missing for gpio_list, gpio_read and gpio_write. @throws NoAnswer */
+/** Says why gpio_list, gpio_read and gpio_write cannot work here. @returns undefined when they can. @throws NoAnswer */
 export async function gpioMissing(
   exec: ExecOps,
   platform: NodeJS.Platform = process.platform,
@@ -71,7 +71,7 @@ export async function gpioMissing(
   throw new NoAnswer(message);
 }
 
-/** @param name the caller's; absent = the header's chip, or the only chip */
+/** @param name the chip that the caller names; absent = the header's chip, or the only chip */
 export function chooseChip({ chips }: Gpio, name: string | undefined): Chip | ToolResult {
   const listed = chips.map((chip) => `${chip.name} (${chip.label}, ${chip.lines} lines)`).join(", ");
   if (name !== undefined) {
@@ -119,7 +119,7 @@ export async function lookAt(
   return { gpio, chip, line, registers, isHeader };
 }
 
-/** Works only for the header's chip. Undefined when no program can read the registers, or this user may not. */
+/** Reads a pin of the header's chip. @returns undefined when no program can read the registers, or this user may not */
 export async function readRegisters(
   exec: ExecOps,
   pin: number,
@@ -141,7 +141,7 @@ export async function readRegisters(
   return undefined;
 }
 
-/** Makes a fault of the tool's error message, which ends with the system's text. @param what `GPIO17` */
+/** Turns the stderr of a gpiod program into a fault. @param what the pin or chip that it was about, such as `GPIO17` */
 export function gpioFault(what: string, ended: Pick<Ended, "stderr" | "exitCode">): ToolResult {
   if (/resource busy/i.test(ended.stderr)) {
     return faultResult("unavailable", {
