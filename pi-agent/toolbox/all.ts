@@ -75,7 +75,7 @@ export function machineGroups(
   const pins = gpio.pins && { pins: gpio.pins };
   return [
     group([temperature(place)], async () => platformMissing(LINUX_ONLY) ?? (await temperatureMissing(place))),
-    group(figures(place), async () => platformMissing(LINUX_ONLY)),
+    group(kernelFigures(place), async () => platformMissing(LINUX_ONLY)),
     group([ping({ exec })], () => pingMissing(exec)),
     group([services({ exec })], () => servicesMissing(place)),
     group([journal({ exec })], () => journalMissing(place)),
@@ -89,13 +89,13 @@ export function machineGroups(
   ];
 }
 
-/** Tools that read the kernel's files below `root`. */
+/** Tools that read the kernel's files below `root`. For tests: the agent takes `machineGroups`. */
 export function kernelTools(place: { root: string; exec?: ExecOps }): Tool[] {
-  return [temperature(place), ...figures(place)];
+  return [temperature(place), ...kernelFigures(place)];
 }
 
 /** Those of the kernel tools that work on every kernel. */
-function figures(place: { root: string; exec?: ExecOps }): Tool[] {
+function kernelFigures(place: { root: string; exec?: ExecOps }): Tool[] {
   return [...[cpu, memory, disk, networkInfo, listProcesses].map((make) => make(place)), systemInfo(place)];
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { afterAll, expect, test } from "vitest";
 import { readSettings } from "../config/settings.ts";
 import { local } from "../env/local.ts";
@@ -106,6 +107,10 @@ test("each tool is in the list of which agent has what", async () => {
   const first = list.split("\n").flatMap((row) => (row.startsWith("| `") ? (row.split("|")[1] ?? "") : []));
   const named = first.flatMap((cell) => cell.match(/[a-z0-9_]+/g) ?? []);
   expect(named.sort()).toEqual((await everyTool()).map(({ name }) => name).sort());
+});
+
+test("the gateway takes no tool's name for a stranger's word", async () => {
+  expect((await everyTool()).map(({ name }) => name).filter((name) => !isOwnTool(name))).toEqual([]);
 });
 
 test("it has every tool that an agent offers or misses", async () => {

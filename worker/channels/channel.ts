@@ -24,6 +24,7 @@ export type Act =
 export type Incoming = {
   /** The platform's id; a repeat has the same one. */
   delivery: string;
+  /** `id` is one that `idPart` accepts: letters, digits and `._@-`, at most 64. `name` is for people. */
   sender: { id: string; name: string };
   /** The conversation's id within the channel, which begins with the connection: letters, digits and `._:@-`. */
   conversation: string;

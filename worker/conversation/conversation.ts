@@ -242,7 +242,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   }
 
   async restore(step: RestoreStep): Promise<void> {
-    const giveUp = () => new Transcript(this.ctx.storage).giveUp();
+    const giveUp = () => new Transcript(this.ctx.storage).giveUpAll();
     await restoreStep({ ctx: this.ctx, migrations: CONVERSATION_MIGRATIONS, giveUp }, step);
   }
 

@@ -20,7 +20,8 @@ export async function onResult(
 ): Promise<void> {
   const { media, transcript } = context;
   const separated = await media.separate(callId, outcome);
-  if (!settleCall(context, callId, separated.outcome)) return await onTruth(context, callId, outcome);
+  if (!settleCall(context, callId, separated.outcome))
+    return await onResultAfterUnknown(context, callId, outcome);
   for (const picture of separated.added) media.add(picture);
   if (plan) context.plan = { plan, until: Date.now() + PLAN_FRESH_MS };
   const turn = transcript.currentTurn();
@@ -28,7 +29,11 @@ export async function onResult(
 }
 
 /** After an answer that says that nothing is known, Home's or (when it could not be reached) our own, the result comes late. */
-async function onTruth(context: ConversationContext, callId: string, outcome: Outcome): Promise<void> {
+async function onResultAfterUnknown(
+  context: ConversationContext,
+  callId: string,
+  outcome: Outcome,
+): Promise<void> {
   const known = context.transcript.call(callId)?.outcome;
   const isUnsure = known?.errorType === "outcome_unknown" || known?.errorType === "timeout";
   if (isUnsure && outcome.errorType !== "outcome_unknown" && outcome.text !== known.text)

@@ -376,7 +376,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async restore(step: RestoreStep): Promise<void> {
     // A ledger of its own: this instance's memory belongs to the rows before.
-    const giveUp = () => new Ledger(this.ctx.storage).giveUp(Date.now());
+    const giveUp = () => new Ledger(this.ctx.storage).giveUpAll(Date.now());
     await restoreStep({ ctx: this.ctx, migrations: HOME_MIGRATIONS, giveUp }, step);
   }
 

@@ -695,7 +695,7 @@ export class Transcript {
   }
 
   /** Of a back-up: what became of its turns was said long ago, and their calls may have been made. */
-  giveUp(): void {
+  giveUpAll(): void {
     const words = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");
     for (const turn of this.turns().filter(({ status }) => status === "running")) {
       for (const entry of this.entriesOf(turn.n)) {

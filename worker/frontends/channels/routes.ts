@@ -23,6 +23,7 @@ const TOO_FAST = "That was too much at once, and I did not take it. Say it again
 
 export const channels = newRoutes();
 
+// A platform that delivers by PUT needs it here.
 channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
   await countAddress(c);
   const { channel, connection } = await addressed(c);

@@ -5,7 +5,9 @@
  * outcomes, which taint anyway. MCP clients see them in lists, too. The calls of such a client taint, unless
  * MCP_TRUSTED_TOKENS names its token, which vouches for the descriptions (docs/mcp.md). Pure.
  */
+
 import { isDefaultLine } from "@edgecall/core/text/default-line.ts";
+import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 
 export type AdvertText = { id: string; line: string; actions: readonly string[] };
 
@@ -24,17 +26,9 @@ export type NewText = { line?: string; was?: string; actions: string[] };
 const LINES_MAX = 10;
 const ACTIONS_MAX = 512;
 
-/** Names that are not the agent's own words: the tools of edgecall and of EvoClaw's agent. */
-const WELL_KNOWN = new Set(
-  `append apply_patch bash browser canvas codesearch cpu disk edit find git_branch git_commit git_diff git_log git_status
-  glob gpio_list gpio_read gpio_write grep i2c_detect image journal list_processes ls memory network_info nodes ping
-  question read read_cpu_usage read_disk read_file read_memory read_temperature safe_exec services skill snapshot
-  system_info task temperature todoread todowrite update_self webfetch websearch write`.split(/\s+/),
-);
-
 /** @returns the words that nobody accepted; undefined: all are accepted */
 export function newText(text: AdvertText, accepted: AcceptedText): NewText | undefined {
-  const actions = text.actions.filter((name) => !WELL_KNOWN.has(name) && !accepted.actions?.includes(name));
+  const actions = text.actions.filter((name) => !isOwnTool(name) && !accepted.actions?.includes(name));
   // A default line changes with the tools, and nobody should have to accept edgecall's own words.
   const isNewLine = !accepted.lines.includes(text.line) && !isDefaultLine(text.line, text.id);
   if (!isNewLine && actions.length === 0) return undefined;

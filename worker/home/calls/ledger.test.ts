@@ -98,7 +98,7 @@ test("S6 a call that the gateway gave up has no report of its device yet: not wh
       order: order("tool", {}),
     };
     ledger.add(call, 1, "taken", Date.now());
-    ledger.giveUp(Date.now());
+    ledger.giveUpAll(Date.now());
     const restored = ledger.get("call-1");
     expect(restored?.outcome).toMatchObject({ errorType: "outcome_unknown", sources: [] });
     expect(restored && hasReported(restored)).toBe(false);

@@ -310,7 +310,7 @@ export class Ledger {
   }
 
   /** After a back-up was restored: the outcome of its open calls is unknown. A job is still waited for, since it is never sent. */
-  giveUp(now: number): void {
+  giveUpAll(now: number): void {
     for (const { id, command, agent, conversation } of this.open()) {
       if (command === JOB) continue;
       const words = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);

@@ -98,7 +98,7 @@ export function nextDue({ deliveryRetries, ledger }: HomeStores): number | undef
 /** Delivers what could not be delivered before, when it is due. */
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   for (const call of home.ledger.undelivered()) {
-    if ((call.settledAt ?? 0) + KEEP_SETTLED_MS <= now) giveUp(home, call);
+    if ((call.settledAt ?? 0) + KEEP_SETTLED_MS <= now) giveUpDelivery(home, call);
     else if (call.outcome && home.deliveryRetries.dueAt(call.id) <= now)
       await deliverStored(home, call, call.outcome);
   }
@@ -114,7 +114,7 @@ export async function deliverNow(
 }
 
 /** The conversation asks Home for what it still waits for, so nobody is left without an answer. */
-function giveUp(home: HomeContext, { id, conversation, outcome }: LedgerCall): void {
+function giveUpDelivery(home: HomeContext, { id, conversation, outcome }: LedgerCall): void {
   logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
   home.ledger.markDelivered(id, outcome);
   home.deliveryRetries.remove(id);
