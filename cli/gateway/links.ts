@@ -121,12 +121,12 @@ export async function findAgents(
   return await Promise.all(
     chosen.map(async (agent) => {
       if (!agent.online) return off(agent, alone);
-      const misfit = agent.foreign ? undefined : versionProblem("agent", agent.version, status?.version);
-      if (misfit === undefined) return await ping(gateway, agent.id);
+      const problem = agent.foreign ? undefined : versionProblem("agent", agent.version, status?.version);
+      if (problem === undefined) return await ping(gateway, agent.id);
       return {
         link,
         is: "wrong",
-        says: `${agent.id} is online, and is not called: ${misfit}`,
+        says: `${agent.id} is online, and is not called: ${problem}`,
         todo: UPGRADES,
       };
     }),
