@@ -53,7 +53,7 @@ export class MediaStore {
       Date.now(),
     );
     for (let position = 0; position * PART_BYTES < media.data.length; position += 1) {
-      // A copy: the driver takes a view for all of its buffer.
+      // A copy: SQLite's driver takes a view for all of its buffer.
       const part = media.data.slice(position * PART_BYTES, (position + 1) * PART_BYTES);
       this.#sql.exec(
         "INSERT INTO media_part (media, position, data) VALUES (?, ?, ?)",

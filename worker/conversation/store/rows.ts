@@ -30,7 +30,7 @@ export type Turn = {
   sources: Source[];
 };
 
-/** A call with what the driver needs beside the loop's view of it. */
+/** A call of the tool loop with the columns that the turn's steps need. */
 export type StoredCall = Call & {
   turn: number;
   submittedAt: number | null;

@@ -177,7 +177,7 @@ describe("a turn", () => {
     await ask(`/v1/conversations/${name}/turns/${turns[0]?.turn}/cancel`, { method: "POST" });
     expect((await waiting).body).toMatchObject({ status: "cancelled", answer: "Cancelled." });
     expect(aborted).toBe(true);
-    // The driver is free again.
+    // The loop is free again.
     expect((await say(name, script({ text: "next" }))).body.answer).toBe("next");
   });
 
