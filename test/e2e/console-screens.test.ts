@@ -63,6 +63,20 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     stack.model.release("never");
   });
 
+  test("a turn that is stopped before the gateway has answered is stopped then", async () => {
+    const pressed = Promise.withResolvers<void>();
+    await page.route(/\/messages$/, async (route) => {
+      await pressed.promise;
+      await route.continue();
+    });
+    const turn = await ask(script({ hold: "never again", step: { text: "never" } }));
+    await page.getByRole("button", { name: "Stop" }).click();
+    pressed.resolve();
+    await turn.locator(".answer.cancelled").waitFor();
+    await page.unroute(/\/messages$/);
+    stack.model.release("never again");
+  });
+
   test("C9 text before a call stays before it", async () => {
     const turn = await ask(
       script(

@@ -1,5 +1,5 @@
 /** A live conversation: sends and stops turns, and follows all turns, wherever they were started. */
-import { useCallback, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, json, type ServerEvent, send, wordsOf } from "./api.ts";
 import { useStream } from "./stream.ts";
 import {
@@ -54,6 +54,12 @@ export function useConversation(id: string): Conversation {
     onRefused: (error) => setProblem(wordsOf(error)),
   });
 
+  /** Stop was pressed before the turn had its id. It is sent as soon as the id is known. */
+  const stopsSoon = useRef(false);
+  useEffect(() => {
+    if (stopsSoon.current && running?.id) void stop();
+  }, [running?.id]);
+
   const asking = useRef(false);
   async function earlier() {
     if (asking.current) return;
@@ -72,6 +78,7 @@ export function useConversation(id: string): Conversation {
 
   async function ask(text: string, images: string[]) {
     const key = crypto.randomUUID();
+    stopsSoon.current = false;
     const isAsked = (one: TurnView) => one.key === key;
     setTurns((all) => [...all, newTurn(text, images, key)]);
     try {
@@ -95,7 +102,9 @@ export function useConversation(id: string): Conversation {
   }
 
   async function stop() {
-    if (!running?.id) return;
+    if (!running) return;
+    stopsSoon.current = running.id === "";
+    if (stopsSoon.current) return;
     try {
       await send(`${base}/turns/${running.id}/cancel`, { method: "POST" });
     } catch (error) {
