@@ -27,7 +27,7 @@ test("the action names in the advert are enough for a direct call", {
     });
     const offered = stack.model.requests.at(-2)?.tools[0]?.function;
     expect(offered?.description).toMatch(
-      /^Call an edge agent to handle a query using its own tools and sensors\. Online edge agents:\n {2}- plain-pi: .*\[has no model, only actions: cpu, disk, list_processes, memory, network_info, .*, …\]$/,
+      /^Call an edge agent to handle a query using its own tools and sensors\. Online edge agents:\n {2}- plain-pi: .*\[has no model, only actions: .*\bcpu, .*\bmemory, .*, …\]$/,
     );
     const [command] = observer.commands("plain-pi", "tool");
     expect(payloadOf(command?.body ?? {})).toEqual({
@@ -65,7 +65,7 @@ test("a question in words is answered with the list of actions, and the second c
     },
     { status: "success", action: "memory" },
   ]);
-  expect(turn.calls[0]?.error).toContain("Actions of 'plain-pi': cpu, disk, list_processes, memory");
+  expect(turn.calls[0]?.error).toMatch(/Actions of 'plain-pi': .*\bcpu, .*\bmemory\b/);
   expect(turn.answer).toContain("RAM 50% used");
 });
 

@@ -28,7 +28,7 @@ export type Incoming = {
   sender: { id: string; name: string };
   /** The conversation's id within the channel, which begins with the connection: letters, digits and `._:@-`. */
   conversation: string;
-  /** True when other people read the chat. */
+  /** True when other people read the chat. Dropped unless the connection has `groups: "reads"` (frontends/channels/admission.ts). */
   group: boolean;
   address: Address;
   act: Act;
@@ -101,12 +101,13 @@ export type Channel<C extends Connection = Connection> = {
   ): Promise<string | undefined>;
   /** Removes a question's buttons and shows the decision. Absent: messages cannot be changed. */
   close?(line: Line<C>, message: string, markdown: string): Promise<void>;
+  /** Sends a picture or file. A platform without files throws `PlatformError` "never": the person reads that it could not be delivered. */
   attachment(line: Line<C>, attachment: Attachment, sending: Sending): Promise<void>;
   /** Shows for some seconds that an answer is being written. */
   typing?(line: Line<C>): Promise<void>;
   /** ms between two edits while a turn runs, by the platform's limits. Absent: messages cannot be edited. */
   editEveryMs?(address: Address): number;
-  /** The bytes of a picture that a person sent. */
+  /** The bytes of a picture that a person sent. A platform without pictures throws `PlatformError` "never". */
   picture(line: Line<C>, picture: PictureRef): Promise<{ mediaType: string; data: Uint8Array }>;
 };
 

@@ -43,7 +43,7 @@ export async function isEd25519(
   return await crypto.subtle.verify("Ed25519", key, signature, joined(prefix, body));
 }
 
-/** Compares two secrets by their digests, so that the time does not reveal where they differ. */
+/** Compares two secrets by their digests, so that the time does not reveal where they differ. Only in workerd. */
 export async function isSame(a: string, b: string): Promise<boolean> {
   const [one, other] = await Promise.all([a, b].map((text) => crypto.subtle.digest("SHA-256", utf8(text))));
   return one !== undefined && other !== undefined && crypto.subtle.timingSafeEqual(one, other);

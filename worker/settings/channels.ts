@@ -16,6 +16,7 @@ export type Role = (typeof ROLES)[number];
 export const CONNECTION_ID = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 const role = z.enum(ROLES);
+/** `secret` proves a request of the platform; `token` is what the gateway shows the platform. */
 const secret = z.string().check(z.minLength(8), z.maxLength(1_000));
 const address = z
   .string()

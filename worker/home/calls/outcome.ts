@@ -148,7 +148,7 @@ function bytesOf(data: string): number {
 }
 
 /** Tools of EvoClaw's agent that return figures of its own machine. Any other tool may return a text that somebody else wrote. */
-const FIGURES = new Set([
+const EVOCLAW_FIGURES = new Set([
   "read_temperature",
   "read_cpu_usage",
   "read_memory",
@@ -162,7 +162,7 @@ const FIGURES = new Set([
 ]);
 
 function bringsText(call: CallRecord): boolean {
-  return !FIGURES.has(call.name);
+  return !EVOCLAW_FIGURES.has(call.name);
 }
 
 /** Tokens of the jobs that a device's own loop began while it answered. Their results come under these tokens. */
