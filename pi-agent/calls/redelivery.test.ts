@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
 import { MemoryStorage } from "../testing/memory-storage.ts";
 import { CommandLedger } from "./ledger.ts";
@@ -27,19 +27,20 @@ async function harness(online = true) {
 }
 
 test("sends again at growing intervals until it is acknowledged", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const { ledger, redelivery, sent, result } = await harness();
   await result("a");
+  const begin = performance.now();
   redelivery.add("a");
-  await until(() => sent.length === 3);
-  const [first, second, third] = sent.map(({ at }) => at);
-  // 40 ms and 80 ms are intended; a loaded machine is late, never early.
-  expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(35);
-  expect((third ?? 0) - (second ?? 0)).toBeGreaterThan(70);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(sent.map(({ at }) => at - begin)).toEqual([20, 60, 140]);
   await ledger.acked("a");
   redelivery.acked("a");
   await result("b");
   redelivery.add("b");
-  await until(() => sent.some(({ report }) => report === "report b"));
+  await vi.advanceTimersByTimeAsync(200);
+  expect(sent.some(({ report }) => report === "report b")).toBe(true);
   expect(sent.filter(({ report }) => report === "report a")).toHaveLength(3);
 });
 
