@@ -1,7 +1,7 @@
 /** The log lines of the counted Worker, one JSON object each: everything that Cloudflare bills. */
 
 export type Actor = "Home" | "Conversation";
-/** How an object was reached. Each except a closing socket is a request; a message is a twentieth of one. */
+/** The ways to reach an object. Each except a closing socket is a request; a message is a twentieth of one. */
 export type Via = "rpc" | "fetch" | "message" | "alarm" | "close";
 
 export type CostLine =

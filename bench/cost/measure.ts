@@ -39,7 +39,7 @@ export type Costs = {
 export type CostPlan = {
   /** The slow tool's time. */
   slowMs: number;
-  /** How long an idle home is watched. */
+  /** An idle home is watched for this long. */
   idleMs: number;
 };
 

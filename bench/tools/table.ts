@@ -8,7 +8,7 @@ import type { TreeFigures } from "./tree-row.ts";
 
 export type ToolResults = {
   overheads: PairFigures[];
-  /** What could not be measured here, with the reasons. */
+  /** The rows that could not be measured here, with the reasons. */
   missing: string[];
   tree: { bytes: number; files: number; rows: TreeFigures[] };
   memory: AgentMemory[];

@@ -259,7 +259,7 @@ test("property: valid, in bounds or minimal, the first and the current whole, no
       const current = entries.slice(answered + 1);
       expect(fitted.entries.slice(fitted.entries.length - current.length)).toEqual(current);
 
-      // What is missing was left out, and each omission is mentioned.
+      // Every missing entry was left out on purpose, and a note mentions it.
       expect(fitted.entries.filter(isPlace).length).toBe(fitted.cut.turns > 0 ? 1 : 0);
       const covered = options.summary && place >= 0 && fitted.entries[place]?.text.includes("summed up");
       if (!covered) {

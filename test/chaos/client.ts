@@ -36,11 +36,11 @@ export type Asked = {
   answer: SeenTurn | undefined;
   /** Milliseconds from the question to the answer. */
   ms: number;
-  /** How often the connection broke. */
+  /** The number of times that the connection broke. */
   cutOff: number;
   /** Each turn id that the gateway gave for the key. */
   turns: string[];
-  /** What a client must never see: ids that do not rise, a second end, a refusal. */
+  /** Faults that a client must never see: ids that do not rise, a second end, a refusal. */
   faults: string[];
 };
 

@@ -17,7 +17,7 @@ type Message = {
 export type ChaosModel = {
   /** The value for LLM_BASE_URL. */
   url: string;
-  /** How often each turn's question arrived. */
+  /** The number of times that each turn's question arrived. */
   asked: ReadonlyMap<string, number>;
   /** Histories that a strict endpoint would refuse. */
   breaches: readonly string[];

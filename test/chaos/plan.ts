@@ -8,7 +8,7 @@ export type AgentId = (typeof AGENTS)[number];
 /** One call of `append`: the agent, and the milliseconds that it works before it takes effect. */
 type PlannedCall = { agent: AgentId; wait: number };
 
-/** What the model endpoint does in a turn. The question carries it. */
+/** The model endpoint's part in a turn. The question carries it. */
 export type TurnScript = {
   turn: string;
   /** The calls of each step. The answer follows the last step. */
@@ -50,7 +50,7 @@ const WAIT_MAX_MS = 800;
 const DELAY_MAX_MS = 120;
 const FAULT_MIN_MS = 200;
 const FAULT_MAX_MS = 3_000;
-/** What a turn takes in addition to its waits: three hops in each direction, and two model calls. */
+/** The time of a turn in addition to its waits: three hops in each direction, and two model calls. */
 const TURN_MS = 60;
 /** A message normally crosses all hops in this time. */
 const NEAR_MS = 40;

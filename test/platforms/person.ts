@@ -1,4 +1,4 @@
-/** What a person on any platform can do and see. `on-*.ts` send it in each platform's form. */
+/** A person on any platform, with the actions and messages that a person has there. `on-*.ts` send it in each platform's form. */
 import type { ChatMessage, PlatformServer } from "./server.ts";
 
 /** Ids that are valid on every platform. */

@@ -33,7 +33,7 @@ export type Found = {
   /** Calls whose outcome after the cut differs from the one that was reported before. */
   changed: string[];
   cuts: Record<Cut["what"], number>;
-  /** How often the agent's log reports each kind of repair to its files. */
+  /** The number of times that the agent's log reports each kind of repair to its files. */
   mended: Record<string, number>;
 };
 

@@ -121,7 +121,7 @@ export const scopes: fc.Arbitrary<HostileRequest> = fc.oneof(
         body: method === "POST" ? SAID : undefined,
       }),
     ),
-  // What home a owns does not exist for home b.
+  // For home b, the things of home a do not exist.
   fc
     .constantFrom("/v1/conversations/kept", "/v1/agents/pi", "/v1/agents/pi/commands/x")
     .map((path) => http("scope", path, { headers: bearer(TOKENS.otherHome) })),
