@@ -146,7 +146,7 @@ export function dropBefore(cache: RowCache, turn: number): void {
 }
 
 /** No turn runs: where chats share the object, no model is shown the texts of ended turns. */
-export function dropEnded(cache: RowCache): void {
+export function releaseEnded(cache: RowCache): void {
   dropBefore(cache, firstRunning(cache));
   cache.older.clear();
   cache.olderChars = 0;

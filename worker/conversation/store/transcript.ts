@@ -17,11 +17,11 @@ import {
   cacheQuestion,
   cacheTurn,
   dropBefore,
-  dropEnded,
   loadRows,
   type RowCache,
   readOlder,
   readOlderBetween,
+  releaseEnded,
   textsOfOlder,
   toCall,
 } from "./row-cache.ts";
@@ -218,7 +218,7 @@ export class Transcript {
 
   /** No turn runs: what is shown to no model is held no longer. */
   release(): void {
-    if (this.#cache && this.#isShared) dropEnded(this.#cache);
+    if (this.#cache && this.#isShared) releaseEnded(this.#cache);
   }
 
   /**
