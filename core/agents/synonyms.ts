@@ -2,6 +2,7 @@
  * Words that mean much the same where devices are concerned: what people say, and what stands in ids and lines. The list is
  * general on purpose: rooms, kinds of devices, what they measure, in English with the commonest German and French words of ids.
  */
+import { stem } from "./words.ts";
 
 /** One group a line. The words of a group stand for each other; a word may be in several groups. */
 const GROUPS = `
@@ -32,7 +33,7 @@ meter counter zaehler compteur usage
 leak wet flood flooded leck fuite dripping
 smoke fire rauch burning
 alarm burglar intruder
-camera cam cctv picture photo video see look watch kamera snapshot
+camera cam cctv picture photo video see look show watch kamera snapshot
 bell doorbell klingel rang ring intercom
 music speaker song radio sound loud playing volume
 printer print printing toner paper
@@ -95,11 +96,11 @@ brightness bright dim
 noise noisy
 `;
 
-/** Words by word, as they are written in the list. */
+/** Stem → the stems of the words that mean much the same. */
 export const SYNONYMS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
   const found = new Map<string, Set<string>>();
   for (const group of GROUPS.trim().split("\n")) {
-    const words = group.split(" ");
+    const words = group.split(" ").map(stem);
     for (const word of words) {
       const others = found.get(word) ?? new Set();
       for (const other of words) if (other !== word) others.add(other);

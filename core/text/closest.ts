@@ -9,8 +9,8 @@ export function closest(word: string, known: readonly string[]): string | undefi
   const wanted = word.toLowerCase();
   const allowed = Math.min(SLIPS_MAX, Math.max(1, Math.floor(wanted.length / LETTERS_PER_SLIP)));
   const near = known
-    .map((name) => ({ name, slips: distance(wanted, name.toLowerCase(), allowed) }))
-    .filter(({ slips }) => slips <= allowed)
+    .map((name) => ({ name, slips: slips(wanted, name.toLowerCase(), allowed) }))
+    .filter((known) => known.slips <= allowed)
     .sort((a, b) => a.slips - b.slips);
   return near[0]?.name;
 }
@@ -19,7 +19,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
  * Counts the letters to add, remove, replace or swap with their neighbour (optimal string alignment).
  * @param enough words whose lengths differ by more are skipped, since they cannot be nearer
  */
-function distance(a: string, b: string, enough: number): number {
+export function slips(a: string, b: string, enough: number): number {
   if (Math.abs(a.length - b.length) > enough) return enough + 1;
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,0 +1,383 @@
+/**
+ * Finds agents by a person's words: an inverted index in memory, of bounded size. Pure.
+ *
+ * An agent is found by its own words (id, line, and what follows from them: kind and area) and by its actions. Devices of one make
+ * advertise the same actions, so each action's text is held once, however many agents have it.
+ */
+import { areaOf, type Kind, kindOf } from "./kinds.ts";
+import { nearWords } from "./near-words.ts";
+import { SYNONYMS } from "./synonyms.ts";
+import { askedWords, numberForms, stem, wordsOf } from "./words.ts";
+
+/** Of one agent; words beyond are not found. A line has 1,000 characters at most. */
+const OWN_WORDS_MAX = 96;
+/** Of one action's name and description. */
+const ACTION_WORDS_MAX = 48;
+/** Different texts of actions. A home has some hundreds; beyond, an agent is found by its id and line alone. */
+const ACTION_TEXTS_MAX = 20_000;
+/** Words of one question that count. */
+const ASKED_MAX = 32;
+
+/** What a match is worth by where it is found. */
+const IN_ID = 1;
+const IN_LINE = 1;
+const IN_DERIVED = 0.6;
+const IN_ACTION = 0.35;
+/** What a match is worth by how it was found. */
+const EXACT = 1;
+const SYNONYM = 0.75;
+const JOINED = 1;
+const PART = 0.5;
+const TYPO = 0.7;
+/** Both in the id and in the line. */
+const IN_BOTH = 0.15;
+/** How much of the score depends on how much of the question is matched. */
+const COVERAGE = 0.5;
+const FEW_ACTIONS = 8;
+const USED = 1.15;
+const USUAL_WORDS = 8;
+const LENGTH_PENALTY = 0.02;
+const PART_MIN_LETTERS = 4;
+/** Slots of agents that are gone are kept until there are that many more than agents. */
+const SPARE_SLOTS = 64;
+
+/** Fields of a posting, as bits. */
+const ID = 1;
+const LINE = 2;
+const DERIVED = 4;
+const FIELD_BITS = 3;
+const FIELDS = (1 << FIELD_BITS) - 1;
+
+export type IndexedAgent = {
+  id: string;
+  line: string;
+  /** As its capabilities name it; often absent. */
+  type?: string | undefined;
+  actions: ReadonlyArray<{ name: string; description: string }>;
+};
+
+export type AgentQuery = {
+  /** A person's words. */
+  text: string;
+  /** Only agents there, by their own words; without effect where no agent fits. */
+  area?: string | undefined;
+  /** Only agents of that kind, by their own words; without effect where no agent fits. */
+  kind?: string | undefined;
+  /** Agents that this conversation used: they win where two are about as good. */
+  used?: ReadonlySet<string> | undefined;
+  /** At most so many; 10. */
+  limit?: number | undefined;
+};
+
+export type FoundAgent = {
+  id: string;
+  /** Comparable within one answer only. */
+  score: number;
+  /** Names of its actions that the words fit, best first. */
+  actions: string[];
+};
+
+type Slot = {
+  id: string;
+  kind: Kind;
+  area: string | undefined;
+  actions: readonly number[];
+  /** Weight by the number of its own words: a word says more among few. */
+  brevity: number;
+};
+/** A word to look up, and what finding it is worth. */
+type Variant = { term: string; worth: number };
+
+export class AgentIndex {
+  readonly #slotOf = new Map<string, number>();
+  #slots: Array<Slot | undefined> = [];
+  /** Stem → slot × 2^FIELD_BITS + fields. */
+  #own = new Map<string, number[]>();
+  readonly #actionOf = new Map<string, number>();
+  readonly #actionNames: string[] = [];
+  /** Stem → actions. */
+  readonly #inActions = new Map<string, number[]>();
+
+  get size(): number {
+    return this.#slotOf.size;
+  }
+
+  /** Adds an agent, or replaces what it said before. */
+  set(agent: IndexedAgent): void {
+    this.delete(agent.id);
+    const slot = this.#slots.length;
+    const kind = kindOf(agent);
+    const area = areaOf(agent);
+    const fields = new Map<string, number>();
+    const add = (text: string, field: number): void => {
+      for (const word of wordsOf(text)) {
+        const term = stem(word);
+        const known = fields.get(term);
+        if (known !== undefined || fields.size < OWN_WORDS_MAX) fields.set(term, (known ?? 0) | field);
+      }
+    };
+    add(agent.id, ID);
+    add(agent.line, LINE);
+    const length = fields.size;
+    add(`${kind} ${area ?? ""} ${agent.type ?? ""}`, DERIVED);
+    for (const [term, bits] of fields) push(this.#own, term, (slot << FIELD_BITS) | bits);
+    const actions = agent.actions.map((action) => this.#actionSlot(action)).filter((at) => at >= 0);
+    this.#slots.push({ id: agent.id, kind, area, actions, brevity: brevity(length) });
+    this.#slotOf.set(agent.id, slot);
+  }
+
+  delete(id: string): void {
+    const slot = this.#slotOf.get(id);
+    if (slot === undefined) return;
+    this.#slotOf.delete(id);
+    this.#slots[slot] = undefined;
+    if (this.#slots.length > 2 * this.#slotOf.size + SPARE_SLOTS) this.#compact();
+  }
+
+  /** How many agents there are of each kind and in each area, the most first. */
+  counts(): { kinds: Array<[Kind, number]>; areas: Array<[string, number]> } {
+    const kinds = new Map<Kind, number>();
+    const areas = new Map<string, number>();
+    for (const slot of this.#slots) {
+      if (!slot) continue;
+      kinds.set(slot.kind, (kinds.get(slot.kind) ?? 0) + 1);
+      if (slot.area !== undefined) areas.set(slot.area, (areas.get(slot.area) ?? 0) + 1);
+    }
+    return { kinds: byCount(kinds), areas: byCount(areas) };
+  }
+
+  /** @returns the agents that fit best; none where no word of the question is anybody's */
+  search({ text, area, kind, used, limit = 10 }: AgentQuery): FoundAgent[] {
+    const total = this.#slots.length;
+    const scores = new Float64Array(total);
+    const matched = new Float64Array(total);
+    const actionScores = new Float64Array(this.#actionNames.length);
+    let askedFor = 0;
+    for (const variants of this.#concepts(askedWords(text).slice(0, ASKED_MAX))) {
+      const own = new Float64Array(total);
+      const ofActions = new Float64Array(this.#actionNames.length);
+      const rarity = this.#match(variants, own, ofActions);
+      if (rarity === 0) continue;
+      askedFor += rarity;
+      for (let slot = 0; slot < total; slot += 1) {
+        const here = this.#slots[slot];
+        if (!here) continue;
+        const words = at(own, slot);
+        let action = 0;
+        for (const one of here.actions) action = Math.max(action, at(ofActions, one));
+        // A device of many actions matches much by chance.
+        action *= IN_ACTION * (FEW_ACTIONS / (FEW_ACTIONS + here.actions.length));
+        const best = Math.max(words * here.brevity, action) + 0.2 * Math.min(words, action);
+        if (best === 0) continue;
+        scores[slot] = at(scores, slot) + best;
+        matched[slot] = at(matched, slot) + Math.min(rarity, words > 0 ? rarity : rarity * 0.5);
+      }
+      for (let one = 0; one < ofActions.length; one += 1)
+        actionScores[one] = at(actionScores, one) + at(ofActions, one);
+    }
+    const allowed = this.#filter(area, this.#filter(kind, undefined));
+    const found: FoundAgent[] = [];
+    for (let slot = 0; slot < total; slot += 1) {
+      const here = this.#slots[slot];
+      const score = at(scores, slot);
+      if (!here || score === 0 || (allowed && at(allowed, slot) === 0)) continue;
+      const coverage = at(matched, slot) / askedFor;
+      const preferred = used?.has(here.id) ? USED : 1;
+      found.push({
+        id: here.id,
+        score: score * (1 - COVERAGE + COVERAGE * coverage) * preferred,
+        actions: [],
+      });
+    }
+    found.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+    found.length = Math.min(found.length, limit);
+    for (const agent of found) agent.actions = this.#actionsOf(agent.id, actionScores);
+    return found;
+  }
+
+  /** Each word of the question with all that may stand for it. Two words that are one elsewhere (dish washer) are one. */
+  #concepts(words: readonly string[]): Variant[][] {
+    const concepts: Variant[][] = [];
+    for (let n = 0; n < words.length; n += 1) {
+      const word = words[n] ?? "";
+      const next = words[n + 1];
+      const joined = next === undefined ? undefined : stem(word + next);
+      if (
+        joined !== undefined &&
+        next !== undefined &&
+        this.#isKnown(joined) &&
+        !/^\d|\d$/.test(word + next)
+      ) {
+        concepts.push([...this.#variants(word + next), ...this.#variants(word), ...this.#variants(next)]);
+        n += 1;
+      } else concepts.push(this.#variants(word));
+    }
+    return concepts;
+  }
+
+  #variants(word: string): Variant[] {
+    const term = stem(word);
+    const worths = new Map<string, number>();
+    const add = (variant: string, worth: number): void => {
+      if (this.#isKnown(variant)) worths.set(variant, Math.max(worth, worths.get(variant) ?? 0));
+    };
+    const addWithSynonyms = (variant: string, worth: number): void => {
+      add(variant, worth);
+      for (const synonym of SYNONYMS.get(variant) ?? []) add(synonym, worth * SYNONYM);
+    };
+    addWithSynonyms(term, EXACT);
+    for (const form of numberForms(word)) add(form, EXACT);
+    this.#addParts(term, add);
+    if (!this.#isKnown(term) && !SYNONYMS.has(term)) {
+      const halves = this.#halves(term);
+      for (const half of halves) addWithSynonyms(half, PART);
+      if (worths.size === 0)
+        for (const near of nearWords(term, this.#vocabulary())) addWithSynonyms(near, TYPO);
+    }
+    return [...worths].map(([variant, worth]) => ({ term: variant, worth }));
+  }
+
+  /** Words that the term begins or ends: garage in garagentor, schloss in haustuerschloss. */
+  #addParts(term: string, add: (variant: string, worth: number) => void): void {
+    if (term.length < PART_MIN_LETTERS || /^\d/.test(term)) return;
+    for (const known of this.#own.keys())
+      if (known.length > term.length && (known.startsWith(term) || known.endsWith(term))) add(known, PART);
+  }
+
+  /** The two known words that a compound is made of, if it is: lawnmower. */
+  #halves(term: string): string[] {
+    for (let cut = 3; cut <= term.length - 3; cut += 1) {
+      const [left, right] = [stem(term.slice(0, cut)), stem(term.slice(cut))];
+      if ((this.#isKnown(left) || SYNONYMS.has(left)) && (this.#isKnown(right) || SYNONYMS.has(right)))
+        return [left, right];
+    }
+    return [];
+  }
+
+  *#vocabulary(): Iterable<string> {
+    yield* this.#own.keys();
+    for (const term of this.#inActions.keys()) if (!this.#own.has(term)) yield term;
+    for (const term of SYNONYMS.keys()) if (!this.#own.has(term) && !this.#inActions.has(term)) yield term;
+  }
+
+  #isKnown(term: string): boolean {
+    return this.#own.has(term) || this.#inActions.has(term);
+  }
+
+  /**
+   * Writes what each agent and each action is worth for one word.
+   * @returns how rare the word is, 0 if nobody has it
+   */
+  #match(variants: readonly Variant[], own: Float64Array, ofActions: Float64Array): number {
+    let rarity = 0;
+    for (const { term, worth } of variants) {
+      const postings = this.#own.get(term) ?? [];
+      const actions = this.#inActions.get(term) ?? [];
+      const rare = this.#rarity(postings.length);
+      const rareAction = Math.log(1 + this.#actionNames.length / (1 + actions.length));
+      if (postings.length > 0) rarity = Math.max(rarity, rare * worth);
+      else if (actions.length > 0) rarity = Math.max(rarity, rareAction * worth * IN_ACTION);
+      for (const posting of postings) {
+        const slot = posting >> FIELD_BITS;
+        const value = worth * rare * fieldWorth(posting);
+        if (value > at(own, slot)) own[slot] = value;
+      }
+      for (const action of actions) {
+        const value = worth * rareAction;
+        if (value > at(ofActions, action)) ofActions[action] = value;
+      }
+    }
+    return rarity;
+  }
+
+  #rarity(agents: number): number {
+    return Math.log(1 + this.#slotOf.size / (1 + agents));
+  }
+
+  /** Agents whose own words have every word; undefined (all) where nobody does. */
+  #filter(text: string | undefined, within: Uint8Array | undefined): Uint8Array | undefined {
+    const words = askedWords(text ?? "");
+    if (words.length === 0) return within;
+    let left: Uint8Array | undefined = within;
+    for (const word of words) {
+      const here = new Uint8Array(this.#slots.length);
+      for (const { term } of this.#variants(word))
+        for (const posting of this.#own.get(term) ?? []) {
+          const slot = posting >> FIELD_BITS;
+          if (this.#slots[slot] && (!left || at(left, slot) === 1)) here[slot] = 1;
+        }
+      left = here;
+    }
+    return left?.includes(1) ? left : within;
+  }
+
+  #actionsOf(id: string, scores: Float64Array): string[] {
+    const actions = this.#slots[this.#slotOf.get(id) ?? -1]?.actions ?? [];
+    return actions
+      .filter((one) => at(scores, one) > 0)
+      .sort((a, b) => at(scores, b) - at(scores, a))
+      .map((one) => this.#actionNames[one] ?? "");
+  }
+
+  /** @returns -1 where there are too many already */
+  #actionSlot({ name, description }: { name: string; description: string }): number {
+    const key = `${name}\n${description}`;
+    const known = this.#actionOf.get(key);
+    if (known !== undefined) return known;
+    const slot = this.#actionNames.length;
+    if (slot >= ACTION_TEXTS_MAX) return -1;
+    this.#actionOf.set(key, slot);
+    this.#actionNames.push(name);
+    const terms = new Set<string>();
+    for (const word of askedWords(`${name} ${description}`)) {
+      if (terms.size >= ACTION_WORDS_MAX) break;
+      terms.add(stem(word));
+    }
+    for (const term of terms) push(this.#inActions, term, slot);
+    return slot;
+  }
+
+  /** Drops what belongs to agents that are gone. */
+  #compact(): void {
+    const moved: number[] = [];
+    const slots: Slot[] = [];
+    for (const slot of this.#slots) {
+      moved.push(slot ? slots.length : -1);
+      if (slot) slots.push(slot);
+    }
+    const own = new Map<string, number[]>();
+    for (const [term, postings] of this.#own)
+      for (const posting of postings) {
+        const slot = moved[posting >> FIELD_BITS] ?? -1;
+        if (slot >= 0) push(own, term, (slot << FIELD_BITS) | (posting & FIELDS));
+      }
+    this.#slots = slots;
+    this.#own = own;
+    for (const [slot, { id }] of slots.entries()) this.#slotOf.set(id, slot);
+  }
+}
+
+function fieldWorth(posting: number): number {
+  const id = (posting & ID) > 0 ? IN_ID : 0;
+  const line = (posting & LINE) > 0 ? IN_LINE : 0;
+  const derived = (posting & DERIVED) > 0 ? IN_DERIVED : 0;
+  return Math.max(id, line, derived) + IN_BOTH * Math.min(id, line);
+}
+
+function brevity(words: number): number {
+  return 1 / (1 + LENGTH_PENALTY * Math.max(0, words - USUAL_WORDS));
+}
+
+function byCount<Key extends string>(counts: ReadonlyMap<Key, number>): Array<[Key, number]> {
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+}
+
+function push(postings: Map<string, number[]>, term: string, value: number): void {
+  const list = postings.get(term);
+  if (list) list.push(value);
+  else postings.set(term, [value]);
+}
+
+function at(values: Float64Array | Uint8Array, index: number): number {
+  return values[index] ?? 0;
+}
