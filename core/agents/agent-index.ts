@@ -22,22 +22,36 @@ const ASKED_MAX = 32;
 const IN_ID = 1;
 const IN_LINE = 1;
 const IN_DERIVED = 0.6;
-const IN_ACTION = 0.35;
+const IN_ACTION = 0.4;
+const IN_ACTION_NAME = 0.6;
 /** What a match is worth by how it was found. */
 const EXACT = 1;
-const SYNONYM = 0.75;
+const SYNONYM = 0.7;
 const JOINED = 1;
 const PART = 0.5;
-const TYPO = 0.7;
+const TYPO = 0.6;
 /** Both in the id and in the line. */
 const IN_BOTH = 0.15;
+/** How far a rare word's synonyms leave it rare. */
+const OWN_RARITY = 0.7;
 /** How much of the score depends on how much of the question is matched. */
-const COVERAGE = 0.5;
+const COVERAGE = 0.6;
 const FEW_ACTIONS = 8;
 const USED = 1.15;
+/** "the second lathe": one of another number is hardly meant. */
+const OTHER_NUMBER = 0.5;
+/** The number counts where an agent with it fits at least so well as the best one without. */
+const SELECTS_FROM = 0.4;
+const ADJECTIVE = 0.9;
+/** They mostly say where the person lives, and stand in many names for other reasons: Home Connect, home office. */
+const WEAK_WORDS: ReadonlyMap<string, number> = new Map([
+  ["home", 0.3],
+  ["house", 0.3],
+]);
 const USUAL_WORDS = 8;
 const LENGTH_PENALTY = 0.02;
 const PART_MIN_LETTERS = 4;
+const BEGINNING_MIN_LETTERS = 5;
 /** Slots of agents that are gone are kept until there are that many more than agents. */
 const SPARE_SLOTS = 64;
 
@@ -47,6 +61,8 @@ const LINE = 2;
 const DERIVED = 4;
 const FIELD_BITS = 3;
 const FIELDS = (1 << FIELD_BITS) - 1;
+/** Of a posting of an action: the word stands in its name. */
+const IN_NAME_BIT = 1;
 
 export type IndexedAgent = {
   id: string;
@@ -87,6 +103,8 @@ type Slot = {
 };
 /** A word to look up, and what finding it is worth. */
 type Variant = { term: string; worth: number };
+/** A word of the question. */
+type Concept = { variants: Variant[]; weight: number; isNumber: boolean };
 
 export class AgentIndex {
   readonly #slotOf = new Map<string, number>();
@@ -95,7 +113,7 @@ export class AgentIndex {
   #own = new Map<string, number[]>();
   readonly #actionOf = new Map<string, number>();
   readonly #actionNames: string[] = [];
-  /** Stem → actions. */
+  /** Stem → action × 2 + whether it stands in the name. */
   readonly #inActions = new Map<string, number[]>();
 
   get size(): number {
@@ -153,12 +171,17 @@ export class AgentIndex {
     const matched = new Float64Array(total);
     const actionScores = new Float64Array(this.#actionNames.length);
     let askedFor = 0;
-    for (const variants of this.#concepts(askedWords(text).slice(0, ASKED_MAX))) {
+    const numberScores = new Float64Array(total);
+    const numbered = new Uint8Array(total);
+    for (const { variants, weight, isNumber } of this.#concepts(askedWords(text).slice(0, ASKED_MAX))) {
       const own = new Float64Array(total);
       const ofActions = new Float64Array(this.#actionNames.length);
-      const rarity = this.#match(variants, own, ofActions);
+      const rarity = weight * this.#match(variants, own, ofActions);
       if (rarity === 0) continue;
       askedFor += rarity;
+      if (isNumber) {
+        for (let slot = 0; slot < total; slot += 1) if (at(own, slot) > 0) numbered[slot] = 1;
+      }
       for (let slot = 0; slot < total; slot += 1) {
         const here = this.#slots[slot];
         if (!here) continue;
@@ -166,28 +189,29 @@ export class AgentIndex {
         let action = 0;
         for (const one of here.actions) action = Math.max(action, at(ofActions, one));
         // A device of many actions matches much by chance.
-        action *= IN_ACTION * (FEW_ACTIONS / (FEW_ACTIONS + here.actions.length));
+        action *= FEW_ACTIONS / (FEW_ACTIONS + here.actions.length);
         const best = Math.max(words * here.brevity, action) + 0.2 * Math.min(words, action);
         if (best === 0) continue;
-        scores[slot] = at(scores, slot) + best;
+        const sum = isNumber ? numberScores : scores;
+        sum[slot] = at(sum, slot) + best * weight;
         matched[slot] = at(matched, slot) + Math.min(rarity, words > 0 ? rarity : rarity * 0.5);
       }
       for (let one = 0; one < ofActions.length; one += 1)
         actionScores[one] = at(actionScores, one) + at(ofActions, one);
     }
     const allowed = this.#filter(area, this.#filter(kind, undefined));
+    const isAllowed = (slot: number): boolean => !allowed || at(allowed, slot) === 1;
+    const isSelector = selects(numbered, scores, isAllowed);
     const found: FoundAgent[] = [];
     for (let slot = 0; slot < total; slot += 1) {
       const here = this.#slots[slot];
-      const score = at(scores, slot);
-      if (!here || score === 0 || (allowed && at(allowed, slot) === 0)) continue;
-      const coverage = at(matched, slot) / askedFor;
-      const preferred = used?.has(here.id) ? USED : 1;
-      found.push({
-        id: here.id,
-        score: score * (1 - COVERAGE + COVERAGE * coverage) * preferred,
-        actions: [],
-      });
+      if (!here || !isAllowed(slot)) continue;
+      let score = at(scores, slot) + (isSelector || at(scores, slot) === 0 ? at(numberScores, slot) : 0);
+      if (score === 0) continue;
+      score *= 1 - COVERAGE + COVERAGE * (at(matched, slot) / askedFor);
+      if (isSelector && at(numbered, slot) === 0) score *= OTHER_NUMBER;
+      if (used?.has(here.id)) score *= USED;
+      found.push({ id: here.id, score, actions: [] });
     }
     found.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
     found.length = Math.min(found.length, limit);
@@ -195,22 +219,19 @@ export class AgentIndex {
     return found;
   }
 
-  /** Each word of the question with all that may stand for it. Two words that are one elsewhere (dish washer) are one. */
-  #concepts(words: readonly string[]): Variant[][] {
-    const concepts: Variant[][] = [];
-    for (let n = 0; n < words.length; n += 1) {
-      const word = words[n] ?? "";
-      const next = words[n + 1];
-      const joined = next === undefined ? undefined : stem(word + next);
-      if (
-        joined !== undefined &&
-        next !== undefined &&
-        this.#isKnown(joined) &&
-        !/^\d|\d$/.test(word + next)
-      ) {
-        concepts.push([...this.#variants(word + next), ...this.#variants(word), ...this.#variants(next)]);
-        n += 1;
-      } else concepts.push(this.#variants(word));
+  /** Each word of the question with all that may stand for it, also as one word with its neighbour: house door, haustuer. */
+  #concepts(words: readonly string[]): Concept[] {
+    const concepts = words.map((word): Concept => {
+      const isNumber = /^\d+$/.test(word) || numberForms(word).length > 0;
+      return { variants: this.#variants(word), weight: WEAK_WORDS.get(word) ?? 1, isNumber };
+    });
+    for (let n = 0; n + 1 < words.length; n += 1) {
+      const joined = `${words[n]}${words[n + 1]}`;
+      const term = stem(joined);
+      if (/\d/.test(joined) || !(this.#isKnown(term) || SYNONYMS.has(term))) continue;
+      const variants = this.#variants(joined);
+      concepts[n]?.variants.push(...variants);
+      concepts[n + 1]?.variants.push(...variants);
     }
     return concepts;
   }
@@ -227,6 +248,12 @@ export class AgentIndex {
     };
     addWithSynonyms(term, EXACT);
     for (const form of numberForms(word)) add(form, EXACT);
+    // windy, foggy
+    const noun = /^(.{3,}?)(?:([^aeiou])\2)?y$/.exec(word);
+    if (noun) addWithSynonyms(`${noun[1]}${noun[2] ?? ""}`, ADJECTIVE);
+    // warmer, coldest
+    const plain = /^(.{3,}?)(?:er|est)$/.exec(word)?.[1];
+    if (plain !== undefined && !this.#isKnown(term)) addWithSynonyms(stem(plain), ADJECTIVE);
     this.#addParts(term, add);
     if (!this.#isKnown(term) && !SYNONYMS.has(term)) {
       const halves = this.#halves(term);
@@ -237,11 +264,14 @@ export class AgentIndex {
     return [...worths].map(([variant, worth]) => ({ term: variant, worth }));
   }
 
-  /** Words that the term begins or ends: garage in garagentor, schloss in haustuerschloss. */
+  /** Words that the term begins or ends (garage in garagentor, schloss in haustuerschloss), and what it begins with itself. */
   #addParts(term: string, add: (variant: string, worth: number) => void): void {
     if (term.length < PART_MIN_LETTERS || /^\d/.test(term)) return;
     for (const known of this.#own.keys())
-      if (known.length > term.length && (known.startsWith(term) || known.endsWith(term))) add(known, PART);
+      if (known.length > term.length) {
+        if (known.startsWith(term) || known.endsWith(term)) add(known, PART);
+      } else if (known.length >= BEGINNING_MIN_LETTERS && known !== term && term.startsWith(known))
+        add(known, PART);
   }
 
   /** The two known words that a compound is made of, if it is: lawnmower. */
@@ -269,11 +299,14 @@ export class AgentIndex {
    * @returns how rare the word is, 0 if nobody has it
    */
   #match(variants: readonly Variant[], own: Float64Array, ofActions: Float64Array): number {
+    let shared = 0;
+    for (const { term } of variants) shared += this.#own.get(term)?.length ?? 0;
+    const commonRarity = this.#rarity(shared);
     let rarity = 0;
     for (const { term, worth } of variants) {
       const postings = this.#own.get(term) ?? [];
       const actions = this.#inActions.get(term) ?? [];
-      const rare = this.#rarity(postings.length);
+      const rare = commonRarity + OWN_RARITY * (this.#rarity(postings.length) - commonRarity);
       const rareAction = Math.log(1 + this.#actionNames.length / (1 + actions.length));
       if (postings.length > 0) rarity = Math.max(rarity, rare * worth);
       else if (actions.length > 0) rarity = Math.max(rarity, rareAction * worth * IN_ACTION);
@@ -282,8 +315,9 @@ export class AgentIndex {
         const value = worth * rare * fieldWorth(posting);
         if (value > at(own, slot)) own[slot] = value;
       }
-      for (const action of actions) {
-        const value = worth * rareAction;
+      for (const posting of actions) {
+        const action = posting >> 1;
+        const value = worth * rareAction * ((posting & IN_NAME_BIT) > 0 ? IN_ACTION_NAME : IN_ACTION);
         if (value > at(ofActions, action)) ofActions[action] = value;
       }
     }
@@ -328,12 +362,13 @@ export class AgentIndex {
     if (slot >= ACTION_TEXTS_MAX) return -1;
     this.#actionOf.set(key, slot);
     this.#actionNames.push(name);
-    const terms = new Set<string>();
-    for (const word of askedWords(`${name} ${description}`)) {
+    const inName = new Set(wordsOf(name).map(stem));
+    const terms = new Set(inName);
+    for (const word of askedWords(description)) {
       if (terms.size >= ACTION_WORDS_MAX) break;
       terms.add(stem(word));
     }
-    for (const term of terms) push(this.#inActions, term, slot);
+    for (const term of terms) push(this.#inActions, term, (slot << 1) | (inName.has(term) ? IN_NAME_BIT : 0));
     return slot;
   }
 
@@ -355,6 +390,19 @@ export class AgentIndex {
     this.#own = own;
     for (const [slot, { id }] of slots.entries()) this.#slotOf.set(id, slot);
   }
+}
+
+/** Tells whether a number of the question chooses among the agents that fit its words, rather than being a value: "dim it to 20". */
+function selects(numbered: Uint8Array, scores: Float64Array, isAllowed: (slot: number) => boolean): boolean {
+  let best = 0;
+  let bestNumbered = 0;
+  for (let slot = 0; slot < scores.length; slot += 1) {
+    const score = at(scores, slot);
+    if (score <= bestNumbered || !isAllowed(slot)) continue;
+    best = Math.max(best, score);
+    if (at(numbered, slot) === 1) bestNumbered = score;
+  }
+  return bestNumbered > 0 && bestNumbered >= SELECTS_FROM * best;
 }
 
 function fieldWorth(posting: number): number {

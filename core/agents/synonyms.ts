@@ -6,13 +6,13 @@ import { stem } from "./words.ts";
 
 /** One group a line. The words of a group stand for each other; a word may be in several groups. */
 const GROUPS = `
-light lamp bulb lighting led licht lampe leuchte lumiere eclairage
+light lamp bulb lighting dark led licht lampe leuchte lumiere eclairage
 warm hot cold cool chilly degrees temperature temp climate thermometer klima temperatur
 heating heater radiator thermostat heat heizung chauffage warm
-humid humidity damp moisture moist feuchte humidite
+humid humidity damp dry moisture moist feuchte humidite
 air co2 stuffy airquality luft
 ventilation ventilator fan extractor lueftung luefter absaugung
-aircon ac conditioning climatisation clim klimaanlage
+aircon ac cooling climatisation clim klimaanlage
 tv television telly fernseher
 vacuum hoover cleaner robot
 shutter blind roller curtain shade rollo volet jalousie
@@ -28,8 +28,8 @@ freezer gefriertruhe frozen
 car vehicle ev auto
 charger wallbox charging charge plugged
 solar pv photovoltaic panels
-electricity power energy consumption watts strom electrique
-meter counter zaehler compteur usage
+electricity power energy watts strom electrique
+meter counter zaehler compteur usage consumption used use
 leak wet flood flooded leck fuite dripping
 smoke fire rauch burning
 alarm burglar intruder
@@ -91,9 +91,22 @@ pressure bar
 sea meer mer
 screen monitor display
 book booking reservation
-badge card
+badge card reader access enter entered came entry
 brightness bright dim
 noise noisy
+boil boiling kettle tea
+water wasser eau
+hot chaud chaude heiss
+far range reach distance
+grid export import mains
+haustuer frontdoor housedoor
+carpark parking park
+hottub whirlpool spa jacuzzi
+plane aircraft adsb flight
+apartment flat appartement appart wohnung whg unit
+motion movement moving move walking walk pir bewegung
+website site homepage web www
+feed food portion fodder
 `;
 
 /** Stem → the stems of the words that mean much the same. */

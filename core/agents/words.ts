@@ -3,6 +3,9 @@
 /** Longer words are cut there: nobody writes them, and hashes would fill the index. */
 const WORD_MAX = 32;
 
+/** One vowel and one consonant after it. */
+const SHORT_BEFORE_E = /^[^aeiou]*[aeiou][^aeiouwxy]$/;
+
 const ORDINALS: Readonly<Record<string, string>> = { first: "1st", second: "2nd", third: "3rd" };
 const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
@@ -11,7 +14,7 @@ const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "sev
  * and would favour the devices that happen to call it that.
  */
 const EMPTY_WORDS = new Set(
-  `a about after again all already also am an and any are as at away back be been before but by can come could did do does doing don
+  `a about after again all already also am an and any are as at away be been before but by can come could did do does doing down don
   for from get give go going got had has have he her here him his how i if in into is isn it its just left let like long
   make many may me mine more most much my near need no not now of off ok on once one or our out over please put read really s
   say set she so some still switch t take tell than thank thanks that the their them then there these they thing this those to
@@ -31,12 +34,26 @@ export function fold(text: string): string {
     .replace(/\p{M}/gu, "");
 }
 
+/** Two words that are one thing, which neither of them is. */
+const JOINED: ReadonlyArray<[RegExp, string]> = [
+  [/\bcar[ -]parks?\b/g, "carpark"],
+  [/\bair[ -]con(?:dition(?:ing|er))?s?\b/g, "aircon"],
+  [/\bhot[ -]tubs?\b/g, "hottub"],
+  [/\bopen[ -]plan\b/g, "openplan"],
+];
+
 /** The words of a text in their order, folded and not stemmed. A word of letters and digits stands whole and in parts: pi4, pi, 4. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   // HQ_ZoneA → HQ_Zone A. An id of capitals alone stays as it is.
   const apart = text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
-  for (const [word] of fold(apart).matchAll(/[\p{L}\p{N}]+/gu)) {
+  const joined = JOINED.reduce((text, [two, one]) => text.replace(two, one), fold(apart));
+  // hi-fi, e-bike: also as one word.
+  for (const [pair] of joined.matchAll(
+    /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu,
+  ))
+    words.push(pair.replace("-", ""));
+  for (const [word] of joined.matchAll(/[\p{L}\p{N}]+/gu)) {
     const short = word.slice(0, WORD_MAX);
     if (/^\d+$/.test(short)) words.push(number(short));
     else if (/\d/.test(short)) {
@@ -49,12 +66,30 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
+/** What a question says about when, how much and where the person is. None of it tells devices apart. */
+const ASIDES = [
+  /\b(?:last|this|next|every|all|at|by|the other) (?:night|morning|evening|afternoon|noon|midnight|week|weekend|month|year|day|moment|time)\b/g,
+  /\b(?:right|just) now\b|\bat (?:home|our house|our place|all)\b/g,
+  /\b\d+(?:[.,:]\d+)? ?(?:%|°|percent|degrees?|minutes?|mins?|hours?|seconds?|o'?clock|am|pm|watts?|kwh?|amps?|amperes?|volts?|ppm|bar|lit(?:er|re)s?|kg|grams?|[ckm]?m)(?!\p{L})/gu,
+  /\b(?:to|at|for|by|until|till|than|around|about|below|above|over|under) -?\d+(?:[.,:]\d+)?(?!\p{L}|\d)/gu,
+];
+
 /** What a question asks for: its words without those that name nothing. */
 export function askedWords(text: string): string[] {
-  return wordsOf(text).filter((word) => !EMPTY_WORDS.has(word));
+  const asked = ASIDES.reduce((left, aside) => left.replace(aside, " "), text.toLowerCase());
+  // A text of asides alone is taken as it is.
+  return namingWords(asked) ?? namingWords(text) ?? [];
 }
 
-/** Light stemming of English: plurals, -ing, -ed and a last e. Both sides are stemmed, so the result need not be a word. */
+function namingWords(text: string): string[] | undefined {
+  const words = wordsOf(text).filter((word) => !EMPTY_WORDS.has(word));
+  return words.length > 0 ? words : undefined;
+}
+
+/**
+ * Light stemming of English: plurals, -ing, -ed and a last e. Both sides are stemmed, so the result need not be a word. A short
+ * word keeps its e, and -ing gives it back: plane is no plan, and closing is close.
+ */
 export function stem(word: string): string {
   if (/\d/.test(word) || word.length < 4) return word;
   let stemmed = word;
@@ -62,9 +97,13 @@ export function stem(word: string): string {
   else if (/(?:s|x|z|ch|sh)es$/.test(stemmed)) stemmed = stemmed.slice(0, -2);
   else if (/[^sui]s$/.test(stemmed)) stemmed = stemmed.slice(0, -1);
   const ending = /^(.*[aeiouy].*[^aeiou]|.*[aeiouy]{2})(?:ing|ed)$/.exec(stemmed)?.[1];
-  if (ending !== undefined && ending.length > 2)
-    stemmed = /([^aeiouls])\1$/.test(ending) ? ending.slice(0, -1) : ending;
-  return stemmed.length > 3 && stemmed.endsWith("e") ? stemmed.slice(0, -1) : stemmed;
+  if (ending !== undefined && ending.length > 2) {
+    if (/([^aeiouls])\1$/.test(ending)) return ending.slice(0, -1);
+    return SHORT_BEFORE_E.test(ending) ? `${ending}e` : ending;
+  }
+  if (!stemmed.endsWith("e") || stemmed.length < 5) return stemmed;
+  const cut = stemmed.slice(0, -1);
+  return SHORT_BEFORE_E.test(cut) ? stemmed : cut;
 }
 
 /** Other ways of writing a number or its rank: second → 2nd, 2; two → 2. */
