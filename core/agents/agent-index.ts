@@ -32,6 +32,13 @@ const PART = 0.5;
 const TYPO = 0.6;
 /** Both in the id and in the line. */
 const IN_BOTH = 0.15;
+const BOTH_WAYS = 0.2;
+/** An action that has the word covers only a part of it: what the device is called says more. */
+const ACTION_COVERS = 0.5;
+/** Of agents that fit equally well so many are shown before others come. */
+const ALIKE_SHOWN = 2;
+const ALIKE = 0.85;
+const SPREAD_MAX = 100;
 /** How far a rare word's synonyms leave it rare. */
 const OWN_RARITY = 0.7;
 /** How much of the score depends on how much of the question is matched. */
@@ -47,6 +54,10 @@ const ADJECTIVE = 0.9;
 const WEAK_WORDS: ReadonlyMap<string, number> = new Map([
   ["home", 0.3],
   ["house", 0.3],
+  ["under", 0.3],
+  ["beside", 0.3],
+  ["behind", 0.3],
+  ["next", 0.3],
 ]);
 const USUAL_WORDS = 8;
 const LENGTH_PENALTY = 0.02;
@@ -105,6 +116,8 @@ type Slot = {
 type Variant = { term: string; worth: number };
 /** A word of the question. */
 type Concept = { variants: Variant[]; weight: number; isNumber: boolean };
+/** What agents (by slot) and actions are worth for a word; rarity 0: nobody has it. */
+type Match = Omit<Concept, "variants"> & { own: Float64Array; ofActions: Float64Array; rarity: number };
 
 export class AgentIndex {
   readonly #slotOf = new Map<string, number>();
@@ -167,56 +180,49 @@ export class AgentIndex {
   /** @returns the agents that fit best; none where no word of the question is anybody's */
   search({ text, area, kind, used, limit = 10 }: AgentQuery): FoundAgent[] {
     const total = this.#slots.length;
-    const scores = new Float64Array(total);
-    const matched = new Float64Array(total);
-    const actionScores = new Float64Array(this.#actionNames.length);
-    let askedFor = 0;
-    const numberScores = new Float64Array(total);
+    const matches = this.#concepts(askedWords(text).slice(0, ASKED_MAX)).map((concept) =>
+      this.#match(concept),
+    );
+    const words = sums(total);
+    const numbers = sums(total);
+    const matched = sums(total);
+    const actionScores = sums(this.#actionNames.length);
     const numbered = new Uint8Array(total);
-    for (const { variants, weight, isNumber } of this.#concepts(askedWords(text).slice(0, ASKED_MAX))) {
-      const own = new Float64Array(total);
-      const ofActions = new Float64Array(this.#actionNames.length);
-      const rarity = weight * this.#match(variants, own, ofActions);
-      if (rarity === 0) continue;
-      askedFor += rarity;
-      if (isNumber) {
-        for (let slot = 0; slot < total; slot += 1) if (at(own, slot) > 0) numbered[slot] = 1;
-      }
+    let askedFor = 0;
+    for (const [n, match] of matches.entries()) {
+      if (match.rarity === 0 || (match.isNumber && isValue(matches, n))) continue;
+      askedFor += match.rarity;
       for (let slot = 0; slot < total; slot += 1) {
         const here = this.#slots[slot];
         if (!here) continue;
-        const words = at(own, slot);
-        let action = 0;
-        for (const one of here.actions) action = Math.max(action, at(ofActions, one));
-        // A device of many actions matches much by chance.
-        action *= FEW_ACTIONS / (FEW_ACTIONS + here.actions.length);
-        const best = Math.max(words * here.brevity, action) + 0.2 * Math.min(words, action);
-        if (best === 0) continue;
-        const sum = isNumber ? numberScores : scores;
-        sum[slot] = at(sum, slot) + best * weight;
-        matched[slot] = at(matched, slot) + Math.min(rarity, words > 0 ? rarity : rarity * 0.5);
+        const own = at(match.own, slot);
+        const action = bestAction(here.actions, match.ofActions);
+        if (own === 0 && action === 0) continue;
+        const best = Math.max(own * here.brevity, action) + BOTH_WAYS * Math.min(own, action);
+        add(match.isNumber ? numbers : words, slot, best * match.weight);
+        add(matched, slot, own > 0 ? match.rarity : match.rarity * ACTION_COVERS);
+        if (match.isNumber && own > 0) numbered[slot] = 1;
       }
-      for (let one = 0; one < ofActions.length; one += 1)
-        actionScores[one] = at(actionScores, one) + at(ofActions, one);
+      for (const [action, score] of match.ofActions.entries()) add(actionScores, action, score);
     }
     const allowed = this.#filter(area, this.#filter(kind, undefined));
     const isAllowed = (slot: number): boolean => !allowed || at(allowed, slot) === 1;
-    const isSelector = selects(numbered, scores, isAllowed);
+    const isSelector = selects(numbered, words, isAllowed);
     const found: FoundAgent[] = [];
     for (let slot = 0; slot < total; slot += 1) {
       const here = this.#slots[slot];
       if (!here || !isAllowed(slot)) continue;
-      let score = at(scores, slot) + (isSelector || at(scores, slot) === 0 ? at(numberScores, slot) : 0);
+      let score = at(words, slot);
+      if (isSelector || score === 0) score += at(numbers, slot);
       if (score === 0) continue;
       score *= 1 - COVERAGE + COVERAGE * (at(matched, slot) / askedFor);
       if (isSelector && at(numbered, slot) === 0) score *= OTHER_NUMBER;
       if (used?.has(here.id)) score *= USED;
       found.push({ id: here.id, score, actions: [] });
     }
-    found.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
-    found.length = Math.min(found.length, limit);
-    for (const agent of found) agent.actions = this.#actionsOf(agent.id, actionScores);
-    return found;
+    const best = spread(found.sort(byScore)).slice(0, limit);
+    for (const agent of best) agent.actions = this.#actionsOf(agent.id, actionScores);
+    return best;
   }
 
   /** Each word of the question with all that may stand for it, also as one word with its neighbour: house door, haustuer. */
@@ -294,34 +300,32 @@ export class AgentIndex {
     return this.#own.has(term) || this.#inActions.has(term);
   }
 
-  /**
-   * Writes what each agent and each action is worth for one word.
-   * @returns how rare the word is, 0 if nobody has it
-   */
-  #match(variants: readonly Variant[], own: Float64Array, ofActions: Float64Array): number {
+  /** What each agent's own words and each action are worth for one word of the question. */
+  #match({ variants, weight, isNumber }: Concept): Match {
+    const own = sums(this.#slots.length);
+    const ofActions = sums(this.#actionNames.length);
     let shared = 0;
     for (const { term } of variants) shared += this.#own.get(term)?.length ?? 0;
-    const commonRarity = this.#rarity(shared);
+    const sharedRarity = this.#rarity(shared);
     let rarity = 0;
     for (const { term, worth } of variants) {
       const postings = this.#own.get(term) ?? [];
       const actions = this.#inActions.get(term) ?? [];
-      const rare = commonRarity + OWN_RARITY * (this.#rarity(postings.length) - commonRarity);
+      const rare = sharedRarity + OWN_RARITY * (this.#rarity(postings.length) - sharedRarity);
       const rareAction = Math.log(1 + this.#actionNames.length / (1 + actions.length));
       if (postings.length > 0) rarity = Math.max(rarity, rare * worth);
       else if (actions.length > 0) rarity = Math.max(rarity, rareAction * worth * IN_ACTION);
       for (const posting of postings) {
         const slot = posting >> FIELD_BITS;
-        const value = worth * rare * fieldWorth(posting);
-        if (value > at(own, slot)) own[slot] = value;
+        own[slot] = Math.max(at(own, slot), worth * rare * fieldWorth(posting));
       }
       for (const posting of actions) {
         const action = posting >> 1;
         const value = worth * rareAction * ((posting & IN_NAME_BIT) > 0 ? IN_ACTION_NAME : IN_ACTION);
-        if (value > at(ofActions, action)) ofActions[action] = value;
+        ofActions[action] = Math.max(at(ofActions, action), value);
       }
     }
-    return rarity;
+    return { own, ofActions, rarity: rarity * weight, weight, isNumber };
   }
 
   #rarity(agents: number): number {
@@ -403,6 +407,48 @@ function selects(numbered: Uint8Array, scores: Float64Array, isAllowed: (slot: n
     if (at(numbered, slot) === 1) bestNumbered = score;
   }
   return bestNumbered > 0 && bestNumbered >= SELECTS_FROM * best;
+}
+
+/** Tells whether the number is what an action is to be given: "HDMI 2", where the word before it is nobody's but an action's. */
+function isValue(matches: readonly Match[], number: number): boolean {
+  const before = matches[number - 1];
+  return (
+    before !== undefined && !before.isNumber && before.rarity > 0 && !before.own.some((worth) => worth > 0)
+  );
+}
+
+function bestAction(actions: readonly number[], scores: Float64Array): number {
+  let best = 0;
+  for (const action of actions) best = Math.max(best, at(scores, action));
+  // A device of many actions matches much by chance.
+  return best * (FEW_ACTIONS / (FEW_ACTIONS + actions.length));
+}
+
+/**
+ * Agents of one score are alike for these words: the lights of an office. After the second of them others get a chance to be seen,
+ * since another one of the same says nothing new.
+ */
+function spread(found: FoundAgent[]): FoundAgent[] {
+  let alike = 0;
+  let last = -1;
+  for (const agent of found.slice(0, SPREAD_MAX)) {
+    alike = Math.abs(agent.score - last) < 1e-9 ? alike + 1 : 0;
+    last = agent.score;
+    if (alike >= ALIKE_SHOWN) agent.score *= ALIKE;
+  }
+  return found.sort(byScore);
+}
+
+function byScore(a: FoundAgent, b: FoundAgent): number {
+  return b.score - a.score || (a.id < b.id ? -1 : 1);
+}
+
+function sums(length: number): Float64Array {
+  return new Float64Array(length);
+}
+
+function add(values: Float64Array, index: number, value: number): void {
+  values[index] = at(values, index) + value;
 }
 
 function fieldWorth(posting: number): number {

@@ -105,6 +105,10 @@ hottub whirlpool spa jacuzzi
 plane aircraft adsb flight
 apartment flat appartement appart wohnung whg unit
 motion movement moving move walking walk pir bewegung
+awning markise sunshade shade
+home house
+pipe water tap faucet plumbing
+print printer document paper page
 website site homepage web www
 feed food portion fodder
 `;

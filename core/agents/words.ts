@@ -68,6 +68,7 @@ export function wordsOf(text: string): string[] {
 
 /** What a question says about when, how much and where the person is. None of it tells devices apart. */
 const ASIDES = [
+  /\b(?:numbers?|no|nr)\b\.?(?= ?\d| (?:one|two|three|four|five|six|seven|eight|nine|ten)\b)/g,
   /\b(?:last|this|next|every|all|at|by|the other) (?:night|morning|evening|afternoon|noon|midnight|week|weekend|month|year|day|moment|time)\b/g,
   /\b(?:right|just) now\b|\bat (?:home|our house|our place|all)\b/g,
   /\b\d+(?:[.,:]\d+)? ?(?:%|°|percent|degrees?|minutes?|mins?|hours?|seconds?|o'?clock|am|pm|watts?|kwh?|amps?|amperes?|volts?|ppm|bar|lit(?:er|re)s?|kg|grams?|[ckm]?m)(?!\p{L})/gu,
