@@ -54,6 +54,7 @@ const ADJECTIVE = 0.9;
 const WEAK_WORDS: ReadonlyMap<string, number> = new Map([
   ["home", 0.3],
   ["house", 0.3],
+  ["where", 0.5],
   ["under", 0.3],
   ["beside", 0.3],
   ["behind", 0.3],

@@ -6,43 +6,67 @@ import { stem } from "./words.ts";
 
 /** One group a line. The words of a group stand for each other; a word may be in several groups. */
 const GROUPS = `
-light lamp bulb lighting dark led licht lampe leuchte lumiere eclairage
-warm hot cold cool chilly degrees temperature temp climate thermometer klima temperatur
-heating heater radiator thermostat heat heizung chauffage warm
+light lamp bulb lighting dark lit shine glow led licht lampe leuchte lumiere eclairage
+warm hot cold cool chilly freezing warmth degrees temperature temp climate thermometer klima temperatur
+heating heater radiator thermostat heat preheat heizung chauffage warm
 humid humidity damp dry moisture moist feuchte humidite
-air co2 stuffy airquality luft
-ventilation ventilator fan extractor lueftung luefter absaugung
+air co2 stuffy ventilate quality luft
+ventilation ventilator fan extractor extraction lueftung luefter absaugung
 aircon ac cooling climatisation clim klimaanlage
 tv television telly fernseher
-vacuum hoover cleaner robot
+watch film movie cinema video channel tv
+vacuum hoover cleaner clean sweep mop robot
 shutter blind roller curtain shade rollo volet jalousie
-lock schloss serrure locked
+awning markise sunshade shade
+lock unlock schloss serrure locked key
 door tuer porte
 window fenster fenetre
+open shut closed close ajar
 laundry washing washer waschmaschine wash
-dryer tumble trockner
+dryer tumble drier trockner
 dishwasher spueler dishes
-sofa couch settee
+oven bake roast grill backofen
+stove cooker hob herd cook
+fireplace chimney flue stove kamin
+boil boiling kettle tea
+coffee espresso cappuccino
 fridge refrigerator kuehlschrank
-freezer gefriertruhe frozen
+freezer gefriertruhe frozen freeze
+sofa couch settee
 car vehicle ev auto
+truck lorry
+fuel petrol diesel
 charger wallbox charging charge plugged
-solar pv photovoltaic panels
+carpark parking park
+battery charge akku batterie
+solar pv photovoltaic panels sun sunshine
 electricity power energy watts strom electrique
+grid export import mains
+outage blackout ups
 meter counter zaehler compteur usage consumption used use
-leak wet flood flooded leck fuite dripping
-smoke fire rauch burning
-alarm burglar intruder
-camera cam cctv picture photo video see look show watch kamera snapshot
-bell doorbell klingel rang ring intercom
-music speaker song radio sound loud playing volume
-printer print printing toner paper
+leak wet flood flooded leck fuite dripping drip burst
+pipe water tap faucet plumbing
+water wasser eau
+hot chaud chaude heiss
+smoke fire rauch burning burn
+gas monoxide fumes exhaust
+alarm burglar intruder arm disarm security
+camera cam cctv picture photo video footage recording see look show watch view kamera snapshot
+bell doorbell klingel rang ring intercom chime
+music speaker song radio sound loud playing play volume listen
+print printing printer document paper page
 disk drive storage space harddisk hdd ssd volumes
 backup sicherung
-internet wifi wlan wireless wi
+internet wifi wlan wireless wi online offline connection
 router gateway firewall
 server host machine computer pc
+pi raspberry rpi
 nas files shares
+website site homepage web www
+email mail smtp
+phone telephone call
+vm vmware virtual hypervisor
+git gitlab repository code
 toilet wc restroom loo lavatory
 bathroom bath bad shower
 cellar basement keller
@@ -51,66 +75,65 @@ downstairs ground eg
 attic loft
 hallway hall corridor flur landing
 study arbeitszimmer
-bedroom sz schlafzimmer chambre
+office buero bureau work company
+bedroom sz schlafzimmer chambre bed
 living lounge wz wohnzimmer salon
 kitchen kueche cuisine
 nursery baby babyzimmer
 kid child children kids
-guest gast gaestezimmer
+parents parent
+guest gast gaestezimmer visitor visitors
 garden yard garten lawn jardin
 lawn grass mower mowing mow
-watering irrigation sprinkler water bewaesserung irrigate
+watering irrigation sprinkler sprinkle water bewaesserung irrigate hose thirsty
+soil ground moisture
 cistern tank zisterne
-pool swimming
+pool swimming swim
+hottub whirlpool spa jacuzzi
 mailbox letterbox post mail letter postman briefkasten
 gate barrier tor
 garage garagentor
+terrace patio terrasse
+balcony balcon
+haustuer frontdoor housedoor
+apartment flat appartement appart wohnung whg unit
+home house
+reception lobby entrance foyer
+canteen cafeteria
+barn cowshed shed
 lift elevator
 generator genset
+motion movement moving move walking walk pir bewegung
 occupied taken free busy occupancy presence available empty anyone anybody someone somebody
+badge card reader access enter entered came entry
 grandma granny grandmother nan oma
 weather rain wind outside outdoor wetter meteo
-level full fill empty
+level full fill empty left remaining enough low
 weight weigh heavy scale balance kg
-stove oven cooker hob herd backofen
-coffee espresso cappuccino
-battery charge akku batterie
 position location where gps tracker
-fault error broken problem
+far range reach distance
+fault error broken problem stopped
+jam jammed stuck blocked
+vibration vibrate shaking shake bearing spindle
+parts pieces made produced
+sterilise steriliser sterile autoclave
 desk table schreibtisch
-terrace patio terrasse
 socket plug outlet
 dog puppy
 cat kitten
+feed food portion fodder eat
 hen chicken huhn poultry
-bee hive colony
+bee hive colony beehive
 cow cattle calf cowshed
 horse stable mare
 forklift stapler
 pressure bar
 sea meer mer
-screen monitor display
+screen monitor display panel
 book booking reservation
-badge card reader access enter entered came entry
 brightness bright dim
 noise noisy
-boil boiling kettle tea
-water wasser eau
-hot chaud chaude heiss
-far range reach distance
-grid export import mains
-haustuer frontdoor housedoor
-carpark parking park
-hottub whirlpool spa jacuzzi
 plane aircraft adsb flight
-apartment flat appartement appart wohnung whg unit
-motion movement moving move walking walk pir bewegung
-awning markise sunshade shade
-home house
-pipe water tap faucet plumbing
-print printer document paper page
-website site homepage web www
-feed food portion fodder
 `;
 
 /** Stem → the stems of the words that mean much the same. */

@@ -18,7 +18,7 @@ const EMPTY_WORDS = new Set(
   for from get give go going got had has have he her here him his how i if in into is isn it its just left let like long
   make many may me mine more most much my near need no not now of off ok on once one or our out over please put read really s
   say set she so some still switch t take tell than thank thanks that the their them then there these they thing this those to
-  today tomorrow tonight too turn up us use very want was we well were what when where which while who whose why will with would yes
+  today tomorrow tonight too turn up us use very want was we well were what when which while who whose why will with would yes
   yesterday yet you your bitte das dem den der des die ein eine einem einen einer im ist mach mal mir und von wie wo zu
   au aux ce dans de du en est et la le les ma mes mon par pour que sur un une`
     .split(/\s+/)
@@ -66,7 +66,7 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** What a question says about when, how much and where the person is. None of it tells devices apart. */
+/** What a question says about when, how much and the person is. None of it tells devices apart. */
 const ASIDES = [
   /\b(?:numbers?|no|nr)\b\.?(?= ?\d| (?:one|two|three|four|five|six|seven|eight|nine|ten)\b)/g,
   /\b(?:last|this|next|every|all|at|by|the other) (?:night|morning|evening|afternoon|noon|midnight|week|weekend|month|year|day|moment|time)\b/g,
