@@ -4,8 +4,10 @@
  * An agent is found by its own words (id, line, and what follows from them: kind and area) and by its actions. Devices of one make
  * advertise the same actions, so each action's text is held once, however many agents have it.
  */
-import { areaOf, type Kind, kindOf } from "./kinds.ts";
+import { closestIds } from "./closest-ids.ts";
+import { areaOf, isAtWork, type Kind, kindOf } from "./kinds.ts";
 import { nearWords } from "./near-words.ts";
+import { Postings } from "./postings.ts";
 import { SYNONYMS } from "./synonyms.ts";
 import { askedWords, numberForms, stem, wordsOf } from "./words.ts";
 
@@ -19,7 +21,7 @@ const ACTION_TEXTS_MAX = 20_000;
 const ASKED_MAX = 32;
 
 /** What a match is worth by where it is found. */
-const IN_ID = 1;
+const IN_ID = 0.85;
 const IN_LINE = 1;
 const IN_DERIVED = 0.6;
 const IN_ACTION = 0.4;
@@ -27,7 +29,6 @@ const IN_ACTION_NAME = 0.6;
 /** What a match is worth by how it was found. */
 const EXACT = 1;
 const SYNONYM = 0.7;
-const JOINED = 1;
 const PART = 0.5;
 const TYPO = 0.6;
 /** Both in the id and in the line. */
@@ -37,7 +38,7 @@ const BOTH_WAYS = 0.2;
 const ACTION_COVERS = 0.5;
 /** Of agents that fit equally well so many are shown before others come. */
 const ALIKE_SHOWN = 2;
-const ALIKE = 0.85;
+const ALIKE = 0.8;
 const SPREAD_MAX = 100;
 /** How far a rare word's synonyms leave it rare. */
 const OWN_RARITY = 0.7;
@@ -50,6 +51,9 @@ const OTHER_NUMBER = 0.5;
 /** The number counts where an agent with it fits at least so well as the best one without. */
 const SELECTS_FROM = 0.4;
 const ADJECTIVE = 0.9;
+/** Who has an office or a farm too says "at home" for that reason. */
+const SAYS_HOME = /\b(?:home|house|zu ?hause|maison)\b/i;
+const NOT_AT_HOME = 0.7;
 /** They mostly say where the person lives, and stand in many names for other reasons: Home Connect, home office. */
 const WEAK_WORDS: ReadonlyMap<string, number> = new Map([
   ["home", 0.3],
@@ -64,17 +68,16 @@ const USUAL_WORDS = 8;
 const LENGTH_PENALTY = 0.02;
 const PART_MIN_LETTERS = 4;
 const BEGINNING_MIN_LETTERS = 5;
-/** Slots of agents that are gone are kept until there are that many more than agents. */
-const SPARE_SLOTS = 64;
 
 /** Fields of a posting, as bits. */
 const ID = 1;
 const LINE = 2;
 const DERIVED = 4;
 const FIELD_BITS = 3;
-const FIELDS = (1 << FIELD_BITS) - 1;
 /** Of a posting of an action: the word stands in its name. */
 const IN_NAME_BIT = 1;
+const NAME_BITS = 1;
+const NO_SLOT = -1;
 
 export type IndexedAgent = {
   id: string;
@@ -109,10 +112,14 @@ type Slot = {
   id: string;
   kind: Kind;
   area: string | undefined;
+  terms: readonly string[];
   actions: readonly number[];
+  atWork: boolean;
   /** Weight by the number of its own words: a word says more among few. */
   brevity: number;
 };
+/** The text of an action, with the number of agents that have it. */
+type Action = { key: string; name: string; terms: readonly string[]; users: number };
 /** A word to look up, and what finding it is worth. */
 type Variant = { term: string; worth: number };
 /** A word of the question. */
@@ -122,13 +129,13 @@ type Match = Omit<Concept, "variants"> & { own: Float64Array; ofActions: Float64
 
 export class AgentIndex {
   readonly #slotOf = new Map<string, number>();
-  #slots: Array<Slot | undefined> = [];
-  /** Stem → slot × 2^FIELD_BITS + fields. */
-  #own = new Map<string, number[]>();
+  readonly #slots: Array<Slot | undefined> = [];
+  readonly #freeSlots: number[] = [];
+  readonly #own = new Postings(FIELD_BITS);
   readonly #actionOf = new Map<string, number>();
-  readonly #actionNames: string[] = [];
-  /** Stem → action × 2 + whether it stands in the name. */
-  readonly #inActions = new Map<string, number[]>();
+  readonly #actions: Array<Action | undefined> = [];
+  readonly #freeActions: number[] = [];
+  readonly #inActions = new Postings(NAME_BITS);
 
   get size(): number {
     return this.#slotOf.size;
@@ -137,33 +144,46 @@ export class AgentIndex {
   /** Adds an agent, or replaces what it said before. */
   set(agent: IndexedAgent): void {
     this.delete(agent.id);
-    const slot = this.#slots.length;
+    const slot = this.#freeSlots.pop() ?? this.#slots.length;
     const kind = kindOf(agent);
     const area = areaOf(agent);
     const fields = new Map<string, number>();
-    const add = (text: string, field: number): void => {
+    const addWords = (text: string, field: number): void => {
       for (const word of wordsOf(text)) {
         const term = stem(word);
         const known = fields.get(term);
         if (known !== undefined || fields.size < OWN_WORDS_MAX) fields.set(term, (known ?? 0) | field);
       }
     };
-    add(agent.id, ID);
-    add(agent.line, LINE);
+    addWords(agent.id, ID);
+    addWords(agent.line, LINE);
     const length = fields.size;
-    add(`${kind} ${area ?? ""} ${agent.type ?? ""}`, DERIVED);
-    for (const [term, bits] of fields) push(this.#own, term, (slot << FIELD_BITS) | bits);
-    const actions = agent.actions.map((action) => this.#actionSlot(action)).filter((at) => at >= 0);
-    this.#slots.push({ id: agent.id, kind, area, actions, brevity: brevity(length) });
+    addWords(`${kind} ${area ?? ""} ${agent.type ?? ""}`, DERIVED);
+    for (const [term, bits] of fields) this.#own.add(term, slot, bits);
+    const actions = new Set(agent.actions.map((action) => this.#actionSlot(action)));
+    actions.delete(NO_SLOT);
+    for (const action of actions) this.#changeUsers(action, 1);
+    this.#slots[slot] = {
+      id: agent.id,
+      kind,
+      area,
+      terms: [...fields.keys()],
+      actions: [...actions],
+      atWork: isAtWork(agent),
+      brevity: brevity(length),
+    };
     this.#slotOf.set(agent.id, slot);
   }
 
   delete(id: string): void {
     const slot = this.#slotOf.get(id);
-    if (slot === undefined) return;
+    const gone = slot === undefined ? undefined : this.#slots[slot];
+    if (slot === undefined || !gone) return;
+    for (const term of gone.terms) this.#own.remove(term, slot);
+    for (const action of gone.actions) this.#changeUsers(action, -1);
     this.#slotOf.delete(id);
     this.#slots[slot] = undefined;
-    if (this.#slots.length > 2 * this.#slotOf.size + SPARE_SLOTS) this.#compact();
+    this.#freeSlots.push(slot);
   }
 
   /** How many agents there are of each kind and in each area, the most first. */
@@ -187,7 +207,7 @@ export class AgentIndex {
     const words = sums(total);
     const numbers = sums(total);
     const matched = sums(total);
-    const actionScores = sums(this.#actionNames.length);
+    const actionScores = sums(this.#actions.length);
     const numbered = new Uint8Array(total);
     let askedFor = 0;
     for (const [n, match] of matches.entries()) {
@@ -209,6 +229,7 @@ export class AgentIndex {
     const allowed = this.#filter(area, this.#filter(kind, undefined));
     const isAllowed = (slot: number): boolean => !allowed || at(allowed, slot) === 1;
     const isSelector = selects(numbered, words, isAllowed);
+    const asksHome = SAYS_HOME.test(text);
     const found: FoundAgent[] = [];
     for (let slot = 0; slot < total; slot += 1) {
       const here = this.#slots[slot];
@@ -218,12 +239,24 @@ export class AgentIndex {
       if (score === 0) continue;
       score *= 1 - COVERAGE + COVERAGE * (at(matched, slot) / askedFor);
       if (isSelector && at(numbered, slot) === 0) score *= OTHER_NUMBER;
+      if (asksHome && here.atWork) score *= NOT_AT_HOME;
       if (used?.has(here.id)) score *= USED;
       found.push({ id: here.id, score, actions: [] });
     }
     const best = spread(found.sort(byScore)).slice(0, limit);
     for (const agent of best) agent.actions = this.#actionsOf(agent.id, actionScores);
     return best;
+  }
+
+  /**
+   * Ids that may be meant by an unknown one: those written almost alike, then those whose words it has (living-room-lamp).
+   * @returns at most `count`
+   */
+  closestIds(id: string, count = 3): string[] {
+    const near = closestIds(id, this.#slotOf.keys(), count);
+    if (near.length === count) return near;
+    const meant = this.search({ text: id, limit: count }).map((agent) => agent.id);
+    return [...new Set([...near, ...meant])].slice(0, count);
   }
 
   /** Each word of the question with all that may stand for it, also as one word with its neighbour: house door, haustuer. */
@@ -274,11 +307,15 @@ export class AgentIndex {
   /** Words that the term begins or ends (garage in garagentor, schloss in haustuerschloss), and what it begins with itself. */
   #addParts(term: string, add: (variant: string, worth: number) => void): void {
     if (term.length < PART_MIN_LETTERS || /^\d/.test(term)) return;
-    for (const known of this.#own.keys())
+    for (const known of this.#own.terms())
       if (known.length > term.length) {
         if (known.startsWith(term) || known.endsWith(term)) add(known, PART);
-      } else if (known.length >= BEGINNING_MIN_LETTERS && known !== term && term.startsWith(known))
-        add(known, PART);
+      } else if (known !== term) {
+        const isBeginning = known.length >= BEGINNING_MIN_LETTERS && term.startsWith(known);
+        // goldfish
+        const isHead = known.length >= PART_MIN_LETTERS && term.endsWith(known);
+        if (isBeginning || isHead) add(known, PART);
+      }
   }
 
   /** The two known words that a compound is made of, if it is: lawnmower. */
@@ -292,8 +329,8 @@ export class AgentIndex {
   }
 
   *#vocabulary(): Iterable<string> {
-    yield* this.#own.keys();
-    for (const term of this.#inActions.keys()) if (!this.#own.has(term)) yield term;
+    yield* this.#own.terms();
+    for (const term of this.#inActions.terms()) if (!this.#own.has(term)) yield term;
     for (const term of SYNONYMS.keys()) if (!this.#own.has(term) && !this.#inActions.has(term)) yield term;
   }
 
@@ -304,16 +341,16 @@ export class AgentIndex {
   /** What each agent's own words and each action are worth for one word of the question. */
   #match({ variants, weight, isNumber }: Concept): Match {
     const own = sums(this.#slots.length);
-    const ofActions = sums(this.#actionNames.length);
+    const ofActions = sums(this.#actions.length);
     let shared = 0;
-    for (const { term } of variants) shared += this.#own.get(term)?.length ?? 0;
+    for (const { term } of variants) shared += this.#own.get(term).length;
     const sharedRarity = this.#rarity(shared);
     let rarity = 0;
     for (const { term, worth } of variants) {
-      const postings = this.#own.get(term) ?? [];
-      const actions = this.#inActions.get(term) ?? [];
+      const postings = this.#own.get(term);
+      const actions = this.#inActions.get(term);
       const rare = sharedRarity + OWN_RARITY * (this.#rarity(postings.length) - sharedRarity);
-      const rareAction = Math.log(1 + this.#actionNames.length / (1 + actions.length));
+      const rareAction = Math.log(1 + this.#actionOf.size / (1 + actions.length));
       if (postings.length > 0) rarity = Math.max(rarity, rare * worth);
       else if (actions.length > 0) rarity = Math.max(rarity, rareAction * worth * IN_ACTION);
       for (const posting of postings) {
@@ -321,7 +358,7 @@ export class AgentIndex {
         own[slot] = Math.max(at(own, slot), worth * rare * fieldWorth(posting));
       }
       for (const posting of actions) {
-        const action = posting >> 1;
+        const action = posting >> NAME_BITS;
         const value = worth * rareAction * ((posting & IN_NAME_BIT) > 0 ? IN_ACTION_NAME : IN_ACTION);
         ofActions[action] = Math.max(at(ofActions, action), value);
       }
@@ -341,7 +378,7 @@ export class AgentIndex {
     for (const word of words) {
       const here = new Uint8Array(this.#slots.length);
       for (const { term } of this.#variants(word))
-        for (const posting of this.#own.get(term) ?? []) {
+        for (const posting of this.#own.get(term)) {
           const slot = posting >> FIELD_BITS;
           if (this.#slots[slot] && (!left || at(left, slot) === 1)) here[slot] = 1;
         }
@@ -355,45 +392,37 @@ export class AgentIndex {
     return actions
       .filter((one) => at(scores, one) > 0)
       .sort((a, b) => at(scores, b) - at(scores, a))
-      .map((one) => this.#actionNames[one] ?? "");
+      .map((one) => this.#actions[one]?.name ?? "");
   }
 
-  /** @returns -1 where there are too many already */
+  /** @returns NO_SLOT where there are too many already */
   #actionSlot({ name, description }: { name: string; description: string }): number {
     const key = `${name}\n${description}`;
     const known = this.#actionOf.get(key);
     if (known !== undefined) return known;
-    const slot = this.#actionNames.length;
-    if (slot >= ACTION_TEXTS_MAX) return -1;
-    this.#actionOf.set(key, slot);
-    this.#actionNames.push(name);
+    if (this.#actionOf.size >= ACTION_TEXTS_MAX) return NO_SLOT;
+    const slot = this.#freeActions.pop() ?? this.#actions.length;
     const inName = new Set(wordsOf(name).map(stem));
     const terms = new Set(inName);
     for (const word of askedWords(description)) {
       if (terms.size >= ACTION_WORDS_MAX) break;
       terms.add(stem(word));
     }
-    for (const term of terms) push(this.#inActions, term, (slot << 1) | (inName.has(term) ? IN_NAME_BIT : 0));
+    for (const term of terms) this.#inActions.add(term, slot, inName.has(term) ? IN_NAME_BIT : 0);
+    this.#actions[slot] = { key, name, terms: [...terms], users: 0 };
+    this.#actionOf.set(key, slot);
     return slot;
   }
 
-  /** Drops what belongs to agents that are gone. */
-  #compact(): void {
-    const moved: number[] = [];
-    const slots: Slot[] = [];
-    for (const slot of this.#slots) {
-      moved.push(slot ? slots.length : -1);
-      if (slot) slots.push(slot);
-    }
-    const own = new Map<string, number[]>();
-    for (const [term, postings] of this.#own)
-      for (const posting of postings) {
-        const slot = moved[posting >> FIELD_BITS] ?? -1;
-        if (slot >= 0) push(own, term, (slot << FIELD_BITS) | (posting & FIELDS));
-      }
-    this.#slots = slots;
-    this.#own = own;
-    for (const [slot, { id }] of slots.entries()) this.#slotOf.set(id, slot);
+  #changeUsers(slot: number, by: 1 | -1): void {
+    const action = this.#actions[slot];
+    if (!action) return;
+    action.users += by;
+    if (action.users > 0) return;
+    for (const term of action.terms) this.#inActions.remove(term, slot);
+    this.#actionOf.delete(action.key);
+    this.#actions[slot] = undefined;
+    this.#freeActions.push(slot);
   }
 }
 
@@ -465,12 +494,6 @@ function brevity(words: number): number {
 
 function byCount<Key extends string>(counts: ReadonlyMap<Key, number>): Array<[Key, number]> {
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-}
-
-function push(postings: Map<string, number[]>, term: string, value: number): void {
-  const list = postings.get(term);
-  if (list) list.push(value);
-  else postings.set(term, [value]);
 }
 
 function at(values: Float64Array | Uint8Array, index: number): number {

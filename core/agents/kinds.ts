@@ -102,6 +102,9 @@ const AREA_OF = new Map<string, string>(
   ),
 );
 
+const AT_WORK =
+  /\b(?:office(?! chair)|hq|factory|warehouse|company|lab(?:oratory)?|farm|meeting room|hall \d|shop floor|ward|classroom|hotel)\b(?<!home office)/i;
+
 type Described = { id: string; line: string; actions: ReadonlyArray<{ name: string }> };
 
 /** @returns "other" where nothing tells */
@@ -121,6 +124,11 @@ export function areaOf({ id, line }: Pick<Described, "id" | "line">): string | u
   );
   if (numbered) return `${numbered[1]?.toLowerCase()} ${numbered[2]}`;
   return firstOf(line, AREA_OF) ?? firstOf(id, AREA_OF);
+}
+
+/** Tells whether the agent is somewhere where people work, by its own words. */
+export function isAtWork({ id, line }: Pick<Described, "id" | "line">): boolean {
+  return AT_WORK.test(`${id} ${line}`);
 }
 
 function firstOf<Value>(text: string, known: ReadonlyMap<string, Value>): Value | undefined {

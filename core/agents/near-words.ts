@@ -6,8 +6,12 @@ const TYPO_MIN_LETTERS = 4;
 /** From this length two slips are forgiven. */
 const TWO_SLIPS_FROM = 8;
 
-/** A bit for each letter that a word has: words far apart differ in many, which is found without comparing them. */
-export function letterBits(word: string): number {
+/** @returns how many letters and digits only one of the two has. A slip changes two at most, so words far apart need no comparison. */
+export function lettersApart(a: string, b: string): number {
+  return ones(letterBits(a) ^ letterBits(b));
+}
+
+function letterBits(word: string): number {
   let bits = 0;
   for (let at = 0; at < word.length; at += 1) bits |= 1 << (word.charCodeAt(at) & 31);
   return bits;
@@ -17,12 +21,10 @@ export function letterBits(word: string): number {
 export function nearWords(word: string, vocabulary: Iterable<string>): string[] {
   if (word.length < TYPO_MIN_LETTERS || /\d/.test(word)) return [];
   let allowed = word.length < TWO_SLIPS_FROM ? 1 : 2;
-  const bits = letterBits(word);
   let found: string[] = [];
   for (const known of vocabulary) {
     if (Math.abs(known.length - word.length) > allowed || known.length < TYPO_MIN_LETTERS - 1) continue;
-    // A slip changes two letters at most.
-    if (ones(bits ^ letterBits(known)) > 2 * allowed) continue;
+    if (lettersApart(word, known) > 2 * allowed) continue;
     const distance = slips(word, known, allowed);
     if (distance > allowed) continue;
     if (distance < allowed) found = [];

@@ -23,7 +23,7 @@ door tuer porte
 window fenster fenetre
 open shut closed close ajar
 laundry washing washer waschmaschine wash
-dryer tumble drier trockner
+dryer tumble drier dry trockner
 dishwasher spueler dishes
 oven bake roast grill backofen
 stove cooker hob herd cook
@@ -90,7 +90,7 @@ soil ground moisture
 cistern tank zisterne
 pool swimming swim
 hottub whirlpool spa jacuzzi
-mailbox letterbox post mail letter postman briefkasten
+mailbox letterbox postbox post mail letter postman briefkasten
 gate barrier tor
 garage garagentor
 terrace patio terrasse
@@ -107,7 +107,7 @@ motion movement moving move walking walk pir bewegung
 occupied taken free busy occupancy presence available empty anyone anybody someone somebody
 badge card reader access enter entered came entry
 grandma granny grandmother nan oma
-weather rain wind outside outdoor wetter meteo
+weather rain wind gust storm outside outdoor wetter meteo
 level full fill empty left remaining enough low
 weight weigh heavy scale balance kg
 position location where gps tracker

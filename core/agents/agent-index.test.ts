@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { AgentIndex, type IndexedAgent } from "./agent-index.ts";
+import { FIXTURE_AGENTS } from "./testkit/agents.ts";
+import { HELD_BACK_QUESTIONS } from "./testkit/held-back-questions.ts";
+import type { FixtureQuestion } from "./testkit/question.ts";
+import { MORE_TUNING_QUESTIONS, TUNING_QUESTIONS } from "./testkit/tuning-questions.ts";
+
+const light = (id: string, line: string): IndexedAgent => ({
+  id,
+  line,
+  actions: [{ name: "turn_on", description: "Turn the light on" }],
+});
+
+function indexOf(agents: readonly IndexedAgent[]): AgentIndex {
+  const index = new AgentIndex();
+  for (const agent of agents) index.set(agent);
+  return index;
+}
+
+const home = indexOf(FIXTURE_AGENTS);
+const ids = (index: AgentIndex, text: string): string[] => index.search({ text }).map(({ id }) => id);
+
+/** Of how many questions a right agent is among the first three. */
+function answered(questions: readonly FixtureQuestion[]): number {
+  const isRight = ([text, right]: FixtureQuestion) =>
+    home.search({ text, limit: 3 }).some(({ id }) => right.includes(id));
+  return questions.filter(isRight).length;
+}
+
+test("the right agent of 1,000 is among the first three for 95 of 100 questions that the ranking was tuned on", () => {
+  expect(answered(TUNING_QUESTIONS)).toBeGreaterThanOrEqual(95);
+  expect(answered(MORE_TUNING_QUESTIONS) / MORE_TUNING_QUESTIONS.length).toBeGreaterThanOrEqual(0.95);
+});
+
+test("… and for as many that it was not tuned on", () => {
+  expect(answered(HELD_BACK_QUESTIONS)).toBeGreaterThanOrEqual(95);
+});
+
+test.each([
+  ["a slip of the pen", "temprature of the aquarium", "aquarium"],
+  ["two words for one", "dish washer at home", "bosch-spueler"],
+  ["one word for two", "livingroom ceiling light", "wz-lampe-3"],
+  ["a compound of the id", "house door lock", "haustuer-schloss"],
+  ["a number", "lathe 2", "index-02"],
+  ["a rank", "the second lathe", "index-02"],
+  ["a comparative", "make the guest room warmer", "gaestezimmer-heizung"],
+  ["an id", "shelly_plug_17", "shelly_plug_17"],
+])("finds by %s", (_, text, id) => {
+  expect(ids(home, text).slice(0, 3)).toContain(id);
+});
+
+test("a value is no number of a device", () => {
+  expect(ids(home, "dim the floor lamp by the armchair to 2 percent")[0]).toBe("wz-lampe-1");
+});
+
+test("area and kind narrow the answer, and are left out where nobody fits", () => {
+  const inOslo = home.search({ text: "light", area: "Oslo" });
+  expect(inOslo.map(({ id }) => id)).toEqual(expect.arrayContaining(["hq-1-oslo-light"]));
+  expect(inOslo.every(({ id }) => id.includes("oslo"))).toBe(true);
+  expect(home.search({ text: "kitchen", kind: "camera" }).every(({ id }) => /cam/.test(id))).toBe(true);
+  expect(home.search({ text: "kitchen light", area: "Atlantis" })).toEqual(
+    home.search({ text: "kitchen light" }),
+  );
+});
+
+test("of agents that fit alike, one that this conversation used comes first", () => {
+  const used = new Set(["HQ_F2_ZoneC_Light_03"]);
+  expect(home.search({ text: "light in zone C on the 2nd floor", used })[0]?.id).toBe("HQ_F2_ZoneC_Light_03");
+});
+
+test("the actions that the words fit come with the agent, best first", () => {
+  const [found] = home.search({ text: "how full is the sd card of pi4-garage" });
+  expect(found?.id).toBe("pi4-garage");
+  expect(found?.actions[0]).toBe("disk");
+});
+
+test("no word of the question is anybody's: nothing is found", () => {
+  expect(home.search({ text: "" })).toEqual([]);
+  expect(home.search({ text: "is it the one?" })).toEqual([]);
+  expect(home.search({ text: "xqzzyw" })).toEqual([]);
+});
+
+test("an unknown id gets the nearest, by its letters or by its words", () => {
+  expect(home.closestIds("wz_lampe_2")[0]).toBe("wz-lampe-2");
+  expect(home.closestIds("front-door-lock")).toContain("haustuer-schloss");
+  expect(home.closestIds("xqzzyw")).toEqual([]);
+});
+
+test("counts by kind and area, the most first", () => {
+  const { kinds, areas } = home.counts();
+  const sum = (counts: Array<[string, number]>) => counts.reduce((total, [, count]) => total + count, 0);
+  expect(sum(kinds)).toBe(FIXTURE_AGENTS.length);
+  expect(sum(areas)).toBeLessThanOrEqual(FIXTURE_AGENTS.length);
+  expect(kinds.map(([, count]) => count)).toEqual(kinds.map(([, count]) => count).sort((a, b) => b - a));
+});
+
+test("an agent that says something else is found by that alone", () => {
+  const index = indexOf([light("a", "lamp on the porch"), light("b", "lamp in the attic")]);
+  index.set(light("a", "lamp in the cellar"));
+  expect(ids(index, "porch")).toEqual([]);
+  expect(ids(index, "cellar")).toEqual(["a"]);
+});
+
+test("property: however agents came and went, the answers are those of an index made at once", () => {
+  const step = fc.record({
+    id: fc.nat(15),
+    line: fc.constantFrom("attic lamp", "porch lamp", "cellar lamp 2"),
+    gone: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+      const index = new AgentIndex();
+      const left = new Map<string, IndexedAgent>();
+      for (const { id, line, gone } of steps) {
+        const agent = light(`lamp-${id}`, line);
+        if (gone) {
+          index.delete(agent.id);
+          left.delete(agent.id);
+        } else {
+          index.set(agent);
+          left.set(agent.id, agent);
+        }
+      }
+      expect(index.size).toBe(left.size);
+      const fresh = indexOf([...left.values()]);
+      for (const text of ["attic", "porch lamp", "cellar 2"])
+        expect(index.search({ text })).toEqual(fresh.search({ text }));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("property: any text is answered with agents that are there", () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 2_000 }), (text) => {
+      for (const { id } of home.search({ text }))
+        expect(FIXTURE_AGENTS.some((agent) => agent.id === id)).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { askedWords, numberForms, stem, wordsOf } from "./words.ts";
+
+test.each<[string, string[]]>([
+  ["wz-lampe-2", ["wz", "lampe", "2"]],
+  ["shelly_plug_03", ["shelly", "plug", "3"]],
+  ["pi4-garage", ["pi4", "pi", "4", "garage"]],
+  ["HQ_F2_ZoneA_Light_02", ["hq", "f2", "zone", "a", "light", "2"]],
+  ["desk-1b3", ["desk", "1b3"]],
+  ["Küche, Straße, Détecteur", ["kueche", "strasse", "detecteur"]],
+  ["the car park", ["the", "carpark"]],
+  ["old hi-fi", ["hifi", "old", "hi", "fi"]],
+  ["", []],
+])("words of %s", (text, words) => {
+  expect(wordsOf(text)).toEqual(words);
+});
+
+test.each([
+  ["charging", "charge"],
+  ["closing", "close"],
+  ["lamps", "lamp"],
+  ["batteries", "battery"],
+  ["dishes", "dish"],
+  ["running", "run"],
+  ["printed", "print"],
+])("%s and %s have one stem", (one, other) => {
+  expect(stem(one)).toBe(stem(other));
+});
+
+test.each([
+  ["plane", "plan"],
+  ["bus", "bu"],
+  ["lens", "len5"],
+])("%s and %s have different stems", (one, other) => {
+  expect(stem(one)).not.toBe(stem(other));
+});
+
+test.each<[string, string[]]>([
+  ["Is it too warm in the kitchen?", ["warm", "kitchen"]],
+  ["dim the lamp to 20 percent", ["dim", "lamp"]],
+  ["did the backup run last night", ["backup", "run"]],
+  ["lathe number 2", ["lathe", "2"]],
+  ["how is it", []],
+])("%s asks for %j", (text, words) => {
+  expect(askedWords(text)).toEqual(words);
+});
+
+test("a rank stands for its number", () => {
+  expect(numberForms("second")).toEqual(["2nd", "2"]);
+  expect(numberForms("three")).toEqual(["3"]);
+  expect(numberForms("lamp")).toEqual([]);
+});
