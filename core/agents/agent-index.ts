@@ -17,11 +17,12 @@ const OWN_WORDS_MAX = 96;
 const ACTION_WORDS_MAX = 48;
 /** Different texts of actions. A home has some hundreds; beyond, an agent is found by its id and line alone. */
 const ACTION_TEXTS_MAX = 20_000;
-/** Words of one question that count. */
+/** Characters and words of one question that count. */
+const ASKED_CHARS_MAX = 1_000;
 const ASKED_MAX = 32;
 
 /** What a match is worth by where it is found. */
-const IN_ID = 0.85;
+const IN_ID = 0.8;
 const IN_LINE = 1;
 const IN_DERIVED = 0.6;
 const IN_ACTION = 0.4;
@@ -29,7 +30,7 @@ const IN_ACTION_NAME = 0.6;
 /** What a match is worth by how it was found. */
 const EXACT = 1;
 const SYNONYM = 0.7;
-const PART = 0.5;
+const PART = 0.45;
 const TYPO = 0.6;
 /** Both in the id and in the line. */
 const IN_BOTH = 0.15;
@@ -38,7 +39,7 @@ const BOTH_WAYS = 0.2;
 const ACTION_COVERS = 0.5;
 /** Of agents that fit equally well so many are shown before others come. */
 const ALIKE_SHOWN = 2;
-const ALIKE = 0.8;
+const ALIKE = 0.75;
 const SPREAD_MAX = 100;
 /** How far a rare word's synonyms leave it rare. */
 const OWN_RARITY = 0.7;
@@ -201,8 +202,8 @@ export class AgentIndex {
   /** @returns the agents that fit best; none where no word of the question is anybody's */
   search({ text, area, kind, used, limit = 10 }: AgentQuery): FoundAgent[] {
     const total = this.#slots.length;
-    const matches = this.#concepts(askedWords(text).slice(0, ASKED_MAX)).map((concept) =>
-      this.#match(concept),
+    const matches = this.#concepts(askedWords(text.slice(0, ASKED_CHARS_MAX)).slice(0, ASKED_MAX)).map(
+      (concept) => this.#match(concept),
     );
     const words = sums(total);
     const numbers = sums(total);
@@ -372,7 +373,7 @@ export class AgentIndex {
 
   /** Agents whose own words have every word; undefined (all) where nobody does. */
   #filter(text: string | undefined, within: Uint8Array | undefined): Uint8Array | undefined {
-    const words = askedWords(text ?? "");
+    const words = askedWords(text?.slice(0, ASKED_CHARS_MAX) ?? "").slice(0, ASKED_MAX);
     if (words.length === 0) return within;
     let left: Uint8Array | undefined = within;
     for (const word of words) {

@@ -20,7 +20,7 @@ const KIND_WORDS = {
   doorbell: "doorbell intercom klingel chime",
   door: "door gate barrier flap tor garagentor porte",
   contact: "contact mailbox window fenster emergency",
-  motion: "motion pir presence occupancy radar bewegung",
+  presence: "motion pir presence occupancy radar taken parking bewegung",
   leak: "leak leck fuite flood",
   "smoke and gas": "smoke rauch rauchmelder gas monoxide co detector",
   alarm: "alarm siren burglar horn sirene",
@@ -119,9 +119,8 @@ export function kindOf({ id, line, actions }: Described): Kind {
 
 /** @returns undefined where nothing tells. "hall 2", "flat 4" and the like keep their number. */
 export function areaOf({ id, line }: Pick<Described, "id" | "line">): string | undefined {
-  const numbered = /\b(hall|flat|floor|room|zone|building|pasture|greenhouse|dock) ?#?(\d{1,3})\b/i.exec(
-    line,
-  );
+  if (/\bhome office\b/i.test(line)) return "home office";
+  const numbered = /\b(hall|flat|floor|room|building|pasture|greenhouse) ?#?(\d{1,3})\b/i.exec(line);
   if (numbered) return `${numbered[1]?.toLowerCase()} ${numbered[2]}`;
   return firstOf(line, AREA_OF) ?? firstOf(id, AREA_OF);
 }

@@ -24,7 +24,7 @@ window fenster fenetre
 open shut closed close ajar
 laundry washing washer waschmaschine wash
 dryer tumble drier dry trockner
-dishwasher spueler dishes
+dishwasher spueler dishes plates
 oven bake roast grill backofen
 stove cooker hob herd cook
 fireplace chimney flue stove kamin
@@ -96,6 +96,7 @@ garage garagentor
 terrace patio terrasse
 balcony balcon
 haustuer frontdoor housedoor
+van camper motorhome caravan
 apartment flat appartement appart wohnung whg unit
 home house
 reception lobby entrance foyer
@@ -109,7 +110,7 @@ badge card reader access enter entered came entry
 grandma granny grandmother nan oma
 weather rain wind gust storm outside outdoor wetter meteo
 level full fill empty left remaining enough low
-weight weigh heavy scale balance kg
+weight weigh heavy fat scale balance kg
 position location where gps tracker
 far range reach distance
 fault error broken problem stopped
