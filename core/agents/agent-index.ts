@@ -41,6 +41,9 @@ const ACTION_COVERS = 0.5;
 const ALIKE_SHOWN = 2;
 const ALIKE = 0.75;
 const SPREAD_MAX = 100;
+const SAID_AGAIN = 0.4;
+/** A word that fewer agents have is hardly rarer: what is rarest is often said by chance. */
+const RARE_FROM = 4;
 /** How far a rare word's synonyms leave it rare. */
 const OWN_RARITY = 0.7;
 /** How much of the score depends on how much of the question is matched. */
@@ -274,7 +277,7 @@ export class AgentIndex {
       concepts[n]?.variants.push(...variants);
       concepts[n + 1]?.variants.push(...variants);
     }
-    return concepts;
+    return merged(words, concepts);
   }
 
   #variants(word: string): Variant[] {
@@ -343,11 +346,13 @@ export class AgentIndex {
   #match({ variants, weight, isNumber }: Concept): Match {
     const own = sums(this.#slots.length);
     const ofActions = sums(this.#actions.length);
+    const worths = new Map<string, number>();
+    for (const { term, worth } of variants) worths.set(term, Math.max(worth, worths.get(term) ?? 0));
     let shared = 0;
-    for (const { term } of variants) shared += this.#own.get(term).length;
+    for (const term of worths.keys()) shared += this.#own.get(term).length;
     const sharedRarity = this.#rarity(shared);
     let rarity = 0;
-    for (const { term, worth } of variants) {
+    for (const [term, worth] of worths) {
       const postings = this.#own.get(term);
       const actions = this.#inActions.get(term);
       const rare = sharedRarity + OWN_RARITY * (this.#rarity(postings.length) - sharedRarity);
@@ -368,7 +373,7 @@ export class AgentIndex {
   }
 
   #rarity(agents: number): number {
-    return Math.log(1 + this.#slotOf.size / (1 + agents));
+    return Math.log(1 + this.#slotOf.size / (RARE_FROM + agents));
   }
 
   /** Agents whose own words have every word; undefined (all) where nobody does. */
@@ -438,6 +443,24 @@ function selects(numbered: Uint8Array, scores: Float64Array, isAllowed: (slot: n
     if (at(numbered, slot) === 1) bestNumbered = score;
   }
   return bestNumbered > 0 && bestNumbered >= SELECTS_FROM * best;
+}
+
+/** Words of one meaning are one: "I am cold, warm it up" asks for the temperature once. */
+function merged(words: readonly string[], concepts: readonly Concept[]): Concept[] {
+  const left: Array<{ term: string; concept: Concept }> = [];
+  const again: Concept[] = [];
+  for (const [n, concept] of concepts.entries()) {
+    const term = stem(words[n] ?? "");
+    const same = left.find((other) => other.term === term || SYNONYMS.get(other.term)?.has(term));
+    if (!same) left.push({ term, concept });
+    else {
+      same.concept.variants.push(...concept.variants);
+      same.concept.weight = Math.max(same.concept.weight, concept.weight);
+      // Who has both words themselves fits a little better.
+      again.push({ ...concept, variants: [{ term, worth: EXACT }], weight: concept.weight * SAID_AGAIN });
+    }
+  }
+  return [...left.map(({ concept }) => concept), ...again];
 }
 
 /** Tells whether the number is what an action is to be given: "HDMI 2", where the word before it is nobody's but an action's. */

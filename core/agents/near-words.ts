@@ -2,7 +2,7 @@
 import { slips } from "../text/closest.ts";
 
 /** Shorter words have too many neighbours. */
-const TYPO_MIN_LETTERS = 4;
+const TYPO_MIN_LETTERS = 5;
 /** From this length two slips are forgiven. */
 const TWO_SLIPS_FROM = 8;
 

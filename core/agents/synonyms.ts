@@ -65,6 +65,7 @@ nas files shares
 website site homepage web www
 email mail smtp
 phone telephone call
+restart reboot
 vm vmware virtual hypervisor
 git gitlab repository code
 toilet wc restroom loo lavatory

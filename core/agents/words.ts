@@ -17,12 +17,12 @@ const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "sev
  * and would favour the devices that happen to call it that.
  */
 const EMPTY_WORDS = new Set(
-  `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing down don
+  `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing done down don
   for from get give go going got had has have he her here him his how i if in into is isn it its just left let like long
   make many may me mine more most much my near need new no not nothing now of off ok on once one or our out over please put read really s
   say set she so some something still switch t take tell than thank thanks that the their them then there these they thing this those to
-  today tomorrow tonight too turn up us use very want was we well were what when which while who whose why will with would yes
-  yesterday yet you your bitte das dem den der des die ein eine einem einen einer im ist mach mal mir und von wie wo zu
+  today tomorrow tonight too turn up us very want was we well were what when which while who whose why will with would yes
+  yesterday yet you your aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn bitte das dem den der des die ein eine einem einen einer im ist mach mal mir und von wie wo zu
   au aux ce dans de du en est et la le les ma mes mon par pour que sur un une`
     .split(/\s+/)
     .flatMap((word) => [word, stem(word)]),
