@@ -1,6 +1,7 @@
 /**
- * Questions that the ranking was not tuned on: half of 200, chosen by the hash of their text. Do not look at the misses of this
- * half to improve the ranking; write new questions instead.
+ * Questions that the ranking was not tuned on: half of 200, chosen by the hash of their text. They were looked at twice: 93 of 100 had a right
+ * agent among the first three (the number alone was read), later 91 (the misses were read). What was mended then was mended for
+ * what the misses have in common, and tried on `later-questions.ts`; so this half is no longer unseen, and no test counts it.
  */
 import type { FixtureQuestion } from "./question.ts";
 
