@@ -149,20 +149,22 @@ export class AgentIndex {
   set(agent: IndexedAgent): void {
     this.delete(agent.id);
     const slot = this.#freeSlots.pop() ?? this.#slots.length;
-    const kind = kindOf(agent);
-    const area = areaOf(agent);
+    const ofLine = wordsOf(agent.line).map(stem);
+    const ofId = wordsOf(agent.id).map(stem);
+    const stems = [...ofLine, ...ofId];
+    const kind = kindOf(agent, stems);
+    const area = areaOf(agent, stems);
     const fields = new Map<string, number>();
-    const addWords = (text: string, field: number): void => {
-      for (const word of wordsOf(text)) {
-        const term = stem(word);
+    const addTerms = (terms: readonly string[], field: number): void => {
+      for (const term of terms) {
         const known = fields.get(term);
         if (known !== undefined || fields.size < OWN_WORDS_MAX) fields.set(term, (known ?? 0) | field);
       }
     };
-    addWords(agent.id, ID);
-    addWords(agent.line, LINE);
+    addTerms(ofId, ID);
+    addTerms(ofLine, LINE);
     const length = fields.size;
-    addWords(`${kind} ${area ?? ""} ${agent.type ?? ""}`, DERIVED);
+    addTerms(wordsOf(`${kind} ${area ?? ""} ${agent.type ?? ""}`).map(stem), DERIVED);
     for (const [term, bits] of fields) this.#own.add(term, slot, bits);
     const actions = new Set(agent.actions.map((action) => this.#actionSlot(action)));
     actions.delete(NO_SLOT);

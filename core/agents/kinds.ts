@@ -107,22 +107,31 @@ const AT_WORK =
 
 type Described = { id: string; line: string; actions: ReadonlyArray<{ name: string }> };
 
+/** The stems of an agent's own words: kind and area are those of the first word that tells one. */
+export function ownStems({ id, line }: Pick<Described, "id" | "line">): string[] {
+  return [...wordsOf(line), ...wordsOf(id)].map(stem);
+}
+
 /** @returns "other" where nothing tells */
-export function kindOf({ id, line, actions }: Described): Kind {
+export function kindOf(agent: Described, stems: readonly string[] = ownStems(agent)): Kind {
   return (
-    firstOf(line, KIND_OF) ??
-    firstOf(id, KIND_OF) ??
-    KIND_OF_ACTION.find(([names]) => actions.some(({ name }) => names.split(" ").includes(name)))?.[1] ??
+    firstOf(stems, KIND_OF) ??
+    KIND_OF_ACTION.find(([names]) =>
+      agent.actions.some(({ name }) => names.split(" ").includes(name)),
+    )?.[1] ??
     "other"
   );
 }
 
 /** @returns undefined where nothing tells. "hall 2", "flat 4" and the like keep their number. */
-export function areaOf({ id, line }: Pick<Described, "id" | "line">): string | undefined {
-  if (/\bhome office\b/i.test(line)) return "home office";
-  const numbered = /\b(hall|flat|floor|room|building|pasture|greenhouse) ?#?(\d{1,3})\b/i.exec(line);
+export function areaOf(
+  agent: Pick<Described, "id" | "line">,
+  stems: readonly string[] = ownStems(agent),
+): string | undefined {
+  if (/\bhome office\b/i.test(agent.line)) return "home office";
+  const numbered = /\b(hall|flat|floor|room|building|pasture|greenhouse) ?#?(\d{1,3})\b/i.exec(agent.line);
   if (numbered) return `${numbered[1]?.toLowerCase()} ${numbered[2]}`;
-  return firstOf(line, AREA_OF) ?? firstOf(id, AREA_OF);
+  return firstOf(stems, AREA_OF);
 }
 
 /** Tells whether the agent is somewhere where people work, by its own words. */
@@ -130,9 +139,9 @@ export function isAtWork({ id, line }: Pick<Described, "id" | "line">): boolean 
   return AT_WORK.test(`${id} ${line}`);
 }
 
-function firstOf<Value>(text: string, known: ReadonlyMap<string, Value>): Value | undefined {
-  for (const word of wordsOf(text)) {
-    const value = known.get(stem(word));
+function firstOf<Value>(stems: readonly string[], known: ReadonlyMap<string, Value>): Value | undefined {
+  for (const word of stems) {
+    const value = known.get(word);
     if (value !== undefined) return value;
   }
   return undefined;

@@ -47,26 +47,29 @@ const JOINED: ReadonlyArray<[RegExp, string]> = [
   [/\bopen[ -]plan\b/g, "openplan"],
 ];
 
+const MAY_JOIN = /\b(?:car|air|hot|open)[ -]/;
+const SHORT_PAIR = /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu;
+
 /** The words of a text in their order, folded and not stemmed. A word of letters and digits stands whole and in parts: pi4, pi, 4. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   // HQ_ZoneA → HQ_Zone A. An id of capitals alone stays as it is.
-  const apart = text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
-  const joined = JOINED.reduce((text, [two, one]) => text.replace(two, one), fold(apart));
+  const folded = fold(text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
+  const joined = MAY_JOIN.test(folded)
+    ? JOINED.reduce((left, [two, one]) => left.replace(two, one), folded)
+    : folded;
   // hi-fi, e-bike: also as one word.
-  for (const [pair] of joined.matchAll(
-    /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu,
-  ))
-    words.push(pair.replace("-", ""));
-  for (const [word] of joined.matchAll(/[\p{L}\p{N}]+/gu)) {
+  if (joined.includes("-"))
+    for (const pair of joined.match(SHORT_PAIR) ?? []) words.push(pair.replace("-", ""));
+  for (const word of joined.match(/[\p{L}\p{N}]+/gu) ?? []) {
     const short = word.slice(0, WORD_MAX);
-    if (/^\d+$/.test(short)) words.push(number(short));
-    else if (/\d/.test(short)) {
+    if (!/\d/.test(short)) words.push(short);
+    else if (/^\d+$/.test(short)) words.push(number(short));
+    else {
       words.push(short);
-      const parts = short.match(/\p{L}+|\d+/gu) ?? [];
-      const isName = parts.length === 2 && /^\p{L}{2,}$/u.test(parts[0] ?? "");
-      if (isName) words.push(...parts.map((part) => (/^\d/.test(part) ? number(part) : part)));
-    } else words.push(short);
+      const [, name, digits] = /^(\p{L}{2,})(\d+)$/u.exec(short) ?? [];
+      if (name !== undefined && digits !== undefined) words.push(name, number(digits));
+    }
   }
   return words;
 }
