@@ -5,21 +5,17 @@
  * advertise the same actions, so each action's text is held once, however many agents have it.
  */
 import { closestIds } from "./closest-ids.ts";
+import { type Concept, conceptsOf, type Vocabulary } from "./concepts.ts";
 import { areaOf, isAtWork, type Kind, kindOf } from "./kinds.ts";
-import { nearWords } from "./near-words.ts";
 import { Postings } from "./postings.ts";
-import { SYNONYMS } from "./synonyms.ts";
-import { askedWords, numberForms, stem, wordsOf } from "./words.ts";
+import { askedWords, stem, wordsOf } from "./words.ts";
 
 /** Of one agent; words beyond are not found. A line has 1,000 characters at most. */
 const OWN_WORDS_MAX = 96;
-/** Of one action's name and description. */
-const ACTION_WORDS_MAX = 48;
+/** Of one action's description. */
+const DESCRIPTION_CHARS_MAX = 300;
 /** Different texts of actions. A home has some hundreds; beyond, an agent is found by its id and line alone. */
-const ACTION_TEXTS_MAX = 20_000;
-/** Characters and words of one question that count. */
-const ASKED_CHARS_MAX = 1_000;
-const ASKED_MAX = 32;
+const ACTION_TEXTS_MAX = 5_000;
 
 /** What a match is worth by where it is found. */
 const IN_ID = 0.8;
@@ -27,12 +23,7 @@ const IN_LINE = 1;
 const IN_DERIVED = 0.6;
 const IN_ACTION = 0.4;
 const IN_ACTION_NAME = 0.6;
-/** What a match is worth by how it was found. */
-const EXACT = 1;
-const SYNONYM = 0.7;
-const PART = 0.45;
-const TYPO = 0.6;
-/** Both in the id and in the line. */
+/** Added where both have it: the id and the line, or the agent and an action of it. */
 const IN_BOTH = 0.15;
 const BOTH_WAYS = 0.2;
 /** An action that has the word covers only a part of it: what the device is called says more. */
@@ -41,7 +32,6 @@ const ACTION_COVERS = 0.5;
 const ALIKE_SHOWN = 2;
 const ALIKE = 0.75;
 const SPREAD_MAX = 100;
-const SAID_AGAIN = 0.4;
 /** A word that fewer agents have is hardly rarer: what is rarest is often said by chance. */
 const RARE_FROM = 4;
 /** How far a rare word's synonyms leave it rare. */
@@ -52,26 +42,13 @@ const FEW_ACTIONS = 8;
 const USED = 1.15;
 /** "the second lathe": one of another number is hardly meant. */
 const OTHER_NUMBER = 0.5;
-/** The number counts where an agent with it fits at least so well as the best one without. */
+/** The number counts where an agent with it fits at least so nearly as well as the best of all. */
 const SELECTS_FROM = 0.4;
-const ADJECTIVE = 0.9;
 /** Who has an office or a farm too says "at home" for that reason. */
 const SAYS_HOME = /\b(?:home|house|zu ?hause|maison)\b/i;
 const NOT_AT_HOME = 0.7;
-/** They mostly say where the person lives, and stand in many names for other reasons: Home Connect, home office. */
-const WEAK_WORDS: ReadonlyMap<string, number> = new Map([
-  ["home", 0.3],
-  ["house", 0.3],
-  ["where", 0.5],
-  ["under", 0.3],
-  ["beside", 0.3],
-  ["behind", 0.3],
-  ["next", 0.3],
-]);
 const USUAL_WORDS = 8;
 const LENGTH_PENALTY = 0.02;
-const PART_MIN_LETTERS = 4;
-const BEGINNING_MIN_LETTERS = 5;
 
 /** Fields of a posting, as bits. */
 const ID = 1;
@@ -106,7 +83,7 @@ export type AgentQuery = {
 
 export type FoundAgent = {
   id: string;
-  /** Comparable within one answer only. */
+  /** Compares within one answer only. */
   score: number;
   /** Names of its actions that the words fit, best first. */
   actions: string[];
@@ -124,12 +101,12 @@ type Slot = {
 };
 /** The text of an action, with the number of agents that have it. */
 type Action = { key: string; name: string; terms: readonly string[]; users: number };
-/** A word to look up, and what finding it is worth. */
-type Variant = { term: string; worth: number };
-/** A word of the question. */
-type Concept = { variants: Variant[]; weight: number; isNumber: boolean };
 /** What agents (by slot) and actions are worth for a word; rarity 0: nobody has it. */
-type Match = Omit<Concept, "variants"> & { own: Float64Array; ofActions: Float64Array; rarity: number };
+type Match = Pick<Concept, "weight" | "isNumber"> & {
+  own: Float64Array;
+  ofActions: Float64Array;
+  rarity: number;
+};
 
 export class AgentIndex {
   readonly #slotOf = new Map<string, number>();
@@ -140,6 +117,13 @@ export class AgentIndex {
   readonly #actions: Array<Action | undefined> = [];
   readonly #freeActions: number[] = [];
   readonly #inActions = new Postings(NAME_BITS);
+
+  /** The words that are known, of agents and of actions. */
+  readonly #vocabulary: Vocabulary = {
+    has: (term) => this.#own.has(term) || this.#inActions.has(term),
+    ofAgents: () => this.#own.terms(),
+    ofActions: () => this.#inActions.terms(),
+  };
 
   get size(): number {
     return this.#slotOf.size;
@@ -207,9 +191,7 @@ export class AgentIndex {
   /** @returns the agents that fit best; none where no word of the question is anybody's */
   search({ text, area, kind, used, limit = 10 }: AgentQuery): FoundAgent[] {
     const total = this.#slots.length;
-    const matches = this.#concepts(askedWords(text.slice(0, ASKED_CHARS_MAX)).slice(0, ASKED_MAX)).map(
-      (concept) => this.#match(concept),
-    );
+    const matches = conceptsOf(text, this.#vocabulary).map((concept) => this.#match(concept));
     const words = sums(total);
     const numbers = sums(total);
     const matched = sums(total);
@@ -265,85 +247,6 @@ export class AgentIndex {
     return [...new Set([...near, ...meant])].slice(0, count);
   }
 
-  /** Each word of the question with all that may stand for it, also as one word with its neighbour: house door, haustuer. */
-  #concepts(words: readonly string[]): Concept[] {
-    const concepts = words.map((word): Concept => {
-      const isNumber = /^\d+$/.test(word) || numberForms(word).length > 0;
-      return { variants: this.#variants(word), weight: WEAK_WORDS.get(word) ?? 1, isNumber };
-    });
-    for (let n = 0; n + 1 < words.length; n += 1) {
-      const joined = `${words[n]}${words[n + 1]}`;
-      const term = stem(joined);
-      if (/\d/.test(joined) || !(this.#isKnown(term) || SYNONYMS.has(term))) continue;
-      const variants = this.#variants(joined);
-      concepts[n]?.variants.push(...variants);
-      concepts[n + 1]?.variants.push(...variants);
-    }
-    return merged(words, concepts);
-  }
-
-  #variants(word: string): Variant[] {
-    const term = stem(word);
-    const worths = new Map<string, number>();
-    const add = (variant: string, worth: number): void => {
-      if (this.#isKnown(variant)) worths.set(variant, Math.max(worth, worths.get(variant) ?? 0));
-    };
-    const addWithSynonyms = (variant: string, worth: number): void => {
-      add(variant, worth);
-      for (const synonym of SYNONYMS.get(variant) ?? []) add(synonym, worth * SYNONYM);
-    };
-    addWithSynonyms(term, EXACT);
-    for (const form of numberForms(word)) add(form, EXACT);
-    // windy, foggy
-    const noun = /^(.{3,}?)(?:([^aeiou])\2)?y$/.exec(word);
-    if (noun) addWithSynonyms(`${noun[1]}${noun[2] ?? ""}`, ADJECTIVE);
-    // warmer, coldest
-    const plain = /^(.{3,}?)(?:er|est)$/.exec(word)?.[1];
-    if (plain !== undefined && !this.#isKnown(term)) addWithSynonyms(stem(plain), ADJECTIVE);
-    this.#addParts(term, add);
-    if (!this.#isKnown(term) && !SYNONYMS.has(term)) {
-      const halves = this.#halves(term);
-      for (const half of halves) addWithSynonyms(half, PART);
-      if (worths.size === 0)
-        for (const near of nearWords(term, this.#vocabulary())) addWithSynonyms(near, TYPO);
-    }
-    return [...worths].map(([variant, worth]) => ({ term: variant, worth }));
-  }
-
-  /** Words that the term begins or ends (garage in garagentor, schloss in haustuerschloss), and what it begins with itself. */
-  #addParts(term: string, add: (variant: string, worth: number) => void): void {
-    if (term.length < PART_MIN_LETTERS || /^\d/.test(term)) return;
-    for (const known of this.#own.terms())
-      if (known.length > term.length) {
-        if (known.startsWith(term) || known.endsWith(term)) add(known, PART);
-      } else if (known !== term) {
-        const isBeginning = known.length >= BEGINNING_MIN_LETTERS && term.startsWith(known);
-        // goldfish
-        const isHead = known.length >= PART_MIN_LETTERS && term.endsWith(known);
-        if (isBeginning || isHead) add(known, PART);
-      }
-  }
-
-  /** The two known words that a compound is made of, if it is: lawnmower. */
-  #halves(term: string): string[] {
-    for (let cut = 3; cut <= term.length - 3; cut += 1) {
-      const [left, right] = [stem(term.slice(0, cut)), stem(term.slice(cut))];
-      if ((this.#isKnown(left) || SYNONYMS.has(left)) && (this.#isKnown(right) || SYNONYMS.has(right)))
-        return [left, right];
-    }
-    return [];
-  }
-
-  *#vocabulary(): Iterable<string> {
-    yield* this.#own.terms();
-    for (const term of this.#inActions.terms()) if (!this.#own.has(term)) yield term;
-    for (const term of SYNONYMS.keys()) if (!this.#own.has(term) && !this.#inActions.has(term)) yield term;
-  }
-
-  #isKnown(term: string): boolean {
-    return this.#own.has(term) || this.#inActions.has(term);
-  }
-
   /** What each agent's own words and each action are worth for one word of the question. */
   #match({ variants, weight, isNumber }: Concept): Match {
     const own = sums(this.#slots.length);
@@ -380,12 +283,12 @@ export class AgentIndex {
 
   /** Agents whose own words have every word; undefined (all) where nobody does. */
   #filter(text: string | undefined, within: Uint8Array | undefined): Uint8Array | undefined {
-    const words = askedWords(text?.slice(0, ASKED_CHARS_MAX) ?? "").slice(0, ASKED_MAX);
-    if (words.length === 0) return within;
+    if (!text) return within;
     let left: Uint8Array | undefined = within;
-    for (const word of words) {
+    for (const { variants, isRepeat } of conceptsOf(text, this.#vocabulary)) {
+      if (isRepeat) continue;
       const here = new Uint8Array(this.#slots.length);
-      for (const { term } of this.#variants(word))
+      for (const { term } of variants)
         for (const posting of this.#own.get(term)) {
           const slot = posting >> FIELD_BITS;
           if (this.#slots[slot] && (!left || at(left, slot) === 1)) here[slot] = 1;
@@ -405,17 +308,14 @@ export class AgentIndex {
 
   /** @returns NO_SLOT where there are too many already */
   #actionSlot({ name, description }: { name: string; description: string }): number {
-    const key = `${name}\n${description}`;
+    const text = description.slice(0, DESCRIPTION_CHARS_MAX);
+    const key = `${name}\n${text}`;
     const known = this.#actionOf.get(key);
     if (known !== undefined) return known;
     if (this.#actionOf.size >= ACTION_TEXTS_MAX) return NO_SLOT;
     const slot = this.#freeActions.pop() ?? this.#actions.length;
     const inName = new Set(wordsOf(name).map(stem));
-    const terms = new Set(inName);
-    for (const word of askedWords(description)) {
-      if (terms.size >= ACTION_WORDS_MAX) break;
-      terms.add(stem(word));
-    }
+    const terms = new Set([...inName, ...askedWords(text).map(stem)]);
     for (const term of terms) this.#inActions.add(term, slot, inName.has(term) ? IN_NAME_BIT : 0);
     this.#actions[slot] = { key, name, terms: [...terms], users: 0 };
     this.#actionOf.set(key, slot);
@@ -445,24 +345,6 @@ function selects(numbered: Uint8Array, scores: Float64Array, isAllowed: (slot: n
     if (at(numbered, slot) === 1) bestNumbered = score;
   }
   return bestNumbered > 0 && bestNumbered >= SELECTS_FROM * best;
-}
-
-/** Words of one meaning are one: "I am cold, warm it up" asks for the temperature once. */
-function merged(words: readonly string[], concepts: readonly Concept[]): Concept[] {
-  const left: Array<{ term: string; concept: Concept }> = [];
-  const again: Concept[] = [];
-  for (const [n, concept] of concepts.entries()) {
-    const term = stem(words[n] ?? "");
-    const same = left.find((other) => other.term === term || SYNONYMS.get(other.term)?.has(term));
-    if (!same) left.push({ term, concept });
-    else {
-      same.concept.variants.push(...concept.variants);
-      same.concept.weight = Math.max(same.concept.weight, concept.weight);
-      // Who has both words themselves fits a little better.
-      again.push({ ...concept, variants: [{ term, worth: EXACT }], weight: concept.weight * SAID_AGAIN });
-    }
-  }
-  return [...left.map(({ concept }) => concept), ...again];
 }
 
 /** Tells whether the number is what an action is to be given: "HDMI 2", where the word before it is nobody's but an action's. */
