@@ -108,7 +108,7 @@ const AT_WORK =
 type Described = { id: string; line: string; actions: ReadonlyArray<{ name: string }> };
 
 /** The stems of an agent's own words: kind and area are those of the first word that tells one. */
-export function ownStems({ id, line }: Pick<Described, "id" | "line">): string[] {
+function ownStems({ id, line }: Pick<Described, "id" | "line">): string[] {
   return [...wordsOf(line), ...wordsOf(id)].map(stem);
 }
 

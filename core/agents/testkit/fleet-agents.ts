@@ -3,7 +3,7 @@ import type { Make } from "./actions.ts";
 import type { FixtureRow } from "./house-agents.ts";
 
 /** mulberry32: the same numbers for the same seed, everywhere. */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
