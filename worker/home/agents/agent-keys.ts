@@ -213,7 +213,7 @@ export class AgentKeys {
       broker ?? null,
       agent,
     );
-    this.#stored = undefined;
+    this.#reread(agent);
     return undefined;
   }
 
@@ -225,12 +225,13 @@ export class AgentKeys {
       agent,
     );
     const revoked = rows.toArray().length > 0;
-    this.#stored = undefined;
+    if (revoked) this.#reread(agent);
     return revoked;
   }
 
   list(): AgentKeyView[] {
-    return [...this.#read()].map(([agent, { publicKey, name, enrolledAt, revokedAt }]) => ({
+    const inOrder = [...this.#read()].sort(([a], [b]) => (a < b ? -1 : 1));
+    return inOrder.map(([agent, { publicKey, name, enrolledAt, revokedAt }]) => ({
       agent,
       public_key: publicKey,
       name,
@@ -267,10 +268,16 @@ export class AgentKeys {
     return this.#read().get(agent)?.login != null;
   }
 
+  /** Reads one row alone: many devices may be paired one after the other. */
+  #reread(agent: string): void {
+    const rows = this.#sql.exec<KeyRow>("SELECT * FROM agent_key WHERE agent = ?", agent);
+    this.#read().set(agent, toStored(rows.one()));
+  }
+
   #read(): Map<string, StoredKey> {
     this.#stored ??= new Map(
       this.#sql
-        .exec<KeyRow>("SELECT * FROM agent_key ORDER BY agent")
+        .exec<KeyRow>("SELECT * FROM agent_key")
         .toArray()
         .map((row) => [row.agent, toStored(row)]),
     );

@@ -68,6 +68,8 @@ export class Agents {
   readonly #keys: Pick<AgentKeys, "serves" | "standing">;
   /** The rows, read once: this class alone writes them, and every step of every turn needs them. */
   #stored: Map<string, StoredAgent> | undefined;
+  /** The same in the order of their ids; undefined: one came or went. */
+  #ordered: StoredAgent[] | undefined;
 
   constructor(
     storage: DurableObjectStorage,
@@ -144,28 +146,26 @@ export class Agents {
 
   #storeAccepted(id: string, accepted: AcceptedText): void {
     this.#sql.exec("UPDATE agent SET accepted = ? WHERE id = ?", JSON.stringify(accepted), id);
-    this.#stored = undefined;
+    this.#reread(id);
   }
 
   /** The agents that a whole snapshot did not name are offline. They stay on record with their last seen. */
   setAbsentSince(snapshotBegan: number): void {
-    this.#sql.exec(
-      "UPDATE agent SET online = 0, reason = 'the bridge does not know it' WHERE online = 1 AND changed_at < ?",
-      snapshotBegan,
-    );
-    this.#stored = undefined;
+    for (const { id, online, changedAt } of this.#all().values())
+      if (online && changedAt < snapshotBegan) this.setOffline(id, "the bridge does not know it");
   }
 
   /** The agent counts as offline until the bridge reports it anew. */
   setOffline(id: string, reason: string): void {
     this.#sql.exec("UPDATE agent SET online = 0, reason = ? WHERE id = ?", reason, id);
-    this.#stored = undefined;
+    const agent = this.#get(id);
+    if (agent) Object.assign(agent, { online: false, reason });
   }
 
   /** The bridge went at that moment, and vouched for its agents until then. */
   setLastSeen(time: number): void {
     this.#sql.exec("UPDATE agent SET last_seen = ? WHERE online = 1", time);
-    this.#stored = undefined;
+    for (const agent of this.#all().values()) if (agent.online) agent.lastSeen = time;
   }
 
   /** Agents that are offline and were last seen (or, if never, last changed) before then. */
@@ -185,12 +185,17 @@ export class Agents {
 
   remove(id: string): void {
     this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
-    this.#stored = undefined;
+    this.#all().delete(id);
+    this.#ordered = undefined;
+  }
+
+  has(id: string): boolean {
+    return this.#get(id) !== undefined;
   }
 
   /** All ids, whether or not this home serves the agent. */
   ids(): string[] {
-    return [...this.#all().keys()];
+    return this.#inOrder().map(({ id }) => id);
   }
 
   features(id: string): readonly string[] {
@@ -277,7 +282,7 @@ export class Agents {
   }
 
   #served(): StoredAgent[] {
-    return [...this.#all().values()].filter((agent) => this.#isServed(agent));
+    return this.#inOrder().filter((agent) => this.#isServed(agent));
   }
 
   /** @param bridgeSeenAt null: the bridge is not connected, so no agent is online */
@@ -309,10 +314,13 @@ export class Agents {
     const stored = this.#stored;
     const row = stored && this.#sql.exec<AgentRow>("SELECT * FROM agent WHERE id = ?", id).toArray()[0];
     if (!row) return;
-    const isNew = !stored.has(id);
     stored.set(id, toStored(row));
-    // In the order in which the rows are read.
-    if (isNew) this.#stored = new Map([...stored].sort(([a], [b]) => (a < b ? -1 : 1)));
+    this.#ordered = undefined;
+  }
+
+  #inOrder(): StoredAgent[] {
+    this.#ordered ??= [...this.#all().values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return this.#ordered;
   }
 
   #get(id: string): StoredAgent | undefined {
@@ -322,7 +330,7 @@ export class Agents {
   #all(): Map<string, StoredAgent> {
     this.#stored ??= new Map(
       this.#sql
-        .exec<AgentRow>("SELECT * FROM agent ORDER BY id")
+        .exec<AgentRow>("SELECT * FROM agent")
         .toArray()
         .map((row) => [row.id, toStored(row)]),
     );

@@ -215,8 +215,7 @@ export class BridgeFrames {
     if (keys.serves(state.id)) return true;
     delete state.capabilities;
     delete state.tools;
-    const unserved = agents.ids().filter((id) => !keys.serves(id));
-    return unserved.includes(state.id) || unserved.length < UNSERVED_MAX;
+    return agents.has(state.id) || agents.ids().filter((id) => !keys.serves(id)).length < UNSERVED_MAX;
   }
 
   /** Its key was revoked and it was taken off the list. What the broker still retains of it does not bring it back. */
