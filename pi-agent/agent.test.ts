@@ -48,6 +48,7 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
       "job",
       "upload",
       "gateway",
+      "route",
     ],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });

@@ -11,6 +11,9 @@ import { check, checkJson, type Parsed, z } from "./parse.ts";
 
 const text = (max: number) => z.string().check(z.maxLength(max));
 
+/** A gateway makes routes of some 500 characters. */
+const ROUTE_MAX_CHARS = 2_000;
+
 /** A tool that an agent advertises on `tools`; `edge_call` can name it as an action. */
 export const ActionAdvert = z.looseObject({
   name: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)),
@@ -84,6 +87,8 @@ export const Command = z.looseObject({
   watch: z.optional(z.boolean()),
   /** The conversation holds a stranger's text, so everything but a read asks, whoever is calling. */
   tainted: z.optional(z.boolean()),
+  /** Opaque. The agent puts it in each report and event of this command, so that the gateway knows where they belong. */
+  route: z.optional(text(ROUTE_MAX_CHARS)),
 });
 export type Command = z.infer<typeof Command>;
 
@@ -118,6 +123,8 @@ const Report = z.looseObject({
   report_type: z.string(),
   payload: z.record(z.string(), z.unknown()),
   timestamp: z.catch(z.optional(z.number()), undefined),
+  /** The command's. A wrong one is none: the report itself is still read. */
+  route: z.catch(z.optional(text(ROUTE_MAX_CHARS)), undefined),
 });
 
 /** A report of either EvoClaw shape, converted to one shape. */
@@ -125,6 +132,8 @@ export type ReadReport = {
   type: (typeof REPORT_TYPES)[number] | "other";
   requestId: string | undefined;
   payload: Record<string, unknown>;
+  /** As the command carried it. */
+  route?: string;
 };
 
 const AnyObject = z.record(z.string(), z.unknown());
@@ -148,9 +157,10 @@ export function readReport(text: string): Parsed<ReadReport> {
   }
   const report = check(Report, object.value);
   if (!report.ok) return report;
-  const { report_type, payload } = report.value;
+  const { report_type, payload, route } = report.value;
   const type = REPORT_TYPES.find((known) => known === report_type) ?? "other";
-  return { ok: true, value: { type, requestId: asId(payload.request_id), payload } };
+  const requestId = asId(payload.request_id);
+  return { ok: true, value: { type, requestId, payload, ...(route !== undefined && { route }) } };
 }
 
 function asId(value: unknown): string | undefined {

@@ -147,11 +147,11 @@ export class Inbox {
     const { ledger, settings, registry } = this.#options.device;
     const unfinished: UnfinishedJob[] = [];
     for (const entry of ledger.interrupted()) {
-      const { id, acks, jobOf: of } = entry;
+      const { id, acks, jobOf: of, route } = entry;
       const tool = registry.get(entry.tool ?? "");
-      if (of !== undefined && tool?.resume) unfinished.push({ id, of, acks, tool, work: tool.resume });
+      if (of !== undefined && tool?.resume) unfinished.push({ id, of, acks, tool, work: tool.resume, route });
       else if (acks)
-        await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry, ledger.jobsOf(id))));
+        await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry, ledger.jobsOf(id)), route));
     }
     return unfinished;
   }
@@ -173,9 +173,8 @@ export class Inbox {
         return await this.#ack(command);
       case "answer":
         return await this.#answer(
-          command.request_id,
+          command,
           budget.expired() ? this.#expired(command) : this.#answered(command),
-          false,
         );
       case "watch":
         return this.#watch(command);
@@ -188,12 +187,12 @@ export class Inbox {
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
     if (!kind || problem !== undefined) {
       device.metrics.count("failed");
-      return await this.#answer(command.request_id, failed(problem ?? "unknown command"), false);
+      return await this.#answer(command, failed(problem ?? "unknown command"));
     }
     if (kind.kind === "work") return await this.#work(command, kind, budget);
     const reply = budget.expired() ? this.#expired(command) : await this.#run(command, kind, budget);
     device.metrics.count(isFailure(reply) ? "failed" : "success");
-    await this.#answer(command.request_id, reply, false);
+    await this.#answer(command, reply);
   }
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
@@ -211,6 +210,7 @@ export class Inbox {
       ...(tool !== undefined && { tool }),
       idempotent,
       acks,
+      route: command.route,
     });
     switch (begun.do) {
       case "wait":
@@ -220,15 +220,15 @@ export class Inbox {
         return command.watch ? this.#watchCall(id) : undefined;
       case "repeat":
         device.log("info", "command.repeated", { request_id: id });
-        return await this.#options.publisher.report(begun.report ?? this.#noLongerStored(id), id, acks);
+        return await this.#options.publisher.report(begun.report ?? this.#noLongerStored(command), id, acks);
       case "unknown":
-        return await this.#finish(id, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)), acks);
+        return await this.#finish(command, replyOfInterrupted(begun.entry, device.ledger.jobsOf(id)));
       case "refuse":
-        return await this.#finish(id, refused(command, unrecordable(begun.reason)), acks);
+        return await this.#finish(command, refused(command, unrecordable(begun.reason)));
     }
     // Check again: writing the record may have been slow.
     const notRun = refusal ?? this.#refusal(command, budget);
-    await this.#finish(id, notRun ?? (await this.#runAccepted(command, kind, budget)), acks);
+    await this.#finish(command, notRun ?? (await this.#runAccepted(command, kind, budget)));
   }
 
   /** Runs the command. Publishes `accepted` unless the result comes first, which says the same. */
@@ -257,17 +257,18 @@ export class Inbox {
     return expired(command, ahead);
   }
 
-  async #finish(id: string, reply: Reply, acks: boolean): Promise<void> {
+  async #finish({ request_id: id, n, route }: Command, reply: Reply): Promise<void> {
     const { device } = this.#options;
     device.metrics.count(isFailure(reply) ? "failed" : "success");
-    const text = replyText(device.settings, id, reply);
+    const text = replyText(device.settings, id, reply, route);
     await device.ledger.done(id, text);
-    await this.#options.publisher.report(text, id, acks);
+    await this.#options.publisher.report(text, id, n !== undefined);
     reply.afterwards?.();
   }
 
-  async #answer(id: string, reply: Reply, acks: boolean): Promise<void> {
-    await this.#options.publisher.report(replyText(this.#options.device.settings, id, reply), id, acks);
+  async #answer({ request_id, route }: Command, reply: Reply): Promise<void> {
+    const { device, publisher } = this.#options;
+    await publisher.report(replyText(device.settings, request_id, reply, route), request_id);
   }
 
   async #run(command: Command, kind: CommandKind, budget: Budget): Promise<Reply> {
@@ -310,7 +311,7 @@ export class Inbox {
   async #cancel(command: Command): Promise<void> {
     const target = command.payload.request_id;
     if (typeof target !== "string") {
-      return await this.#answer(command.request_id, failed("missing request_id: the call to cancel"), false);
+      return await this.#answer(command, failed("missing request_id: the call to cancel"));
     }
     const call = this.#underWay.get(target);
     call?.control.abort(new CallEnded("cancelled"));
@@ -319,7 +320,7 @@ export class Inbox {
     const reply = found
       ? succeeded({ status: "cancelled", cancelled: target })
       : failed(`nothing to cancel: no call ${target.slice(0, 128)} is under way`);
-    await this.#answer(command.request_id, reply, false);
+    await this.#answer(command, reply);
   }
 
   /** A repeated call may come after its cancel. */
@@ -364,13 +365,14 @@ export class Inbox {
     await this.#options.device.ledger.acked(target);
   }
 
-  #noLongerStored(id: string): string {
+  #noLongerStored({ request_id, route }: Command): string {
     const error =
       "Error: This command was run and its result acknowledged before; it is no longer kept here.";
     return replyText(
       this.#options.device.settings,
-      id,
+      request_id,
       succeeded({ status: "error", ...errorFields(error), error_type: "outcome_unknown" }),
+      route,
     );
   }
 }

@@ -44,7 +44,14 @@ export type JobsOptions = {
 export type JobCall = { call: CommandCall; parsed: ParsedCall };
 
 /** A job of an earlier process. `work`: how its tool goes on with it. */
-export type UnfinishedJob = { id: string; of: string; acks: boolean; tool: Tool; work: JobWork };
+export type UnfinishedJob = {
+  id: string;
+  of: string;
+  acks: boolean;
+  tool: Tool;
+  work: JobWork;
+  route: string | undefined;
+};
 
 type Job = { of: string; control: AbortController; progress: Progress; ended: Promise<void> };
 
@@ -57,6 +64,8 @@ type Work = {
   input: Record<string, unknown>;
   caller: CommandCall["caller"];
   acks: boolean;
+  /** Of the call that began it. */
+  route: string | undefined;
   work: JobWork;
   maxMs: number;
   /** An earlier process began it, so the ledger has it already. */
@@ -94,6 +103,7 @@ export class Jobs {
         input,
         caller: call.caller,
         acks: call.command.n !== undefined,
+        route: call.command.route,
         work,
         maxMs: Math.max(1, Math.min(maxMs, JOB_MAX_MS)),
         again: false,
@@ -107,7 +117,7 @@ export class Jobs {
   }
 
   /** Goes on with a job that an earlier process of this agent began. */
-  resume({ id: token, of, acks, tool, work }: UnfinishedJob): void {
+  resume({ id: token, of, acks, tool, work, route }: UnfinishedJob): void {
     const job = {
       token,
       of,
@@ -115,6 +125,7 @@ export class Jobs {
       input: {},
       caller: UNKNOWN_CALLER,
       acks,
+      route,
       work,
       maxMs: JOB_MAX_MS,
       again: true,
@@ -145,12 +156,13 @@ export class Jobs {
   }
 
   async #run(
-    { token, of, tool, input, caller, acks, work, maxMs, again }: Work,
+    { token, of, tool, input, caller, acks, route, work, maxMs, again }: Work,
     control: AbortController,
     progress: Progress,
   ): Promise<void> {
     const { ledger, settings, runner, metrics, uploads, publisher } = this.#options;
-    const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job: { of, maxMs } };
+    const job = { of, maxMs };
+    const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job, route };
     // Writes keep their order, so the job is recorded before the call's own result.
     const begun = again ? ({ do: "run" } as const) : await ledger.begin(begin);
     const { result, elapsedMs } =
@@ -176,7 +188,7 @@ export class Jobs {
     const packed = await pack(mediaOf(result), token, uploads, control.signal);
     const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
     metrics.count(isFailure(reply) ? "failed" : "success");
-    const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }));
+    const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }), route);
     await ledger.done(token, text);
     await publisher.report(text, token, acks);
   }

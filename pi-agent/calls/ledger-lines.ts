@@ -17,6 +17,8 @@ const Line = z.discriminatedUnion("t", [
     /** For a job: the call that began it. `until` (epoch ms): the end of a job, or of anything that waits for a person. */
     job_of: z.optional(z.string()),
     until: z.optional(z.number()),
+    /** Of the command, or of the call that began the job: its report and its events carry it. */
+    route: z.optional(z.string()),
   }),
   /** An approval was asked for, open at most until `until`. Its call has not begun. */
   z.object({ t: z.literal("asks"), id, at, until: z.number() }),
@@ -73,6 +75,8 @@ export type LedgerEntry = {
   readonly acks: boolean;
   /** The call that began this job. */
   readonly jobOf: string | undefined;
+  /** While there is no report; the report has it then. */
+  route: string | undefined;
   /** Epoch ms from which its age counts: its start, its end, or the end of a wait. */
   freshAt: number;
   /** The number of open approvals. */
@@ -96,6 +100,7 @@ export function newEntry(line: LineOf<"started">, state: LedgerEntry["state"], n
     idempotent: line.idempotent,
     acks: line.acks,
     jobOf: line.job_of,
+    route: line.route,
     freshAt: Math.max(line.at, line.until ?? 0),
     asking: 0,
     inner: undefined,
@@ -107,7 +112,7 @@ export function newEntry(line: LineOf<"started">, state: LedgerEntry["state"], n
 
 /** The lines from which an entry can be read again, without its result. */
 export function linesOf(entry: LedgerEntry): LedgerLine[] {
-  const { id, command, tool, at, idempotent, acks, jobOf, freshAt, asking, state } = entry;
+  const { id, command, tool, at, idempotent, acks, jobOf, route, freshAt, asking, state } = entry;
   const isOpen = (state === "running" || state === "interrupted") && freshAt > at;
   const lines: LedgerLine[] = [
     {
@@ -120,6 +125,7 @@ export function linesOf(entry: LedgerEntry): LedgerLine[] {
       acks,
       ...(jobOf !== undefined && { job_of: jobOf }),
       ...(isOpen && { until: freshAt }),
+      ...(route !== undefined && { route }),
     },
   ];
   for (const { done, ...inner } of entry.inner ?? []) {
@@ -200,6 +206,7 @@ export function follow(entry: LedgerEntry, line: LedgerLine): void {
       entry.freshAt = line.at;
       entry.asking = 0;
       entry.inner = undefined;
+      entry.route = undefined;
       return;
     case "acked":
       entry.state = "acked";

@@ -45,6 +45,8 @@ export type Start = {
   acks: boolean;
   /** For a job: the call that began it, and the longest time that it may take, in ms. */
   job?: { of: string; maxMs: number };
+  /** Of the command, or of the call that began the job. */
+  route?: string | undefined;
 };
 
 export type Begun =
@@ -120,7 +122,7 @@ export class CommandLedger {
   async begin(start: Start): Promise<Begun> {
     const known = this.#entries.get(start.id);
     if (known) return await this.#again(known);
-    const { id, command, tool, idempotent, acks, job } = start;
+    const { id, command, tool, idempotent, acks, job, route } = start;
     const at = this.#wallClock();
     const line: LedgerLine = {
       t: "started",
@@ -131,6 +133,7 @@ export class CommandLedger {
       idempotent,
       acks,
       ...(job && { job_of: job.of, until: at + job.maxMs }),
+      ...(route !== undefined && { route }),
     };
     const entry = newEntry(line, "running", this.#now());
     this.#entries.set(entry.id, entry);
@@ -153,6 +156,11 @@ export class CommandLedger {
   /** True if the ledger has this command. */
   knows(id: string): boolean {
     return this.#entries.has(id);
+  }
+
+  /** The route of a command that has no result yet. */
+  routeOf(id: string): string | undefined {
+    return this.#entries.get(id)?.route;
   }
 
   /** Records the result of a command. For work that must not run twice it is on disk when this resolves, if possible. */

@@ -23,6 +23,7 @@ function features(settings: Settings): string[] {
     "job",
     "upload",
     "gateway",
+    "route",
   ];
 }
 

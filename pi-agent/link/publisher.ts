@@ -40,9 +40,10 @@ export class Publisher {
     return connection.connected && (await connection.publish(this.topic(kind), signer.sign(kind, text)));
   }
 
-  /** Publishes an event, if there is a connection. */
+  /** Publishes an event, if there is a connection, with the route of its command. */
   event(event: AgentEvent): void {
-    void this.publish("events", JSON.stringify(event));
+    const route = "request_id" in event ? this.#parts.ledger.routeOf(String(event.request_id)) : undefined;
+    void this.publish("events", JSON.stringify({ ...event, ...(route !== undefined && { route }) }));
   }
 
   /** Publishes a report. @param acks true if the caller acknowledges it: then it is sent again until it does */

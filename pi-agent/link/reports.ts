@@ -13,10 +13,12 @@ export type Reply = {
 /** This fits one frame to the gateway, and the packet size of the broker that we ship (262,144 bytes). */
 const REPORT_MAX_BYTES = 240 * 1024;
 
+/** @param route of the command that this answers */
 export function reportText(
   agent: Pick<Settings, "agentId" | "agentType">,
   type: Reply["type"] | "heartbeat",
   payload: Record<string, unknown>,
+  route?: string,
 ): string {
   return JSON.stringify({
     agent_id: agent.agentId,
@@ -24,6 +26,7 @@ export function reportText(
     report_type: type,
     payload,
     timestamp: Math.floor(Date.now() / 1_000),
+    ...(route !== undefined && { route }),
   });
 }
 
@@ -32,11 +35,12 @@ export function replyText(
   agent: Pick<Settings, "agentId" | "agentType">,
   requestId: string,
   reply: Reply,
+  route?: string,
 ): string {
-  const text = reportText(agent, reply.type, { ...reply.payload, request_id: requestId });
+  const text = reportText(agent, reply.type, { ...reply.payload, request_id: requestId }, route);
   const bytes = Buffer.byteLength(text);
   if (bytes <= REPORT_MAX_BYTES) return text;
-  return reportText(agent, "result", {
+  const tooLarge = {
     status: "error",
     ...(typeof reply.payload.tool === "string" && { tool: reply.payload.tool }),
     ...errorFields({
@@ -45,7 +49,8 @@ export function replyText(
     }),
     error_type: "execution_failed",
     request_id: requestId,
-  });
+  };
+  return reportText(agent, "result", tooLarge, route);
 }
 
 export function failed(error: string): Reply {
