@@ -1,5 +1,6 @@
 /** Settings of every Mosquitto in tests, equal to those that we ship, and a check that it listens. */
 import { connect } from "node:net";
+import { MOSQUITTO_QUEUE } from "@edgecall/core/broker/mosquitto.ts";
 
 /** Debian installs it in a folder that an ordinary user's PATH lacks. */
 export const ALSO_IN = "/usr/sbin";
@@ -9,7 +10,8 @@ export const ALSO_IN = "/usr/sbin";
  * @returns the text of mosquitto.conf
  */
 export function mosquittoConfig(port: number, more: readonly string[] = []): string {
-  const lines = [`listener ${port} 127.0.0.1`, "allow_anonymous true", "set_tcp_nodelay true", ...more];
+  const listener = [`listener ${port} 127.0.0.1`, "allow_anonymous true", "set_tcp_nodelay true"];
+  const lines = [...listener, ...MOSQUITTO_QUEUE, ...more];
   return `${lines.join("\n")}\n`;
 }
 

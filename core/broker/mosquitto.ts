@@ -20,6 +20,18 @@ const BRIDGE_READS: readonly TopicKind[] = AGENT_WRITES;
 
 /** Our largest MQTT packet is a report of 400 KiB (bridge/broker/inbound.ts); the limit leaves more than twice that. */
 const MAX_PACKET_BYTES = 1024 * 1024;
+/**
+ * Mosquitto queues all retained messages at once when the bridge subscribes, three for each agent, and drops what exceeds
+ * this. A dropped advert is missing until its agent publishes it again. This is enough for 10,000 agents.
+ */
+const QUEUED_MESSAGES = 40_000;
+/** The advert of an agent takes some 20 KB. A client that does not read can take no more of the broker's memory. */
+const QUEUED_BYTES = 256 * 1024 * 1024;
+/** The lines of mosquitto.conf about what waits for a client. */
+export const MOSQUITTO_QUEUE = [
+  `max_queued_messages ${QUEUED_MESSAGES}`,
+  `max_queued_bytes ${QUEUED_BYTES}`,
+] as const;
 /** Retained messages are published again at each connect, so the broker saves them seldom, which spares an SD card. */
 const AUTOSAVE_S = 300;
 
@@ -46,7 +58,7 @@ acl_file ${paths.config}/acl
 # Without it each command waits 44 ms for an acknowledgement.
 set_tcp_nodelay true
 max_packet_size ${MAX_PACKET_BYTES}
-max_queued_messages 200
+${MOSQUITTO_QUEUE.join("\n")}
 persistent_client_expiration 1d
 
 persistence true
