@@ -73,7 +73,12 @@ export async function enrolAgents(url: string, dir: string, ids: readonly string
 }
 
 export async function areOnline(url: string, ids: readonly string[]): Promise<boolean> {
-  const response = await fetch(`${url}/v1/agents`, { headers: { authorization: `Bearer ${TOKENS.owner}` } });
-  const { agents } = (await response.json()) as { agents: Array<{ id: string; online: boolean }> };
-  return ids.every((wanted) => agents.some(({ id, online }) => id === wanted && online));
+  for (const id of ids) {
+    const response = await fetch(`${url}/v1/agents/${id}`, {
+      headers: { authorization: `Bearer ${TOKENS.owner}` },
+    });
+    const agent = (await response.json()) as { online?: boolean };
+    if (agent.online !== true) return false;
+  }
+  return true;
 }

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** The times of one turn, as the endpoint sees them. */
-type TurnTimes = {
+export type TurnTimes = {
   /** Milliseconds from the last byte of each reply with calls to the first byte of the next request. */
   calls: number[];
   /** Milliseconds that the endpoint itself took, for all requests. */
@@ -19,6 +19,8 @@ export type Endpoint = {
   url: string;
   /** Prepares a turn that calls these batches. @returns the question to ask, and `times`, complete when the turn is over */
   script(batches: readonly ActionCall[][]): { text: string; times: TurnTimes };
+  /** The body of the last request. */
+  lastRequest(): string;
   close(): Promise<void>;
 };
 
@@ -33,6 +35,7 @@ export async function startEndpoint(): Promise<Endpoint> {
   const scripts = new Map<string, Script>();
   let lastTurn = 0;
   let lastCall = 0;
+  let lastRequest = "";
 
   const server = createServer((request, response) => {
     // Its headers have arrived, and the first byte came within the same read.
@@ -46,6 +49,7 @@ export async function startEndpoint(): Promise<Endpoint> {
   server.keepAliveTimeout = 60_000;
 
   function answer(body: string, askedAt: number, response: ServerResponse): void {
+    lastRequest = body;
     // The history has the marks of earlier turns too; the last mark is this turn's.
     const turn = [...body.matchAll(MARK)].at(-1)?.[1];
     const script = scripts.get(turn ?? "");
@@ -84,6 +88,7 @@ export async function startEndpoint(): Promise<Endpoint> {
       scripts.set(String(lastTurn), script);
       return { text: `bench-turn-${lastTurn}`, times: script };
     },
+    lastRequest: () => lastRequest,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -4,54 +4,52 @@
  */
 import type { BatchFigures } from "./batches.ts";
 import type { Costs } from "./cost/measure.ts";
+import { objectRequests } from "./cost/prices.ts";
 import type { CpuFigures } from "./cpu.ts";
-import type { Fronts } from "./fronts/measure.ts";
 import type { MemoryFigures } from "./memory.ts";
 import { startWords } from "./node-starts.ts";
 import type { Measured } from "./rounds.ts";
+import type { Scale } from "./scale/measure.ts";
 import type { Sizes } from "./sizes.ts";
 
-export type Results = {
+/** What is measured of calls and turns. */
+export type Calls = {
   measured: Measured;
   cpu: CpuFigures;
   batches: BatchFigures;
   costs: Costs;
-  fronts: Fronts;
   sizes: Sizes;
   memory: MemoryFigures[];
 };
 
-export type Judged = {
-  what: string;
-  value: number;
-  unit: "×" | "KiB";
-  limit: number;
-  atMost: boolean;
-  ok: boolean;
-};
+type Unit = "×" | "KiB" | "ms" | "s" | "MB" | "tokens" | "rows" | "requests" | "USD" | "turns";
+export type Judged = { what: string; value: number; unit: Unit; limit: number; atMost: boolean; ok: boolean };
 
 export const WORKER_GZIP_KIB = 275;
 const AGENT_RSS_RATIO = 1.8;
 
-export function judge({ measured, sizes, memory }: Results): Judged[] {
-  const { ratios } = measured;
-  const limit = (what: string, value: number, limit: number, more: Partial<Judged> = {}): Judged => {
-    const { atMost = true, unit = "×" } = more;
-    return { what, value, unit, limit, atMost, ok: atMost ? value <= limit : value >= limit };
-  };
+/** The parts that were measured, with their limits. */
+export function judge({ calls, scale }: { calls?: Calls | undefined; scale?: Scale | undefined }): Judged[] {
   return [
-    limit("(c)/(b) at p50, 1 at a time", ratios[1]["c/b"].p50, 2.5),
-    limit("(c)/(b) at p99, 1 at a time", ratios[1]["c/b"].p99, 5),
-    limit("(d)/(b) at p50, 1 at a time", ratios[1]["d/b"].p50, 8),
-    limit("calls a second of (c) over (b), 64 at a time", ratios[64]["c/b"].perSecond, 0.5, {
-      atMost: false,
-    }),
-    limit("the Worker, minified, in gzip", sizes.gzipBytes / 1_024, WORKER_GZIP_KIB, { unit: "KiB" }),
+    ...(calls ? [...judgePath(calls), ...judgeCosts(calls.costs)] : []),
+    ...(scale ? judgeScale(scale) : []),
+  ];
+}
+
+function judgePath({ measured, cpu, sizes, memory }: Calls): Judged[] {
+  const { ratios } = measured;
+  return [
+    atMost("(c)/(b) at p50, 1 at a time", ratios[1]["c/b"].p50, 2.5),
+    atMost("(c)/(b) at p99, 1 at a time", ratios[1]["c/b"].p99, 5),
+    atMost("(d)/(b) at p50, 1 at a time", ratios[1]["d/b"].p50, 5.5),
+    atLeast("calls a second of (c) over (b), 64 at a time", ratios[64]["c/b"].perSecond, 0.3),
+    atMost("workerd's processor time of a call", cpu.workerd, 2.7, "ms"),
+    atMost("the Worker, minified, in gzip", sizes.gzipBytes / 1_024, WORKER_GZIP_KIB, "KiB"),
     ...memory.flatMap(({ start, bareNode, idle, afterCalls }) => {
       const how = ` (${startWords(start)})`;
       return [
-        limit(`the agent's memory over bare Node, idle${how}`, idle / bareNode, AGENT_RSS_RATIO),
-        limit(
+        atMost(`the agent's memory over bare Node, idle${how}`, idle / bareNode, AGENT_RSS_RATIO),
+        atMost(
           `the agent's memory over bare Node, after 100 calls${how}`,
           afterCalls / bareNode,
           AGENT_RSS_RATIO,
@@ -59,4 +57,81 @@ export function judge({ measured, sizes, memory }: Results): Judged[] {
       ];
     }),
   ];
+}
+
+function judgeCosts({ turns: [first, later] }: Costs): Judged[] {
+  if (!first || !later) return [];
+  return [
+    atMost(`rows written by ${later.what}`, later.tally.rowsWritten, 8, "rows"),
+    atMost(`requests to objects of ${later.what}`, objectRequests(later.tally), 6, "requests"),
+    atMost(`a million of ${later.what}`, later.usd.asTheDocsSay.total, 9, "USD"),
+    atMost(`rows written by ${first.what}`, first.tally.rowsWritten, 20, "rows"),
+  ];
+}
+
+/** The fleets' sizes that have limits of their own. */
+const FEW = 10;
+const MANY = 1_000;
+
+function judgeScale({ fleets, soak }: Scale): Judged[] {
+  const few = fleets.find(({ agents, advert }) => agents === FEW && advert === "real");
+  const [begin, end] = [soak.slices[0], soak.slices.at(-1)];
+  const { before, after } = soak.ledger;
+  return [
+    ...fleets
+      .filter(({ agents }) => agents >= MANY)
+      .flatMap(({ agents, advert, request, storm }) => {
+        const of = `${agents} agents (${advert})`;
+        return [
+          atMost(`tools and system prompt with ${of}`, request?.tokens ?? Number.NaN, 1_500, "tokens"),
+          atMost(`turns that fail in a storm of ${of}`, storm?.failedTurns ?? Number.NaN, 0, "turns"),
+        ];
+      }),
+    ...fleets
+      .filter(({ agents, advert }) => agents === MANY && advert === "real")
+      .flatMap(({ first, second, storm, turnMs, heapBytes }) => {
+        const deaf = Math.max(...[first, second, storm].map((step) => step?.deafMs ?? Number.NaN));
+        const of = `${MANY} agents`;
+        return [
+          atMost(`a turn with ${of}, over one with ${FEW}`, ratio(turnMs, few?.turnMs), 1.3),
+          atMost(`first snapshot of ${of}`, ratio(first?.ms, 1_000), 3, "s"),
+          atMost(`a second with nothing changed`, ratio(second?.ms, 1_000), 0.5, "s"),
+          atMost(`the isolate's heap with ${of}`, ratio(heapBytes, 1_000_000), 40, "MB"),
+          atMost(`the longest answer of /v1/status with ${of}`, deaf, 100, "ms"),
+        ];
+      }),
+    ...(begin && end
+      ? [
+          ...(["workerd", "bridge", "agent", "broker"] as const).map((program) =>
+            atMost(
+              `memory of the ${program} after ${end.turns} turns, over ${begin.turns}`,
+              end.rss[program] / begin.rss[program],
+              1.1,
+            ),
+          ),
+          atMost(
+            `a turn at the end of ${end.turns}, over the first ${begin.turns}`,
+            end.p50 / begin.p50,
+            1.1,
+          ),
+        ]
+      : []),
+    atMost(
+      `a turn with ${soak.ledger.calls} settled calls, over one without (processor time)`,
+      after.cpuMs / before.cpuMs,
+      1.1,
+    ),
+  ];
+}
+
+function ratio(value: number | undefined, over: number | undefined): number {
+  return (value ?? Number.NaN) / (over ?? Number.NaN);
+}
+
+function atMost(what: string, value: number, limit: number, unit: Unit = "×"): Judged {
+  return { what, value, unit, limit, atMost: true, ok: value <= limit };
+}
+
+function atLeast(what: string, value: number, limit: number, unit: Unit = "×"): Judged {
+  return { what, value, unit, limit, atMost: false, ok: value >= limit };
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --quick] [--disk] [--fronts] [--json FILE]`: the cost of a call, compared with the machine's time
- * for the same hops without any work on the way. Figures never fail the run: it exits with 0 unless something did not
- * run.
+ * `npm run bench [-- --quick] [--disk] [--calls | --fronts | --scale] [--json FILE]`: the cost of a call, compared with the
+ * machine's time for the same hops without any work on the way; what many agents, turns and homes take; a model of any
+ * number of homes. Figures never fail the run: it exits with 0 unless something did not run.
  */
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -14,20 +14,30 @@ import { measureCpu } from "./cpu.ts";
 import { startMqttFloor, startPathFloor } from "./floors.ts";
 import { type Fronts, measureFronts } from "./fronts/measure.ts";
 import { FRONT_NOTES, frontTable } from "./fronts/table.ts";
-import { judge, type Results } from "./limits.ts";
+import { type Calls, judge } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
 import { startMosquitto } from "./mosquitto.ts";
 import { NODE_STARTS } from "./node-starts.ts";
 import { startPath } from "./path.ts";
 import { Processes } from "./processes.ts";
 import { LEVELS, measureRounds } from "./rounds.ts";
+import { countsOf } from "./scale/counts.ts";
+import { measureScale, SCALE_NOTES, scaleTables } from "./scale/measure.ts";
+import { USUAL_USE } from "./scale/model.ts";
+import { modelTables } from "./scale/table.ts";
 import { workerSizes } from "./sizes.ts";
-import { NOTES, table } from "./table.ts";
+import { limitLines, NOTES, table } from "./table.ts";
 
 // The other bench, of the device's tools; it ends this process.
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
 
-/** About 8 minutes, half of them waits; `--quick`: about 2, to check that it runs. */
+/** A step of a fleet that takes longer is given up. */
+const FLEET_STEP_MS = 60_000;
+
+/**
+ * About 20 minutes: 8 for the calls, half of them waits, 7 for the fleets, 5 for the soak and the homes. On a machine where no
+ * step of a fleet comes to its end, 15 more. `--quick`: about 4, to check that it runs.
+ */
 const FULL = {
   rounds: 6,
   sliceMs: 1_900,
@@ -38,6 +48,18 @@ const FULL = {
   batchPairs: 8,
   cost: { slowMs: 45_000, idleMs: 30_000 },
   fronts: { acksMs: 30_000, firstTokens: 60 },
+  scale: {
+    fleets: {
+      fleets: (["real", "slim"] as const).flatMap((advert) =>
+        [1, 10, 100, 1_000, 5_000].map((agents) => ({ agents, advert })),
+      ),
+      turns: 40,
+      atOnce: 64,
+      withinMs: FLEET_STEP_MS,
+    },
+    soak: { turns: 5_000, slice: 500, calls: 100_000, ledgerTurns: 100 },
+    homes: { homes: 1_000, turnsEach: 2, atOnce: 16 },
+  },
 };
 const QUICK = {
   rounds: 2,
@@ -48,6 +70,16 @@ const QUICK = {
   batchPairs: 2,
   cost: { slowMs: 2_000, idleMs: 2_000 },
   fronts: { acksMs: 3_000, firstTokens: 10 },
+  scale: {
+    fleets: {
+      fleets: [1, 10, 100].map((agents) => ({ agents, advert: "real" as const })),
+      turns: 5,
+      atOnce: 64,
+      withinMs: FLEET_STEP_MS,
+    },
+    soak: { turns: 100, slice: 50, calls: 1_000, ledgerTurns: 20 },
+    homes: { homes: 20, turnsEach: 2, atOnce: 16 },
+  },
 };
 /**
  * The default place of the rows. workerd syncs each transaction to the disk on its only thread, and a virtual disk
@@ -63,8 +95,12 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     /** Stores the rows on this machine's disk instead of in its memory. */
     disk: { type: "boolean", default: false },
+    /** Measures only calls and turns: time, processor, memory, costs. */
+    calls: { type: "boolean", default: false },
     /** Measures only the front doors: chat apps and streams. */
     fronts: { type: "boolean", default: false },
+    /** Measures only many agents, many turns and many homes. */
+    scale: { type: "boolean", default: false },
     json: { type: "string" },
   },
 });
@@ -96,7 +132,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-async function bench(): Promise<Results> {
+async function benchCalls(): Promise<Calls> {
   say("starting Mosquitto, two Workers, two bridges, an echo and an agent");
   const mqttUrl = await startMosquitto(dir, processes);
   const atOnce = Math.max(...LEVELS);
@@ -119,7 +155,7 @@ async function bench(): Promise<Results> {
   const costs = await measureCosts(dir, processes, plan.cost);
   say(`memory: the agents are left alone for ${plan.idleMs / 1_000} s`);
   const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, NODE_STARTS);
-  return { measured, cpu, batches, costs, fronts: await benchFronts(), memory, sizes: await workerSizes() };
+  return { measured, cpu, batches, costs, memory, sizes: await workerSizes() };
 }
 
 async function benchFronts(): Promise<Fronts> {
@@ -128,8 +164,11 @@ async function benchFronts(): Promise<Fronts> {
 }
 
 try {
-  const results = options.fronts ? undefined : await bench();
-  const fronts = results?.fronts ?? (await benchFronts());
+  const isAll = !options.calls && !options.fronts && !options.scale;
+  const calls = isAll || options.calls ? await benchCalls() : undefined;
+  const fronts = isAll || options.fronts ? await benchFronts() : undefined;
+  const scale = isAll || options.scale ? await measureScale(dir, plan.scale, say) : undefined;
+  const counts = calls && scale && countsOf(calls.costs, scale.fleets);
   const about = {
     node: process.version,
     cpus: cpus().length,
@@ -141,13 +180,21 @@ try {
     : `rows on the disk (${tmpdir()})`;
   const notes = [
     `One machine, no delay anywhere; ${rows}.`,
-    ...(results ? [...NOTES, ...COST_NOTES] : []),
-    ...FRONT_NOTES,
+    ...(calls ? [...NOTES, ...COST_NOTES] : []),
+    ...(fronts ? FRONT_NOTES : []),
+    ...(scale ? SCALE_NOTES : []),
   ];
-  const tables = results ? [table(results), costTable(results.costs)] : [];
-  console.log(`\n${[...tables, frontTable(fronts), notes.join("\n")].join("\n\n")}`);
+  const limits = judge({ calls, scale });
+  const tables = [
+    ...(calls ? [table(calls), costTable(calls.costs)] : []),
+    ...(fronts ? [frontTable(fronts)] : []),
+    ...(scale ? [scaleTables(scale)] : []),
+    ...(counts ? [modelTables(counts, USUAL_USE)] : []),
+    ...(limits.length > 0 ? [limitLines(limits)] : []),
+  ];
+  console.log(`\n${[...tables, notes.join("\n")].join("\n\n")}`);
   if (options.json !== undefined) {
-    const json = { ...about, notes, ...(results && { limits: judge(results), ...results }), fronts };
+    const json = { ...about, notes, limits, ...calls, fronts, scale, counts };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {

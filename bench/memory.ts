@@ -76,7 +76,8 @@ function medianRss(processes: Leashed[]): number {
   return median(processes.map(({ pid }) => rss(pid)));
 }
 
-function rss(pid: number): number {
+/** Returns the bytes of a process that are in memory. */
+export function rss(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes ?? Number.NaN) * 1_024;
 }

@@ -6,12 +6,12 @@ import { ALSO_IN, listens, mosquittoConfig } from "../test/mosquitto.ts";
 import { until } from "../test/wait.ts";
 import type { Processes } from "./processes.ts";
 
-/** @returns its address. @throws when it is not installed or does not start */
-export async function startMosquitto(dir: string, processes: Processes): Promise<string> {
+/** @param name of its process; one for each broker @returns its address. @throws when it is not installed or does not start */
+export async function startMosquitto(dir: string, processes: Processes, name = "mosquitto"): Promise<string> {
   const port = await freePort();
-  const config = join(dir, "mosquitto.conf");
+  const config = join(dir, `${name}.conf`);
   writeFileSync(config, mosquittoConfig(port, ["persistence false"]));
-  await processes.start("mosquitto", ["mosquitto", "-c", config], {
+  await processes.start(name, ["mosquitto", "-c", config], {
     PATH: `${process.env.PATH ?? ""}${delimiter}${ALSO_IN}`,
   });
   await until(() => listens(port), {

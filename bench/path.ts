@@ -8,9 +8,9 @@ import { TOKENS, testVars } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { areOnline, enrolAgents, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
 import { type ActionCall, startEndpoint } from "./endpoint.ts";
-import { poster } from "./http.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
+import { startAsker } from "./turns.ts";
 
 /** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
 const CALLS_OF_A_TURN = 4;
@@ -67,8 +67,7 @@ export async function startPath(
     what: "the bench's agents are online",
   });
 
-  const { post, close } = poster(worker.url, atOnce);
-  const headers = { authorization: `Bearer ${TOKENS.owner}`, "content-type": "application/json" };
+  const asker = startAsker(worker.url, endpoint, atOnce);
   let started = 0;
   const conversations = new Map<number, { name: string; turns: number }>();
 
@@ -84,20 +83,7 @@ export async function startPath(
     return name;
   };
 
-  const run = async (slot: number, batches: ActionCall[][]) => {
-    const calls = batches.flat().length;
-    const path = `/v1/conversations/${conversationOf(slot)}/messages`;
-    const { text, times } = endpoint.script(batches);
-    const began = performance.now();
-    const { status, body } = await post(path, JSON.stringify({ text }), headers);
-    const took = performance.now() - began;
-    if (status !== 200) throw new Error(`a turn was answered with ${status}: ${body.slice(0, 500)}`);
-    const result = JSON.parse(body) as { status: string; calls: Array<{ status: string }> };
-    const well = result.calls.filter((call) => call.status === "success").length;
-    if (result.status !== "done" || well !== calls || times.calls.length !== batches.length)
-      throw new Error(`a turn did not do its ${calls} calls: ${body.slice(0, 500)}`);
-    return { took, times };
-  };
+  const run = (slot: number, batches: ActionCall[][]) => asker.ask(conversationOf(slot), batches);
 
   return {
     call: async (slot) => (await run(slot, Array(CALLS_OF_A_TURN).fill([read(BENCH_AGENT)]))).times.calls,
@@ -112,7 +98,7 @@ export async function startPath(
     },
     pids: { workerd, bridge: bridged.pid, agent: agent.pid },
     async stop() {
-      close();
+      asker.close();
       await worker.stop();
       await endpoint.close();
     },

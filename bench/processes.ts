@@ -45,6 +45,13 @@ export class Processes {
     return { pid, name };
   }
 
+  /** @throws when no program of this name runs */
+  pid(name: string): number {
+    const running = this.#running.get(name);
+    if (!running) throw new Error(`${name} does not run`);
+    return running.pid;
+  }
+
   names(): string[] {
     return [...this.#running.keys()];
   }

@@ -1,6 +1,6 @@
 /** The figures as a table for people. */
 
-import { judge, type Results } from "./limits.ts";
+import type { Calls, Judged } from "./limits.ts";
 import { startWords } from "./node-starts.ts";
 import { LEVELS, type RatioOf, ROWS, type Row } from "./rounds.ts";
 
@@ -14,8 +14,7 @@ const RATIOS: RatioOf[] = ["c/b", "d/b", "c/a"];
 const LABEL = 52;
 const CELL = 9;
 
-export function table(results: Results): string {
-  const { measured, cpu, batches, sizes, memory } = results;
+export function table({ measured, cpu, batches, sizes, memory }: Calls): string {
   const { rows, ratios, rounds } = measured;
   const header = (label: string, columns: string[]) =>
     [
@@ -51,11 +50,16 @@ export function table(results: Results): string {
       const how = startWords(start);
       return `the agent's memory, ${how}: bare Node ${mib(bareNode)}, agent idle ${mib(idle)}, after 100 calls ${mib(afterCalls)}`;
     }),
-    "",
+  ].join("\n");
+}
+
+export function limitLines(limits: readonly Judged[]): string {
+  return [
     "limits",
-    ...judge(results).map(({ what, value, unit, limit, atMost, ok }) => {
+    ...limits.map(({ what, value, unit, limit, atMost, ok }) => {
       const asked = `${atMost ? "at most" : "at least"} ${limit} ${unit}`;
-      return `  ${ok ? "ok  " : atMost ? "OVER" : "LOW "}  ${`${value.toFixed(2)} ${unit}`.padStart(11)}  ${asked.padEnd(18)}  ${what}`;
+      const verdict = ok ? "ok  " : atMost ? "OVER" : "LOW ";
+      return `  ${verdict}  ${`${value.toFixed(2)} ${unit}`.padStart(16)}  ${asked.padEnd(22)}  ${what}`;
     }),
   ].join("\n");
 }

@@ -43,6 +43,8 @@ export type GatewayOptions = {
   config?: string;
   /** Told after workerd died and was started anew. */
   onRestart?: () => void;
+  /** Opens V8's inspector, for measurements. */
+  inspector?: boolean;
   /** A line that the Worker wrote, or that the runtime said about it. */
   onLog?: (line: string) => void;
 };
@@ -50,6 +52,8 @@ export type GatewayOptions = {
 export type Gateway = {
   /** Without a slash at its end. */
   url: string;
+  /** The address of the inspector that measures the Worker's isolate; undefined unless it was asked for. */
+  inspectorUrl: string | undefined;
   stop(): Promise<void>;
 };
 
@@ -84,6 +88,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
     // Else Miniflare asks Cloudflare for a sample of `request.cf`, and complains when it cannot.
     cf: false,
     resourcePersistencePath: options.dir,
+    ...(options.inspector && { inspectorPort: 0 }),
     // Its own words about a crash come through `unsafeHandleRuntimeRestart`; the rest is for developers of it.
     log: new MendingLog(LogLevel.ERROR),
     handleStructuredLogs: ({ message }) => say(message),
@@ -125,8 +130,10 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
     const url = await readyInTime(miniflare.ready);
     clearInterval(looking);
     guard.watch();
+    const inspector = options.inspector ? await miniflare.getInspectorURL() : undefined;
     return {
       url: url.origin,
+      inspectorUrl: inspector && `${inspector.origin}/core:user:${config.name}`,
       async stop() {
         stopping = true;
         await miniflare.dispose();

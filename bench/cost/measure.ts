@@ -14,14 +14,23 @@ import { areOnline, enrolAgents, startWaitingAgent, waits } from "../agents.ts";
 import { startEndpoint } from "../endpoint.ts";
 import { poster } from "../http.ts";
 import type { Processes } from "../processes.ts";
-import { type CostLine, readCostLine } from "./lines.ts";
-import { AWAKE_TAIL_MS, gbSeconds, type IdleUsd, idleMonth, type TurnUsd, usdPerMillion } from "./prices.ts";
+import { type Actor, type CostLine, readCostLine } from "./lines.ts";
+import {
+  AWAKE_TAIL_MS,
+  gbSeconds,
+  type IdleUsd,
+  idleMonth,
+  objectRequests,
+  type TurnUsd,
+  usdPerMillion,
+} from "./prices.ts";
 import { alarmStands, awakeMs, perTurn, type Tally, tally } from "./tally.ts";
 
 export type TurnCost = {
   what: string;
-  /** The counts of one turn. */
+  /** The counts of one turn, and Home's part of its requests. */
   tally: Tally;
+  homeRequests: number;
   /** Of both objects: as the docs say, and with 10 s after everything that woke one. */
   awakeMs: { asTheDocsSay: number; atWorst: number };
   gbSeconds: { asTheDocsSay: number; atWorst: number };
@@ -34,6 +43,8 @@ export type TurnCost = {
 export type Costs = {
   turns: TurnCost[];
   idle: { forMs: number; tally: Tally; homeBytes: number; usdAMonth: IdleUsd };
+  /** Bytes of databases: a conversation after its first turn, and what each later turn adds to it and to Home. */
+  growth: { conversation: number; turn: number; turnInHome: number };
 };
 
 export type CostPlan = {
@@ -124,8 +135,16 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
     await turn(`each of ${TURNS_IN_A_ROW} turns in a row`, TURNS_IN_A_ROW, async () => {
       for (let n = 0; n < TURNS_IN_A_ROW; n += 1) await ask("alone", 0, json);
     });
-    for (let n = 0; n < LONG_TURNS; n += 1) await ask("long", 0, json);
+    await ask("long", 0, json);
     await over();
+    const [conversation, homeBefore] = [bytesOf(lines, "Conversation"), bytesOf(lines, "Home")];
+    for (let n = 1; n < LONG_TURNS; n += 1) await ask("long", 0, json);
+    await over();
+    const growth = {
+      conversation,
+      turn: (bytesOf(lines, "Conversation") - conversation) / (LONG_TURNS - 1),
+      turnInHome: (bytesOf(lines, "Home") - homeBefore) / (LONG_TURNS - 1),
+    };
     await turn(`a turn of a conversation of ${LONG_TURNS}, long after`, 1, () => ask("long", 0, json));
     await turn(`each of ${TURNS_IN_A_ROW} more of it in a row`, TURNS_IN_A_ROW, async () => {
       for (let n = 0; n < TURNS_IN_A_ROW; n += 1) await ask("long", 0, json);
@@ -137,10 +156,10 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
     const slow = `a turn over a stream, a tool of ${plan.slowMs / 1_000} s`;
     await turn(slow, 1, () => ask("streamed", plan.slowMs, stream));
     const idle = await counted(() => new Promise((resolve) => setTimeout(resolve, plan.idleMs)));
-    const homeBytes = lines.findLast((line) => line.cost === "size" && line.of === "Home");
-    const bytes = homeBytes?.cost === "size" ? homeBytes.bytes : Number.NaN;
+    const bytes = bytesOf(lines, "Home");
     return {
       turns,
+      growth,
       idle: { forMs: plan.idleMs, tally: tally(idle), homeBytes: bytes, usdAMonth: idleMonth(bytes) },
     };
   } finally {
@@ -151,12 +170,20 @@ export async function measureCosts(dir: string, processes: Processes, plan: Cost
   }
 }
 
+/** @returns the size of the database of the object that worked last; NaN when none did */
+function bytesOf(lines: readonly CostLine[], of: Actor): number {
+  const line = lines.findLast((line) => line.cost === "size" && line.of === of);
+  return line?.cost === "size" ? line.bytes : Number.NaN;
+}
+
 function costOf(what: string, lines: readonly CostLine[], turns: number): TurnCost {
   const each = perTurn(tally(lines), turns);
+  const ofHome = perTurn(tally(lines.filter((line) => line.cost !== "worker" && line.of === "Home")), turns);
   const awake = { asTheDocsSay: awakeMs(lines) / turns, atWorst: awakeMs(lines, AWAKE_TAIL_MS) / turns };
   return {
     what,
     tally: each,
+    homeRequests: objectRequests(ofHome),
     awakeMs: awake,
     gbSeconds: { asTheDocsSay: gbSeconds(awake.asTheDocsSay), atWorst: gbSeconds(awake.atWorst) },
     usd: {

@@ -26,6 +26,26 @@ const WORKER_REQUEST_USD = 0.3 / MILLION;
  */
 export const AWAKE_TAIL_MS = 10_000;
 
+/** What the Workers Paid plan costs a month, and what it includes (both pricing pages, read 2026-11-23). */
+export const PAID_PLAN = {
+  usd: 5,
+  workerRequests: 10 * MILLION,
+  objectRequests: MILLION,
+  gbSeconds: 400_000,
+  rowsRead: 25_000 * MILLION,
+  rowsWritten: 50 * MILLION,
+  storedGb: 5,
+} as const;
+/** Prices beyond what the plan includes. */
+export const USD_PER = {
+  workerRequests: WORKER_REQUEST_USD,
+  objectRequests: OBJECT_REQUEST_USD,
+  gbSeconds: GB_SECOND_USD,
+  rowsRead: ROW_READ_USD,
+  rowsWritten: ROW_WRITTEN_USD,
+  storedGb: STORED_GB_MONTH_USD,
+} as const;
+
 const MONTH_S = 30 * 86_400;
 const GB = 1_000_000_000;
 

@@ -16,8 +16,8 @@ export type Tally = {
   statements: number;
 };
 
-export function tally(lines: readonly CostLine[]): Tally {
-  const sum: Tally = {
+export function emptyTally(): Tally {
+  return {
     workerRequests: 0,
     rpc: 0,
     fetches: 0,
@@ -28,29 +28,68 @@ export function tally(lines: readonly CostLine[]): Tally {
     alarmsSet: 0,
     statements: 0,
   };
-  for (const line of lines) {
-    switch (line.cost) {
-      case "worker":
-        sum.workerRequests += 1;
-        break;
-      case "rows":
-        sum.statements += 1;
-        sum.rowsRead += line.read;
-        sum.rowsWritten += line.written;
-        break;
-      case "alarm":
-        if (line.did === "runs") break;
-        sum.alarmsSet += 1;
-        sum.rowsWritten += 1;
-        break;
-      case "request":
-        if (line.via === "rpc") sum.rpc += 1;
-        if (line.via === "fetch") sum.fetches += 1;
-        if (line.via === "alarm") sum.alarms += 1;
-        if (line.via === "message") sum.messages += 1;
-    }
-  }
+}
+
+export function tally(lines: readonly CostLine[]): Tally {
+  const sum = emptyTally();
+  for (const line of lines) addLine(sum, line);
   return sum;
+}
+
+/** Adds a line to `sum`. */
+export function addLine(sum: Tally, line: CostLine): void {
+  switch (line.cost) {
+    case "worker":
+      sum.workerRequests += 1;
+      break;
+    case "rows":
+      sum.statements += 1;
+      sum.rowsRead += line.read;
+      sum.rowsWritten += line.written;
+      break;
+    case "alarm":
+      if (line.did === "runs") break;
+      sum.alarmsSet += 1;
+      sum.rowsWritten += 1;
+      break;
+    case "request":
+      if (line.via === "rpc") sum.rpc += 1;
+      if (line.via === "fetch") sum.fetches += 1;
+      if (line.via === "alarm") sum.alarms += 1;
+      if (line.via === "message") sum.messages += 1;
+  }
+}
+
+/** Where the summing Worker answers its sums. */
+export const SUMS_PATH = "/bench/sums";
+/** Where it copies settled calls: `?home=NAME&calls=COUNT`. */
+export const FILL_PATH = "/bench/fill";
+
+/**
+ * `busyMs`: the time of all requests and work, added up, also of those that run at the same time. `bytes`: the database of
+ * the object that worked last.
+ */
+type ActorSums = Tally & { busyMs: number; bytes: number };
+/** Everything that was counted since workerd's start. `worker`: requests to the Worker. */
+export type Sums = { worker: number } & Record<Actor, ActorSums>;
+
+/** Reads the sums of a summing Worker. @param url of the Worker */
+export async function readSums(url: string): Promise<Sums> {
+  return (await (await fetch(`${url}${SUMS_PATH}`)).json()) as Sums;
+}
+
+/** Returns what was counted between two readings. */
+export function sumsBetween(before: Sums, after: Sums): Sums {
+  const actor = (of: Actor): ActorSums => {
+    const difference = { ...after[of] };
+    for (const key of Object.keys(difference) as Array<keyof ActorSums>) difference[key] -= before[of][key];
+    return difference;
+  };
+  return {
+    worker: after.worker - before.worker,
+    Home: actor("Home"),
+    Conversation: actor("Conversation"),
+  };
 }
 
 /** Divides each figure by `turns`. */
