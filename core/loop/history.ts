@@ -25,6 +25,8 @@ export type Outcome = Advised & {
   sources?: Source[];
   /** The call was only accepted; the final result arrives under this token. */
   job?: string;
+  /** The gateway refused the call: no agent got it. */
+  unsent?: true;
   /** It arrived after the call already had another result. */
   late?: boolean;
   /** Its pictures and files. */

@@ -1,7 +1,5 @@
 /** The list of a home's conversations. */
 
-/** Older conversations still exist under their ids; they are not listed any more. */
-export const LISTED_MAX = 1_000;
 /** Characters. */
 export const TITLE_MAX = 80;
 /** Principals with whom one conversation is shared by name. */

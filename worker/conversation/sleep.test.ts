@@ -17,13 +17,13 @@ async function isRebuilt(stub: DurableObjectStub): Promise<boolean> {
   return await runInDurableObject(stub, (instance) => !("marked" in instance));
 }
 
-/** Counts all rows except those of calls, turns and the backup list, which are written at their ends. */
+/** Counts all rows except those of calls, turns and the list of conversations, which are written at their ends. */
 async function rowsOf(stub: DurableObjectStub): Promise<number> {
   return await runInDurableObject(stub, (_, { storage }) => {
     const tables = storage.sql
       .exec<{ name: string }>(
         `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'
-         AND name NOT IN ('tally', 'kept_conversation')`,
+         AND name NOT IN ('tally', 'agent_calls', 'usage_report', 'conversation')`,
       )
       .toArray();
     return tables.reduce(

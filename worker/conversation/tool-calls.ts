@@ -137,7 +137,7 @@ async function submitCall(
   }
   const checked = checkEdgeCall(call, gatewaysTools);
   if (!checked.ok) {
-    settleCall(context, call.id, checked.outcome);
+    settleCall(context, call.id, { ...checked.outcome, unsent: true });
     return undefined;
   }
   const { principal, role, channel, limits = {} } = turn.origin;

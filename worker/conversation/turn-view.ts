@@ -7,7 +7,7 @@ import type { PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
-import type { ReportedTurn } from "../api/usage.ts";
+import { GATEWAY_TOOLS, type ReportedTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
 import {
   type StoredCall,
@@ -103,10 +103,11 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
   return turnMetrics(timings, modelCalls(entries), turn.createdAt, turn.finishedAt ?? Date.now());
 }
 
-/** The counts of a turn that has ended, for its home. */
-export function turnCounts(turn: Turn, entries: readonly StoredEntry[]): Omit<ReportedTurn, "conversation"> {
+/** The report of a turn that has ended, for its home. */
+export function reportOf(turn: Turn, entries: readonly StoredEntry[]): Omit<ReportedTurn, "conversation"> {
   const { iterations, error, timeout, duration_ms } = metricsOf(turn, entries);
   return {
+    id: turn.id,
     // SAFETY: the caller has just ended it.
     status: turn.status as ReportedTurn["status"],
     channel: turn.origin.channel,
@@ -115,15 +116,27 @@ export function turnCounts(turn: Turn, entries: readonly StoredEntry[]): Omit<Re
     durationMs: duration_ms,
     inputTokens: turn.usage.input_tokens,
     outputTokens: turn.usage.output_tokens,
-    calls: entries.flatMap((entry) => (entry.role === "assistant" ? entry.calls.flatMap(countedCall) : [])),
+    calls: entries.flatMap((entry) =>
+      entry.role === "assistant" ? entry.calls.flatMap((call) => reportedCall(turn, call)) : [],
+    ),
   };
 }
 
-/** Calls of devices are counted where they are settled. */
-function countedCall({ name, outcome }: StoredCall): ReportedTurn["calls"] {
-  if (name === EDGE_CALL || !outcome) return [];
-  const { elapsedMs, errorType } = outcome;
-  return [{ tool: name, elapsedMs, ...(errorType && { errorType }) }];
+function reportedCall(turn: Turn, call: StoredCall): ReportedTurn["calls"] {
+  const { id, name, args, outcome } = call;
+  if (!outcome || isClients(turn, call)) return [];
+  const { status, elapsedMs, waitedMs = 0, unsent } = outcome;
+  const figures = {
+    elapsedMs: elapsedMs + waitedMs,
+    ...(status === "error" && { errorType: outcome.errorType ?? ("execution_failed" as const) }),
+    ...(unsent && { unsent }),
+  };
+  if (name !== EDGE_CALL) return [{ agent: GATEWAY_TOOLS, tool: name, ...figures }];
+  const { agent_id: agent = "", action: tool = "prompt" } = args;
+  const wasQueued = outcome.job === id || (outcome.late && call.submittedAt === null);
+  // Home counts a queued call itself, when it is settled.
+  if (wasQueued || typeof agent !== "string" || typeof tool !== "string") return [];
+  return [{ agent, tool, ...figures }];
 }
 
 /** The events of a turn after a seq, in their order. */

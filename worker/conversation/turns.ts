@@ -1,11 +1,12 @@
 /** The beginning and the end of a turn: its row first, then everybody who follows it. */
+import { withRetry } from "../api/stubs.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
 import type { Turn } from "./store/rows.ts";
 import { cancelledAnswer } from "./texts.ts";
 import { cancelCalls } from "./tool-calls.ts";
-import { turnCounts } from "./turn-view.ts";
+import { reportOf } from "./turn-view.ts";
 
 /** Stores a turn, or recognises it; it is not set going. */
 export function beginTurn(context: ConversationContext, request: NewTurn): Turn {
@@ -34,10 +35,11 @@ export function finishTurn(
   context.subscribers.ended(turn);
   context.chat?.ended(turn);
   const { name, isOneShot } = context;
-  const counts = turnCounts(transcript.turn(turn.id) ?? turn, transcript.entriesOf(turn.n));
-  const { iterations, failedCalls, durationMs: ms } = counts;
+  const report = reportOf(transcript.turn(turn.id) ?? turn, transcript.entriesOf(turn.n));
+  const { iterations, failedCalls, durationMs: ms } = report;
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
-  context.later(context.home().turnEnded({ ...counts, ...(!isOneShot && { conversation: name }) }));
+  const reported = { ...report, ...(!isOneShot && { conversation: name }) };
+  context.later(withRetry(() => context.home().turnEnded(reported)));
 }
 
 /** Ends a turn with what was done so far. */

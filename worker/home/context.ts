@@ -12,7 +12,6 @@ import type { DeviceCodes } from "./pairing/device-codes.ts";
 import type { Questions } from "./questions/questions.ts";
 import type { RetrySchedule } from "./retry-schedule.ts";
 import type { HomeTokens } from "./tokens.ts";
-import type { BackupList } from "./usage/backup-list.ts";
 import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
@@ -37,7 +36,6 @@ export type HomeStores = {
   counters: UsageCounters;
   spending: Spending;
   conversations: ConversationList;
-  backupList: BackupList;
   deviceCodes: DeviceCodes;
   tokens: HomeTokens;
   senders: ChannelSenders;

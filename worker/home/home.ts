@@ -77,9 +77,8 @@ import { answerQuestion, closeQuestions, openQuestions } from "./questions/appro
 import { Questions } from "./questions/questions.ts";
 import { RetrySchedule } from "./retry-schedule.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
-import { planOf, statusOf } from "./status.ts";
+import { activityOf, planOf, statusOf } from "./status.ts";
 import { HomeTokens } from "./tokens.ts";
-import { BackupList } from "./usage/backup-list.ts";
 import { ConversationList } from "./usage/conversation-list.ts";
 import { metricsPage } from "./usage/metrics.ts";
 import { admitToRelay, countRelayed } from "./usage/relay-admission.ts";
@@ -169,7 +168,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async agents(): Promise<AgentView[]> {
-    return this.#home.agents.views(this.#home.ledger.activity(), Date.now());
+    return this.#home.agents.views(activityOf(this.#home), Date.now());
   }
 
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
@@ -222,8 +221,10 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async turnEnded(turn: ReportedTurn): Promise<void> {
-    this.#home.counters.turnEnded(turn);
-    if (turn.conversation !== undefined) this.#home.backupList.add(turn.conversation, Date.now());
+    const { counters, conversations } = this.#home;
+    const now = Date.now();
+    counters.turnEnded(turn, now);
+    if (turn.conversation !== undefined) conversations.turnEnded(turn.conversation, now);
   }
 
   async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {
@@ -244,7 +245,6 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async forgetConversation(name: string): Promise<void> {
     this.#home.conversations.remove(name);
-    this.#home.backupList.remove(name);
   }
 
   // Models, budgets and the relay
@@ -367,7 +367,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async namesToBackUp(): Promise<string[]> {
-    return this.#home.backupList.names();
+    return this.#home.conversations.names();
   }
 
   async backup(from: BackupPlace | undefined): Promise<BackupPage> {
@@ -442,6 +442,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
   const bridge = new BridgeSocket(ctx);
   const keys = new AgentKeys(storage, env);
   const agents = new Agents(storage, bridge, keys);
+  const conversations = new ConversationList(storage);
   const stores: HomeStores = {
     ctx,
     env,
@@ -455,10 +456,9 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     questions: new Questions(ctx),
     questionRetries: new RetrySchedule(),
     audit: new Audit(storage, env),
-    counters: new UsageCounters(storage, agents),
+    counters: new UsageCounters(storage, agents, conversations),
     spending: new Spending(storage),
-    conversations: new ConversationList(storage),
-    backupList: new BackupList(storage),
+    conversations,
     deviceCodes: new DeviceCodes(storage),
     tokens: new HomeTokens(storage),
     senders: new ChannelSenders(storage),

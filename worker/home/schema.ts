@@ -370,4 +370,44 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       WHERE command = 'job' OR COALESCE(json_extract(flags, '$.queued'), 0);
     `,
   },
+  {
+    version: 17,
+    sql: `
+      -- What a home counts, in a ring of rows that are replaced (usage/usage-reports.ts). The sums are in tally and agent_calls.
+      CREATE TABLE usage_report (
+        slot         INTEGER PRIMARY KEY, -- n modulo the ring's length
+        n            INTEGER NOT NULL,
+        id           TEXT NOT NULL, -- of the turn or call: what is reported twice counts once
+        conversation TEXT, -- home/channel/id; null = a one-shot, or no turn
+        at           INTEGER NOT NULL, -- epoch ms
+        figures      TEXT NOT NULL -- JSON: the turn and its calls
+      ) STRICT;
+
+      -- What each agent was asked since the home was set up.
+      CREATE TABLE agent_calls (
+        agent   TEXT PRIMARY KEY,
+        calls   INTEGER NOT NULL,
+        success INTEGER NOT NULL,
+        error   INTEGER NOT NULL,
+        last_at INTEGER NOT NULL -- epoch ms
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO agent_calls
+        SELECT agent, COUNT(*), SUM(json_extract(outcome, '$.status') = 'success'),
+          SUM(json_extract(outcome, '$.status') <> 'success'), MAX(settled_at)
+        FROM call WHERE state = 'settled' GROUP BY agent;
+
+      -- One list of conversations, for people and for back-ups. People's have a principal and a title.
+      CREATE TABLE conversation_2 (
+        name      TEXT PRIMARY KEY, -- home/channel/id
+        principal TEXT, -- who began it; null = it is in no person's list
+        title     TEXT, -- the first words
+        last_at   INTEGER NOT NULL -- epoch ms, of its newest turn, to the minute; a newer one is in usage_report
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO conversation_2 SELECT name, principal, title, last_at FROM conversation;
+      INSERT OR IGNORE INTO conversation_2 (name, last_at) SELECT name, last_turn_at FROM kept_conversation;
+      DROP TABLE conversation;
+      DROP TABLE kept_conversation;
+      ALTER TABLE conversation_2 RENAME TO conversation;
+    `,
+  },
 ];

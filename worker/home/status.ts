@@ -3,6 +3,7 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import type { Plan } from "../api/plan.ts";
+import type { AgentActivity } from "./agents/agents.ts";
 import type { HomeContext } from "./context.ts";
 
 /** Who is there, which models are well, and what the day took so far. */
@@ -48,4 +49,15 @@ export function statusOf({ ctx, bridge, agents, ledger, audit }: HomeContext): H
       deadline: call.endsAt,
     })),
   };
+}
+
+/** What each agent was asked so far, with what is open. */
+export function activityOf({ counters, ledger }: HomeContext): Map<string, AgentActivity> {
+  const activity = new Map<string, AgentActivity>();
+  for (const [agent, counts] of counters.activity()) activity.set(agent, { ...counts, open: 0 });
+  for (const [agent, { open, since }] of ledger.openByAgent()) {
+    const { calls = 0, success = 0, error = 0, last = 0 } = activity.get(agent) ?? {};
+    activity.set(agent, { calls: calls + open, success, error, open, last: Math.max(last, since) });
+  }
+  return activity;
 }

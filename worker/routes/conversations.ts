@@ -2,7 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { Place } from "../api/conversation-list.ts";
-import { LISTED_MAX, READERS_MAX, TITLE_MAX } from "../api/conversation-list.ts";
+import { READERS_MAX, TITLE_MAX } from "../api/conversation-list.ts";
 import { mayManage, seesAll } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
@@ -46,11 +46,7 @@ async function listConversations(c: Context<App>): Promise<Response> {
   const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
   const conversations = found.slice(0, limit);
   const last = found.length > limit ? conversations.at(-1) : undefined;
-  return c.json({
-    conversations,
-    next: last ? `${last.last_at}.${last.id}` : null,
-    listed_at_most: LISTED_MAX,
-  });
+  return c.json({ conversations, next: last ? `${last.last_at}.${last.id}` : null });
 }
 
 function placeOf(text: string | undefined, home: string): Place | undefined {
@@ -106,7 +102,11 @@ async function renameConversation(c: Context<App>): Promise<Response> {
   const { title } = await readBody(c, Naming);
   const renamed = await homeOf(c.env, c.get("token").home).renameConversation(name, title);
   if (renamed === undefined)
-    throw new HttpError(409, "not_listed", "only the newest conversations are listed and have a title");
+    throw new HttpError(
+      409,
+      "not_listed",
+      "this conversation is not in the list: it has a title from its next turn on",
+    );
   return c.json({ id, title: renamed });
 }
 

@@ -6,7 +6,9 @@ import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, SIREN, say, TestBridge } from "../../test/workerd.ts";
+import { ConversationList } from "../home/usage/conversation-list.ts";
 import { UsageCounters } from "../home/usage/usage-counters.ts";
+import { SLOTS } from "../home/usage/usage-reports.ts";
 
 const scrape = (token: string = TOKENS.scraper) => ask("/metrics", { token });
 
@@ -20,8 +22,16 @@ beforeEach(async () => {
 
 const siren = { calls: [{ arguments: { agent_id: "pi", action: "siren" } }] };
 
-/** Agents with every tool. */
-const allKnown = { knows: () => "both" as const };
+/** The counters as an instance of the object finds them. */
+function countersOf(storage: DurableObjectStorage, knows: (agent: string, tool: string) => "both" | "agent") {
+  const counters = new UsageCounters(storage, { knows }, new ConversationList(storage));
+  const called = (agent: string, tool: string, elapsedMs: number, outcome: { status: "success" } | Failure) =>
+    counters.called(crypto.randomUUID(), agent, tool, elapsedMs, outcome, Date.now());
+  return { counters, called, calls: () => counters.counts().calls };
+}
+type Failure = { status: "error"; errorType: "timeout" };
+
+const allKnown = () => "both" as const;
 
 test("a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered", async () => {
   const bridge = await TestBridge.connect([agent("pi", { tools: [SIREN] })]);
@@ -100,11 +110,11 @@ test("S18 invented names of agents and tools share one row; real ones have room 
   const stub = await madeHome();
   await runInDurableObject(stub, (_, { storage }) => {
     const error = { status: "error", errorType: "timeout" } as const;
-    const old = new UsageCounters(storage, allKnown);
+    const old = countersOf(storage, allKnown);
     for (let n = 0; n < 400; n += 1) old.called("pi", `invented-${n}`, 1, error);
-    const counters = new UsageCounters(storage, { knows: (_, tool) => (tool === "cpu" ? "both" : "agent") });
-    counters.called("pi", "cpu", 1, { status: "success" });
-    expect(counters.calls().find(({ tool }) => tool === "cpu")?.counts.success).toBe(1);
+    const now = countersOf(storage, (_, tool) => (tool === "cpu" ? "both" : "agent"));
+    now.called("pi", "cpu", 1, { status: "success" });
+    expect(now.calls().find(({ tool }) => tool === "cpu")?.counts.success).toBe(1);
   });
 });
 
@@ -112,14 +122,49 @@ test("counts are stored in rows: they continue after a crash, and are bounded", 
   const stub = await madeHome(`tallies-${crypto.randomUUID()}`);
   await runInDurableObject(stub, (_, { storage }) => {
     const error = { status: "error", errorType: "timeout" } as const;
-    new UsageCounters(storage, allKnown).called("pi", "cpu", 30_000, error);
-    new UsageCounters(storage, allKnown).called("pi", "cpu", 20, { status: "success" });
-    const [row] = new UsageCounters(storage, allKnown).calls();
+    countersOf(storage, allKnown).called("pi", "cpu", 30_000, error);
+    countersOf(storage, allKnown).called("pi", "cpu", 20, { status: "success" });
+    const [row] = countersOf(storage, allKnown).calls();
     expect(row).toMatchObject({ agent: "pi", tool: "cpu", counts: { success: 1, errors: { timeout: 1 } } });
     expect(row?.counts.seconds.sum).toBeCloseTo(30.02);
-    const counters = new UsageCounters(storage, allKnown);
-    for (let n = 0; n < 400; n += 1) counters.called("pi", `invented-${n}`, 1, error);
-    expect(new UsageCounters(storage, allKnown).calls()).toHaveLength(301);
-    expect(counters.calls().find(({ tool }) => tool === "(others)")?.counts.errors.timeout).toBe(101);
+    const { called } = countersOf(storage, allKnown);
+    for (let n = 0; n < 400; n += 1) called("pi", `invented-${n}`, 1, error);
+    const { calls, counters } = countersOf(storage, allKnown);
+    expect(calls()).toHaveLength(301);
+    expect(calls().find(({ tool }) => tool === "(others)")?.counts.errors.timeout).toBe(101);
+    expect(counters.activity().get("pi")).toMatchObject({ calls: 402, success: 1, error: 401 });
+  });
+});
+
+/** A report of a turn with one call. */
+function turnOf(id: string, conversation: string) {
+  const call = { agent: "pi", tool: "cpu", elapsedMs: 1 };
+  const figures = { iterations: 2, failedCalls: 0, durationMs: 5, inputTokens: 10, outputTokens: 1 };
+  return { id, conversation, channel: "api", status: "done" as const, ...figures, calls: [call] };
+}
+
+test("a turn is one row that replaces an older one; the sums rise by each turn once, over crashes and repeats", async () => {
+  const stub = await madeHome(`reports-${crypto.randomUUID()}`);
+  await runInDurableObject(stub, (_, { storage }) => {
+    const rowsWritten = () => Number(storage.sql.exec("SELECT total_changes() AS n").one().n);
+    let seen = 0;
+    for (let n = 1; n <= 3 * SLOTS + 5; n += 1) {
+      // Every turn finds a new instance, and comes a second time after its answer was lost.
+      const before = rowsWritten();
+      countersOf(storage, allKnown).counters.turnEnded(turnOf(`turn-${n}`, "a/api/one"), n);
+      const written = rowsWritten() - before;
+      const { counters } = countersOf(storage, allKnown);
+      counters.turnEnded(turnOf(`turn-${n}`, "a/api/one"), n);
+      expect(rowsWritten() - before).toBe(written);
+      // When the ring is full, the rows of the tool, the channel and the agent are written too.
+      expect([n, written]).toEqual([n, n > 1 && n % SLOTS === 1 ? 4 : 1]);
+      const [turns] = counters.counts().turns;
+      const [calls] = counters.counts().calls;
+      expect([turns?.counts.done, turns?.counts.inputTokens, calls?.counts.success]).toEqual([n, n * 10, n]);
+      expect(counters.activity().get("pi")).toEqual({ calls: n, success: n, error: 0, last: n });
+      seen = n;
+    }
+    expect(seen).toBe(3 * SLOTS + 5);
+    expect(storage.sql.exec("SELECT COUNT(*) AS n FROM usage_report").one().n).toBe(SLOTS);
   });
 });

@@ -70,6 +70,19 @@ test("S6 a report reads only the rows that it is about, however many calls are s
     expect(none.value).toBe(0);
     expect(none.read).toBeLessThan(10);
     expect(counted(() => ledger.dropEarlyOf("call-7")).value).toBe(2);
+    for (const ask of [
+      () => ledger.isFull("pi"),
+      () => ledger.open(),
+      () => ledger.open("pi"),
+      () => ledger.openByAgent(),
+      () => ledger.nextDue(),
+      () => ledger.onTheWay(),
+      () => ledger.untaken(now),
+      () => ledger.overdue(now),
+      () => ledger.lineRestored(now),
+      () => ledger.undelivered(),
+    ])
+      expect([ask.toString(), counted(ask).read < 10]).toEqual([ask.toString(), true]);
 
     ctx.storage.sql.exec("DROP INDEX call_early; DROP INDEX call_begins");
     expect(add("without", "tool", { tool: "cpu" })).toBe(before);

@@ -197,7 +197,9 @@ export class Ledger {
 
   /** Calls that were sent and have no result yet. A job is never sent. */
   onTheWay(): LedgerCall[] {
-    return this.#select(`WHERE state IN ('sent', 'taken') AND command <> '${JOB}' ORDER BY n`);
+    return this.#select(
+      `WHERE state <> 'settled' AND state IN ('sent', 'taken') AND command <> '${JOB}' ORDER BY n`,
+    );
   }
 
   /** The line of a call is dead. @param until when it is given up @param canReturn unless the bridge comes back until then */
@@ -215,7 +217,7 @@ export class Ledger {
   lineRestored(now: number): void {
     this.#sql.exec(
       `UPDATE call SET flags = json_remove(flags, '$.cut'), deadline = MIN(? + silence_ms, ends_at)
-       WHERE state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`,
+       WHERE state <> 'settled' AND state IN ('sent', 'taken') AND json_extract(flags, '$.cut')`,
       now,
     );
   }
@@ -342,25 +344,12 @@ export class Ledger {
     return due ?? undefined;
   }
 
-  /** What each agent was asked so far. */
-  activity(): Map<string, { last: number; calls: number; success: number; error: number; open: number }> {
-    const rows = this.#sql.exec<{
-      agent: string;
-      last: number;
-      calls: number;
-      success: number;
-      open: number;
-    }>(
-      `SELECT agent, MAX(COALESCE(settled_at, created_at)) AS last, COUNT(*) AS calls,
-              SUM(state = 'settled' AND json_extract(outcome, '$.status') = 'success') AS success,
-              SUM(state <> 'settled') AS open
-       FROM call GROUP BY agent`,
+  /** Open calls and jobs by agent. `since`: when the newest came, epoch ms. */
+  openByAgent(): Map<string, { open: number; since: number }> {
+    const rows = this.#sql.exec<{ agent: string; open: number; since: number }>(
+      "SELECT agent, COUNT(*) AS open, MAX(created_at) AS since FROM call WHERE state <> 'settled' GROUP BY agent",
     );
-    return new Map(
-      rows
-        .toArray()
-        .map(({ agent, ...row }) => [agent, { ...row, error: row.calls - row.success - row.open }]),
-    );
+    return new Map(rows.toArray().map(({ agent, ...row }) => [agent, row]));
   }
 
   /** Results of jobs that wait for this call's own result to announce them. */

@@ -75,7 +75,8 @@ export async function settleLate(
 export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   record(home, call, outcome);
   if (call.agent === NO_AGENT) return;
-  home.counters.settled(call, outcome, now);
+  // The calls of a turn are counted when it ends.
+  if (call.conversation === null || call.lateFor !== null) home.counters.settled(call, outcome, now);
   const { status, errorType } = outcome;
   const ms = now - call.createdAt;
   logInfo("call.settled", { call: call.id, agent: call.agent, status, errorType, ms });

@@ -19,7 +19,8 @@ export async function submit(home: HomeContext, request: SubmitRequest): Promise
   // A call that was sent is counted when it is settled.
   if (!reply.accepted && !home.ledger.get(request.id)) {
     const { agent_id, action, params, query } = request.args;
-    home.counters.called(agent_id, action ?? "prompt", 0, reply.outcome);
+    if (request.conversation === null)
+      home.counters.called(request.id, agent_id, action ?? "prompt", 0, reply.outcome, Date.now());
     const payload = action === undefined ? { prompt: query } : { tool: action, parameters: params ?? {} };
     const command = action === undefined ? "prompt" : "tool";
     // A model may have invented the id; the error's text has it.
@@ -159,7 +160,7 @@ function refusal(
   const sources = target ? [agentSource(target.id)] : [];
   return {
     accepted: false,
-    outcome: { status: "error", errorType, ...asAdvised(words), elapsedMs: 0, sources },
+    outcome: { status: "error", errorType, ...asAdvised(words), elapsedMs: 0, sources, unsent: true },
   };
 }
 

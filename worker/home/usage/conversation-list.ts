@@ -1,16 +1,24 @@
-/** The API's conversations of a home, by who began them, so that a person finds an earlier one. Rows of Home. */
+/**
+ * The conversations of a home over every channel, except one-shots: so that a back-up finds them, and a person finds an earlier
+ * one of the API by its first words. Rows of Home.
+ */
 import {
-  LISTED_MAX,
   type ListedConversation,
   type Listing,
   type ListQuery,
   TITLE_MAX,
 } from "../../api/conversation-list.ts";
 
-/** A turn soon after another writes no row. */
+/** A row says to the minute when its conversation was last used. */
 const GRAIN_MS = 60_000;
 /** Readers of all conversations of a home. */
 const READERS_MAX_OF_HOME = 5_000;
+/** People's conversations with the time of their newest turn, which may stand in its report alone (usage-reports.ts). */
+const LISTED = `
+  (SELECT name, principal, title, MAX(last_at, COALESCE(reported.at, 0)) AS last_at FROM conversation
+   LEFT JOIN (SELECT conversation, MAX(at) AS at FROM usage_report GROUP BY conversation) AS reported
+     ON reported.conversation = name
+   WHERE principal IS NOT NULL)`;
 
 export class ConversationList {
   readonly #sql: SqlStorage;
@@ -19,34 +27,51 @@ export class ConversationList {
     this.#sql = storage.sql;
   }
 
-  /** A turn of a conversation began. The conversation stays listed for whoever began it. */
+  /** A turn of the API began. Its conversation is listed for whoever began it. A later turn writes nothing. */
   turnBegan({ name, principal, text }: Listing, now: number): void {
-    const known = this.#sql
-      .exec<{ last_at: number }>("SELECT last_at FROM conversation WHERE name = ?", name)
-      .toArray()[0];
-    if (known && known.last_at + GRAIN_MS > now) return;
-    if (known) {
-      this.#sql.exec("UPDATE conversation SET last_at = ? WHERE name = ?", now, name);
-      return;
-    }
+    if (this.principalOf(name) !== undefined) return;
     this.#sql.exec(
-      "INSERT INTO conversation (name, principal, title, last_at) VALUES (?, ?, ?, ?)",
+      `INSERT INTO conversation (name, principal, title, last_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET principal = excluded.principal, title = excluded.title`,
       name,
       principal,
       titleOf(text),
       now,
     );
+  }
+
+  /** A turn of any channel ended. Only the first one of a conversation that nobody listed writes a row. */
+  turnEnded(name: string, now: number): void {
+    this.#sql.exec("INSERT OR IGNORE INTO conversation (name, last_at) VALUES (?, ?)", name, now);
+  }
+
+  /** The report of the turn is about to be replaced. */
+  usedAt(name: string, at: number): void {
     this.#sql.exec(
-      `DELETE FROM conversation WHERE last_at <
-       (SELECT last_at FROM conversation ORDER BY last_at DESC LIMIT 1 OFFSET ${LISTED_MAX - 1})`,
+      "UPDATE conversation SET last_at = ? WHERE name = ? AND principal IS NOT NULL AND last_at < ?",
+      at,
+      name,
+      at - GRAIN_MS,
     );
+  }
+
+  /** The names of all conversations. @returns `home/channel/id` */
+  names(): string[] {
+    return this.#sql
+      .exec<{ name: string }>("SELECT name FROM conversation ORDER BY name")
+      .toArray()
+      .map(({ name }) => name);
   }
 
   /** @returns undefined: it is not listed */
   rename(name: string, title: string): string | undefined {
     const stored = titleOf(title);
     return this.#sql
-      .exec("UPDATE conversation SET title = ? WHERE name = ? RETURNING name", stored, name)
+      .exec(
+        "UPDATE conversation SET title = ? WHERE name = ? AND principal IS NOT NULL RETURNING name",
+        stored,
+        name,
+      )
       .toArray()[0]
       ? stored
       : undefined;
@@ -54,9 +79,9 @@ export class ConversationList {
 
   titleOf(name: string): string | undefined {
     const [row] = this.#sql
-      .exec<{ title: string }>("SELECT title FROM conversation WHERE name = ?", name)
+      .exec<{ title: string | null }>("SELECT title FROM conversation WHERE name = ?", name)
       .toArray();
-    return row?.title;
+    return row?.title ?? undefined;
   }
 
   remove(name: string): void {
@@ -66,9 +91,10 @@ export class ConversationList {
 
   /** The principal that began it, while it is listed. */
   principalOf(name: string): string | undefined {
-    return this.#sql
-      .exec<{ principal: string }>("SELECT principal FROM conversation WHERE name = ?", name)
-      .toArray()[0]?.principal;
+    const [row] = this.#sql
+      .exec<{ principal: string | null }>("SELECT principal FROM conversation WHERE name = ?", name)
+      .toArray();
+    return row?.principal ?? undefined;
   }
 
   sharedWith(name: string): string[] {
@@ -100,7 +126,7 @@ export class ConversationList {
   of(principal: string, { after, limit, all = false, words = "" }: ListQuery): ListedConversation[] {
     return this.#sql
       .exec<{ name: string; principal: string; title: string; last_at: number }>(
-        `SELECT name, principal, title, last_at FROM conversation WHERE (last_at, name) < (?, ?) AND (? OR principal = ?
+        `SELECT name, principal, title, last_at FROM ${LISTED} WHERE (last_at, name) < (?, ?) AND (? OR principal = ?
          OR name IN (SELECT name FROM conversation_reader WHERE principal = ?)) AND instr(lower(title), lower(?)) > 0
          ORDER BY last_at DESC, name DESC LIMIT ?`,
         after?.last_at ?? Number.MAX_SAFE_INTEGER,

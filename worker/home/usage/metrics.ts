@@ -18,6 +18,7 @@ export function metricsPage({
 }: HomeContext): string {
   const now = Date.now();
   const outlet = audit.outletState();
+  const { calls, turns } = counters.counts();
   const open = ledger.open().map(({ state }) => state);
   const gauge = (name: string, help: string, samples: Sample[]): MetricFamily => ({
     name: `edgecall_gateway_${name}`,
@@ -34,11 +35,11 @@ export function metricsPage({
     },
     ...callFamilies(
       "gateway",
-      counters.calls().map(({ agent, tool, counts }) => ({ labels: { home, agent, tool }, counts })),
+      calls.map(({ agent, tool, counts }) => ({ labels: { home, agent, tool }, counts })),
     ),
     ...turnFamilies(
       "gateway",
-      counters.turns().map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
+      turns.map(({ channel, counts }) => ({ labels: { home, channel }, counts })),
     ),
     gauge("bridge_online", "Whether the home's bridge is connected.", [
       { value: bridge.lastSeenAt(now) !== null ? 1 : 0 },

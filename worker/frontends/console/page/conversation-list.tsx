@@ -7,7 +7,7 @@ import type { Conversations } from "./use-conversations.ts";
 type Props = { conversations: Conversations; current: string; onOpen: (id: string) => void };
 
 export function ConversationList({ conversations, current, onOpen }: Props) {
-  const { list, problem, more, full, search } = conversations;
+  const { list, problem, more, search } = conversations;
   const [words, setWords] = useState("");
   return (
     <>
@@ -50,12 +50,6 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
           </li>
         ))}
       </ul>
-      {full !== undefined && (
-        <p class="quiet">
-          The newest {full.toLocaleString()} are listed. Open older ones by their id, with #/chat/ID in the
-          address.
-        </p>
-      )}
       {more && (
         <button type="button" class="small" onClick={more}>
           Show older ones

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 
 export type Listed = { id: string; title: string; last_at: number };
-type Page = { conversations: Listed[]; next: string | null; listed_at_most: number };
+type Page = { conversations: Listed[]; next: string | null };
 
 export type Conversations = {
   /** Undefined until the gateway has answered. */
@@ -11,8 +11,6 @@ export type Conversations = {
   problem: string | undefined;
   /** Loads more; absent when all are listed. */
   more?: () => void;
-  /** The greatest number that is listed; older conversations can still be opened by their id. */
-  full: number | undefined;
   /** Moves a conversation with a new message to the top. */
   note(id: string, title: string): void;
   /** Lists conversations whose titles contain these words; empty = all. */
@@ -24,7 +22,6 @@ export type Conversations = {
 export function useConversations(): Conversations {
   const [list, setList] = useState<Listed[]>();
   const [next, setNext] = useState<string | null>(null);
-  const [most, setMost] = useState(Number.POSITIVE_INFINITY);
   const [problem, setProblem] = useState<string>();
 
   const words = useRef("");
@@ -44,7 +41,6 @@ export function useConversations(): Conversations {
         return [...before, ...page.conversations.filter(({ id }) => !known.has(id))];
       });
       setNext(page.next);
-      setMost(page.listed_at_most);
       setProblem(undefined);
     } catch (error) {
       setProblem(wordsOf(error));
@@ -61,7 +57,6 @@ export function useConversations(): Conversations {
   return {
     list,
     problem,
-    full: next === null && (list?.length ?? 0) >= most ? most : undefined,
     ...(next !== null && { more: () => void load(next) }),
     note: (id, title) =>
       setList((before = []) => {
