@@ -77,6 +77,8 @@ export type AgentQuery = {
   kind?: string | undefined;
   /** Agents that this conversation used: they win where two are about as good. */
   used?: ReadonlySet<string> | undefined;
+  /** Only these agents; absent: all. */
+  among?: ((id: string) => boolean) | undefined;
   /** At most so many; 10. */
   limit?: number | undefined;
 };
@@ -176,12 +178,12 @@ export class AgentIndex {
     this.#freeSlots.push(slot);
   }
 
-  /** How many agents there are of each kind and in each area, the most first. */
-  counts(): { kinds: Array<[Kind, number]>; areas: Array<[string, number]> } {
+  /** How many agents there are of each kind and in each area, the most first. @param among absent: of all */
+  counts(among?: AgentQuery["among"]): { kinds: Array<[Kind, number]>; areas: Array<[string, number]> } {
     const kinds = new Map<Kind, number>();
     const areas = new Map<string, number>();
     for (const slot of this.#slots) {
-      if (!slot) continue;
+      if (!slot || among?.(slot.id) === false) continue;
       kinds.set(slot.kind, (kinds.get(slot.kind) ?? 0) + 1);
       if (slot.area !== undefined) areas.set(slot.area, (areas.get(slot.area) ?? 0) + 1);
     }
@@ -189,7 +191,7 @@ export class AgentIndex {
   }
 
   /** @returns the agents that fit best; none where no word of the question is anybody's */
-  search({ text, area, kind, used, limit = 10 }: AgentQuery): FoundAgent[] {
+  search({ text, area, kind, used, among, limit = 10 }: AgentQuery): FoundAgent[] {
     const total = this.#slots.length;
     const matches = conceptsOf(text, this.#vocabulary).map((concept) => this.#match(concept));
     const words = sums(total);
@@ -214,7 +216,7 @@ export class AgentIndex {
       }
       for (const [action, score] of match.ofActions.entries()) add(actionScores, action, score);
     }
-    const allowed = this.#filter(area, this.#filter(kind, undefined));
+    const allowed = this.#filter(area, this.#filter(kind, among && this.#slotsOf(among)));
     const isAllowed = (slot: number): boolean => !allowed || at(allowed, slot) === 1;
     const isSelector = selects(numbered, words, isAllowed);
     const asksHome = SAYS_HOME.test(text);
@@ -240,10 +242,11 @@ export class AgentIndex {
    * Ids that may be meant by an unknown one: those written almost alike, then those whose words it has (living-room-lamp).
    * @returns at most `count`
    */
-  closestIds(id: string, count = 3): string[] {
-    const near = closestIds(id, this.#slotOf.keys(), count);
+  closestIds(id: string, among?: AgentQuery["among"], count = 3): string[] {
+    const known = [...this.#slotOf.keys()];
+    const near = closestIds(id, among ? known.filter(among) : known, count);
     if (near.length === count) return near;
-    const meant = this.search({ text: id, limit: count }).map((agent) => agent.id);
+    const meant = this.search({ text: id, among, limit: count }).map((agent) => agent.id);
     return [...new Set([...near, ...meant])].slice(0, count);
   }
 
@@ -279,6 +282,10 @@ export class AgentIndex {
 
   #rarity(agents: number): number {
     return Math.log(1 + this.#slotOf.size / (RARE_FROM + agents));
+  }
+
+  #slotsOf(among: (id: string) => boolean): Uint8Array {
+    return Uint8Array.from(this.#slots, (slot) => (slot && among(slot.id) ? 1 : 0));
   }
 
   /** Agents whose own words have every word; undefined (all) where nobody does. */

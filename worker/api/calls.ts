@@ -27,9 +27,16 @@ export type SubmitRequest = {
   limits?: Limits;
 };
 
-export type SubmitReply =
-  /** The call was accepted and ends by `deadline` (epoch ms) in any case. */
-  { accepted: true; deadline: number } | { accepted: false; outcome: SettledOutcome };
+export type SubmitReply = (
+  | /** The call was accepted and ends by `deadline` (epoch ms) in any case. */ {
+      accepted: true;
+      deadline: number;
+    }
+  | { accepted: false; outcome: SettledOutcome }
+) & {
+  /** Home's at this moment, as with a result. */
+  rosterVersion?: number;
+};
 
 export type CommandRequest = { id: string; agent: string; order: AgentCommand; caller: Caller };
 

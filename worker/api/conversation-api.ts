@@ -4,7 +4,6 @@ import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
-import type { Plan } from "./plan.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { HistoryPage, HistoryPlace, NewTurn } from "./turns.ts";
 
@@ -28,9 +27,9 @@ export interface ConversationApi {
   asked(question: string): Promise<{ question: TurnQuestion; principal: string } | undefined>;
   /**
    * The result of a call, from Home. The first one counts.
-   * @param plan what Home knows at this moment: spares asking it again for the model call that follows
+   * @param rosterVersion Home's at this moment: while it is that of the turn's plan, Home need not be asked again
    */
-  settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void>;
+  settle(callId: string, outcome: Outcome, rosterVersion?: number): Promise<void>;
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */

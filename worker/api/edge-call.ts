@@ -11,9 +11,11 @@ import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
-import { ago, type Roster, type RosterAgent } from "./roster.ts";
+import { ago, type HomeCounts, type Roster, type RosterAgent } from "./roster.ts";
 
 export const EDGE_CALL = "edge_call";
+/** Offered beside it in a large home; find-agents.ts has it. */
+export const FIND_AGENTS = "find_agents";
 
 /** OpenAI's API refuses descriptions of more than 1,024 characters, and with them the whole request. */
 export const DESCRIPTION_MAX = 1_000;
@@ -22,6 +24,12 @@ const LINE_MAX = 300;
 const ACTIONS_MAX = 200;
 /** Known offline agents in the system prompt. */
 const OFFLINE_MAX = 20;
+/** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
+const EXCERPT_LINE_MAX = 120;
+const EXCERPT_ACTIONS_MAX = 80;
+const EXCERPT_MAX = 1_600;
+/** Kinds and areas that are counted there, the most frequent ones. */
+const COUNTS_MAX = 8;
 
 /** An agent that was asked in words and is silent for so long is gone. Its loop reports progress every 20 s. */
 export const PROMPT_SILENCE_MS = 60_000;
@@ -73,26 +81,31 @@ export const edgeCallTool = {
 };
 
 function callable(roster: Roster): { online: RosterAgent[]; queueing: RosterAgent[] } {
+  const agents = roster.excerptOf ? roster.agents : roster.agents.toSorted(byId);
   return {
-    online: roster.agents.filter((agent) => agent.online).sort(byId),
-    queueing: roster.agents.filter((agent) => !agent.online && agent.queues.length > 0).sort(byId),
+    online: agents.filter((agent) => agent.online),
+    queueing: agents.filter((agent) => !agent.online && agent.queues.length > 0),
   };
 }
 
 /** One for each agent that can be called. */
-function agentLines(roster: Roster): string[] {
+function agentLines(roster: Roster, lineMax = LINE_MAX, actionsMax = ACTIONS_MAX): string[] {
   const { online, queueing } = callable(roster);
   return [
-    ...online.map((agent) => `  - ${agent.id}: ${agent.line.slice(0, LINE_MAX)}${actionNames(agent)}`),
+    ...online.map(
+      (agent) => `  - ${agent.id}: ${agent.line.slice(0, lineMax)}${actionNames(agent, actionsMax)}`,
+    ),
     ...queueing.map(
       (agent) =>
-        `  - ${agent.id} (offline; it gets these actions when it comes back: ${agent.queues.join(", ").slice(0, ACTIONS_MAX)})`,
+        `  - ${agent.id} (offline; it gets these actions when it comes back: ${agent.queues.join(", ").slice(0, actionsMax)})`,
     ),
   ];
 }
 
-const CALL_WORDS =
-  "Call an edge agent to handle a query using its own tools and sensors. Online edge agents:";
+const SEED_WORDS = "Call an edge agent to handle a query using its own tools and sensors.";
+const CALL_WORDS = `${SEED_WORDS} Online edge agents:`;
+
+const LARGE_HOME_WORDS = `${SEED_WORDS} This home has many: take an id that you were shown, or find one with ${FIND_AGENTS}.`;
 
 /** The seed's words, and as many agents as fit. @param more where a model finds the others */
 function callDescription(lines: readonly string[], more: string): string {
@@ -111,9 +124,36 @@ function callDescription(lines: readonly string[], more: string): string {
 
 /** The agents that can be called, for the system prompt, where the tool's description has no room for all. */
 export function agentsNote(roster: Roster): string {
+  if (roster.excerptOf) return excerptNote(roster, roster.excerptOf);
   const lines = agentLines(roster);
   const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
   return fits ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
+}
+
+/** Of a large home: the agents that fit the question, and how many there are of what. */
+function excerptNote(roster: Roster, { known, online, kinds, areas }: HomeCounts): string {
+  const lines: string[] = [];
+  let chars = 0;
+  for (const line of agentLines(roster, EXCERPT_LINE_MAX, EXCERPT_ACTIONS_MAX)) {
+    chars += line.length + 1;
+    if (chars > EXCERPT_MAX) break;
+    lines.push(line);
+  }
+  const best = lines.length > 0 ? ` Those that fit best, or were used here before:\n${lines.join("\n")}` : "";
+  return [
+    `This home has ${known} edge agents, ${online} of them online; ${FIND_AGENTS} finds them.${best}`,
+    countsLine("kind", kinds),
+    countsLine("area", areas),
+  ]
+    .filter(Boolean)
+    .join("\n");
+}
+
+/** @returns "Agents by kind: light 210, lock 12, …" */
+export function countsLine(what: string, counts: HomeCounts["kinds"]): string {
+  if (counts.length === 0) return "";
+  const words = counts.slice(0, COUNTS_MAX).map(([name, count]) => `${name} ${count}`);
+  return `Agents by ${what}: ${words.join(", ")}${counts.length > COUNTS_MAX ? ", …" : ""}`;
 }
 
 /**
@@ -125,19 +165,20 @@ export function edgeCallDefinition(
   more = "the system prompt has all of them",
 ): ToolDefinition | undefined {
   const { online, queueing } = callable(roster);
-  if (online.length + queueing.length === 0) return undefined;
+  const { excerptOf } = roster;
+  if (online.length + queueing.length + (excerptOf?.online ?? 0) === 0) return undefined;
   return {
     type: "function",
     function: {
       name: EDGE_CALL,
-      description: callDescription(agentLines(roster), more),
+      description: excerptOf ? LARGE_HOME_WORDS : callDescription(agentLines(roster), more),
       parameters: {
         type: "object",
         properties: {
           agent_id: {
             type: "string",
             description: "ID of the target edge agent",
-            enum: [...online, ...queueing].map((agent) => agent.id),
+            ...(!excerptOf && { enum: [...online, ...queueing].map((agent) => agent.id) }),
           },
           query: { type: "string", description: "natural language query (agent handles routing)" },
           action: { type: "string", description: "optional: specific action name for structured calls" },
@@ -150,13 +191,13 @@ export function edgeCallDefinition(
   };
 }
 
-function actionNames(agent: RosterAgent): string {
+function actionNames(agent: RosterAgent, max: number): string {
   if (agent.actions.length === 0) return "";
   const only = agent.hasModel ? "actions" : "has no model, only actions";
   let names = "";
   for (const name of agent.actions) {
     const longer = names ? `${names}, ${name}` : name;
-    if (longer.length > ACTIONS_MAX) return ` [${only}: ${names}, …]`;
+    if (longer.length > max) return ` [${only}: ${names}, …]`;
     names = longer;
   }
   return ` [${only}: ${names}]`;
@@ -165,6 +206,7 @@ function actionNames(agent: RosterAgent): string {
 /** @returns text for the system prompt on known agents that are offline, so that a model can tell the person */
 export function offlineNote(roster: Roster, now: number): string {
   const offline = roster.agents.filter((agent) => !agent.online).sort(byId);
+  const lineMax = roster.excerptOf ? EXCERPT_LINE_MAX : LINE_MAX;
   const parts: string[] = [];
   if (!roster.bridgeOnline)
     parts.push("The bridge at home is not connected, so no device can be reached right now.");
@@ -172,12 +214,11 @@ export function offlineNote(roster: Roster, now: number): string {
     const lines = offline
       .slice(0, OFFLINE_MAX)
       .map(
-        (agent) =>
-          `  - ${agent.id} (last seen ${ago(agent.lastSeen, now)}): ${agent.line.slice(0, LINE_MAX)}`,
+        (agent) => `  - ${agent.id} (last seen ${ago(agent.lastSeen, now)}): ${agent.line.slice(0, lineMax)}`,
       );
     if (offline.length > OFFLINE_MAX) lines.push(`  - and ${offline.length - OFFLINE_MAX} more`);
     parts.push(`Known edge agents that are offline and cannot be called:\n${lines.join("\n")}`);
-  } else if (roster.agents.length === 0) {
+  } else if (roster.agents.length === 0 && !roster.excerptOf) {
     parts.push("No edge agent is known in this home yet.");
   }
   return parts.join("\n");

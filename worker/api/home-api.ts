@@ -13,10 +13,12 @@ import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from 
 import type { ListedConversation, Listing, ListQuery } from "./conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
 import type { CallTarget } from "./edge-call.ts";
+import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
 import type { Plan } from "./plan.ts";
 import type { AnswerResult, Question } from "./questions.ts";
+import type { HomeCounts, RosterQuestion } from "./roster.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -28,13 +30,16 @@ import type {
 import type { NewToken } from "./tokens.ts";
 import type { Admission, DayUsage, ModelUsage, ReportedTurn } from "./usage.ts";
 
+export type Targets = { agents: CallTarget[]; excerptOf?: HomeCounts };
+
 export interface HomeApi {
   /**
-   * What a model call needs to know: the roster, which models are healthy, and what the day took so far.
+   * What the model calls of a turn need to know: the roster, which models are healthy, and what the day took so far.
    * @param reserve tokens to count for the day beforehand; absent: days are not counted
    * @param began the conversation whose turn began, if it is to be listed
+   * @param question absent: a large home's roster names no agent
    */
-  plan(reserve: number | undefined, began?: Listing): Promise<Plan>;
+  plan(reserve: number | undefined, began?: Listing, question?: RosterQuestion): Promise<Plan>;
   /** True if the agent's present key signed this token. */
   isRelayToken(token: RelayToken): Promise<boolean>;
   /** A device asks for the gateway's model. @param reserve tokens that the call may take */
@@ -76,8 +81,12 @@ export interface HomeApi {
   answer(id: string, answer: string, viewer: Viewer, isThere?: boolean): Promise<AnswerResult>;
   /** The open questions that this caller may see. `title`: of the conversation, if it is listed. */
   questions(viewer: Viewer): Promise<Array<Question & { title?: string }>>;
-  /** All agents with the schemas of their actions. */
-  targets(): Promise<CallTarget[]>;
+  /** Finds agents by a person's words. @param reach the only agents that the caller may reach; absent: all */
+  findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords>;
+  /** One agent with the schemas of its actions. */
+  target(agent: string): Promise<CallTarget | undefined>;
+  /** All agents with the schemas of their actions; of a large home only how many there are. */
+  targets(): Promise<Targets>;
   agents(): Promise<AgentView[]>;
   /** An owner accepts the words by which an agent describes itself. @param line as the owner read it */
   acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown">;

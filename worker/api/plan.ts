@@ -1,11 +1,13 @@
-/** Home's data for a conversation's next model call, on request or together with a result. */
+/** Home's data for the model calls of a turn. */
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { Roster } from "./roster.ts";
 
 export type Plan = {
-  /** The agents and the bridge. */
+  /** The bridge, and the agents that this turn may need. */
   roster: Roster;
+  /** Of the roster. It differs as soon as an agent, or the bridge, comes, goes or describes itself otherwise. */
+  version: number;
   /** The health of the models. */
   health: ModelHealth;
   /** The day's usage so far. `told`: the budgets that people were warned about. */

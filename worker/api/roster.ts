@@ -21,15 +21,33 @@ export type RosterAgent = {
   newText?: true;
 };
 
+/** A home of so many agents has all of them listed for a model. Of a larger one it is told those that fit the question. */
+export const LISTED_MAX = 20;
+
 export type Roster = {
   bridgeOnline: boolean;
   agents: RosterAgent[];
+  /** Set in a home of more than LISTED_MAX agents: `agents` are then the few that fit the question, the best first. */
+  excerptOf?: HomeCounts;
 };
 
-/** @returns the roster with only the agents that a caller may reach */
-export function inReach(roster: Roster, ids: readonly string[] | undefined): Roster {
-  return ids ? { ...roster, agents: roster.agents.filter(({ id }) => ids.includes(id)) } : roster;
-}
+/** Of the agents in a caller's reach. `kinds` and `areas`: how many agents of each, the most first. */
+export type HomeCounts = {
+  known: number;
+  online: number;
+  kinds: Array<[string, number]>;
+  areas: Array<[string, number]>;
+};
+
+/** What a turn is about, for the excerpt of a large home. */
+export type RosterQuestion = {
+  /** The person's words. */
+  text: string;
+  /** Agents that the conversation used before this turn, the latest first. */
+  used: string[];
+  /** The only agents that the caller may reach; absent: all. */
+  reach?: readonly string[] | undefined;
+};
 
 /** @returns the time since an agent's last sign of life, in words: "3 min ago", "never" */
 export function ago(then: number | null, now: number): string {

@@ -39,8 +39,8 @@ export class ConversationContext {
   readonly running = new Map<string, AbortController>();
   /** The model call that runs now. */
   modelCall: { turn: number; abort: AbortController } | undefined;
-  /** Home sent this plan with the last result. It is fresh until `until` (epoch ms). */
-  plan: { plan: Plan; until: number } | undefined;
+  /** Home's plan for the turn `turn` and its question, until that time (epoch ms) or until Home says that its roster changed. */
+  plan: { plan: Plan; turn: number; text: string; until: number } | undefined;
   /** The loop over the turns (turn-loop.ts). `isParked`: it ended, and an alarm or a result sets it going again. */
   readonly loop = { isRunning: false, isDue: false, isParked: false };
 
@@ -62,6 +62,11 @@ export class ConversationContext {
   /** A new stub for each use: one that threw is broken. */
   home(): HomeApi {
     return homeOf(this.env, this.name.split("/", 1)[0] ?? "");
+  }
+
+  /** Home said which version its roster has now; undefined: an older Home, which says nothing. */
+  noteRosterVersion(version: number | undefined): void {
+    if (this.plan?.plan.version !== version) this.plan = undefined;
   }
 
   /** For work that nobody waits for, and that may be lost in a crash. */

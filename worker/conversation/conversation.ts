@@ -14,7 +14,6 @@ import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
-import type { Plan } from "../api/plan.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { HistoryPage, HistoryPlace, NewTurn } from "../api/turns.ts";
@@ -177,8 +176,8 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   // ── what Home brings ────────────────────────────────────────────────────────────────────────────────
 
-  async settle(callId: string, outcome: Outcome, plan?: Plan): Promise<void> {
-    if (this.#context) await onResult(this.#context, callId, outcome, plan);
+  async settle(callId: string, outcome: Outcome, rosterVersion?: number): Promise<void> {
+    if (this.#context) await onResult(this.#context, callId, outcome, rosterVersion);
   }
 
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {

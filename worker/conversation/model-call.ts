@@ -16,9 +16,10 @@ import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
-import { agentsNote, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
+import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
+import { findAgentsDefinition } from "../api/find-agents.ts";
 import type { Plan } from "../api/plan.ts";
-import { inReach, type Roster } from "../api/roster.ts";
+import type { Roster, RosterQuestion } from "../api/roster.ts";
 import type { ClientContext } from "../api/turns.ts";
 import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
@@ -31,6 +32,13 @@ import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
 import { gatewayTools } from "./tools/registry.ts";
 import { finishTurn } from "./turns.ts";
+
+/** Home is asked for its plan anew after so long: much that it says is of the moment. */
+const PLAN_FRESH_MS = 10_000;
+/** Of the person's words, to find agents by; the search reads no more of them. */
+const QUESTION_CHARS_MAX = 1_000;
+/** Agents that the conversation used. */
+const USED_MAX = 5;
 
 /** A person who waits longer than this is told the reason. */
 const WORTH_TELLING_MS = 1_500;
@@ -81,7 +89,7 @@ async function askModel(step: Step): Promise<void> {
   let received = 0;
   try {
     const counts = settings.countsDays;
-    const plan = await takePlan(context, counts ? estimate : undefined, listingOf(context, turn, history));
+    const plan = await takePlan(step, counts ? estimate : undefined);
     const isReplaceable = turn.origin.replaceable === true;
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
@@ -91,7 +99,7 @@ async function askModel(step: Step): Promise<void> {
     const fits = estimate <= settings.history.maxTokens;
     const entries = fits ? history : await cutToFit(step, model);
     const brought = transcript.clientContextOf(turn);
-    const roster = inReach(plan.roster, turn.origin.limits?.agents);
+    const { roster } = plan;
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
     const ours = loopEnabled && next.tools ? toolsOf(roster, settings, env) : [];
     const offer = offerOf(ours, brought, next.tools, own);
@@ -109,7 +117,10 @@ async function askModel(step: Step): Promise<void> {
     };
     const reply = await callModel(model, request, modelFetch(env.AI, model.baseUrl));
     if (counts) correctSpending(step, model, reply.usage, estimate);
-    if (model.name in plan.health) context.later(context.home().modelAnswered(model.name));
+    if (model.name in plan.health) {
+      context.plan = undefined;
+      context.later(context.home().modelAnswered(model.name));
+    }
     // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
     const mayCall = (loopEnabled && next.tools) || offer.tools.length > 0;
     const entry = assistantEntry(reply, history, mayCall);
@@ -139,16 +150,34 @@ function failTurn(context: ConversationContext, turn: Turn, answer: string, code
   finishTurn(context, turn, "failed", answer, code);
 }
 
-/** Home's plan: the one that came with a result a moment ago, or a new one. A day's budget has to be reserved in Home. */
-async function takePlan(
-  context: ConversationContext,
-  reserve: number | undefined,
-  listing: Listing | undefined,
-): Promise<Plan> {
-  const recent = context.plan;
-  context.plan = undefined;
-  if (recent && reserve === undefined && !listing && Date.now() <= recent.until) return recent.plan;
-  return await context.home().plan(reserve, listing);
+/** Home's plan: the turn's, as long as nothing says that it is old, or a new one. A day's budget has to be reserved in Home. */
+async function takePlan({ context, turn, history }: Step, reserve: number | undefined): Promise<Plan> {
+  const question = rosterQuestion(turn, history);
+  const listing = listingOf(context, turn, history);
+  const known = context.plan;
+  const isOfTurn = known?.turn === turn.n && known.text === question.text;
+  if (isOfTurn && reserve === undefined && !listing && Date.now() <= known.until) return known.plan;
+  const plan = await context.home().plan(reserve, listing, question);
+  context.plan = { plan, turn: turn.n, text: question.text, until: Date.now() + PLAN_FRESH_MS };
+  return plan;
+}
+
+/** The same for all model calls of a turn, so that the system prompt stays the same for the provider's cache. */
+function rosterQuestion(turn: Turn, history: readonly StoredEntry[]): RosterQuestion {
+  const words = (of: readonly StoredEntry[]) =>
+    of.map(({ role, text }) => (role === "assistant" ? "" : text)).join("\n");
+  const own = history.filter((entry) => entry.turn === turn.n);
+  const asked = own.filter(({ role }) => role === "user");
+  // A turn that a job's result set off begins with a note.
+  const text = words(asked.length > 0 ? asked : own).slice(0, QUESTION_CHARS_MAX);
+  const calls = history.flatMap((entry) =>
+    entry.role === "assistant" && entry.turn !== turn.n ? entry.calls : [],
+  );
+  const ids = calls.flatMap(({ name, args }) =>
+    name === EDGE_CALL && typeof args.agent_id === "string" ? [args.agent_id] : [],
+  );
+  const used = [...new Set(ids.reverse())].slice(0, USED_MAX);
+  return { text, used, reach: turn.origin.limits?.agents };
 }
 
 /** Told to Home with the first call of a turn: there a person looks for a conversation by its first words. */
@@ -166,7 +195,11 @@ function listingOf(
 /** Sorted, for the provider's cache: edge_call where there is an agent to call, and the gateway's own. */
 function toolsOf(roster: Roster, settings: Settings, env: Env): ToolDefinition[] {
   const edgeCall = edgeCallDefinition(roster);
-  const all = [...(edgeCall ? [edgeCall] : []), ...gatewayTools(settings.tools, env).definitions()];
+  const all = [
+    ...(edgeCall ? [edgeCall] : []),
+    ...(roster.excerptOf ? [findAgentsDefinition()] : []),
+    ...gatewayTools(settings.tools, env).definitions(),
+  ];
   return all.sort((a, b) => (a.function.name < b.function.name ? -1 : 1));
 }
 
@@ -272,6 +305,7 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
 }
 
 async function noteFailure(context: ConversationContext, model: NamedModel, times: number): Promise<void> {
+  context.plan = undefined;
   try {
     await context.home().modelFailed(model.name, times);
   } catch (error) {

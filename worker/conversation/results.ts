@@ -1,6 +1,5 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { Plan } from "../api/plan.ts";
 import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
@@ -9,21 +8,18 @@ import { lateNote } from "./texts.ts";
 import { extendCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
-/** A plan that came with a result is fresh for this long: the model call follows at once, or not at all. */
-const PLAN_FRESH_MS = 500;
-
 export async function onResult(
   context: ConversationContext,
   callId: string,
   outcome: Outcome,
-  plan: Plan | undefined,
+  rosterVersion: number | undefined,
 ): Promise<void> {
   const { media, transcript } = context;
+  context.noteRosterVersion(rosterVersion);
   const separated = await media.separate(callId, outcome);
   if (!settleCall(context, callId, separated.outcome))
     return await onResultAfterUnknown(context, callId, outcome);
   for (const picture of separated.added) media.add(picture);
-  if (plan) context.plan = { plan, until: Date.now() + PLAN_FRESH_MS };
   const turn = transcript.currentTurn();
   if (!turn || !waitsForCalls(context, turn)) drive(context);
 }

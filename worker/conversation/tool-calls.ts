@@ -6,7 +6,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import { checkEdgeCall, EDGE_CALL } from "../api/edge-call.ts";
+import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
 import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
@@ -17,6 +17,7 @@ import type { ConversationContext } from "./context.ts";
 import { settleCall } from "./settle-call.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import { cancelledOutcome } from "./texts.ts";
+import { findAgents } from "./tools/find-agents.ts";
 import { runGatewayCalls } from "./tools/gateway-calls.ts";
 import { gatewayTools } from "./tools/registry.ts";
 
@@ -112,8 +113,9 @@ async function sendCalls(
     secrets: keysOf(settings.tools),
   };
   const others = calls.filter(({ name }) => !tools.get(name));
+  const names = context.plan?.plan.roster.excerptOf ? [FIND_AGENTS, ...tools.list()] : tools.list();
   const [refused] = await Promise.all([
-    Promise.all(others.map((call) => submitCall(context, turn, call, sources, tools.list()))),
+    Promise.all(others.map((call) => submitCall(context, turn, call, sources, names))),
     runGatewayCalls(context, batch),
   ]);
   const unreached = refused.filter((call) => call !== undefined);
@@ -135,6 +137,7 @@ async function submitCall(
     settleCall(context, call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
     return undefined;
   }
+  if (call.name === FIND_AGENTS) return await findAgents(context, turn, call);
   const checked = checkEdgeCall(call, gatewaysTools);
   if (!checked.ok) {
     settleCall(context, call.id, { ...checked.outcome, unsent: true });
@@ -154,6 +157,7 @@ async function submitCall(
     });
     // The one line that has both ids: devices and bridge know the call, and no turn.
     logInfo("call.submitted", { turn: turn.id, call: call.id, agent, accepted: reply.accepted });
+    context.noteRosterVersion(reply.rosterVersion);
     if (reply.accepted) sent.set(call.id, { deadline: reply.deadline, at: Date.now() });
     else settleCall(context, call.id, reply.outcome);
     return undefined;

@@ -3,6 +3,7 @@ import type { Env } from "../env.ts";
 import type { AgentKeys } from "./agents/agent-keys.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { GatewayKey } from "./agents/gateway-key.ts";
+import type { HomeRoster } from "./agents/home-roster.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { BridgeSocket } from "./bridge/bridge-socket.ts";
 import type { Ledger } from "./calls/ledger.ts";
@@ -24,6 +25,7 @@ export type HomeStores = {
   name: string;
   bridge: BridgeSocket;
   agents: Agents;
+  roster: HomeRoster;
   keys: AgentKeys;
   gatewayKey: GatewayKey;
   ledger: Ledger;

@@ -21,11 +21,13 @@ import type { ListedConversation, Listing, ListQuery } from "../api/conversation
 import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
 import type { CallTarget } from "../api/edge-call.ts";
 import { errorBody } from "../api/errors.ts";
-import type { HomeApi } from "../api/home-api.ts";
+import type { FindQuery, FoundWords } from "../api/find-agents.ts";
+import type { HomeApi, Targets } from "../api/home-api.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type { Plan } from "../api/plan.ts";
 import type { AnswerResult, Question } from "../api/questions.ts";
+import type { RosterQuestion } from "../api/roster.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -51,6 +53,7 @@ import { closeQuietly } from "../sockets.ts";
 import { AgentKeys } from "./agents/agent-keys.ts";
 import { Agents } from "./agents/agents.ts";
 import { GatewayKey } from "./agents/gateway-key.ts";
+import { HomeRoster } from "./agents/home-roster.ts";
 import {
   bridgeRefusal,
   enrollKey,
@@ -113,7 +116,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
   // Calls and questions
 
   async submit(request: SubmitRequest): Promise<SubmitReply> {
-    return await submit(this.#home, request);
+    const reply = await submit(this.#home, request);
+    return { ...reply, rosterVersion: this.#home.roster.version(Date.now()) };
   }
 
   async command(request: CommandRequest): Promise<SubmitReply> {
@@ -163,8 +167,22 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   // Agents, their keys, and new devices
 
-  async targets(): Promise<CallTarget[]> {
-    return this.#home.agents.targets(Date.now());
+  async findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords> {
+    return await this.#home.roster.find(query, reach, Date.now());
+  }
+
+  async target(agent: string): Promise<CallTarget | undefined> {
+    return this.#home.agents.target(agent, Date.now());
+  }
+
+  async targets(): Promise<Targets> {
+    const { roster, agents } = this.#home;
+    const now = Date.now();
+    const { agents: listed, excerptOf } = await roster.forQuestion(undefined, now);
+    return {
+      agents: listed.flatMap(({ id }) => agents.target(id, now) ?? []),
+      ...(excerptOf && { excerptOf }),
+    };
   }
 
   async agents(): Promise<AgentView[]> {
@@ -213,8 +231,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   // Conversations
 
-  async plan(reserve: number | undefined, began?: Listing): Promise<Plan> {
-    const plan = planOf(this.#home);
+  async plan(reserve: number | undefined, began?: Listing, question?: RosterQuestion): Promise<Plan> {
+    const now = Date.now();
+    // Read first: a change while the search index is made calls for a new plan.
+    const version = this.#home.roster.version(now);
+    const roster = await this.#home.roster.forQuestion(question, now);
+    const plan = planOf(this.#home, roster, version);
     if (reserve !== undefined) this.#home.spending.add(reserve, 1, Date.now());
     if (began) this.#home.conversations.turnBegan(began, Date.now());
     return plan;
@@ -449,6 +471,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     name,
     bridge,
     agents,
+    roster: new HomeRoster(agents, keys, bridge),
     keys,
     gatewayKey: new GatewayKey(storage),
     ledger: new Ledger(storage),

@@ -6,19 +6,16 @@ import type { Plan } from "../api/plan.ts";
 import type { AgentActivity } from "./agents/agents.ts";
 import type { HomeContext } from "./context.ts";
 
-/** Who is there, which models are well, and what the day took so far. */
-export function planOf({ bridge, agents, spending }: HomeContext): Plan {
-  const now = Date.now();
-  const { spent, told } = spending.today(now);
-  const roster = { bridgeOnline: bridge.lastSeenAt(now) !== null, agents: agents.roster(now) };
-  return { roster, health: spending.health(), day: spent, told };
+/** Who is there for a question, which models are well, and what the day took so far. */
+export function planOf({ spending }: HomeContext, roster: Plan["roster"], version: number): Plan {
+  const { spent, told } = spending.today(Date.now());
+  return { roster, version, health: spending.health(), day: spent, told };
 }
 
 /** `GET /v1/status`. */
-export function statusOf({ ctx, bridge, agents, ledger, audit }: HomeContext): HomeStatus {
+export function statusOf({ ctx, bridge, roster, ledger, audit }: HomeContext): HomeStatus {
   const now = Date.now();
   const lastSeenAt = bridge.lastSeenAt(now);
-  const roster = agents.roster(now);
   const row = ctx.storage.sql
     .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
       "SELECT id, version, connected_at, gone_at FROM bridge",
@@ -39,7 +36,7 @@ export function statusOf({ ctx, bridge, agents, ledger, audit }: HomeContext): H
       update: bridge.lastUpdate(now),
       ...(problem !== undefined && { problem }),
     },
-    agents: { known: roster.length, online: roster.filter((agent) => agent.online).length },
+    agents: roster.count(now),
     calls: ledger.open().map((call) => ({
       id: call.id,
       agent: call.agent,

@@ -68,9 +68,7 @@ consolePage.use("/v1/console/*", async (c, next) => {
 /** Returns an agent's actions as it advertises them, with their schemas. */
 consolePage.get("/v1/console/agents/:agent/actions", async (c) => {
   const id = pathName(c, "agent", AGENT_ID, "an agent's id");
-  const target = (await homeOf(c.env, requireScope(c, "command").home).targets()).find(
-    (one) => one.id === id,
-  );
+  const target = await homeOf(c.env, requireScope(c, "command").home).target(id);
   if (!target) throw new HttpError(404, "not_found", `no such agent: ${id}`);
   return c.json({ actions: target.adverts });
 });

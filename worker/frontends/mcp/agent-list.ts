@@ -1,18 +1,23 @@
 /** The answer of edge_list, in JSON: the gateway's facts, and the devices' own texts, which are cut. */
-import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
-import type { CallTarget } from "../../api/edge-call.ts";
-import { ago, oneLine } from "../../api/roster.ts";
+import { type CallTarget, FIND_AGENTS } from "../../api/edge-call.ts";
+import { actionSchemas, agentSummary } from "../../api/find-agents.ts";
+import type { HomeCounts } from "../../api/roster.ts";
 
 /** Characters of one answer: a longer one would push the conversation out of a model's context. */
 const LIST_MAX_CHARS = 40_000;
-const LINE_MAX = 300;
-const WORDS_MAX = 500;
 
-export function agentList(targets: readonly CallTarget[]): string {
+/** @param excerptOf the counts of a home of too many agents to list */
+export function agentList(targets: readonly CallTarget[], excerptOf: HomeCounts | undefined): string {
+  if (excerptOf) {
+    const { known, online, kinds, areas } = excerptOf;
+    const counts = { agents_by_kind: Object.fromEntries(kinds), agents_by_area: Object.fromEntries(areas) };
+    return JSON.stringify({ known, online, ...counts, note: `${FIND_AGENTS} finds agents by words.` });
+  }
+  const now = Date.now();
   const listed: object[] = [];
   let chars = 0;
   for (const target of targets) {
-    const agent = { ...summary(target), actions: target.actions };
+    const agent = { ...agentSummary(target, now), actions: target.actions };
     chars += JSON.stringify(agent).length;
     if (chars > LIST_MAX_CHARS) break;
     listed.push(agent);
@@ -23,27 +28,6 @@ export function agentList(targets: readonly CallTarget[]): string {
 
 /** One agent, with as many schemas of its actions as fit. */
 export function oneAgent(target: CallTarget): string {
-  const actions: object[] = [];
-  let chars = 0;
-  for (const { name, description, parameters, effect } of target.adverts) {
-    const action = {
-      name,
-      description: oneLine(description, WORDS_MAX),
-      ...(effect && { effect }),
-      params: foreignSchema(parameters),
-    };
-    chars += JSON.stringify(action).length;
-    actions.push(chars > LIST_MAX_CHARS ? { name } : action);
-  }
-  return JSON.stringify({ ...summary(target), actions });
-}
-
-function summary({ id, online, reason, lastSeen, line, hasModel }: CallTarget) {
-  return {
-    agent_id: id,
-    online,
-    ...(!online && { last_seen: ago(lastSeen, Date.now()), ...(reason && { reason }) }),
-    capabilities: oneLine(line, LINE_MAX),
-    takes_queries: hasModel,
-  };
+  const actions = actionSchemas(target.adverts, LIST_MAX_CHARS);
+  return JSON.stringify({ ...agentSummary(target, Date.now()), actions });
 }

@@ -9,7 +9,9 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type CallTarget, EDGE_CALL, type EdgeCallArgs, edgeCallTool } from "../../api/edge-call.ts";
+import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../api/edge-call.ts";
+import { type FindQuery, findAgentsTool } from "../../api/find-agents.ts";
+import type { Targets } from "../../api/home-api.ts";
 import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import { logError } from "../../log.ts";
@@ -56,7 +58,7 @@ export function mcpServer(caller: McpCaller): Server {
     const targets = await targetsOf(caller);
     const { actionTools: max } = readMcpSettings(caller.env);
     const may = mayAct(caller.token);
-    const actions = may ? actionTools((await namedActions(targets)).values(), max) : [];
+    const actions = may ? actionTools((await namedActions(targets.agents)).values(), max) : [];
     return { tools: [...steadyTools(targets, may), ...actions] };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -82,6 +84,8 @@ async function call(
   switch (tool) {
     case EDGE_LIST:
       return await list(caller, args);
+    case FIND_AGENTS:
+      return await find(caller, args);
     case EDGE_CALL:
       return await edgeCall(caller, args, context);
     case EDGE_RESULT:
@@ -96,7 +100,7 @@ function mayAct(token: ApiToken): boolean {
   return token.scopes.includes("command");
 }
 
-async function targetsOf({ env, token }: McpCaller): Promise<CallTarget[]> {
+async function targetsOf({ env, token }: McpCaller): Promise<Targets> {
   return await homeOf(env, token.home).targets();
 }
 
@@ -105,13 +109,24 @@ async function list(caller: McpCaller, args: Record<string, unknown>): Promise<C
   if (!read.ok) return failed(modelTextOf(read.fault));
   // SAFETY: parseArguments parsed with EdgeListInput.
   const { agent_id } = read.input as { agent_id?: string };
-  const targets = await targetsOf(caller);
-  if (agent_id === undefined) return textResult(agentList(targets));
-  const agent = targets.find((target) => target.id === agent_id);
-  const known = targets.map((target) => target.id).join(", ") || "none";
-  return agent
-    ? textResult(oneAgent(agent))
-    : failed(`Error: Agent '${agent_id}' not found. Agents: ${known}.`);
+  if (agent_id !== undefined) {
+    const agent = await homeOf(caller.env, caller.token.home).target(agent_id);
+    if (agent) return textResult(oneAgent(agent));
+  }
+  const { agents, excerptOf } = await targetsOf(caller);
+  if (agent_id === undefined) return textResult(agentList(agents, excerptOf));
+  const known = agents.map(({ id }) => id).join(", ") || "none";
+  return failed(
+    `Error: Agent '${agent_id}' not found. ${excerptOf ? `Find its id with ${FIND_AGENTS}` : `Agents: ${known}`}.`,
+  );
+}
+
+async function find(caller: McpCaller, args: Record<string, unknown>): Promise<CallToolResult> {
+  const read = parseArguments(findAgentsTool, args);
+  if (!read.ok) return failed(modelTextOf(read.fault));
+  // SAFETY: parseArguments parsed with findAgentsTool's input.
+  const found = await homeOf(caller.env, caller.token.home).findAgents(read.input as FindQuery);
+  return textResult(found.text);
 }
 
 async function edgeCall(
@@ -136,7 +151,9 @@ async function action(
   params: Record<string, unknown>,
   context: ServerContext,
 ): Promise<CallToolResult> {
-  const named = mayAct(caller.token) ? (await namedActions(await targetsOf(caller))).get(name) : undefined;
+  const named = mayAct(caller.token)
+    ? (await namedActions((await targetsOf(caller)).agents)).get(name)
+    : undefined;
   if (!named)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,

@@ -1,10 +1,12 @@
-/** The tools for an MCP client: always three, and in a small home also a tool for each action of its agents. */
+/** The tools for an MCP client: always three, and in a small home also a tool for each action of its agents; in a large one find_agents. */
 
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { type CallTarget, DESCRIPTION_MAX, EDGE_CALL, edgeCallDefinition } from "../../api/edge-call.ts";
-import { oneLine } from "../../api/roster.ts";
+import { findAgentsDefinition } from "../../api/find-agents.ts";
+import type { Targets } from "../../api/home-api.ts";
+import { type HomeCounts, oneLine } from "../../api/roster.ts";
 import { toolName } from "./tool-name.ts";
 
 export const EDGE_LIST = "edge_list";
@@ -17,8 +19,9 @@ const WORDS_MAX = 500;
 export type NamedAction = { name: string; agent: CallTarget; advert: ActionAdvert };
 
 /** @param actions false: the caller may only ask in words */
-export function steadyTools(targets: readonly CallTarget[], actions: boolean): Tool[] {
+export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): Tool[] {
   return [
+    ...(excerptOf ? [findTool()] : []),
     {
       name: EDGE_LIST,
       title: "List edge agents",
@@ -30,7 +33,7 @@ export function steadyTools(targets: readonly CallTarget[], actions: boolean): T
     {
       name: EDGE_CALL,
       title: "Call an edge agent",
-      description: callDescription(targets),
+      description: callDescription(agents, excerptOf),
       inputSchema: {
         type: "object",
         properties: {
@@ -67,8 +70,20 @@ export function steadyTools(targets: readonly CallTarget[], actions: boolean): T
 
 const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
 
-function callDescription(targets: readonly CallTarget[]): string {
-  const roster = { bridgeOnline: true, agents: [...targets] };
+/** Only in a home of too many agents to list. */
+function findTool(): Tool {
+  const { name, description, parameters } = findAgentsDefinition().function;
+  return {
+    name,
+    title: "Find edge agents",
+    description,
+    inputSchema: parameters as Tool["inputSchema"],
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  };
+}
+
+function callDescription(agents: CallTarget[], excerptOf: HomeCounts | undefined): string {
+  const roster = { bridgeOnline: true, agents, ...(excerptOf && { excerptOf }) };
   const definition = edgeCallDefinition(roster, `${EDGE_LIST} has all of them`);
   return (
     definition?.function.description ??

@@ -1,6 +1,6 @@
 /** Reads a client's own tools from a request, and which tool it wants called. */
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import { EDGE_CALL } from "../../api/edge-call.ts";
+import { EDGE_CALL, FIND_AGENTS } from "../../api/edge-call.ts";
 import type { WantedCall } from "../../api/turns.ts";
 import type { Env } from "../../env.ts";
 import { HttpError } from "../../http/errors.ts";
@@ -31,7 +31,7 @@ export type ToolFields = { tools?: unknown; tool_choice?: unknown; parallel_tool
  * @throws HttpError 400 naming the tool that cannot be offered
  */
 export function ownTools(env: Env, { tools, tool_choice, parallel_tool_calls }: ToolFields): OwnTools {
-  const ours = [EDGE_CALL, ...toolNames(readSettings(env).tools)];
+  const ours = [EDGE_CALL, FIND_AGENTS, ...toolNames(readSettings(env).tools)];
   const clientTools = definitions(tools, ours);
   const oneCall = parallel_tool_calls === false;
   if (tool_choice === "none") return { clientTools: [], none: true, oneCall };

@@ -56,6 +56,8 @@ export class AgentKeys {
   readonly #env: Env;
   /** The rows, read once: this class alone writes them. */
   #stored: Map<string, StoredKey> | undefined;
+  /** Rises when an agent gets a key or loses it. */
+  version = 0;
 
   constructor(storage: DurableObjectStorage, env: Env) {
     this.#sql = storage.sql;
@@ -214,6 +216,7 @@ export class AgentKeys {
       agent,
     );
     this.#reread(agent);
+    this.version += 1;
     return undefined;
   }
 
@@ -226,6 +229,7 @@ export class AgentKeys {
     );
     const revoked = rows.toArray().length > 0;
     if (revoked) this.#reread(agent);
+    this.version += 1;
     return revoked;
   }
 

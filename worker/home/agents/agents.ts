@@ -1,4 +1,5 @@
 /** The rows of Home's agents, as the bridge reported them, and the roster that follows from them. */
+import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { AgentView } from "../../api/answers.ts";
@@ -71,6 +72,11 @@ export class Agents {
   /** The same in the order of their ids; undefined: one came or went. */
   #ordered: StoredAgent[] | undefined;
 
+  /** Rises with each change of what a roster says. A clock, so that an object that is made anew begins with one that it never had. */
+  version = Date.now();
+  /** The words of this agent (line, type, actions) may have changed. */
+  onChange: (id: string) => void = () => {};
+
   constructor(
     storage: DurableObjectStorage,
     bridge: Pick<BridgeSocket, "lastSeenAt" | "lastVouchedAt">,
@@ -123,6 +129,8 @@ export class Agents {
       JSON.stringify(accepted),
     );
     this.#reread(state.id);
+    if (!keepsAdverts || state.capabilities !== undefined || state.tools !== undefined)
+      this.onChange(state.id);
     return state.online && (before?.online !== true || isNewRun);
   }
 
@@ -160,6 +168,7 @@ export class Agents {
     this.#sql.exec("UPDATE agent SET online = 0, reason = ? WHERE id = ?", reason, id);
     const agent = this.#get(id);
     if (agent) Object.assign(agent, { online: false, reason });
+    this.version += 1;
   }
 
   /** The bridge went at that moment, and vouched for its agents until then. */
@@ -187,6 +196,8 @@ export class Agents {
     this.#sql.exec("DELETE FROM agent WHERE id = ?", id);
     this.#all().delete(id);
     this.#ordered = undefined;
+    this.version += 1;
+    this.onChange(id);
   }
 
   has(id: string): boolean {
@@ -224,18 +235,43 @@ export class Agents {
   }
 
   roster(now: number): RosterAgent[] {
+    return this.rosterOf(this.servedIds(), now);
+  }
+
+  /** Those that there are, in this order. */
+  rosterOf(ids: readonly string[], now: number): RosterAgent[] {
     const bridgeSeenAt = this.#bridge.lastSeenAt(now);
-    return this.#served().map((agent) => this.#rosterAgent(agent, bridgeSeenAt));
+    const agents = ids.flatMap((id) => this.#get(id) ?? []);
+    return agents.map((agent) => this.#rosterAgent(agent, bridgeSeenAt));
+  }
+
+  isServed(id: string): boolean {
+    const agent = this.#get(id);
+    return agent !== undefined && this.#isServed(agent);
+  }
+
+  /** In the order of the ids. */
+  servedIds(): string[] {
+    return this.#served().map(({ id }) => id);
+  }
+
+  /** Of these agents, those that the bridge called online, and those whose words no owner has accepted. */
+  presenceOf(ids: readonly string[]): { online: number; unread: string[] } {
+    const agents = ids.flatMap((id) => this.#get(id) ?? []);
+    const unread = agents.filter((agent) => agent.newText).map(({ id }) => id);
+    return { online: agents.filter(({ online }) => online).length, unread };
+  }
+
+  /** The words by which it is found, whether or not this home serves it; undefined: there is no such agent. */
+  searchable(id: string): IndexedAgent | undefined {
+    const agent = this.#get(id);
+    if (!agent) return undefined;
+    return { id, line: agent.line, type: agent.type ?? undefined, actions: agent.tools };
   }
 
   target(id: string, now: number): CallTarget | undefined {
     const agent = this.#get(id);
     return agent && this.#isServed(agent) ? this.#target(agent, this.#bridge.lastSeenAt(now)) : undefined;
-  }
-
-  targets(now: number): CallTarget[] {
-    const bridgeSeenAt = this.#bridge.lastSeenAt(now);
-    return this.#served().map((agent) => this.#target(agent, bridgeSeenAt));
   }
 
   views(activity: ReadonlyMap<string, AgentActivity>, now: number): AgentView[] {
@@ -316,6 +352,7 @@ export class Agents {
     if (!row) return;
     stored.set(id, toStored(row));
     this.#ordered = undefined;
+    this.version += 1;
   }
 
   #inOrder(): StoredAgent[] {

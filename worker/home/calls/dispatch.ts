@@ -4,9 +4,10 @@ import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import { type AgentCommand, type CallTarget, PROMPT_MAX_MS } from "../../api/edge-call.ts";
+import { type AgentCommand, type CallTarget, FIND_AGENTS, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import { ago } from "../../api/roster.ts";
 import { logInfo } from "../../log.ts";
+import type { HomeRoster } from "../agents/home-roster.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
@@ -25,18 +26,11 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  * The agent, if it can be called right now; else why not, in words.
  * @param action the tool to be called; undefined: the agent is to do something else
  */
-export function reach({ agents, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
+export function reach({ agents, roster, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
   const now = Date.now();
   const target = agents.target(agentId, now);
   if (!target) {
-    const online = agents.roster(now).filter((agent) => agent.online);
-    const names = online.map((agent) => agent.id).join(", ") || "none";
-    return {
-      ok: false,
-      errorType: "not_found",
-      text: `Error: Agent '${agentId}' not found. Online agents: ${names}.`,
-      advice: "Please choose one of them or explain to the user.",
-    };
+    return { ok: false, errorType: "not_found", ...notFound(roster, agentId, now) };
   }
   if (!target.online) {
     const why = target.reason ? `, ${target.reason}` : "";
@@ -65,6 +59,23 @@ export function reach({ agents, ledger }: HomeContext, agentId: string, action: 
     };
   }
   return { ok: true, target };
+}
+
+/** Ids that are written almost like it, or mean the same; in a home where none does, the few that there are. */
+function notFound(roster: HomeRoster, agentId: string, now: number): Advised {
+  const text = `Error: Agent '${agentId}' not found.`;
+  const near = roster.closestIds(agentId);
+  if (near.length > 0)
+    return {
+      text: `${text} Agents with an id like it: ${near.join(", ")}.`,
+      advice: "Please choose one of them or explain to the user.",
+    };
+  const online = roster.onlineIfFew(now);
+  if (!online) return { text, advice: `Find its id with ${FIND_AGENTS} or explain to the user.` };
+  return {
+    text: `${text} Online agents: ${online.join(", ") || "none"}.`,
+    advice: "Please choose one of them or explain to the user.",
+  };
 }
 
 /** Stores a call and sends it. @returns its deadline, epoch ms */

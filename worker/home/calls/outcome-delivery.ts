@@ -8,7 +8,6 @@ import { logError, logInfo } from "../../log.ts";
 import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
-import { planOf } from "../status.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
 
@@ -133,7 +132,7 @@ async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutc
   if (call.conversation === null) return true;
   try {
     const stub = conversationOf(home.env, call.conversation);
-    if (call.lateFor === null) await stub.settle(call.id, outcome, planOf(home));
+    if (call.lateFor === null) await stub.settle(call.id, outcome, home.roster.version(Date.now()));
     else await stub.late(call.lateFor, call.id, outcome, mayBeginTurn(home, call));
     return true;
   } catch (error) {

@@ -74,13 +74,9 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
 }
 
 /** A call without a conversation comes from another program's model, and nobody remembers what our agents showed it. */
-function isTainted({ agents }: HomeContext, { conversation, tainted, args }: SubmitRequest): boolean {
+function isTainted({ roster }: HomeContext, { conversation, tainted, args }: SubmitRequest): boolean {
   if (tainted || conversation !== null) return tainted;
-  const withNewText = agents.roster(Date.now()).filter(({ newText }) => newText);
-  return isTaintedBy(
-    withNewText.map(({ id }) => agentSource(id)),
-    { agent: args.agent_id },
-  );
+  return isTaintedBy(roster.unread().map(agentSource), { agent: args.agent_id });
 }
 
 /** The agent is offline. A call that may wait for it is queued. */

@@ -1,0 +1,145 @@
+/**
+ * `find_agents`: how a model finds the agents of a large home, by a person's words. It reads what Home knows of its agents, and asks none
+ * of them, so it needs no approval.
+ */
+import type { Source } from "@edgecall/core/loop/taint.ts";
+import { agentSource } from "@edgecall/core/loop/taint.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
+import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { type CallTarget, countsLine, EDGE_CALL, FIND_AGENTS } from "./edge-call.ts";
+import { ago, type HomeCounts, oneLine, type RosterAgent } from "./roster.ts";
+
+const FOUND_DEFAULT = 5;
+const FOUND_MAX = 20;
+/** Of one answer. */
+const ANSWER_CHARS_MAX = 6_000;
+const LINE_MAX = 300;
+/** Of the names of an agent's actions, those first that fit the words. */
+const NAMES_CHARS_MAX = 300;
+/** Of a device's own description of an action. */
+const WORDS_MAX = 500;
+const TEXT_MAX = 1_000;
+const FILTER_MAX = 100;
+
+const FindAgentsInput = z.strictObject({
+  text: z
+    .string()
+    .check(
+      z.minLength(1),
+      z.maxLength(TEXT_MAX),
+      z.describe("what is wanted, in the person's words; or one agent's id"),
+    ),
+  area: z
+    .optional(z.string().check(z.maxLength(FILTER_MAX)))
+    .check(z.describe("only there: kitchen, hall 2")),
+  kind: z
+    .optional(z.string().check(z.maxLength(FILTER_MAX)))
+    .check(z.describe("only of that kind: light, lock")),
+  limit: z
+    .optional(z.int().check(z.minimum(1), z.maximum(FOUND_MAX)))
+    .check(z.describe(`at most so many agents; ${FOUND_DEFAULT}`)),
+});
+export type FindQuery = z.infer<typeof FindAgentsInput>;
+
+/** The part of a tool that the runner's parser needs. */
+export const findAgentsTool = {
+  name: FIND_AGENTS,
+  input: FindAgentsInput,
+  /** Models give empty texts for what they leave out. */
+  prepare(raw: Record<string, unknown>): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(raw).filter(([name, value]) => name === "text" || value !== ""));
+  },
+};
+
+const FIND_AGENTS_WORDS = `Find edge agents by what they are, where they are and what they can do. Answers ids for ${EDGE_CALL}, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.`;
+
+export function findAgentsDefinition(): ToolDefinition {
+  return {
+    type: "function",
+    function: { name: FIND_AGENTS, description: FIND_AGENTS_WORDS, parameters: jsonSchema(FindAgentsInput) },
+  };
+}
+
+/** The answer to a search. `sources`: whose words it holds that no owner has accepted. */
+export type FoundWords = { text: string; sources: Source[] };
+
+export function limitOf({ limit = FOUND_DEFAULT }: FindQuery): number {
+  return Math.min(limit, FOUND_MAX);
+}
+
+/**
+ * Several agents, the best first, with the names of their actions. As in a roster, only words that no owner has accepted are a stranger's.
+ * @param found with the actions first that fit the words
+ */
+export function foundAgents(found: readonly RosterAgent[], counts: HomeCounts, now: number): FoundWords {
+  if (found.length === 0) {
+    const there = [countsLine("kind", counts.kinds), countsLine("area", counts.areas)];
+    const text = ["No agent fits these words. Try others, or fewer.", ...there].filter(Boolean).join("\n");
+    return { text, sources: [] };
+  }
+  const listed: RosterAgent[] = [];
+  const agents: object[] = [];
+  let chars = 0;
+  for (const agent of found) {
+    const shown = { ...agentSummary(agent, now), actions: namesWithin(agent.actions, NAMES_CHARS_MAX) };
+    chars += JSON.stringify(shown).length;
+    if (chars > ANSWER_CHARS_MAX && listed.length > 0) break;
+    listed.push(agent);
+    agents.push(shown);
+  }
+  const unread = listed.filter(({ newText }) => newText);
+  return {
+    text: JSON.stringify({ agents, of: counts.known }),
+    sources: unread.map(({ id }) => agentSource(id)),
+  };
+}
+
+/** One agent with the schemas of its actions. Those are its own words, and no owner is asked to accept them. */
+export function foundAgent(target: CallTarget, first: readonly string[], now: number): FoundWords {
+  const rank = ({ name }: ActionAdvert) => (first.includes(name) ? first.indexOf(name) : first.length);
+  const adverts = target.adverts.toSorted((a, b) => rank(a) - rank(b));
+  const agent = { ...agentSummary(target, now), actions: actionSchemas(adverts, ANSWER_CHARS_MAX) };
+  return { text: JSON.stringify({ agents: [agent] }), sources: [agentSource(target.id)] };
+}
+
+export function agentSummary({ id, online, reason, lastSeen, line, hasModel }: RosterAgent, now: number) {
+  return {
+    agent_id: id,
+    online,
+    ...(!online && { last_seen: ago(lastSeen, now), ...(reason && { reason }) }),
+    capabilities: oneLine(line, LINE_MAX),
+    takes_queries: hasModel,
+  };
+}
+
+/** As many actions with their schemas as fit, then names alone. @param max characters */
+export function actionSchemas(adverts: readonly ActionAdvert[], max: number): Array<object | string> {
+  let chars = 0;
+  const actions: Array<object | string> = [];
+  for (const { name, description, parameters, effect } of adverts) {
+    const isFull = chars > max;
+    const action = isFull
+      ? { name }
+      : {
+          name,
+          description: oneLine(description, WORDS_MAX),
+          ...(effect && { effect }),
+          params: foreignSchema(parameters),
+        };
+    chars += JSON.stringify(action).length;
+    if (chars > 2 * max) return [...actions, "…"];
+    actions.push(chars > max ? { name } : action);
+  }
+  return actions;
+}
+
+function namesWithin(names: readonly string[], max: number): string[] {
+  let chars = 0;
+  const fit = names.findIndex((name) => {
+    chars += name.length + 3;
+    return chars > max;
+  });
+  return fit < 0 ? [...names] : [...names.slice(0, fit), "…"];
+}

@@ -1,0 +1,170 @@
+/**
+ * What models are told of a home's agents: all of a small home, and of a large one those that fit a question. Holds the search index,
+ * which is made of the rows when it is first needed and follows them from then on.
+ */
+import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
+import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
+import { type FindQuery, type FoundWords, foundAgent, foundAgents, limitOf } from "../../api/find-agents.ts";
+import {
+  type HomeCounts,
+  LISTED_MAX,
+  type Roster,
+  type RosterAgent,
+  type RosterQuestion,
+} from "../../api/roster.ts";
+import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import type { AgentKeys } from "./agent-keys.ts";
+import type { Agents } from "./agents.ts";
+
+/** Agents that are read into the index at a time, some 10 ms with 28 actions each; then others get their turn. */
+const BATCH = 100;
+/** Found for a question; the words of the system prompt have room for about as many. */
+const FOUND_FOR_QUESTION = 8;
+
+/** The agents in somebody's reach. `unread`: no owner has accepted all their words. */
+type Reached = { ids: readonly string[]; among: (id: string) => boolean; online: number; unread: string[] };
+type Counted = Pick<HomeCounts, "kinds" | "areas">;
+
+export class HomeRoster {
+  readonly #agents: Agents;
+  readonly #keys: Pick<AgentKeys, "version">;
+  readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
+  readonly #index = new AgentIndex();
+  /** Agents that the index does not have as they are now; undefined: it has none yet. */
+  #changed: Set<string> | undefined;
+  /** Of all agents, with the version that they are of. */
+  #served: { version: number; reached: Reached } | undefined;
+  #counts: { version: number; counts: Counted } | undefined;
+
+  constructor(agents: Agents, keys: Pick<AgentKeys, "version">, bridge: Pick<BridgeSocket, "lastSeenAt">) {
+    this.#agents = agents;
+    this.#keys = keys;
+    this.#bridge = bridge;
+    agents.onChange = (id) => this.#changed?.add(id);
+  }
+
+  /** Differs as soon as an agent, or the bridge, comes, goes or describes itself otherwise. */
+  version(now: number): number {
+    return 2 * this.#version() + (this.#bridge.lastSeenAt(now) === null ? 0 : 1);
+  }
+
+  /** @param question absent: of a large home no agent is named */
+  async forQuestion(question: RosterQuestion | undefined, now: number): Promise<Roster> {
+    const bridgeOnline = this.#bridge.lastSeenAt(now) !== null;
+    const reached = this.#reach(question?.reach);
+    if (reached.ids.length <= LISTED_MAX)
+      return { bridgeOnline, agents: this.#agents.rosterOf(reached.ids, now) };
+    await this.#ready();
+    const excerptOf = this.#countsOf(reached, now);
+    if (!question) return { bridgeOnline, agents: [], excerptOf };
+    const used = question.used.filter(reached.among);
+    const { among } = reached;
+    const found = this.#index.search({
+      text: question.text,
+      used: new Set(used),
+      among,
+      limit: FOUND_FOR_QUESTION,
+    });
+    const fitting = new Map(found.map(({ id, actions }) => [id, actions]));
+    const ids = [...new Set([...fitting.keys(), ...used])];
+    const agents = this.#agents.rosterOf(ids, now).map((agent) => actionsFirst(agent, fitting.get(agent.id)));
+    return { bridgeOnline, agents, excerptOf };
+  }
+
+  /** The answer of find_agents. */
+  async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundWords> {
+    const reached = this.#reach(reach);
+    const { among } = reached;
+    const isId = among(query.text);
+    const found = isId
+      ? [{ id: query.text, actions: [] }]
+      : await this.search({ ...query, limit: limitOf(query), among });
+    const [first] = found;
+    const target = first && found.length === 1 ? this.#agents.target(first.id, now) : undefined;
+    if (first && target) return foundAgent(target, first.actions, now);
+    const fitting = new Map(found.map(({ id, actions }) => [id, actions]));
+    const agents = this.#agents.rosterOf([...fitting.keys()], now);
+    await this.#ready();
+    return foundAgents(
+      agents.map((agent) => actionsFirst(agent, fitting.get(agent.id))),
+      this.#countsOf(reached, now),
+      now,
+    );
+  }
+
+  /** Agents of this home by a person's words, the best first. */
+  async search(query: AgentQuery): Promise<FoundAgent[]> {
+    await this.#ready();
+    return this.#index.search({ among: (id) => this.#agents.isServed(id), ...query });
+  }
+
+  /** Ids that may be meant by an unknown one. */
+  closestIds(id: string): string[] {
+    const { ids, among } = this.#reach(undefined);
+    return this.#changed ? this.#index.closestIds(id, among) : closestIds(id, ids);
+  }
+
+  /** How many agents there are, and how many of them are online. */
+  count(now: number): { known: number; online: number } {
+    const { ids, online } = this.#reach(undefined);
+    return { known: ids.length, online: this.#bridge.lastSeenAt(now) === null ? 0 : online };
+  }
+
+  /** Ids of the agents that are online in a home of a few; undefined: there are many. */
+  onlineIfFew(now: number): string[] | undefined {
+    const { ids } = this.#reach(undefined);
+    return ids.length > LISTED_MAX ? undefined : ids.filter((id) => this.#agents.isOnline(id, now));
+  }
+
+  /** Agents whose words no owner has accepted. */
+  unread(): string[] {
+    return this.#reach(undefined).unread;
+  }
+
+  #version(): number {
+    return this.#agents.version + this.#keys.version;
+  }
+
+  #reach(reach: readonly string[] | undefined): Reached {
+    if (reach) return this.#reachOf(reach.filter((id) => this.#agents.isServed(id)).sort(), new Set(reach));
+    const version = this.#version();
+    if (this.#served?.version !== version)
+      this.#served = { version, reached: this.#reachOf(this.#agents.servedIds()) };
+    return this.#served.reached;
+  }
+
+  #reachOf(ids: readonly string[], only?: ReadonlySet<string>): Reached {
+    const among = (id: string) => (only?.has(id) ?? true) && this.#agents.isServed(id);
+    return { ids: [...new Set(ids)], among, ...this.#agents.presenceOf(ids) };
+  }
+
+  /** The index has to be ready. */
+  #countsOf(reached: Reached, now: number): HomeCounts {
+    const isWhole = reached === this.#served?.reached;
+    const version = this.#version();
+    const known = isWhole && this.#counts?.version === version ? this.#counts.counts : undefined;
+    const counts = known ?? this.#index.counts(reached.among);
+    if (isWhole) this.#counts = { version, counts };
+    const online = this.#bridge.lastSeenAt(now) === null ? 0 : reached.online;
+    return { known: reached.ids.length, online, ...counts };
+  }
+
+  /** Brings the index up to the rows. */
+  async #ready(): Promise<void> {
+    this.#changed ??= new Set(this.#agents.ids());
+    while (this.#changed.size > 0) {
+      for (const id of [...this.#changed].slice(0, BATCH)) {
+        this.#changed.delete(id);
+        const agent = this.#agents.searchable(id);
+        if (agent) this.#index.set(agent);
+        else this.#index.delete(id);
+      }
+      if (this.#changed.size > 0) await scheduler.wait(0);
+    }
+  }
+}
+
+/** Those first that fit the words. */
+function actionsFirst(agent: RosterAgent, first: readonly string[] = []): RosterAgent {
+  return { ...agent, actions: [...new Set([...first, ...agent.actions])] };
+}
