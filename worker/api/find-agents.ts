@@ -83,7 +83,9 @@ export function foundAgents(found: readonly RosterAgent[], counts: HomeCounts, n
   const agents: object[] = [];
   let chars = 0;
   for (const agent of found) {
-    const shown = { ...agentSummary(agent, now), actions: namesWithin(agent.actions, NAMES_CHARS_MAX) };
+    // Why it went is in its own words, which a roster does not show either.
+    const summary = agentSummary({ ...agent, reason: undefined }, now);
+    const shown = { ...summary, actions: namesWithin(agent.actions, NAMES_CHARS_MAX) };
     chars += JSON.stringify(shown).length;
     if (chars > ANSWER_CHARS_MAX && listed.length > 0) break;
     listed.push(agent);
