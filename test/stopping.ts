@@ -1,6 +1,8 @@
 /** For tests inside workerd that stop an object during its work and check how it continues. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, onTestFinished } from "vitest";
+import type { Turn } from "../worker/conversation/store/rows.ts";
+import { Transcript } from "../worker/conversation/store/transcript.ts";
 import { isBlank } from "../worker/migrate.ts";
 import { until } from "./wait.ts";
 
@@ -78,6 +80,11 @@ export async function rowsOf<Row extends Record<string, SqlStorageValue>>(
     // There are no tables before the first write.
     isBlank(storage) ? [] : storage.sql.exec<Row>(query).toArray(),
   );
+}
+
+/** The turns of a conversation, as an object that is rebuilt reads them. */
+export async function storedTurns(stub: DurableObjectStub): Promise<Turn[]> {
+  return await runInDurableObject(stub, (_, { storage }) => new Transcript(storage).turns());
 }
 
 export async function alarmOf(stub: DurableObjectStub): Promise<number | null> {

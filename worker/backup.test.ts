@@ -11,6 +11,8 @@ import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
 import type { BackupPage, RestoreStep } from "./api/backup.ts";
 import { readGrant, uploadCommand } from "./api/uploads.ts";
 import { backupPage } from "./backup.ts";
+import { CONVERSATION_TABLES, type Table } from "./conversation/store/schema.ts";
+import { Tables } from "./conversation/store/tables.ts";
 import type { Env } from "./env.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { isBlank } from "./migrate.ts";
@@ -273,11 +275,11 @@ describe("G1 a backup that is incomplete, or does not match", () => {
   test("G1 a row that breaks a rule of its table is found before anything is replaced", async () => {
     const before = await aHome();
     const rows = before.file.trimEnd().split("\n");
-    const at = rows.findLastIndex((line) => line.startsWith('{"table":"turn"'));
-    const wrong = rows.with(at, (rows[at] ?? "").replace(/"status":"\w+"/, '"status":"flying"'));
+    const at = rows.findLastIndex((line) => line.includes('"kind":"end"'));
+    const wrong = rows.with(at, (rows[at] ?? "").replace(/\\"status\\":\\"\w+/, '\\"status\\":\\"flying'));
     const { status, body } = await imported(wrong.join("\n"));
     expect(status).toBe(400);
-    expect(body.error?.message).toMatch(/turn: .*CHECK constraint/);
+    expect(body.error?.message).toMatch(/entry: .*CHECK constraint/);
     expect(await keys()).toEqual(before.keys);
     expect([await history("one"), await history("two")]).toEqual([before.one, before.two]);
   }, 40_000);
@@ -394,6 +396,10 @@ test("rows that appear or disappear between two pages make no other row missing 
 test("every table has a key for paging, except one, whose first two columns identify its rows", async () => {
   const id = `keys-${crypto.randomUUID()}`;
   await say(id, script({ text: "here" }));
+  await runInDurableObject(env.CONVERSATION.getByName(`a/api/${id}`), (_, { storage }) => {
+    const tables = new Tables(storage);
+    for (const table of Object.keys(CONVERSATION_TABLES) as Table[]) tables.need(table);
+  });
   const bare = async (stub: DurableObjectStub) =>
     await runInDurableObject(stub, (_, { storage }) =>
       storage.sql

@@ -16,8 +16,10 @@ const STAGING = "restoring";
  * more rights.
  */
 const PRESERVED: readonly string[] = ["token"];
-/** Tables that are not backed up: the platform's, and those that a migration makes. */
-const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${PRESERVED.join("|")})$)`);
+/** A conversation's, made of other rows. Those may be newer than it in a back-up. */
+const DERIVED = "past";
+/** Tables that are not backed up: the platform's, those that a migration makes, and what is made of other tables. */
+const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${DERIVED}|${PRESERVED.join("|")})$)`);
 
 /** @param from `next` of the previous page; undefined for the first page */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
@@ -236,7 +238,7 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
           .map((row) => ({ table, row }))
       : [],
   );
-  for (const table of [...tablesOf(sql), ...PRESERVED, "migration"])
+  for (const table of [...tablesOf(sql), ...PRESERVED, DERIVED, "migration"])
     sql.exec(`DROP TABLE IF EXISTS "${table}"`);
   const schema = staging.schema();
   migrate(

@@ -2,8 +2,10 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { describe, expect, test } from "vitest";
-import { CONVERSATION_MIGRATIONS } from "./conversation/store/schema.ts";
+import { CONVERSATION_MIGRATIONS, CONVERSATION_TABLES, type Table } from "./conversation/store/schema.ts";
+import { Tables } from "./conversation/store/tables.ts";
 import { Transcript } from "./conversation/store/transcript.ts";
+import { CONVERSATION_V8 } from "./fixtures/conversation-v8.ts";
 import { CONVERSATION_V1, HOME_V1 } from "./fixtures/v1.ts";
 import { CONVERSATION_V2, HOME_V2 } from "./fixtures/v2.ts";
 import { CONVERSATION_V3, HOME_V3 } from "./fixtures/v3.ts";
@@ -35,8 +37,8 @@ const KEPT = [
   { version: 10, conversation: CONVERSATION_V4, home: HOME_V10 },
   // The rows of 0.2.0; test/e2e/upgrade.test.ts has a whole home of it.
   { version: 11, conversation: CONVERSATION_V4, home: HOME_V11 },
-  // The home of 0.3.0.
-  { version: 16, conversation: CONVERSATION_V4, home: HOME_V16 },
+  // The rows of 0.3.0.
+  { version: 16, conversation: CONVERSATION_V8, home: HOME_V16 },
 ];
 
 /** Makes an object with a fixture on its disk, migrated by today's code. */
@@ -86,8 +88,11 @@ function rowsOf({ sql }: DurableObjectStorage): Record<string, Array<Record<stri
 
 /** Columns that a later version removed. */
 const DROPPED: Readonly<Record<string, readonly string[]>> = { call: ["deadline"] };
-/** Tables whose rows moved to another one. */
-const MOVED: readonly string[] = ["kept_conversation"];
+/** Tables whose rows moved to another one: those of a conversation became entries of its transcript. */
+const MOVED: Readonly<Record<string, readonly string[]>> = {
+  conversation: ["turn", "message", "call", "question", "merged"],
+  home: ["kept_conversation"],
+};
 
 describe.each(KEPT)("a conversation of version $version", ({ version, conversation }) => {
   test("is read by today's code", async () => {
@@ -104,7 +109,8 @@ describe.each(KEPT)("a conversation of version $version", ({ version, conversati
     expect(entries.map(({ seq, role }) => [seq, role])).toEqual([
       [1, "user"],
       [2, "assistant"],
-      [4, "assistant"],
+      // The last reply and the end are one row.
+      [5, "assistant"],
       [6, "user"],
       [7, "assistant"],
     ]);
@@ -122,8 +128,8 @@ describe.each(KEPT)("a conversation of version $version", ({ version, conversati
       });
       return transcript.call("6a4b1d7e-0000-4000-8000-000000000002")?.settledSeq;
     });
-    // From version 2 on there is a question, whose seq counts too.
-    expect(settledSeq).toBe(version === 1 ? 8 : 9);
+    // From version 2 on there is a question, whose seq counts too. The tries of the running turn have a row.
+    expect(settledSeq).toBe(version === 16 ? 26 : version === 1 ? 9 : 10);
   });
 });
 
@@ -213,9 +219,9 @@ test("S5 a conversation of an earlier version knows its sources", async () => {
   // 0.2.0 marked these as a stranger's: a taint in an outcome, a person's picture, a late result.
   const more = `
     INSERT INTO turn SELECT 3, 'three', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
-    INSERT INTO turn SELECT 4, 'four', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
-    INSERT INTO turn SELECT 5, 'five', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
-    INSERT INTO turn SELECT 6, 'six', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]' FROM turn WHERE n = 1;
+    INSERT INTO turn SELECT 4, 'four', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 21, '[]' FROM turn WHERE n = 1;
+    INSERT INTO turn SELECT 5, 'five', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 22, '[]' FROM turn WHERE n = 1;
+    INSERT INTO turn SELECT 6, 'six', NULL, origin, 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 23, '[]' FROM turn WHERE n = 1;
     INSERT INTO message VALUES (10, 3, 'user', 'a', NULL), (11, 3, 'assistant', '', NULL), (12, 4, 'note', 'late', NULL),
       (13, 5, 'user', 'b', NULL), (14, 5, 'assistant', 'hello', NULL), (15, 6, 'user', 'c', NULL), (16, 6, 'assistant', '', NULL);
     INSERT INTO call VALUES ('c3', 3, 11, 0, 'm3', 'edge_call', '{"agent_id":"nas","action":"read"}', NULL, 1,
@@ -242,7 +248,7 @@ test("histories that clients sent to an earlier version move to their own rows, 
   ];
   const rows = all.map(
     (brought, at) =>
-      `(${at + 3}, 't${at + 3}', NULL, '${origin(brought)}', 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, 20, '[]')`,
+      `(${at + 3}, 't${at + 3}', NULL, '${origin(brought)}', 'done', 0, 0, 'x', NULL, 'm', 0, 0, 1, 2, ${at + 20}, '[]')`,
   );
   const read = await onDisk(
     `${CONVERSATION_V4}; INSERT INTO turn VALUES ${rows.join(", ")};`,
@@ -265,6 +271,106 @@ test("histories that clients sent to an earlier version move to their own rows, 
     { after: "t1", results: ["abc"] },
     { history: [] },
   ]);
+});
+
+test("the turns of version 8 become entries that say the same", async () => {
+  const read = await onDisk(CONVERSATION_V8, CONVERSATION_MIGRATIONS, (storage) => {
+    const transcript = new Transcript(storage);
+    const [, running, failed, handed, cancelled] = transcript.turns();
+    return {
+      running,
+      failed,
+      entries: transcript.entriesOf(3),
+      questions: transcript.questionsOf(3),
+      handed: [handed, transcript.entriesOf(4), handed && transcript.clientContextOf(handed)],
+      cancelled: [cancelled?.status, transcript.entriesOf(5).map(({ role, seq }) => [seq, role])],
+      byKey: ["key-1", "key-2", "key-3", "key-4"].map((key) => transcript.turnByKey(key)?.n),
+      byRef: transcript.turnOfCall("6a4b1d7e0000"),
+      next: transcript.countAttempt(2),
+      spent: transcript.spent(3),
+      summary: transcript.summary(),
+    };
+  });
+  expect(read.running).toMatchObject({
+    ...{ n: 2, status: "running", attempts: 3, notBefore: 1795300009000, finishedAt: null },
+    ...{ model: "gpt-x", usage: { input_tokens: 10, output_tokens: 5 }, replies: 1 },
+    notices: [{ text: "Nearly used.", keys: ["turn.tokens"] }],
+  });
+  expect(read.next).toBe(4);
+  expect(read.failed).toEqual({
+    ...{ n: 3, id: "0d6b0ff4-9f5c-4a0e-8a57-0e1d0a3f1f03", idempotency: "key-3", status: "failed" },
+    ...{ attempts: 0, notBefore: 0, answer: "I gave up.", error: "gave_up", model: "gpt-x", replies: 2 },
+    usage: { input_tokens: 7, output_tokens: 3 },
+    ...{ createdAt: 1795300010000, finishedAt: 1795300011000, finishedSeq: 16, notices: [] },
+    sources: ["*", "agent:nas"],
+    origin: {
+      ...{ principal: "anna", role: "owner", channel: "openai" },
+      ...{ reply: { to: null }, client: { request: "r", lost: true } },
+    },
+  });
+  expect(read.entries.map(({ seq, role, text }) => [seq, role, text])).toEqual([
+    [10, "user", "Back it up."],
+    [11, "assistant", "Two things."],
+    [15, "note", "It came late."],
+    [16, "assistant", "I gave up."],
+  ]);
+  const [, asked] = read.entries;
+  expect(asked?.role === "assistant" && asked.calls).toMatchObject([
+    {
+      ...{ modelCallId: "call_c", args: { agent_id: "nas", action: "save" }, settledSeq: 18 },
+      ...{ submittedAt: 1795300010500, settledAt: 1795300010600 },
+      outcome: { status: "success", text: "done", late: true, lateBy: ["job-1"] },
+    },
+    {
+      ...{ modelCallId: "call_d", problem: "no JSON", submittedAt: null, settledSeq: 14 },
+      // 0.2.0 had the model's advice in the text.
+      outcome: { text: "Error: 1.", advice: "Tell the user." },
+    },
+    // The number that it had is another row's.
+    { modelCallId: "call_e", outcome: { text: "seen" }, settledSeq: 24 },
+  ]);
+  expect(read.questions).toEqual([
+    {
+      question: {
+        ...{ id: "6a4b1d7e-0000-4000-8000-0000000000a3", call: "6a4b1d7e-0000-4000-8000-000000000030" },
+        ...{ agent: "nas", text: "Sure?", options: ["yes"], expires_at: 1795300602000 },
+        ...{ answer: "yes", answered_by: "anna" },
+      },
+      askedSeq: 12,
+      closedSeq: 13,
+    },
+  ]);
+  expect(read.handed).toMatchObject([
+    { n: 4, status: "done", answer: "A moment.", replies: 1, origin: { brought: { results: ["abc"] } } },
+    [{ seq: 20, role: "assistant", calls: [{ name: "weather", args: { in: "Rome" } }] }],
+    { results: { abc: "rain" } },
+  ]);
+  expect(read.cancelled).toEqual([
+    "cancelled",
+    [
+      [22, "note"],
+      [23, "assistant"],
+    ],
+  ]);
+  expect(read.byKey).toEqual([1, 2, 3, undefined]);
+  expect(read.byRef).toBe(4);
+  expect(read.spent.conversation).toEqual({ tokens: 61, modelCalls: 7 });
+  expect(read.summary).toMatchObject({ turns: 1, from: { turn: 2, seq: 6 } });
+});
+
+test("a new conversation makes the tables that an old one is given, each at its first row", async () => {
+  const old = await onDisk(CONVERSATION_V8, CONVERSATION_MIGRATIONS, shapeOf);
+  const stub = env.CONVERSATION.getByName(`a/test/${crypto.randomUUID()}`);
+  const made = await runInDurableObject(stub, (_, { storage }) => {
+    const tables = new Tables(storage);
+    const names = Object.keys(CONVERSATION_TABLES) as Table[];
+    const before = names.filter((name) => tables.has(name));
+    for (const name of names) tables.need(name);
+    for (const name of names) new Tables(storage).need(name);
+    const { version } = storage.sql.exec("SELECT MAX(version) AS version FROM migration").one();
+    return { before, shape: shapeOf(storage), version };
+  });
+  expect(made).toEqual({ before: [], shape: old, version: CONVERSATION_MIGRATIONS.at(-1)?.version });
 });
 
 test("S5 the descriptions of an earlier version's agents count as accepted", async () => {
@@ -297,7 +403,7 @@ describe.each(
     { what: "conversation", version, fixture: conversation, migrations: CONVERSATION_MIGRATIONS },
     { what: "home", version, fixture: home, migrations: HOME_MIGRATIONS },
   ]),
-)("an old $what of version $version", ({ version, fixture, migrations }) => {
+)("an old $what of version $version", ({ what, version, fixture, migrations }) => {
   test("ends with the tables and indexes of a new one", async () => {
     const old = await onDisk(fixture, migrations, shapeOf);
     const fresh = await onDisk("SELECT 1", migrations, shapeOf);
@@ -308,7 +414,10 @@ describe.each(
     const before = await onDisk(fixture, [], rowsOf);
     const after = await onDisk(fixture, migrations, rowsOf);
     for (const [table, rows] of Object.entries(before)) {
-      if (MOVED.includes(table)) continue;
+      if (MOVED[what]?.includes(table)) {
+        expect(after[table], table).toBeUndefined();
+        continue;
+      }
       const kept = rows.map((row) =>
         Object.fromEntries(Object.entries(row).filter(([column]) => !DROPPED[table]?.includes(column))),
       );

@@ -161,8 +161,8 @@ describe("time passes while a turn runs", () => {
     await until(() => isAsked("Go on?") && isAsked("a day later"), { what: "the model is asked" });
     await stack.worker.kill();
     changeRows(
-      `UPDATE turn SET created_at = created_at - ${25 * HOUR_MS},
-       origin = json_set(origin, '$.reply.at', json_extract(origin, '$.reply.at') - 901000)`,
+      `UPDATE entry SET body = json_set(body, '$.at', (body ->> '$.at') - ${25 * HOUR_MS},
+       '$.origin.reply.at', (body ->> '$.origin.reply.at') - 901000) WHERE kind = 'begin'`,
     );
     discord.fake.interactions.delete("tok-8802");
     await stack.startWorker();

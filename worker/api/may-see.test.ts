@@ -12,6 +12,7 @@ import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import { CONVERSATION_V4 } from "../fixtures/v4.ts";
 import { maySee } from "./may-see.ts";
 import { mediaId, newMedia } from "./media.ts";
 import { conversationOf } from "./stubs.ts";
@@ -165,7 +166,9 @@ describe("S13 a conversation", () => {
   test("S13 a conversation of 0.2.0 belongs to the first person who asked in it", async () => {
     await conversationOfMia("old");
     await runInDurableObject(env.CONVERSATION.getByName("a/api/old"), (_: Conversation, { storage }) => {
-      storage.sql.exec("DROP TABLE belongs; DELETE FROM migration WHERE version >= 5");
+      for (const table of ["entry", "media", "media_part", "migration"])
+        storage.sql.exec(`DROP TABLE ${table}`);
+      storage.sql.exec(CONVERSATION_V4.replaceAll('"anna"', '"mia"'));
     });
     await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) => {
       storage.sql.exec("DELETE FROM conversation");

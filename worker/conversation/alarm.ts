@@ -1,7 +1,12 @@
 /** The one alarm of a conversation. When it fires, the loop and the outbox look for everything that is due. */
 
-/** The loop is resumed this long after a crash at the latest. A loop that runs moves the alarm on. */
+/**
+ * A loop is resumed so long after its beginning, if a crash has stopped it. Most turns have ended by then, and their alarm
+ * finds nothing to do: the request that it costs is a seventh of the row that another `setAlarm` costs.
+ */
 const LEASE_MS = 10_000;
+/** A turn that takes longer has a slow model or tool, and its alarms come less often. */
+const RENEWED_LEASE_MS = 30_000;
 
 export class Alarm {
   readonly #storage: DurableObjectStorage;
@@ -12,8 +17,22 @@ export class Alarm {
     this.#storage = storage;
   }
 
+  /** Before the loop does what may take time, or end the object. An alarm that stands is near enough. */
   async lease(): Promise<void> {
-    await this.by(Date.now() + LEASE_MS);
+    const now = Date.now();
+    const at = await this.#standing();
+    if (at === undefined || at <= now || at > now + RENEWED_LEASE_MS) await this.by(now + LEASE_MS);
+  }
+
+  /** The lease is over, and the loop still runs. */
+  async renew(): Promise<void> {
+    await this.by(Date.now() + RENEWED_LEASE_MS);
+  }
+
+  /** An object that was rebuilt reads it: that is a thousand times cheaper than to set it. */
+  async #standing(): Promise<number | undefined> {
+    this.#at ??= (await this.#storage.getAlarm()) ?? undefined;
+    return this.#at;
   }
 
   /**
@@ -21,7 +40,8 @@ export class Alarm {
    * alarm per lease. The last one fires, finds nothing to do, and is not set again.
    */
   async by(time: number): Promise<void> {
-    if (this.#at !== undefined && this.#at <= time && this.#at > Date.now()) return;
+    const at = await this.#standing();
+    if (at !== undefined && at <= time && at > Date.now()) return;
     this.#at = time;
     await this.#storage.setAlarm(time);
   }

@@ -1,4 +1,4 @@
-/** The state that the parts of a conversation share. The object makes one context, when it has tables. */
+/** The state that the parts of a conversation share. The object makes one context, when it has rows. */
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
@@ -10,6 +10,7 @@ import { runLater } from "./later.ts";
 import { LostClients } from "./lost-clients.ts";
 import { isOneShot } from "./one-shot.ts";
 import { MediaStore } from "./store/media.ts";
+import { Tables } from "./store/tables.ts";
 import { Transcript } from "./store/transcript.ts";
 import { Subscribers } from "./subscribers.ts";
 
@@ -23,6 +24,7 @@ export class ConversationContext {
   readonly name: string;
   /** The conversation is one question, or its client keeps it: a turn does not go on from the one before it. */
   readonly isOneShot: boolean;
+  readonly tables: Tables;
   readonly transcript: Transcript;
   readonly media: MediaStore;
   readonly alarm: Alarm;
@@ -50,8 +52,9 @@ export class ConversationContext {
     this.env = env;
     this.name = ctx.id.name;
     this.isOneShot = isOneShot(this.name);
-    this.transcript = new Transcript(ctx.storage, this.isOneShot);
-    this.media = new MediaStore(ctx.storage, env, this.name);
+    this.tables = new Tables(ctx.storage);
+    this.transcript = new Transcript(ctx.storage, this.isOneShot, this.tables);
+    this.media = new MediaStore(ctx.storage, env, this.name, this.tables);
     this.alarm = new Alarm(ctx.storage);
     this.subscribers = new Subscribers(ctx, this.transcript);
     this.lostClients = new LostClients(this.transcript, this.subscribers);

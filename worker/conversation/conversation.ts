@@ -36,7 +36,7 @@ import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
 
 export class Conversation extends DurableObject<Env> implements ConversationApi {
   /**
-   * Undefined: there are no tables yet. A look at a made-up name leaves nothing behind, and neither does what comes for a
+   * Undefined: there were no rows when the object was built, and nothing is to be stored. A look at a made-up name leaves nothing behind, and neither does what comes for a
    * conversation that is gone.
    */
   #context: ConversationContext | undefined;
@@ -44,14 +44,14 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
-    if (!isBlank(ctx.storage)) this.#made();
+    if (isBlank(ctx.storage)) return;
+    migrate(ctx.storage, CONVERSATION_MIGRATIONS);
+    this.#made();
   }
 
-  /** Before the first thing is stored. */
+  /** Before the first thing is stored, which makes the tables (store/tables.ts). */
   #made(): ConversationContext {
-    if (this.#context) return this.#context;
-    migrate(this.ctx.storage, CONVERSATION_MIGRATIONS);
-    this.#context = new ConversationContext(this.ctx, this.env);
+    this.#context ??= new ConversationContext(this.ctx, this.env);
     return this.#context;
   }
 
@@ -252,7 +252,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     if (!context) return;
     if (!context.loop.isRunning) return drive(context);
     // The loop sets its own alarm when it parks; until then one has to stand.
-    await context.alarm.lease();
+    await context.alarm.renew();
     context.chat?.wake();
   }
 }

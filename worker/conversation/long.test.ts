@@ -28,36 +28,36 @@ test("G17 hundreds of turns with large results: summed up once, paged, and only 
   expect((await say(script({ text: "first" }))).answer).toBe("first");
   // The rows of 400 turns with a result of 50 KB each; asking them one by one would take minutes.
   await runInDurableObject(stub(), (_, { storage }) => {
-    const outcome = JSON.stringify({ status: "success", text: "r".repeat(50_000), elapsedMs: 1 });
-    const origin = JSON.stringify({ principal: "anna", role: "owner", channel: "api" });
+    const outcome = { status: "success", text: "r".repeat(50_000), elapsedMs: 1 };
+    const origin = { principal: "anna", role: "owner", channel: "api" };
     const { sql } = storage;
     for (let n = 2; n <= TURNS; n += 1) {
-      const seq = n * 10;
-      sql.exec(
-        "INSERT INTO turn (n, id, origin, status, answer, model, created_at, finished_at, finished_seq) VALUES (?, ?, ?, 'done', ?, 'm', ?, ?, ?)",
-        n,
-        crypto.randomUUID(),
-        origin,
-        `answer ${n}`,
-        n,
-        n,
-        seq + 4,
-      );
-      const message = "INSERT INTO message (seq, turn, role, text) VALUES (?, ?, ?, ?)";
-      sql.exec(message, seq, n, "user", `question ${n}`);
-      sql.exec(message, seq + 1, n, "assistant", "");
-      sql.exec(message, seq + 3, n, "assistant", `answer ${n}`);
-      sql.exec(
-        "INSERT INTO call (id, turn, message, position, model_call_id, name, args, outcome, settled_at, settled_seq) VALUES (?, ?, ?, 0, ?, 'edge_call', ?, ?, ?, ?)",
-        crypto.randomUUID(),
-        n,
-        seq + 1,
-        `m${n}`,
-        JSON.stringify({ agent_id: "pi", action: "read" }),
-        outcome,
-        n,
-        seq + 2,
-      );
+      const row = "INSERT INTO entry (seq, turn, kind, body) VALUES (?, ?, ?, ?)";
+      const call = crypto.randomUUID();
+      const asked = {
+        ...{ id: call, modelCallId: `m${n}`, name: "edge_call" },
+        args: { agent_id: "pi", action: "read" },
+      };
+      const end = {
+        status: "done",
+        answer: `answer ${n}`,
+        at: n,
+        says: true,
+        replies: 2,
+        model: "m",
+        sources: [],
+      };
+      const bodies = {
+        begin: { id: crypto.randomUUID(), origin, at: n, sources: [], text: `question ${n}` },
+        reply: { text: "", calls: [asked] },
+        result: { call, outcome, at: n },
+        end,
+      };
+      let seq = n * 10;
+      for (const [kind, body] of Object.entries(bodies)) {
+        sql.exec(row, seq, n, kind, JSON.stringify(body));
+        seq += 1;
+      }
     }
   });
   await evictDurableObject(stub());

@@ -126,14 +126,15 @@ async function askModel(step: Step): Promise<void> {
     const entry = assistantEntry(reply, history, mayCall);
     entry.calls = withoutOthers(turn, entry.calls);
     const unread = loopEnabled ? roster.agents.filter(({ newText }) => newText) : [];
-    const seq = transcript.addReply(
-      turn.n,
-      lastInputSeq(turn, history),
-      entry,
-      reply.model,
-      reply.usage,
-      unread.map(({ id }) => agentSource(id)),
-    );
+    const made = {
+      after: lastInputSeq(turn, history),
+      reply: entry,
+      model: reply.model,
+      usage: reply.usage,
+      shown: unread.map(({ id }) => agentSource(id)),
+    };
+    if (entry.calls.length === 0) return finishTurn(context, turn, "done", entry.text, undefined, made);
+    const seq = transcript.addReply(turn.n, made);
     if (seq === undefined) return;
     subscribers.replied(turn, seq);
     chat?.progress(turn);

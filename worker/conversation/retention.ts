@@ -1,8 +1,7 @@
 /** Deletes pictures and files after their time, and a one-shot as a whole: no route reaches it again. */
-import { migrate } from "../migrate.ts";
 import type { ConversationContext } from "./context.ts";
 import { oneShotEnded, oneShotEnds, oneShotLooks } from "./one-shot.ts";
-import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
+import type { Table } from "./store/schema.ts";
 
 /** Deletes what has had its time. @returns when the next is due (epoch ms) */
 export async function expire(context: ConversationContext): Promise<number | undefined> {
@@ -31,7 +30,6 @@ export async function wipe(context: ConversationContext): Promise<void> {
   const { ctx, subscribers, alarm } = context;
   subscribers.closeAll();
   await ctx.storage.deleteAll();
-  migrate(ctx.storage, CONVERSATION_MIGRATIONS);
   // It went with the rows.
   alarm.isGone();
   context.forget();
@@ -39,18 +37,9 @@ export async function wipe(context: ConversationContext): Promise<void> {
 
 /** Deletes the turns with their pictures and files. The messages that a chat has to send still stay, and so do the ids of its deliveries. */
 export function forgetTurns(context: ConversationContext): void {
-  for (const table of TURN_TABLES) context.ctx.storage.sql.exec(`DELETE FROM ${table}`);
+  for (const table of TURN_TABLES)
+    if (context.tables.has(table)) context.ctx.storage.sql.exec(`DELETE FROM ${table}`);
   context.forget();
 }
 
-const TURN_TABLES = [
-  "turn",
-  "message",
-  "call",
-  "question",
-  "summary",
-  "merged",
-  "brought",
-  "media",
-  "media_part",
-];
+const TURN_TABLES = ["entry", "past", "summary", "brought", "media", "media_part"] as const satisfies Table[];

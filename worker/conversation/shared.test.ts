@@ -4,11 +4,9 @@ import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { expect, test } from "vitest";
 import type { ClientContext, ClientHistoryEntry } from "../api/turns.ts";
-import { migrate } from "../migrate.ts";
 import { historyOf, sourcesFor, turnsOfChat } from "./client-context.ts";
 import { readClientContext } from "./client-history.ts";
 import type { Turn } from "./store/rows.ts";
-import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
 import { TurnFinder } from "./turn-finder.ts";
 
@@ -61,7 +59,6 @@ async function inObject<T>(work: (storage: DurableObjectStorage) => T | Promise<
   const stub = env.CONVERSATION.getByName(`a/test/${crypto.randomUUID()}`);
   return await runInDurableObject(stub, async (_, { storage }) => {
     await storage.deleteAll();
-    migrate(storage, CONVERSATION_MIGRATIONS);
     return await work(storage);
   });
 }
@@ -94,16 +91,9 @@ function exchange(
   const last = transcript.entriesOf(turn.n).findLast(({ role }) => role === "user");
   const shown = reads === undefined ? [] : [`agent:${reads}` as const];
   const reply = { role: "assistant", text: answer, calls: [] } as const;
-  transcript.addReply(
-    turn.n,
-    last?.seq ?? null,
-    { ...reply, calls: [] },
-    "m",
-    { input_tokens: 5, output_tokens: 5 },
-    shown,
-  );
-  const said = transcript.turnAt(turn.n);
-  if (!said || !transcript.finish(said, "done", answer)) throw new Error("it has ended");
+  const usage = { input_tokens: 5, output_tokens: 5 };
+  const made = { after: last?.seq ?? null, reply: { ...reply, calls: [] }, model: "m", usage, shown };
+  if (!transcript.finish(turn, "done", answer, undefined, made)) throw new Error("it has ended");
   transcript.release();
   return transcript.turnAt(turn.n) as Turn;
 }
@@ -230,21 +220,19 @@ function knownIn(storage: DurableObjectStorage): (text: string) => boolean {
   const id = crypto.randomUUID();
   const args = { agent_id: "pi", action: "look" };
   const call = { id, modelCallId: "m", name: "edge_call", args };
-  const asked = transcript.addReply(
-    turn.n,
-    seq,
-    { role: "assistant", text: "", calls: [call] },
-    "m",
-    undefined,
-  );
+  const made = { model: "m", usage: undefined };
+  const asked = transcript.addReply(turn.n, {
+    ...made,
+    after: seq,
+    reply: { role: "assistant", text: "", calls: [call] },
+  });
   const media = ["image/png", "image/png", "text/plain"].map((media_type, n) => ({
     ...{ id: `${n}.abc`, media_type, bytes: 1, sha256: "" },
   }));
   transcript.settle(id, { status: "success", text: "", elapsedMs: 1, media, sources: [] });
   const answer = { role: "assistant", text: "It is 7 %.", calls: [] } as const;
-  transcript.addReply(turn.n, asked ?? null, { ...answer, calls: [] }, "m", undefined);
-  const said = transcript.turnAt(turn.n);
-  if (!said || !transcript.finish(said, "done", answer.text)) throw new Error("it has ended");
+  const last = { ...made, after: asked ?? null, reply: { ...answer, calls: [] } };
+  if (!transcript.finish(turn, "done", answer.text, undefined, last)) throw new Error("it has ended");
   // A turn without an answer has no words.
   begin(transcript, "and now?", { history: [] }, true);
   return (text) => new TurnFinder(transcript, [{ role: "assistant", text }]).answering(text).size > 0;

@@ -57,6 +57,6 @@ test("while a device works for 45 s both objects sleep, nothing is written, and 
   expect(await stream).toContain('"answer":"It is load 0.5"');
   expect(await Promise.all([isRebuilt(home), isRebuilt(conversation)])).toEqual([true, true]);
   const settled = await Promise.all([rowsOf(home), rowsOf(conversation)]);
-  // The wait adds no row: the call existed before, and only the answer's message is new.
-  expect(settled).toEqual([before[0], before[1] + 1]);
+  // The wait adds no row: only the result is new, and the end with its answer. Rows are appended, not changed.
+  expect(settled).toEqual([before[0], before[1] + 2]);
 }, 70_000);

@@ -10,7 +10,7 @@ import { EventStream } from "../../test/event-stream.ts";
 import { modelCalls, modelsAsked, releaseModel, summaryCalls } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, stopConversationWhile } from "../../test/states.ts";
-import { hold, rowsOf } from "../../test/stopping.ts";
+import { hold, rowsOf, storedTurns } from "../../test/stopping.ts";
 import { expectTurns, turnsOf } from "../../test/turns.ts";
 import { setVariables } from "../../test/variables.ts";
 import { until } from "../../test/wait.ts";
@@ -59,7 +59,7 @@ stopConversationWhile({
     const waiting = say(id, text);
     await until(async () => {
       const [turn] = await turnRows(id);
-      return turn && turn.not_before > Date.now();
+      return turn && turn.notBefore > Date.now();
     });
     const before = await turnRows(id);
     await stop();
@@ -102,8 +102,6 @@ stopConversationWhile({
 });
 
 async function turnRows(id: string) {
-  return await rowsOf<{ status: string; attempts: number; not_before: number }>(
-    conversationOf(id),
-    "SELECT status, attempts, not_before FROM turn ORDER BY n",
-  );
+  const turns = await storedTurns(conversationOf(id));
+  return turns.map(({ status, attempts, notBefore }) => ({ status, attempts, notBefore }));
 }

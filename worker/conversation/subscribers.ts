@@ -109,8 +109,7 @@ export class Subscribers {
 
   /** Something that happens in a call, and stands in no row. */
   callEvent(event: TurnEvent & { event: "accepted" | "progress" }): void {
-    const call = this.#transcript.call(event.data.call);
-    const turn = call && this.#transcript.turnAt(call.turn);
+    const turn = this.#transcript.turnAt(this.#transcript.heldTurnOf(event.data.call) ?? -1);
     if (turn) this.#send(turn.id, event);
   }
 

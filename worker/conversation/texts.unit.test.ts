@@ -1,12 +1,14 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
-import { toCall } from "./store/row-cache.ts";
-import type { CallRow, StoredEntry } from "./store/rows.ts";
+import { withResult } from "./store/row-cache.ts";
+import type { StoredEntry } from "./store/rows.ts";
 import { lateNote, tryAgain } from "./texts.ts";
 
 function storedCall(outcome: Outcome) {
-  const row = { id: "c", turn: 1, model_call_id: "m", name: "edge_call", problem: null } as CallRow;
-  return toCall({ ...row, args: '{"agent_id":"pi","action":"cpu"}', outcome: JSON.stringify(outcome) });
+  const args = { agent_id: "pi", action: "cpu" };
+  const open = { submittedAt: null, settledAt: null, settledSeq: null };
+  const call = { id: "c", turn: 1, modelCallId: "m", name: "edge_call", args, ...open };
+  return withResult(call, { seq: 3, turn: 1, kind: "result", body: { call: "c", outcome, at: 1 } });
 }
 
 const asked = (outcome: Outcome) =>

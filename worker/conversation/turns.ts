@@ -4,6 +4,7 @@ import type { NewTurn } from "../api/turns.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
 import type { Turn } from "./store/rows.ts";
+import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
 import { cancelCalls } from "./tool-calls.ts";
 import { reportOf } from "./turn-view.ts";
@@ -21,16 +22,17 @@ export function beginTurn(context: ConversationContext, request: NewTurn): Turn 
   return turn;
 }
 
-/** @param error its code, for programs */
+/** @param error its code, for programs @param last the model's last reply, whose text is the answer */
 export function finishTurn(
   context: ConversationContext,
   turn: Turn,
   status: "done" | "failed" | "cancelled",
   answer: string,
   error?: string,
+  last?: ModelReply,
 ): void {
   const { transcript } = context;
-  if (!transcript.finish(turn, status, answer, error)) return;
+  if (!transcript.finish(turn, status, answer, error, last)) return;
   context.lostClients.ended(turn);
   context.subscribers.ended(turn);
   context.chat?.ended(turn);

@@ -251,13 +251,15 @@ describe("the rest", () => {
         (_, { storage }) =>
           isBlank(storage)
             ? 0
-            : storage.sql.exec("SELECT 1 FROM message WHERE text = ?", text).toArray().length,
+            : storage.sql.exec("SELECT 1 FROM entry WHERE body ->> '$.text' = ?", text).toArray().length,
       );
     const counts = await Promise.all(stubs.map(turnsIn));
     const stub = stubs[counts.indexOf(1)];
     if (!stub) throw new Error("the question's object is not there");
     await runInDurableObject(stub, (_, { storage }) => {
-      storage.sql.exec("UPDATE turn SET finished_at = finished_at - 49 * 3600000");
+      storage.sql.exec(
+        "UPDATE entry SET body = json_set(body, '$.at', (body ->> '$.at') - 49 * 3600000) WHERE kind = 'end'",
+      );
     });
     // After two days it sleeps, and reads its rows again.
     await evictDurableObject(stub);

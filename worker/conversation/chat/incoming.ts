@@ -63,7 +63,7 @@ function receiveMessage(
     origin,
   });
   rememberDelivery(context, delivery.id, turn.id);
-  notePictures(context.ctx.storage.sql, turn, origin.reply, act.pictures);
+  notePictures(context, turn, origin.reply, act.pictures);
   drive(context);
   if (origin.reply) chat.outbox.typing(origin.reply);
   return { turn: turn.id };
@@ -78,13 +78,15 @@ function reply(chat: ChatSession, { origin }: Delivery, words: string | undefine
   return {};
 }
 
-function findDelivery({ ctx }: ConversationContext, id: string): { turn: string | null } | undefined {
+function findDelivery({ ctx, tables }: ConversationContext, id: string): { turn: string | null } | undefined {
+  if (!tables.has("delivery")) return undefined;
   return ctx.storage.sql
     .exec<{ turn: string | null }>("SELECT turn FROM delivery WHERE id = ?", id)
     .toArray()[0];
 }
 
-function rememberDelivery({ ctx }: ConversationContext, id: string, turn: string | undefined): void {
+function rememberDelivery({ ctx, tables }: ConversationContext, id: string, turn: string | undefined): void {
+  tables.need("delivery");
   const { sql } = ctx.storage;
   const [row] = sql
     .exec<{ n: number }>("INSERT INTO delivery (id, turn) VALUES (?, ?) RETURNING n", id, turn ?? null)
@@ -127,7 +129,7 @@ async function endTurns(context: ConversationContext, { name }: ChatCommand): Pr
 function forgetChat(context: ConversationContext, chat: ChatSession): void {
   forgetTurns(context);
   chat.outbox.forgetTurns();
-  context.ctx.storage.sql.exec("DELETE FROM inbound");
+  if (context.tables.has("inbound")) context.ctx.storage.sql.exec("DELETE FROM inbound");
 }
 
 /** `/answer 2`, `/answer words`: for a question without buttons. An approval takes its buttons. */

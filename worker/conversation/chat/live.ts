@@ -117,6 +117,7 @@ export class Live {
       const message = await channel.text(line, text, { nonce: "", live: isList ? "list" : "words", edit });
       if (isList) this.#listed = turn + text;
       if (opening !== undefined || message === undefined || message === own) return;
+      this.#context.tables.need("status_message");
       if (message === edit) this.#sql.exec("DELETE FROM status_message WHERE turn = ?", DRAFT);
       this.#sql.exec("INSERT OR REPLACE INTO status_message (turn, message) VALUES (?, ?)", key, message);
     } catch (error) {
@@ -153,13 +154,13 @@ export class Live {
 
   /** The turn's answer is sent, or given up. What another one is saying already is then not shown before its next step. */
   answered(turn: number | null): void {
-    this.#sql.exec("DELETE FROM status_message WHERE turn IN (?, ?)", DRAFT, turn);
+    if (this.#hasRows()) this.#sql.exec("DELETE FROM status_message WHERE turn IN (?, ?)", DRAFT, turn);
     this.#rest();
   }
 
   /** Turns are counted anew. The draft stays one: the answer to it is still to be sent. */
   forgetTurns(): void {
-    this.#sql.exec("DELETE FROM status_message WHERE turn <> ?", DRAFT);
+    if (this.#hasRows()) this.#sql.exec("DELETE FROM status_message WHERE turn <> ?", DRAFT);
     this.#rest();
   }
 
@@ -170,7 +171,12 @@ export class Live {
     this.#timer = undefined;
   }
 
+  #hasRows(): boolean {
+    return this.#context.tables.has("status_message");
+  }
+
   #message(turn: number): string | undefined {
+    if (!this.#hasRows()) return undefined;
     return this.#sql
       .exec<{ message: string }>("SELECT message FROM status_message WHERE turn = ?", turn)
       .toArray()[0]?.message;

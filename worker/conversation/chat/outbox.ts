@@ -70,6 +70,7 @@ export class Outbox {
 
   /** Words beside the turns: a command's, or a device's to the person. */
   say(address: Address, text: string): void {
+    this.#context.tables.need("reply");
     this.#sql.exec(
       "INSERT INTO reply (kind, address, text) VALUES ('words', ?, ?)",
       JSON.stringify(address),
@@ -78,6 +79,7 @@ export class Outbox {
   }
 
   ask(turn: number, address: Address, question: string): void {
+    this.#context.tables.need("reply");
     this.#sql.exec(
       "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'question', ?, '', ?)",
       turn,
@@ -88,6 +90,7 @@ export class Outbox {
 
   /** It was answered, or nobody needs to any more: the buttons go. */
   close(question: string): void {
+    if (!this.#hasRows()) return;
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", question)
       .toArray();
@@ -124,11 +127,13 @@ export class Outbox {
 
   /** The turns were forgotten: what has to be said still is, without what they brought. */
   forgetTurns(): void {
-    this.#sql.exec(
-      `DELETE FROM reply WHERE sent_at IS NOT NULL
-       AND question NOT IN (SELECT question FROM reply WHERE kind = 'closed')`,
-    );
-    this.#sql.exec("UPDATE reply SET turn = iif(kind = 'answer', 0, NULL)");
+    if (this.#hasRows()) {
+      this.#sql.exec(
+        `DELETE FROM reply WHERE sent_at IS NOT NULL
+         AND question NOT IN (SELECT question FROM reply WHERE kind = 'closed')`,
+      );
+      this.#sql.exec("UPDATE reply SET turn = iif(kind = 'answer', 0, NULL)");
+    }
     this.live.forgetTurns();
   }
 
@@ -136,6 +141,7 @@ export class Outbox {
   personWrote(): void {
     this.#lastWroteAt = Date.now();
     const held = this.#lastWroteAt + HOLD_MS / 2;
+    if (!this.#hasRows()) return;
     this.#sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
   }
 
@@ -174,7 +180,12 @@ export class Outbox {
     if (Date.now() >= this.#platform.quietUntil) await this.live.show();
   }
 
+  #hasRows(): boolean {
+    return this.#context.tables.has("reply");
+  }
+
   #next(): ReplyRow | undefined {
+    if (!this.#hasRows()) return undefined;
     return this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE sent_at IS NULL ORDER BY id LIMIT 1")
       .toArray()[0];

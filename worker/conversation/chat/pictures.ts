@@ -24,13 +24,14 @@ const VOICE_MISSING = "[a voice message came that could not be understood; ask f
 
 /** Notes what a message came with, to be fetched before the model is asked. */
 export function notePictures(
-  sql: SqlStorage,
+  { ctx, tables }: ConversationContext,
   turn: Turn,
   address: Address | undefined,
   pictures: readonly PictureRef[],
 ): void {
+  if (pictures.length > 0) tables.need("inbound");
   for (const picture of pictures.slice(0, PICTURES_MAX))
-    sql.exec(
+    ctx.storage.sql.exec(
       "INSERT INTO inbound (turn, address, picture) VALUES (?, ?, ?)",
       turn.n,
       JSON.stringify(address ?? {}),
@@ -40,7 +41,8 @@ export function notePictures(
 
 /** Fetches what a turn's messages came with. @returns false when there was nothing */
 export async function fetchPictures(context: ConversationContext, turn: Turn): Promise<boolean> {
-  const { ctx, alarm, media, transcript } = context;
+  const { ctx, alarm, media, tables, transcript } = context;
+  if (!tables.has("inbound")) return false;
   const { sql } = ctx.storage;
   const rows = sql
     .exec<{ n: number; address: string; picture: string }>(

@@ -3,7 +3,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
-import { hold, rowsOf, stop } from "../../../test/stopping.ts";
+import { hold, stop, storedTurns } from "../../../test/stopping.ts";
 import { AGENTS, openCalls, siren, sounds } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { TestBridge } from "../../../test/workerd.ts";
@@ -24,7 +24,7 @@ async function busyChat() {
   await deliver("1", say(script({ calls: [siren] }, { text: "It sounds." })));
   const call = await until(() => bridge.calls()[0]?.id);
   await deliver("2", say(script({ calls: [siren] }, { text: "Once more." })));
-  const turns = async () => await rowsOf<{ status: string }>(chat(), "SELECT status FROM turn");
+  const turns = async () => (await storedTurns(chat())).map(({ status }) => ({ status }));
   return { bridge, chat, deliver, call, turns };
 }
 

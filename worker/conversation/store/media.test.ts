@@ -220,7 +220,11 @@ test("a person's picture is stored as such, and an invalid one is refused by nam
   const { body } = await say("person", text, { body: JSON.stringify({ text, images: [url] }) });
   expect(body.answer).toBe(`data:image/png ${url.length}`);
   const rows = await runInDurableObject(env.CONVERSATION.getByName("a/api/person"), (_, { storage }) =>
-    storage.sql.exec<{ images: string }>("SELECT images FROM message WHERE images IS NOT NULL").toArray(),
+    storage.sql
+      .exec<{ images: string }>(
+        "SELECT body ->> '$.images' AS images FROM entry WHERE kind = 'begin' AND images IS NOT NULL",
+      )
+      .toArray(),
   );
   expect(rows[0]?.images.length).toBeLessThan(200);
   const odd = await say("person", "x", {

@@ -7,6 +7,7 @@ import type { Env } from "../../env.ts";
 import type { MediaLimits } from "../../settings/settings.ts";
 import { settingsOrError } from "../../settings/settings.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
+import { Tables } from "./tables.ts";
 
 /** Of one row; SQLite objects take 2 MB, and a smaller row is read in one page run. */
 const PART_BYTES = 512 * 1024;
@@ -27,12 +28,14 @@ export class MediaStore {
   readonly #sql: SqlStorage;
   readonly #env: Env;
   readonly #name: string;
+  readonly #tables: Tables;
 
   /** @param name `home/channel/id` of the conversation */
-  constructor(storage: DurableObjectStorage, env: Env, name: string) {
+  constructor(storage: DurableObjectStorage, env: Env, name: string, tables = new Tables(storage)) {
     this.#sql = storage.sql;
     this.#env = env;
     this.#name = name;
+    this.#tables = tables;
   }
 
   /**
@@ -44,6 +47,8 @@ export class MediaStore {
     if (known) return known.sha256 === media.sha256;
     if (media.data.length !== media.bytes || media.bytes > MEDIA_MAX_BYTES)
       throw new RangeError(`${media.data.length} bytes where ${media.bytes} were announced`);
+    this.#tables.need("media");
+    this.#tables.need("media_part");
     this.#sql.exec(
       "INSERT INTO media (id, media_type, bytes, sha256, created_at) VALUES (?, ?, ?, ?, ?)",
       media.id,
@@ -68,10 +73,12 @@ export class MediaStore {
 
   /** Stores the principal that this is for, once. */
   setOwner(principal: string): void {
+    this.#tables.need("belongs");
     this.#sql.exec("INSERT OR IGNORE INTO belongs (one, principal) VALUES (1, ?)", principal);
   }
 
   owner(): string | undefined {
+    if (!this.#tables.has("belongs")) return undefined;
     return this.#sql.exec<{ principal: string }>("SELECT principal FROM belongs").toArray()[0]?.principal;
   }
 
@@ -105,6 +112,7 @@ export class MediaStore {
 
   /** Deletes everything that is too old, and the oldest while there is too much. */
   trim(): void {
+    if (!this.#tables.has("media")) return;
     const { keepMs, keepBytes } = mediaLimits(this.#env);
     const now = Date.now();
     const rows = this.#sql.exec<MediaRow>("SELECT * FROM media ORDER BY created_at DESC, id DESC").toArray();
@@ -119,6 +127,7 @@ export class MediaStore {
 
   /** The time at which the oldest is deleted (epoch ms). */
   nextExpiry(): number | undefined {
+    if (!this.#tables.has("media")) return undefined;
     const { oldest } = this.#sql
       .exec<{ oldest: number | null }>("SELECT MIN(created_at) AS oldest FROM media")
       .one();
@@ -147,6 +156,7 @@ export class MediaStore {
   }
 
   #row(id: string): MediaRow | undefined {
+    if (!this.#tables.has("media")) return undefined;
     return this.#sql.exec<MediaRow>("SELECT * FROM media WHERE id = ?", id).toArray()[0];
   }
 }

@@ -1,32 +1,33 @@
 /**
- * The turns, messages and calls of a conversation in memory, as their rows say them. The loop wants the history at every
- * step, so it is read once; each write returns its row (`RETURNING *`), and that row replaces the one in memory. So memory
- * never says what a row does not, and an object that is rebuilt reads the rows again.
+ * The turns and entries of a conversation in memory, as their rows say them. The loop wants the history at every step, so the
+ * rows are read once, and each row that is appended is folded into what is here. So memory never says what a row does not, and
+ * an object that is rebuilt reads the rows again.
  *
- * Messages and calls of turns that a summary stands for are not held: a conversation may have thousands, with large
- * results. Where chats share the object, the turns of others are shown to no model: there, messages and calls are held while
- * their turn runs.
+ * Entries of turns that a summary stands for are not held: a conversation may have thousands, with large results. Where chats
+ * share the object, the turns of others are shown to no model: there, entries are held while their turn runs. There is no
+ * index: the rows of an older turn lie between its first and its last seq.
  */
-import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { Source } from "@edgecall/core/loop/taint.ts";
+import { addUsage, type Outcome } from "@edgecall/core/loop/history.ts";
+import { joinSources } from "@edgecall/core/loop/taint.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
-import type { TurnQuestion } from "../../api/answers.ts";
-import type { Origin } from "../../api/turns.ts";
+import { callRef } from "../../api/turns.ts";
+import { loadPast } from "./past.ts";
 import type {
-  CallRow,
-  MessageRow,
-  Notice,
-  QuestionRow,
+  Bodies,
+  EntryRow,
+  Kind,
   StoredCall,
   StoredEntry,
   StoredQuestion,
+  StoredSummary,
   Turn,
-  TurnRow,
   TurnTexts,
 } from "./rows.ts";
+import type { Tables } from "./tables.ts";
 
-/** Of messages and calls of older turns that a running one goes on from. What is more is read at each step. */
+/** Of entries of older turns that a running one goes on from. What is more is read at each step. */
 const OLDER_MAX_CHARS = 4_000_000;
+const MESSAGE_MAX_IMAGES = 8;
 
 type Entries = Map<number, readonly StoredEntry[]>;
 
@@ -34,10 +35,18 @@ export type RowCache = {
   /** By `n`, in its order. */
   turns: Map<number, Turn>;
   byId: Map<string, number>;
-  /** Characters in the rows of the turns, by `n`. */
+  /** The turn that was begun, or joined, with an Idempotency-Key. */
+  byKey: Map<string, number>;
+  /** The turn that handed a call over to its caller, by `callRef`. */
+  byRef: Map<string, number>;
+  /** The first and the last seq of the turns, by `n`. */
+  spans: Map<number, { first: number; last: number }>;
+  /** Characters that are held for the turns, by `n`. */
   chars: Map<number, number>;
   /** By their turn, in the order of `seq`. An array is replaced, never changed: the loop holds on to what it was given. */
   entries: Entries;
+  /** The turns of the calls in `entries`, by the calls' ids. */
+  calls: Map<string, number>;
   /** Entries of this turn and later ones are in `entries`; older ones are read when they are needed. */
   from: number;
   /** Of the older ones: what the running turn goes on from, where chats share the object. */
@@ -45,57 +54,312 @@ export type RowCache = {
   olderChars: number;
   /** By their turn. The person is shown them; Home decides who may answer. */
   questions: Map<number, StoredQuestion[]>;
-  /** The number of the model's replies in all. Counted when a budget needs it. */
-  replies?: number;
-  /** The number of the model's replies before a turn, in its chat alone. */
-  repliesBefore?: { turn: number; count: number };
+  /** The newest. */
+  summary: StoredSummary | undefined;
+  /** The newest seq. */
+  seq: number;
+  /** The newest turn that is gathered (past.ts); 0: none. */
+  past: number;
 };
 
+type SqlRow = { seq: number; turn: number; kind: Kind; body: string };
+
 /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
-export function loadRows(sql: SqlStorage, isShared: boolean): RowCache {
-  const [summary] = sql
-    .exec<{ from_turn: number | null }>("SELECT from_turn FROM summary ORDER BY turns DESC LIMIT 1")
-    .toArray();
+export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): RowCache {
+  const summary = tables.has("summary") ? newestSummary(sql) : undefined;
   const cache: RowCache = {
     turns: new Map(),
     byId: new Map(),
+    byKey: new Map(),
+    byRef: new Map(),
+    spans: new Map(),
     chars: new Map(),
     entries: new Map(),
-    from: summary?.from_turn ?? 0,
+    calls: new Map(),
+    from: isShared ? Number.MAX_SAFE_INTEGER : (summary?.from?.turn ?? 0),
     older: new Map(),
     olderChars: 0,
     questions: new Map(),
+    summary,
+    seq: 0,
+    past: 0,
   };
-  for (const row of sql.exec<TurnRow>("SELECT * FROM turn ORDER BY n")) cacheTurn(cache, row);
-  if (isShared) cache.from = firstRunning(cache);
-  if (!isShared || cache.turns.has(cache.from))
-    cache.entries = readEntries(sql, BETWEEN, cache.from, Number.MAX_SAFE_INTEGER).entries;
-  for (const row of sql.exec<QuestionRow>("SELECT * FROM question")) cacheQuestion(cache, row);
+  if (!tables.has("entry")) return cache;
+  const upto = tables.has("past") ? loadPast(sql, cache) : 0;
+  // Below 0 begin turns of an earlier version that had no message.
+  for (const [after, before] of [
+    [Number.MIN_SAFE_INTEGER, 0],
+    [upto, Number.MAX_SAFE_INTEGER],
+  ]) {
+    const rows = sql.exec<{ seq: number; turn: number; kind: Kind; body: string | null }>(
+      `SELECT seq, turn, kind, CASE
+         WHEN turn >= ? THEN body
+         WHEN kind = 'begin' THEN json_remove(body, '$.text', '$.note')
+         WHEN kind NOT IN ('reply', 'result', 'late', 'note') THEN body
+       END AS body FROM entry WHERE seq > ? AND seq < ? ORDER BY seq`,
+      cache.from,
+      after,
+      before,
+    );
+    for (const { body, ...row } of rows) {
+      // It is in what was gathered.
+      if (row.turn <= cache.past && row.seq <= (cache.spans.get(row.turn)?.last ?? 0)) continue;
+      if (body === null) noteSeq(cache, row);
+      else fold(cache, { ...row, body });
+    }
+  }
+  // An earlier version gave a message another seq when it was joined to another.
+  cache.turns = new Map([...cache.turns].sort(([a], [b]) => a - b));
+  if (isShared) {
+    cache.from = firstRunning(cache);
+    const first = cache.spans.get(cache.from)?.first;
+    // The rest of the turns that run, from their beginning.
+    if (first !== undefined)
+      for (const row of sql.exec<SqlRow>(
+        "SELECT * FROM entry WHERE seq >= ? AND turn >= ?",
+        first,
+        cache.from,
+      ))
+        fold(cache, row);
+  }
+  const current = cache.turns.get(firstRunning(cache));
+  // The object was rebuilt. A first try has no row, and may be what ended the object before.
+  if (current?.attempts === 0) cache.turns.set(current.n, { ...current, attempts: 1 });
   return cache;
 }
 
-const BETWEEN = "turn BETWEEN ? AND ?";
+function newestSummary(sql: SqlStorage): StoredSummary | undefined {
+  const [row] = sql
+    .exec<{ turns: number; text: string; from_turn: number | null; from_seq: number | null }>(
+      "SELECT turns, text, from_turn, from_seq FROM summary ORDER BY turns DESC LIMIT 1",
+    )
+    .toArray();
+  if (!row) return undefined;
+  const { turns, text, from_turn, from_seq } = row;
+  const isKnown = from_turn !== null && from_seq !== null;
+  return { turns, text, ...(isKnown && { from: { turn: from_turn, seq: from_seq } }) };
+}
 
-/** @param where in SQL, with `?` for the values */
-function readEntries(
-  sql: SqlStorage,
-  where: string,
-  ...values: SqlStorageValue[]
-): { entries: Entries; chars: number } {
-  const entries: Entries = new Map();
-  let chars = 0;
-  const messages = `SELECT * FROM message WHERE ${where} ORDER BY seq`;
-  for (const row of sql.exec<MessageRow>(messages, ...values)) {
-    addMessage(entries, row);
-    chars += row.text.length + (row.images?.length ?? 0);
+/** A row that is read, or has just been written. */
+export function fold(cache: RowCache, { seq, turn, kind, body }: SqlRow): void {
+  // SAFETY: only Transcript and the migrations write them.
+  const row = { seq, turn, kind, body: JSON.parse(body) } as EntryRow;
+  noteSeq(cache, row);
+  foldTurn(cache, row, body.length);
+  if (turn < cache.from) {
+    cache.older.delete(turn);
+    return;
   }
-  // In no order: each call has its place in its message, and to sort them is billed as reading them twice.
-  const calls = `SELECT * FROM call WHERE ${where}`;
-  for (const row of sql.exec<CallRow>(calls, ...values)) {
-    addCall(entries, row);
-    chars += row.args.length + (row.outcome?.length ?? 0);
+  foldEntry(cache.entries, row);
+  if (row.kind === "reply") for (const { id } of row.body.calls) cache.calls.set(id, turn);
+}
+
+function noteSeq(cache: RowCache, { seq, turn }: { seq: number; turn: number }): void {
+  cache.seq = Math.max(cache.seq, seq);
+  if (seq < 0) return;
+  const span = cache.spans.get(turn);
+  cache.spans.set(turn, { first: span?.first ?? seq, last: seq });
+}
+
+function foldTurn(cache: RowCache, row: EntryRow, chars: number): void {
+  const { turns, byId, byKey, byRef, questions } = cache;
+  const n = row.turn;
+  if (row.kind === "begin") {
+    const { id, idempotency, text, joined = [] } = row.body;
+    turns.set(n, toTurn(n, row.body));
+    byId.set(id, n);
+    for (const key of [...(idempotency === undefined ? [] : [idempotency]), ...joined]) byKey.set(key, n);
+    cache.chars.set(n, chars - (text?.length ?? 0));
+    return;
   }
-  return { entries, chars };
+  const turn = turns.get(n);
+  if (!turn) return;
+  if (row.kind === "question" || row.kind === "answer")
+    questions.set(n, withQuestion(questions.get(n) ?? [], row));
+  if (row.kind === "more" && row.body.idempotency !== undefined) byKey.set(row.body.idempotency, n);
+  if (row.kind === "end") {
+    for (const id of row.body.open ?? []) byRef.set(callRef(id), n);
+    cache.chars.set(n, (cache.chars.get(n) ?? 0) + chars);
+  }
+  turns.set(n, { ...turn, ...changesOf(turn, row) });
+}
+
+function toTurn(n: number, { id, idempotency, origin, at, sources, before }: Bodies["begin"]): Turn {
+  return {
+    n,
+    id,
+    idempotency: idempotency ?? null,
+    origin,
+    status: "running",
+    attempts: 0,
+    notBefore: 0,
+    answer: null,
+    error: null,
+    model: null,
+    usage: { input_tokens: 0, output_tokens: 0 },
+    replies: 0,
+    createdAt: at,
+    finishedAt: null,
+    finishedSeq: null,
+    notices: [],
+    sources,
+    ...before,
+  };
+}
+
+/** What a row changes in its turn. What gets a step further begins its tries anew. */
+function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
+  const further = { attempts: 0, notBefore: 0 };
+  switch (row.kind) {
+    case "more":
+      return { ...further, sources: joinSources(turn.sources, row.body.sources) };
+    case "reply": {
+      const { model, usage, sources = [] } = row.body;
+      return {
+        ...further,
+        model: model ?? turn.model,
+        usage: addUsage(turn.usage, usage),
+        replies: turn.replies + 1,
+        sources: joinSources(turn.sources, sources),
+      };
+    }
+    case "result":
+      return further;
+    case "note":
+    case "sources":
+      return { sources: joinSources(turn.sources, row.body.sources ?? []) };
+    case "notice":
+      return { notices: [...turn.notices, row.body] };
+    case "try":
+      return { attempts: row.body.attempts, notBefore: row.body.notBefore ?? 0 };
+    case "spent":
+      return { usage: addUsage(turn.usage, row.body.usage) };
+    case "cancelling":
+      return { error: "cancelled" };
+    case "lost": {
+      const { client, ...origin } = turn.origin;
+      return { origin: { ...origin, ...(client && { client: { ...client, lost: row.body.lost } }) } };
+    }
+    case "end": {
+      const { status, answer, error, at, replies, model, usage, sources } = row.body;
+      return {
+        status,
+        answer,
+        error: error ?? null,
+        finishedAt: at,
+        finishedSeq: row.seq,
+        replies,
+        ...(model !== undefined && { model }),
+        ...(usage && { usage }),
+        ...(sources && { sources }),
+      };
+    }
+    default:
+      return {};
+  }
+}
+
+function withQuestion(
+  questions: readonly StoredQuestion[],
+  row: EntryRow & { kind: "question" | "answer" },
+): StoredQuestion[] {
+  if (row.kind === "question") {
+    const others = questions.filter(({ question }) => question.id !== row.body.id);
+    return [...others, { question: row.body, askedSeq: row.seq, closedSeq: null }];
+  }
+  const { question: id, answer, by } = row.body;
+  return questions.map((one) => {
+    if (one.question.id !== id) return one;
+    const question = { ...one.question, answer, ...(by !== null && { answered_by: by }) };
+    return { ...one, question, closedSeq: row.seq };
+  });
+}
+
+function foldEntry(entries: Entries, row: EntryRow): void {
+  const { seq, turn } = row;
+  const before = entries.get(turn) ?? [];
+  switch (row.kind) {
+    case "begin": {
+      const { text = "", images = [], note } = row.body;
+      if (text !== "" || images.length > 0)
+        entries.set(turn, [...before, userEntry(seq, turn, text, images)]);
+      else if (note !== undefined) entries.set(turn, [...before, { seq, turn, role: "note", text: note }]);
+      return;
+    }
+    case "more": {
+      const message = before.find((entry) => entry.role === "user");
+      if (message?.role !== "user") return;
+      const text = joinedText(message.text, row.body.text);
+      const images = [...(message.images ?? []), ...row.body.images].slice(0, MESSAGE_MAX_IMAGES);
+      // It is a later message: a reply of the model to the shorter one is dropped, and the model is asked again.
+      const others = before.filter((entry) => entry !== message);
+      entries.set(turn, [...others, userEntry(seq, turn, text, images)]);
+      return;
+    }
+    case "reply": {
+      const calls = row.body.calls.map((call) => ({
+        ...call,
+        turn,
+        submittedAt: null,
+        settledAt: null,
+        settledSeq: null,
+      }));
+      entries.set(turn, [...before, { seq, turn, role: "assistant", text: row.body.text, calls }]);
+      return;
+    }
+    case "result":
+    case "late":
+      entries.set(
+        turn,
+        before.map((entry) =>
+          entry.role === "assistant" && entry.calls.some(({ id }) => id === row.body.call)
+            ? { ...entry, calls: entry.calls.map((call) => withResult(call, row)) }
+            : entry,
+        ),
+      );
+      return;
+    case "note":
+      entries.set(turn, [...before, { seq, turn, role: "note", text: row.body.text }]);
+      return;
+    case "end":
+      if (row.body.says)
+        entries.set(turn, [...before, { seq, turn, role: "assistant", text: row.body.answer, calls: [] }]);
+  }
+}
+
+function userEntry(seq: number, turn: number, text: string, images: string[]): StoredEntry {
+  return { seq, turn, role: "user", text, ...(images.length > 0 && { images }) };
+}
+
+function joinedText(text: string, more: string): string {
+  return [text, more].filter((one) => one !== "").join("\n\n");
+}
+
+/** @property lateBy the ids under which other results of the call were reported after its first one */
+export type LateOutcome = Outcome & { lateBy?: string[] };
+
+export function withResult(call: StoredCall, row: EntryRow & { kind: "result" | "late" }): StoredCall {
+  if (call.id !== row.body.call) return call;
+  if (row.kind === "result") {
+    const { outcome, at, submittedAt } = row.body;
+    const settled = { submittedAt: submittedAt ?? null, settledAt: at, settledSeq: row.seq };
+    return { ...call, ...settled, outcome: readOutcome(outcome) };
+  }
+  const before: LateOutcome | undefined = call.outcome;
+  if (!before) return call;
+  const { outcome, by } = row.body;
+  const after: LateOutcome = {
+    ...(outcome ? { ...outcome, late: true } : before),
+    lateBy: [...(before.lateBy ?? []), by],
+  };
+  return { ...call, outcome: after, settledSeq: row.seq };
+}
+
+/** A row of 0.2.0, which names no sources, has the model's advice in its text. */
+function readOutcome(outcome: Outcome): Outcome {
+  const { status, sources, job, advice, text } = outcome;
+  const isMixed = sources === undefined && advice === undefined && (status === "error" || job !== undefined);
+  return isMixed ? { ...outcome, ...splitByWords(text) } : outcome;
 }
 
 /** The entries of turns that are not in memory, read in one go. Where chats share the object they are held as far as there is room. */
@@ -107,41 +371,89 @@ export function readOlder(
 ): Entries {
   const missing = turns.filter((n) => !cache.older.has(n));
   if (missing.length === 0) return cache.older;
-  const read = readEntries(sql, "turn IN (SELECT value FROM json_each(?))", JSON.stringify(missing));
-  const all = new Map([...cache.older, ...read.entries]);
-  if (isShared && cache.olderChars + read.chars <= OLDER_MAX_CHARS) {
-    cache.olderChars += read.chars;
-    for (const n of missing) cache.older.set(n, read.entries.get(n) ?? []);
+  const { entries, chars } = readEntries(sql, cache, missing);
+  const all = new Map([...cache.older, ...entries]);
+  if (isShared && cache.olderChars + chars <= OLDER_MAX_CHARS) {
+    cache.olderChars += chars;
+    for (const n of missing) cache.older.set(n, entries.get(n) ?? []);
   }
   return all;
 }
 
 /** The entries between two turns, both included, that are not in memory. */
 export function readOlderBetween(sql: SqlStorage, cache: RowCache, first: number, last: number): Entries {
-  return readEntries(sql, BETWEEN, first, Math.min(last, cache.from - 1)).entries;
+  const turns = [...cache.turns.keys()].filter((n) => n >= first && n <= last && n < cache.from);
+  return readEntries(sql, cache, turns).entries;
+}
+
+function readEntries(
+  sql: SqlStorage,
+  { spans }: RowCache,
+  turns: readonly number[],
+): { entries: Entries; chars: number } {
+  const entries: Entries = new Map();
+  let chars = 0;
+  const places = turns.flatMap((n) => {
+    const span = spans.get(n);
+    return span ? [[n, span.first, span.last]] : [];
+  });
+  // The join reads the rows between the two numbers alone.
+  const rows = sql.exec<SqlRow>(
+    `SELECT entry.* FROM json_each(?) AS place CROSS JOIN entry
+     WHERE entry.seq BETWEEN place.value ->> 1 AND place.value ->> 2 AND entry.turn = place.value ->> 0`,
+    JSON.stringify(places),
+  );
+  for (const row of rows) {
+    // SAFETY: as in `fold`.
+    foldEntry(entries, { ...row, body: JSON.parse(row.body) } as EntryRow);
+    chars += row.body.length;
+  }
+  return { entries, chars };
+}
+
+/** The turn of a call that is not in memory. */
+export function findOlderCall(sql: SqlStorage, { from }: RowCache, id: string): number | undefined {
+  const rows = sql.exec<{ turn: number; body: string }>(
+    "SELECT turn, body FROM entry WHERE turn < ? AND kind = 'reply' AND instr(body, ?) > 0 ORDER BY seq DESC",
+    from,
+    JSON.stringify(id),
+  );
+  for (const { turn, body } of rows)
+    if ((JSON.parse(body) as Bodies["reply"]).calls.some((call) => call.id === id)) return turn;
+  return undefined;
 }
 
 /** The texts of the turns whose entries are not in memory, one turn at a time: all of them may be more than memory holds. */
-export function* textsOfOlder(sql: SqlStorage, { turns, from }: RowCache): Generator<TurnTexts> {
+export function* textsOfOlder(sql: SqlStorage, { from }: RowCache): Generator<TurnTexts> {
   const open = new Map<number, TurnTexts>();
-  const messages = "SELECT seq, turn, role, text FROM message WHERE turn < ? ORDER BY seq";
-  for (const row of sql.exec<Pick<MessageRow, "seq" | "turn" | "role" | "text">>(messages, from)) {
-    const texts = open.get(row.turn) ?? { turn: row.turn, words: undefined, steps: [] };
-    addText(texts, row);
-    open.set(row.turn, texts);
-    // The last text of a turn that failed has the seq after its end.
-    for (const [n, one] of open)
-      if (n !== row.turn && (turns.get(n)?.finishedSeq ?? row.seq) + 1 < row.seq) {
-        open.delete(n);
-        yield one;
-      }
+  const rows = sql.exec<{ turn: number; kind: Kind; text: string | null }>(
+    `SELECT turn, kind, CASE
+       WHEN kind IN ('begin', 'more', 'reply') THEN body ->> '$.text'
+       WHEN kind = 'end' AND body ->> '$.says' THEN body ->> '$.answer'
+     END AS text FROM entry WHERE turn < ? AND kind IN ('begin', 'more', 'reply', 'end') ORDER BY seq`,
+    from,
+  );
+  for (const { turn, kind, text } of rows) {
+    const texts = open.get(turn) ?? { turn, words: undefined, steps: [] };
+    if (text !== null && kind === "begin" && text !== "") texts.words = text;
+    if (text !== null && kind === "more") texts.words = joinedText(texts.words ?? "", text);
+    if (text !== null && (kind === "reply" || kind === "end")) texts.steps.push(text);
+    if (kind === "end") {
+      open.delete(turn);
+      yield texts;
+    } else open.set(turn, texts);
   }
   yield* open.values();
 }
 
 /** A summary stands for everything before this turn. */
 export function dropBefore(cache: RowCache, turn: number): void {
-  for (const n of cache.entries.keys()) if (n < turn) cache.entries.delete(n);
+  for (const [n, entries] of cache.entries) {
+    if (n >= turn) continue;
+    for (const entry of entries)
+      if (entry.role === "assistant") for (const { id } of entry.calls) cache.calls.delete(id);
+    cache.entries.delete(n);
+  }
   cache.from = Math.max(cache.from, turn);
 }
 
@@ -162,124 +474,7 @@ function firstRunning({ turns }: RowCache): number {
   return next;
 }
 
-export function cacheTurn({ turns, byId, chars }: RowCache, row: TurnRow): Turn {
-  const turn = toTurn(row);
-  turns.set(row.n, turn);
-  byId.set(row.id, row.n);
-  const texts = [row.id, row.idempotency, row.origin, row.answer, row.notices, row.sources];
-  chars.set(
-    row.n,
-    texts.reduce((sum, text) => sum + (text?.length ?? 0), 0),
-  );
-  return turn;
-}
-
-/** @param was the seq that it had before */
-export function cacheMessage(cache: RowCache, row: MessageRow, was = row.seq): void {
-  if (row.turn >= cache.from) addMessage(cache.entries, row, was);
-  else cache.older.delete(row.turn);
-}
-
-/** A call that is new, or was answered. */
-export function cacheCall(cache: RowCache, row: CallRow): void {
-  if (row.turn >= cache.from) addCall(cache.entries, row);
-  else cache.older.delete(row.turn);
-}
-
-/** A question that is new, or was closed. */
-export function cacheQuestion({ questions }: RowCache, row: QuestionRow): void {
-  const others = (questions.get(row.turn) ?? []).filter(({ question }) => question.id !== row.id);
-  const all = [...others, toQuestion(row)].sort((a, b) => a.askedSeq - b.askedSeq);
-  questions.set(row.turn, all);
-}
-
-function addMessage(entries: Entries, row: MessageRow, was = row.seq): void {
-  const others = (entries.get(row.turn) ?? []).filter(({ seq }) => seq !== was);
-  entries.set(row.turn, [...others, toEntry(row, [])]);
-}
-
-function addCall(entries: Entries, row: CallRow): void {
-  const before = entries.get(row.turn) ?? [];
-  const after = before.map((entry) => {
-    if (entry.role !== "assistant" || entry.seq !== row.message) return entry;
-    const calls = [...entry.calls];
-    calls[row.position] = toCall(row);
-    return { ...entry, calls };
-  });
-  entries.set(row.turn, after);
-}
-
 export function addText(texts: TurnTexts, { role, text }: { role: StoredEntry["role"]; text: string }): void {
   if (role === "user") texts.words ??= text;
   if (role === "assistant") texts.steps.push(text);
-}
-
-function toTurn(row: TurnRow): Turn {
-  return {
-    n: row.n,
-    id: row.id,
-    idempotency: row.idempotency,
-    origin: JSON.parse(row.origin) as Origin,
-    status: row.status,
-    attempts: row.attempts,
-    notBefore: row.not_before,
-    answer: row.answer,
-    error: row.error,
-    model: row.model,
-    usage: { input_tokens: row.input_tokens, output_tokens: row.output_tokens },
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-    finishedSeq: row.finished_seq,
-    notices: JSON.parse(row.notices) as Notice[],
-    sources: JSON.parse(row.sources) as Source[],
-  };
-}
-
-function toEntry(row: MessageRow, calls: StoredCall[]): StoredEntry {
-  const common = { seq: row.seq, turn: row.turn, text: row.text };
-  if (row.role === "note") return { ...common, role: "note" };
-  if (row.role === "assistant") return { ...common, role: "assistant", calls };
-  return {
-    ...common,
-    role: "user",
-    ...(row.images !== null && { images: JSON.parse(row.images) as string[] }),
-  };
-}
-
-export function toCall(row: CallRow): StoredCall {
-  return {
-    id: row.id,
-    turn: row.turn,
-    modelCallId: row.model_call_id,
-    name: row.name,
-    args: JSON.parse(row.args) as Record<string, unknown>,
-    ...(row.problem !== null && { problem: row.problem }),
-    submittedAt: row.submitted_at,
-    settledAt: row.settled_at,
-    ...(row.outcome !== null && { outcome: readOutcome(row.outcome) }),
-    settledSeq: row.settled_seq,
-  };
-}
-
-/** A row of 0.2.0, which names no sources, has the model's advice in its text. */
-function readOutcome(json: string): Outcome {
-  const outcome = JSON.parse(json) as Outcome;
-  const { status, sources, job, advice, text } = outcome;
-  const isMixed = sources === undefined && advice === undefined && (status === "error" || job !== undefined);
-  return isMixed ? { ...outcome, ...splitByWords(text) } : outcome;
-}
-
-function toQuestion(row: QuestionRow): StoredQuestion {
-  return {
-    question: {
-      id: row.id,
-      call: row.call,
-      ...(JSON.parse(row.asked) as Omit<TurnQuestion, "id" | "call" | "expires_at">),
-      expires_at: row.expires_at,
-      ...(row.answer !== null && { answer: row.answer }),
-      ...(row.answered_by !== null && { answered_by: row.answered_by }),
-    },
-    askedSeq: row.asked_seq,
-    closedSeq: row.closed_seq,
-  };
 }

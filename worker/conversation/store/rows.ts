@@ -1,7 +1,7 @@
 /** The rows of a conversation, and what the code has in their place (row-cache.ts converts them). */
 
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
-import type { Call, CallRecord, Entry, Usage } from "@edgecall/core/loop/history.ts";
+import type { Call, CallRecord, Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { Origin } from "../../api/turns.ts";
@@ -16,12 +16,15 @@ export type Turn = {
   idempotency: string | null;
   origin: Origin;
   status: TurnStatus;
+  /** Tries of the current step, as far as they are known (Transcript.countAttempt). */
   attempts: number;
   notBefore: number;
   answer: string | null;
   error: string | null;
   model: string | null;
   usage: Usage;
+  /** The number of the model's replies, with what the person was told in place of one. */
+  replies: number;
   createdAt: number;
   finishedAt: number | null;
   finishedSeq: number | null;
@@ -30,7 +33,7 @@ export type Turn = {
   sources: Source[];
 };
 
-/** A call of the tool loop with the columns that the turn's steps need. */
+/** A call of the tool loop, with what its rows say. */
 export type StoredCall = Call & {
   turn: number;
   submittedAt: number | null;
@@ -43,62 +46,68 @@ export type StoredEntry = { seq: number; turn: number } & (
   | { role: "assistant"; text: string; calls: StoredCall[] }
 );
 
-export type TurnRow = {
-  n: number;
-  id: string;
-  idempotency: string | null;
-  origin: string;
-  status: TurnStatus;
-  attempts: number;
-  not_before: number;
-  answer: string | null;
-  error: string | null;
-  model: string | null;
-  input_tokens: number;
-  output_tokens: number;
-  created_at: number;
-  finished_at: number | null;
-  finished_seq: number | null;
-  notices: string;
-  sources: string;
+/** What a row of the transcript says, by its kind. Rows are appended and never changed. */
+export type Bodies = {
+  /** A turn, with the person's message, or the gateway's note in its place. */
+  begin: {
+    id: string;
+    idempotency?: string;
+    origin: Origin;
+    /** Epoch ms. */
+    at: number;
+    sources: Source[];
+    text?: string;
+    images?: string[];
+    note?: string;
+    /** Of a turn that an earlier version began (schema.ts): its state at the conversion. */
+    before?: Partial<Pick<Turn, "error" | "model" | "usage" | "notices">>;
+    /** Of the same: the Idempotency-Keys of messages that were joined to it. */
+    joined?: string[];
+  };
+  /** Joined to the person's message: another message, or pictures that have been fetched. */
+  more: { text: string; images: string[]; sources: Source[]; idempotency?: string };
+  /** The model's, with its calls. The reply that ends a turn stands in `end`. */
+  reply: { text: string; calls: Call[]; model?: string; usage?: Usage; sources?: Source[] };
+  /** Of a call. @property at when it came @property submittedAt when the call went out (both epoch ms) */
+  result: { call: string; outcome: Outcome; at: number; submittedAt?: number };
+  /** Another result of a call that had one. Without an outcome the first one stands. @property by the id under which it was reported */
+  late: { call: string; by: string; outcome?: Outcome };
+  note: { text: string; sources?: Source[] };
+  /** Of texts that came into the turn otherwise. */
+  sources: { sources: Source[] };
+  question: TurnQuestion;
+  answer: { question: string; answer: string; by: string | null };
+  notice: Notice;
+  /** A try of the current step that is about to be made, or after which the next one waits (epoch ms). */
+  try: { attempts: number; notBefore?: number };
+  /** The tokens of a summary that the turn pays for. */
+  spent: { usage: Usage };
+  cancelling: Record<string, never>;
+  /** Whether the client left without the answer. */
+  lost: { lost: boolean };
+  end: {
+    status: Exclude<TurnStatus, "running">;
+    answer: string;
+    error?: string;
+    at: number;
+    /** The answer is the last reply too. */
+    says: boolean;
+    /** The calls that the caller has to make. */
+    open?: string[];
+    // Of the whole turn, so that its other rows need not be read. Absent in turns of an earlier version.
+    replies: number;
+    model?: string;
+    usage?: Usage;
+    sources?: Source[];
+  };
 };
-
-export type MessageRow = {
-  seq: number;
-  turn: number;
-  role: "user" | "assistant" | "note";
-  text: string;
-  images: string | null;
-};
-
-export type CallRow = {
-  id: string;
-  turn: number;
-  message: number;
-  position: number;
-  model_call_id: string;
-  name: string;
-  args: string;
-  problem: string | null;
-  submitted_at: number | null;
-  outcome: string | null;
-  settled_at: number | null;
-  settled_seq: number | null;
-};
-
-export type QuestionRow = {
-  id: string;
-  turn: number;
-  call: string;
-  asked: string;
-  expires_at: number;
-  asked_seq: number;
-  answer: string | null;
-  answered_by: string | null;
-  closed_seq: number | null;
-};
+export type Kind = keyof Bodies;
+export type EntryRow = { [K in Kind]: { seq: number; turn: number; kind: K; body: Bodies[K] } }[Kind];
 
 export type StoredQuestion = { question: TurnQuestion; askedSeq: number; closedSeq: number | null };
+
+/** @property from the first entry that it does not tell of; absent in rows of an earlier version */
+export type StoredSummary = Summary & { from?: { turn: number; seq: number } };
 
 /** A call as it is shown beside an answer; an edge_call is named by what it asked of whom. */
 export function shownCall(record: CallRecord): CallRecord {

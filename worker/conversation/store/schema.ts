@@ -1,7 +1,7 @@
 /**
- * Tables of a Conversation. `seq` is one counter over everything that a client can miss: messages, settled
- * calls and finished turns; it is the `id:` of the SSE events, which are read from these rows, so there is
- * no table of events.
+ * Tables of a Conversation. Its transcript is one table, and its rows are appended, never changed. Their `seq` is one counter
+ * over everything that a client can miss: messages, settled calls and finished turns; it is the `id:` of the SSE events, which
+ * are read from these rows, so there is no table of events.
  */
 import type { Migration } from "../../migrate.ts";
 
@@ -234,4 +234,157 @@ export const CONVERSATION_MIGRATIONS: readonly Migration[] = [
       ))) WHERE json_type(origin, '$.brought') = 'object';
     `,
   },
+  {
+    version: 9,
+    sql: `
+      -- The transcript, row after row, which makes the program counter of a turn (rows.ts has what a body says).
+      CREATE TABLE entry (
+        seq  INTEGER PRIMARY KEY,
+        turn INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL CHECK (json_valid(body)),
+        CHECK (kind <> 'end' OR body ->> '$.status' IN ('done', 'failed', 'cancelled'))
+      ) STRICT;
+
+      -- Ended turns whose entries are not held, many in a row (past.ts).
+      CREATE TABLE past (
+        last  INTEGER PRIMARY KEY, -- the newest turn in it
+        upto  INTEGER NOT NULL, -- up to this seq only entries of such turns stand
+        turns TEXT NOT NULL -- JSON
+      ) STRICT;
+
+      -- One number for one thing: a result that came after its turn's end could get one that was given away later.
+      UPDATE call SET settled_seq = NULL WHERE settled_seq IN (
+        SELECT seq FROM message UNION SELECT finished_seq FROM turn
+        UNION SELECT asked_seq FROM question UNION SELECT closed_seq FROM question
+      ) OR id NOT IN (SELECT MIN(id) FROM call GROUP BY settled_seq);
+
+      -- A turn begins with its person's message. Without one, its number is no seq that anybody has seen.
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT COALESCE(first.seq, -n), n, 'begin', json_patch(
+        json_object(
+          'id', id, 'origin', json(origin), 'at', created_at, 'sources', json(sources),
+          'before', json_patch(
+            json_object(
+              'notices', json(notices),
+              'usage', json_object('input_tokens', input_tokens, 'output_tokens', output_tokens)
+            ),
+            json_object('model', model, 'error', error)
+          )
+        ),
+        json_object(
+          'idempotency', idempotency, 'text', first.text, 'images', json(first.images), 'joined', json(joined.keys)
+        )
+      )
+      FROM turn
+      LEFT JOIN (SELECT turn, MIN(seq) AS seq, text, images FROM message WHERE role = 'user' GROUP BY turn) AS first
+        ON first.turn = n
+      LEFT JOIN (SELECT turn, json_group_array(idempotency) AS keys FROM merged GROUP BY turn) AS joined
+        ON joined.turn = n;
+
+      -- The reply with which a turn has ended stands in the turn's end.
+      CREATE TABLE said AS
+      SELECT turn, MAX(seq) AS seq, COUNT(*) AS replies, text FROM message WHERE role = 'assistant' GROUP BY turn;
+      UPDATE said SET seq = NULL WHERE NOT EXISTS (
+        SELECT 1 FROM turn WHERE n = said.turn AND status <> 'running' AND answer = said.text
+      ) OR seq IN (SELECT message FROM call);
+
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT seq, message.turn, 'reply', json_object('text', text, 'calls', json(COALESCE(calls, '[]')))
+      FROM message LEFT JOIN (
+        SELECT message, json_group_array(json(call)) AS calls FROM (
+          SELECT message, json_patch(
+            json_object('id', id, 'modelCallId', model_call_id, 'name', name, 'args', json(args)),
+            json_object('problem', problem)
+          ) AS call FROM call ORDER BY message, position
+        ) GROUP BY message
+      ) AS asked ON asked.message = seq
+      WHERE role = 'assistant' AND seq NOT IN (SELECT seq FROM said WHERE seq IS NOT NULL);
+
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT seq, turn, 'note', json_object('text', text) FROM message WHERE role = 'note';
+
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT asked_seq, turn, 'question', json_patch(
+        json(asked), json_object('id', id, 'call', call, 'expires_at', expires_at)
+      ) FROM question;
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT closed_seq, turn, 'answer', json_object('question', id, 'answer', answer, 'by', answered_by)
+      FROM question WHERE closed_seq IS NOT NULL;
+
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT finished_seq, n, 'end', json_patch(
+        json_object(
+          'status', status, 'answer', COALESCE(answer, ''), 'at', finished_at,
+          'says', json(iif(said.seq IS NULL, 'false', 'true')), 'replies', COALESCE(replies, 0)
+        ),
+        json_object('error', error, 'open', json(iif(status = 'done', open, NULL)))
+      )
+      FROM turn LEFT JOIN said ON said.turn = n
+      LEFT JOIN (SELECT turn, json_group_array(id) AS open FROM call WHERE outcome IS NULL GROUP BY turn) AS asked
+        ON asked.turn = n
+      WHERE status <> 'running';
+
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT settled_seq, turn, 'result', json_patch(
+        json_object('call', id, 'outcome', json(outcome), 'at', settled_at),
+        json_object('submittedAt', submitted_at)
+      )
+      FROM call WHERE outcome IS NOT NULL AND settled_seq IS NOT NULL;
+      -- Those that have lost their number come last.
+      INSERT INTO entry (seq, turn, kind, body)
+      SELECT settled_seq, turn, 'result', json_patch(
+        json_object('call', id, 'outcome', json(outcome), 'at', settled_at),
+        json_object('submittedAt', submitted_at)
+      )
+      FROM call WHERE outcome IS NOT NULL AND settled_seq IS NULL;
+
+      INSERT INTO entry (turn, kind, body)
+      SELECT n, 'try', json_object('attempts', attempts, 'notBefore', not_before)
+      FROM turn WHERE status = 'running' AND attempts > 0;
+
+      DROP TABLE said;
+      DROP TABLE turn;
+      DROP TABLE message;
+      DROP TABLE call;
+      DROP TABLE question;
+      DROP TABLE merged;
+    `,
+  },
 ];
+
+/** The tables as they are now, each with a statement that makes it (tables.ts). */
+export const CONVERSATION_TABLES = {
+  entry: `CREATE TABLE entry (
+    seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, kind TEXT NOT NULL,
+    body TEXT NOT NULL CHECK (json_valid(body)),
+    CHECK (kind <> 'end' OR body ->> '$.status' IN ('done', 'failed', 'cancelled'))
+  ) STRICT`,
+  past: "CREATE TABLE past (last INTEGER PRIMARY KEY, upto INTEGER NOT NULL, turns TEXT NOT NULL) STRICT",
+  summary: `CREATE TABLE summary (
+    turns INTEGER PRIMARY KEY, text TEXT NOT NULL, created_at INTEGER NOT NULL, from_turn INTEGER, from_seq INTEGER
+  ) STRICT`,
+  brought: "CREATE TABLE brought (turn INTEGER PRIMARY KEY, what TEXT NOT NULL) STRICT",
+  belongs: "CREATE TABLE belongs (one INTEGER PRIMARY KEY CHECK (one = 1), principal TEXT NOT NULL) STRICT",
+  media: `CREATE TABLE media (
+    id TEXT PRIMARY KEY, media_type TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  media_part: `CREATE TABLE media_part (
+    media TEXT NOT NULL, position INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (media, position)
+  ) STRICT`,
+  reply: `CREATE TABLE reply (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, turn INTEGER,
+    kind TEXT NOT NULL DEFAULT 'answer' CHECK (kind IN ('answer', 'words', 'question', 'closed')),
+    address TEXT NOT NULL, text TEXT NOT NULL, question TEXT,
+    nonce TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))), parts INTEGER NOT NULL DEFAULT 0, message TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL DEFAULT 0, sent_at INTEGER
+  ) STRICT`,
+  delivery: "CREATE TABLE delivery (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, turn TEXT) STRICT",
+  inbound: `CREATE TABLE inbound (
+    n INTEGER PRIMARY KEY, turn INTEGER NOT NULL, address TEXT NOT NULL, picture TEXT NOT NULL
+  ) STRICT`,
+  status_message: "CREATE TABLE status_message (turn INTEGER PRIMARY KEY, message TEXT NOT NULL) STRICT",
+} as const;
+
+export type Table = keyof typeof CONVERSATION_TABLES;

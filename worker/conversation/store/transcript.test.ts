@@ -3,8 +3,6 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { NewTurn } from "../../api/turns.ts";
-import { migrate } from "../../migrate.ts";
-import { CONVERSATION_MIGRATIONS } from "./schema.ts";
 import { Transcript } from "./transcript.ts";
 
 const turn = (): NewTurn => ({
@@ -24,13 +22,12 @@ function wholeTurn(transcript: Transcript): void {
   const usage = { input_tokens: 3, output_tokens: 1 };
   transcript.notices(begun.n);
   transcript.spent(begun.n);
-  const asked = transcript.addReply(
-    begun.n,
-    said?.seq ?? null,
-    { role: "assistant", text: "", calls },
-    "m",
-    usage,
-  );
+  const made = { model: "m", usage };
+  const asked = transcript.addReply(begun.n, {
+    ...made,
+    after: said?.seq ?? null,
+    reply: { role: "assistant", text: "", calls },
+  });
   const id = crypto.randomUUID();
   transcript.addQuestion(
     { id, call, agent: "pi", text: "May I?", options: [], expires_at: Date.now() },
@@ -39,15 +36,13 @@ function wholeTurn(transcript: Transcript): void {
   transcript.questionsOf(begun.n);
   transcript.closeQuestion(id, "yes", "anna");
   transcript.settle(call, { status: "success", text: "21 °C", elapsedMs: 1 });
-  transcript.addReply(
-    begun.n,
-    asked ?? null,
-    { role: "assistant", text: "It is 21 °C.", calls: [] },
-    "m",
-    usage,
-  );
   transcript.questionsOf(begun.n);
-  transcript.finish(begun, "done", "It is 21 °C.");
+  const answer = "It is 21 °C.";
+  transcript.finish(begun, "done", answer, undefined, {
+    ...made,
+    after: asked ?? null,
+    reply: { role: "assistant", text: answer, calls: [] },
+  });
   transcript.questionsOf(begun.n);
 }
 
@@ -73,8 +68,6 @@ async function costsAfter(turns: number): Promise<{ first: number; next: number 
   return await runInDurableObject(
     env.CONVERSATION.getByName(`a/api/${crypto.randomUUID()}`),
     (_, { storage }) => {
-      // An object makes its tables with its first row.
-      migrate(storage, CONVERSATION_MIGRATIONS);
       const before = new Transcript(storage);
       for (let n = 0; n < turns; n += 1) wholeTurn(before);
       // A rebuilt object.
@@ -90,6 +83,6 @@ test("a long conversation is read once when its object is built, and then a turn
   const long = await costsAfter(300);
   expect(long.next).toBe(short.next);
   expect(short.next).toBeLessThan(40);
-  // Each turn is a row, with three messages, a call and a question.
+  // Each turn has six rows: its begin, a reply, a question with its answer, a result, and the end.
   expect(long.first - short.first).toBeLessThanOrEqual(297 * 6);
 });

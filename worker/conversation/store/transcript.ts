@@ -1,8 +1,11 @@
-/** The transcript of a conversation. Everything here is synchronous, so each method is atomic. */
+/**
+ * The transcript of a conversation. Everything here is synchronous, so each method is atomic. What happens in a turn is a row
+ * that is appended; no row is changed.
+ */
 
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import { leftOutNote } from "@edgecall/core/loop/fit.ts";
-import type { Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import { addUsage, type Entry, type Outcome, type Summary, type Usage } from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
@@ -10,60 +13,83 @@ import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.
 import { FROM_BACKUP } from "../texts.ts";
 import { outlineOf, saysAll } from "./client-outline.ts";
 import { filesOf } from "./media.ts";
+import { gatherPast } from "./past.ts";
 import {
   addText,
-  cacheCall,
-  cacheMessage,
-  cacheQuestion,
-  cacheTurn,
   dropBefore,
+  findOlderCall,
+  fold,
+  type LateOutcome,
   loadRows,
   type RowCache,
   readOlder,
   readOlderBetween,
   releaseEnded,
   textsOfOlder,
-  toCall,
 } from "./row-cache.ts";
 import type {
-  CallRow,
-  MessageRow,
+  Bodies,
+  Kind,
   Notice,
-  QuestionRow,
   StoredCall,
   StoredEntry,
   StoredQuestion,
+  StoredSummary,
   Turn,
-  TurnRow,
   TurnTexts,
 } from "./rows.ts";
 import { outcomeSources, sourcesOf } from "./sources.ts";
+import { Tables } from "./tables.ts";
 
 /** Messages that a person sends in a row are joined up to this size. */
 const MERGED_MAX_CHARS = 32_000;
 const MERGED_MAX_IMAGES = 8;
 
-/** @property from the first entry that it does not tell of; absent in rows of an earlier version */
-export type StoredSummary = Summary & { from?: { turn: number; seq: number } };
-type SummaryRow = Summary & { from_turn: number | null; from_seq: number | null };
+/** A reply of the model, and what it was made of. */
+export type ModelReply = {
+  /** Seq of the last entry that the model was shown of the turn, without notes. */
+  after: number | null;
+  reply: Entry & { role: "assistant" };
+  model: string;
+  usage: Usage | undefined;
+  /** Whose texts the model was shown beside the history. */
+  shown?: readonly Source[];
+};
 
 export class Transcript {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   readonly #isShared: boolean;
+  readonly #tables: Tables;
   #cache: RowCache | undefined;
-  #seq: number | undefined;
 
   /** @param isShared chats that know nothing of each other share the object (one-shot.ts) */
-  constructor(storage: DurableObjectStorage, isShared = false) {
+  constructor(storage: DurableObjectStorage, isShared = false, tables = new Tables(storage)) {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.#isShared = isShared;
+    this.#tables = tables;
   }
 
   #rows(): RowCache {
-    this.#cache ??= loadRows(this.#sql, this.#isShared);
+    this.#cache ??= loadRows(this.#sql, this.#tables, this.#isShared);
     return this.#cache;
+  }
+
+  /** Writes a row, then folds it into memory. @returns its seq */
+  #append<K extends Kind>(turn: number, kind: K, body: Bodies[K]): number {
+    const cache = this.#rows();
+    const row = { seq: cache.seq + 1, turn, kind, body: JSON.stringify(body) };
+    this.#tables.need("entry");
+    this.#sql.exec(
+      "INSERT INTO entry (seq, turn, kind, body) VALUES (?, ?, ?, ?)",
+      row.seq,
+      turn,
+      kind,
+      row.body,
+    );
+    fold(cache, row);
+    return row.seq;
   }
 
   /** One transaction. If it fails, the rows in memory are dropped, and read again. */
@@ -71,7 +97,7 @@ export class Transcript {
     try {
       return this.#storage.transactionSync(work);
     } catch (error) {
-      this.#cache = undefined;
+      this.forget();
       throw error;
     }
   }
@@ -86,14 +112,11 @@ export class Transcript {
       if (known) return { turn: known, as: "known" };
       const waiting = turn.merge ? this.#unanswered(turn) : undefined;
       if (waiting) {
-        this.#addSources(waiting.turn, turn.sources ?? []);
-        return { turn: this.#join(waiting, turn), as: "joined" };
+        const { text, images, idempotency, sources = [] } = turn;
+        this.#append(waiting.turn, "more", { text, images, sources, ...(idempotency && { idempotency }) });
+        return { turn: this.#turnAt(waiting.turn), as: "joined" };
       }
-      const begun = this.#insertTurn(turn.origin, turn.id, turn.idempotency, turn.sources);
-      if (turn.text !== "" || turn.images.length > 0)
-        this.#addMessage(begun.n, "user", turn.text, turn.images);
-      else if (turn.note !== undefined) this.#addMessage(begun.n, "note", turn.note);
-      return { turn: begun, as: "new" };
+      return { turn: this.#beginTurn(turn), as: "new" };
     });
   }
 
@@ -111,42 +134,14 @@ export class Transcript {
     return fits && same ? message : undefined;
   }
 
-  /** The message gets a new seq: so a reply of the model to the shorter one is dropped, and the model is asked again. */
-  #join(message: StoredEntry & { role: "user" }, more: NewTurn): Turn {
-    this.#replaceMessage(message.seq, {
-      seq: this.#nextSeq(),
-      text: `${message.text}\n\n${more.text}`,
-      images: imagesText([...(message.images ?? []), ...more.images]),
-    });
-    const turn = this.#updateTurn(message.turn, "attempts = 0, not_before = 0");
-    if (!turn) throw new Error("a message is of a turn");
-    if (more.idempotency !== undefined)
-      this.#sql.exec("INSERT INTO merged (idempotency, turn) VALUES (?, ?)", more.idempotency, turn.n);
-    return turn;
-  }
-
   /** Adds the pictures of a turn's message, which are here now. @param words in place of those that are missing @param sources of the words */
-  addPictures(turn: number, images: readonly string[], words: string, sources: readonly Source[] = []): void {
-    this.#write(() => {
-      this.#addSources(turn, sources);
-      const message = this.entriesOf(turn).find((entry) => entry.role === "user");
-      if (message?.role !== "user") return;
-      this.#replaceMessage(message.seq, {
-        seq: this.#nextSeq(),
-        text: [message.text, words].filter((text) => text !== "").join("\n\n"),
-        images: imagesText([...(message.images ?? []), ...images].slice(0, MERGED_MAX_IMAGES)),
-      });
-    });
+  addPictures(turn: number, images: string[], words: string, sources: Source[] = []): void {
+    this.#append(turn, "more", { text: words, images, sources });
   }
 
   /** The turn that was begun, or joined, with this Idempotency-Key. */
   turnByKey(idempotency: string): Turn | undefined {
-    const own = this.turns().find((turn) => turn.idempotency === idempotency);
-    if (own) return own;
-    const [joined] = this.#sql
-      .exec<{ turn: number }>("SELECT turn FROM merged WHERE idempotency = ?", idempotency)
-      .toArray();
-    return joined && this.turnAt(joined.turn);
+    return this.turnAt(this.#rows().byKey.get(idempotency) ?? -1);
   }
 
   /** The principal of the first turn, whose conversation this is. */
@@ -173,17 +168,16 @@ export class Transcript {
     return this.#rows().turns.get(n);
   }
 
-  /** The turn of a call. @param ref as `callRef` makes it */
+  /** A turn that is there. */
+  #turnAt(n: number): Turn {
+    const turn = this.turnAt(n);
+    if (!turn) throw new Error(`no turn ${n}`);
+    return turn;
+  }
+
+  /** The turn that handed a call over to its caller. @param ref as `callRef` makes it */
   turnOfCall(ref: string): number | undefined {
-    const id = `${ref.slice(0, 8)}-${ref.slice(8)}`;
-    const [row] = this.#sql
-      .exec<{ turn: number }>(
-        "SELECT turn FROM call WHERE id BETWEEN ? AND ? ORDER BY turn DESC LIMIT 1",
-        id,
-        `${id}~`,
-      )
-      .toArray();
-    return row?.turn;
+    return this.#rows().byRef.get(ref);
   }
 
   /** The context that the client of a turn sent, with its texts. */
@@ -191,7 +185,9 @@ export class Transcript {
     const outline = origin.brought;
     if (!outline) return {};
     const { clientTools, results, history, answers: _, ...rest } = outline;
-    const [row] = this.#sql.exec<{ what: string }>("SELECT what FROM brought WHERE turn = ?", n).toArray();
+    const [row] = this.#tables.has("brought")
+      ? this.#sql.exec<{ what: string }>("SELECT what FROM brought WHERE turn = ?", n).toArray()
+      : [];
     if (row) return JSON.parse(row.what) as ClientContext;
     // Without a row of its own, the outline says it all.
     return { ...rest, ...(history && { history: history.map((turn) => ({ turn })) }) };
@@ -211,14 +207,17 @@ export class Transcript {
     }
   }
 
-  /** The characters in the rows of the turns, which are held in memory. */
+  /** The characters that are held in memory for the turns. */
   heldChars(): number {
     return [...this.#rows().chars.values()].reduce((sum, chars) => sum + chars, 0);
   }
 
-  /** No turn runs: what is shown to no model is held no longer. */
+  /** No turn runs: what is shown to no model is held no longer, and ended turns are gathered. */
   release(): void {
-    if (this.#cache && this.#isShared) releaseEnded(this.#cache);
+    const cache = this.#cache;
+    if (!cache) return;
+    if (this.#isShared) releaseEnded(cache);
+    this.#write(() => gatherPast(this.#sql, this.#tables, cache));
   }
 
   /**
@@ -267,43 +266,41 @@ export class Transcript {
   }
 
   call(id: string): StoredCall | undefined {
-    const [row] = this.#sql.exec<CallRow>("SELECT * FROM call WHERE id = ?", id).toArray();
-    return row && toCall(row);
+    const turn = this.heldTurnOf(id) ?? findOlderCall(this.#sql, this.#rows(), id);
+    if (turn === undefined) return undefined;
+    for (const entry of this.entriesOf(turn)) {
+      const found = entry.role === "assistant" && entry.calls.find((call) => call.id === id);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The turn of a call whose entries are in memory, as those of a turn that runs are. */
+  heldTurnOf(callId: string): number | undefined {
+    return this.#rows().calls.get(callId);
   }
 
   /** @returns false when the question was here before */
   addQuestion(question: TurnQuestion, turn: number): boolean {
-    const { id, call, expires_at, ...asked } = question;
-    return (
-      this.#writeQuestion(
-        `INSERT INTO question (id, turn, call, asked, expires_at, asked_seq) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO NOTHING RETURNING *`,
-        id,
-        turn,
-        call,
-        JSON.stringify(asked),
-        expires_at,
-        this.#nextSeq(),
-      ) !== undefined
-    );
+    if (this.#questionAt(question.id)) return false;
+    this.#append(turn, "question", question);
+    return true;
   }
 
   /** @returns the turn of the question; undefined: it has its answer, or there is none */
   closeQuestion(id: string, answer: string, by: string | null): Turn | undefined {
-    const closed = this.#writeQuestion(
-      "UPDATE question SET answer = ?, answered_by = ?, closed_seq = ? WHERE id = ? AND answer IS NULL RETURNING *",
-      answer,
-      by,
-      this.#nextSeq(),
-      id,
-    );
-    return closed && this.turnAt(closed.turn);
+    const asked = this.#questionAt(id);
+    if (!asked || asked.question.answer !== undefined) return undefined;
+    this.#append(asked.turn, "answer", { question: id, answer, by });
+    return this.turnAt(asked.turn);
   }
 
-  #writeQuestion(sql: string, ...values: SqlStorageValue[]): QuestionRow | undefined {
-    const [row] = this.#sql.exec<QuestionRow>(sql, ...values).toArray();
-    if (row) cacheQuestion(this.#rows(), row);
-    return row;
+  #questionAt(id: string): { turn: number; question: TurnQuestion } | undefined {
+    for (const [turn, questions] of this.#rows().questions) {
+      const found = questions.find(({ question }) => question.id === id);
+      if (found) return { turn, question: found.question };
+    }
+    return undefined;
   }
 
   questionsOf(turn: number): StoredQuestion[] {
@@ -312,33 +309,31 @@ export class Transcript {
 
   /** A question, and the principal that began its turn. */
   question(id: string): { question: TurnQuestion; principal: string } | undefined {
-    for (const turn of this.turns().toReversed()) {
-      const found = this.questionsOf(turn.n).find(({ question }) => question.id === id);
-      if (found) return { question: found.question, principal: turn.origin.principal };
-    }
-    return undefined;
+    const found = this.#questionAt(id);
+    return found && { question: found.question, principal: this.#turnAt(found.turn).origin.principal };
   }
 
-  /** Counts a try at the current step, before it is made, so that a crash cannot hide it. */
-  countAttempt(turn: number): number {
-    const counted = this.#updateTurn(turn, "attempts = attempts + 1, not_before = 0");
-    if (!counted) throw new Error(`no turn ${turn}`);
-    return counted.attempts;
+  /**
+   * Counts a try at the current step, before it is made. A first try has no row: an object that was rebuilt takes it for
+   * made. Each later one has, so a step that ends the object each time is not tried for ever.
+   * @returns tries of the step, with this one
+   */
+  countAttempt(n: number): number {
+    const turn = this.#turnAt(n);
+    const attempts = turn.attempts + 1;
+    if (attempts > 1) this.#append(n, "try", { attempts });
+    else this.#rows().turns.set(n, { ...turn, attempts });
+    return attempts;
   }
 
-  /** A step got somewhere without an answer of the model: the next one starts with all its tries. */
-  progressed(turn: number): void {
-    this.#updateTurn(turn, "attempts = 0");
-  }
-
-  /** The next try waits until then. */
-  postpone(turn: number, notBefore: number): void {
-    this.#updateTurn(turn, "not_before = ?", notBefore);
+  /** The next try waits until then (epoch ms). */
+  postpone(n: number, notBefore: number): void {
+    this.#append(n, "try", { attempts: this.#turnAt(n).attempts, notBefore });
   }
 
   /** The sources of the texts that came into the conversation with a turn, as far as it has come. */
   sourcesOf(turn: Turn): Source[] {
-    // The row of a finished turn has its sources: its entries need not be read.
+    // The end of a turn has its sources: its entries need not be read.
     if (turn.status !== "running") return turn.sources;
     return joinSources(turn.sources, sourcesOf(this.entriesOf(turn.n)));
   }
@@ -346,52 +341,29 @@ export class Transcript {
   /** Somebody's text came into a turn otherwise than by its entries. */
   #addSources(n: number, sources: readonly Source[]): void {
     const turn = this.turnAt(n);
-    if (!turn || sources.every((source) => turn.sources.includes(source))) return;
-    this.#updateTurn(n, "sources = ?", JSON.stringify(joinSources(turn.sources, sources)));
+    if (turn && !sources.every((source) => turn.sources.includes(source)))
+      this.#append(n, "sources", { sources: [...sources] });
   }
 
   /**
-   * Ends a model step: the reply and its calls, in one transaction.
-   * @param shown whose texts the model was shown beside the history
-   * @returns the seq of the message, or undefined when the turn has moved on meanwhile (a cancel): then it is dropped
+   * Ends a model step: the reply and its calls, in one row.
+   * @returns its seq, or undefined when the turn has moved on meanwhile (a cancel, a longer message): then it is dropped
    */
-  addReply(
-    turn: number,
-    after: number | null,
-    reply: Entry & { role: "assistant" },
-    model: string,
-    usage: Usage | undefined,
-    shown: readonly Source[] = [],
-  ): number | undefined {
-    return this.#write(() => {
-      const last = this.entriesOf(turn).findLast((entry) => entry.role !== "note")?.seq ?? null;
-      const before = this.turnAt(turn);
-      if (before?.status !== "running" || last !== after) return undefined;
-      const seq = this.#addMessage(turn, "assistant", reply.text);
-      for (const [position, call] of reply.calls.entries()) {
-        const rows = this.#sql.exec<CallRow>(
-          "INSERT INTO call (id, turn, message, position, model_call_id, name, args, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-          call.id,
-          turn,
-          seq,
-          position,
-          call.modelCallId,
-          call.name,
-          JSON.stringify(call.args),
-          call.problem ?? null,
-        );
-        cacheCall(this.#rows(), rows.one());
-      }
-      this.#updateTurn(
-        turn,
-        "attempts = 0, model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, sources = ?",
-        model,
-        usage?.input_tokens ?? 0,
-        usage?.output_tokens ?? 0,
-        JSON.stringify(joinSources(before.sources, shown)),
-      );
-      return seq;
+  addReply(turn: number, { after, reply, model, usage, shown = [] }: ModelReply): number | undefined {
+    if (!this.#goesOnFrom(turn, after)) return undefined;
+    return this.#append(turn, "reply", {
+      text: reply.text,
+      calls: reply.calls,
+      model,
+      ...(usage && { usage }),
+      ...(shown.length > 0 && { sources: [...shown] }),
     });
+  }
+
+  /** True if a turn runs, and nothing but notes came after this seq. */
+  #goesOnFrom(turn: number, after: number | null): boolean {
+    const last = this.entriesOf(turn).findLast((entry) => entry.role !== "note")?.seq ?? null;
+    return this.turnAt(turn)?.status === "running" && last === after;
   }
 
   /**
@@ -400,18 +372,19 @@ export class Transcript {
    * @returns n of its turn, or undefined: it was answered before
    */
   settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
-    const settled = this.#updateCall(
-      callId,
-      "outcome = ?, submitted_at = ?, settled_at = ?, settled_seq = ?",
-      "outcome IS NULL",
-      JSON.stringify(outcome),
-      submittedAt ?? null,
-      Date.now(),
-      this.#nextSeq(),
-    );
-    if (settled && this.turnAt(settled.turn)?.status !== "running")
-      this.#addSources(settled.turn, outcomeSources(toCall(settled), outcome));
-    return settled?.turn;
+    const call = this.call(callId);
+    if (!call || call.outcome) return undefined;
+    return this.#write(() => {
+      if (this.turnAt(call.turn)?.status !== "running")
+        this.#addSources(call.turn, outcomeSources(call, outcome));
+      this.#append(call.turn, "result", {
+        call: callId,
+        outcome,
+        at: Date.now(),
+        ...(submittedAt !== undefined && { submittedAt }),
+      });
+      return call.turn;
+    });
   }
 
   /**
@@ -431,143 +404,55 @@ export class Transcript {
   ): boolean {
     return this.#write(() => {
       const call = this.call(callId);
-      const before: (Outcome & { lateBy?: string[] }) | undefined = call?.outcome;
+      const before: LateOutcome | undefined = call?.outcome;
       if (!call || !before || before.lateBy?.includes(by)) return false;
-      const lateBy = [...(before.lateBy ?? []), by];
       const stands =
         before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
-      this.#updateCall(
-        callId,
-        "outcome = ?, settled_seq = ?",
-        "TRUE",
-        JSON.stringify({ ...(stands ? before : { ...outcome, late: true }), lateBy }),
-        this.#nextSeq(),
-      );
+      this.#append(call.turn, "late", { call: callId, by, ...(!stands && { outcome }) });
       const asked = this.turnAt(call.turn);
-      const turn =
-        ownTurn && asked
-          ? this.#insertTurn(jobOrigin(asked, this.clientContextOf(asked), outcome, ownTurn === "apart")).n
-          : (this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0);
-      this.#addMessage(turn, "note", note);
       // It is read in both: in the note, and where it took the place of the first answer.
       const sources = outcomeSources(call, outcome);
-      for (const n of new Set([turn, call.turn])) this.#addSources(n, sources);
+      this.#addSources(call.turn, sources);
+      if (ownTurn && asked) {
+        const origin = jobOrigin(asked, this.clientContextOf(asked), outcome, ownTurn === "apart");
+        this.#beginTurn({ id: crypto.randomUUID(), text: "", images: [], note, origin, sources });
+      } else {
+        const turn = this.currentTurn()?.n ?? this.turns().at(-1)?.n ?? 0;
+        this.#append(turn, "note", { text: note, sources });
+      }
       return true;
     });
   }
 
-  #insertTurn(
-    { brought, ...origin }: NewOrigin,
-    id: string = crypto.randomUUID(),
-    idempotency?: string,
-    sources: Source[] = [],
-  ): Turn {
-    const stored: Origin = { ...origin, ...(brought && { brought: outlineOf(brought) }) };
-    const rows = this.#sql.exec<TurnRow>(
-      "INSERT INTO turn (id, idempotency, origin, status, created_at, sources) VALUES (?, ?, ?, 'running', ?, ?) RETURNING *",
+  #beginTurn(turn: Omit<NewTurn, "idempotency"> & { idempotency?: string | undefined }): Turn {
+    const { id, idempotency, text, images, note, sources = [] } = turn;
+    const { brought, ...rest } = turn.origin;
+    const origin: Origin = { ...rest, ...(brought && { brought: outlineOf(brought) }) };
+    const n = (this.turns().at(-1)?.n ?? 0) + 1;
+    this.#append(n, "begin", {
       id,
-      idempotency ?? null,
-      JSON.stringify(stored),
-      Date.now(),
-      JSON.stringify(sources),
-    );
-    const turn = cacheTurn(this.#rows(), rows.one());
-    if (brought && !saysAll(brought))
-      this.#sql.exec("INSERT INTO brought (turn, what) VALUES (?, ?)", turn.n, JSON.stringify(brought));
-    return turn;
-  }
-
-  /** @param set assignments in SQL, with `?` for the values @returns the turn as it is now */
-  #updateTurn(n: number, set: string, ...values: SqlStorageValue[]): Turn | undefined {
-    const rows = this.#sql.exec<TurnRow>(`UPDATE turn SET ${set} WHERE n = ? RETURNING *`, ...values, n);
-    const [row] = rows.toArray();
-    return row && cacheTurn(this.#rows(), row);
-  }
-
-  /** The message says something else, and later than before. */
-  #replaceMessage(was: number, { seq, text, images }: Pick<MessageRow, "seq" | "text" | "images">): void {
-    const rows = this.#sql.exec<MessageRow>(
-      "UPDATE message SET seq = ?, text = ?, images = ? WHERE seq = ? RETURNING *",
-      seq,
-      text,
-      images,
-      was,
-    );
-    cacheMessage(this.#rows(), rows.one(), was);
-  }
-
-  /**
-   * @param set assignments in SQL, with `?` for the values
-   * @param only a condition in SQL beside the id
-   * @returns the call as it is now, or undefined: `only` did not hold, or there is none
-   */
-  #updateCall(id: string, set: string, only: string, ...values: SqlStorageValue[]): CallRow | undefined {
-    const rows = this.#sql.exec<CallRow>(
-      `UPDATE call SET ${set} WHERE ${only} AND id = ? RETURNING *`,
-      ...values,
-      id,
-    );
-    const [row] = rows.toArray();
-    if (row) cacheCall(this.#rows(), row);
-    return row;
-  }
-
-  /** @returns its seq */
-  #addMessage(turn: number, role: MessageRow["role"], text: string, images: string[] = []): number {
-    const seq = this.#nextSeq();
-    const rows = this.#sql.exec<MessageRow>(
-      "INSERT INTO message (seq, turn, role, text, images) VALUES (?, ?, ?, ?, ?) RETURNING *",
-      seq,
-      turn,
-      role,
-      text,
-      imagesText(images),
-    );
-    const cache = this.#rows();
-    cacheMessage(cache, rows.one());
-    if (role === "assistant" && cache.replies !== undefined) cache.replies += 1;
-    return seq;
+      ...(idempotency !== undefined && { idempotency }),
+      origin,
+      at: Date.now(),
+      sources: [...sources],
+      ...(text !== "" && { text }),
+      ...(images.length > 0 && { images }),
+      ...(note !== undefined && { note }),
+    });
+    if (brought && !saysAll(brought)) {
+      this.#tables.need("brought");
+      this.#sql.exec("INSERT INTO brought (turn, what) VALUES (?, ?)", n, JSON.stringify(brought));
+    }
+    return this.#turnAt(n);
   }
 
   /** The tokens and model calls of a turn and of its conversation. @param chat the turns of the conversation, where others are in the object */
-  spent(turn: number, chat?: readonly Turn[]): { turn: Spent; conversation: Spent } {
-    const tokens = (turns: readonly Turn[]) =>
-      turns.reduce((total, { usage }) => total + usage.input_tokens + usage.output_tokens, 0);
-    const replies = this.entriesOf(turn).filter(({ role }) => role === "assistant").length;
-    const others = chat?.flatMap(({ n }) => (n === turn ? [] : [n]));
-    return {
-      turn: { tokens: tokens(this.turns().filter(({ n }) => n === turn)), modelCalls: replies },
-      conversation: {
-        tokens: tokens(chat ?? this.turns()),
-        modelCalls: others ? replies + this.#repliesBefore(turn, others) : this.#replies(),
-      },
-    };
-  }
-
-  /** The number of the model's replies in all. */
-  #replies(): number {
-    const cache = this.#rows();
-    cache.replies ??=
-      cache.from > 0
-        ? this.#sql
-            .exec<{ count: number }>("SELECT COUNT(*) AS count FROM message WHERE role = 'assistant'")
-            .one().count
-        : [...cache.entries.values()].flat().filter(({ role }) => role === "assistant").length;
-    return cache.replies;
-  }
-
-  /** The number of the model's replies in the turns that a turn goes on from. They have ended, so they are counted once. */
-  #repliesBefore(turn: number, turns: readonly number[]): number {
-    const cache = this.#rows();
-    if (cache.repliesBefore?.turn === turn) return cache.repliesBefore.count;
-    const { count } = this.#sql
-      .exec<{ count: number }>(
-        "SELECT COUNT(*) AS count FROM message WHERE role = 'assistant' AND turn IN (SELECT value FROM json_each(?))",
-        JSON.stringify(turns),
-      )
-      .one();
-    cache.repliesBefore = { turn, count };
-    return count;
+  spent(n: number, chat?: readonly Turn[]): { turn: Spent; conversation: Spent } {
+    const spentIn = (turns: readonly Turn[]) => ({
+      tokens: turns.reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0),
+      modelCalls: turns.reduce((sum, { replies }) => sum + replies, 0),
+    });
+    return { turn: spentIn([this.#turnAt(n)]), conversation: spentIn(chat ?? this.turns()) };
   }
 
   /** Budgets that the person was told of, in this turn or, for the conversation's, in any. @param chat as for `spent` */
@@ -578,30 +463,23 @@ export class Transcript {
   }
 
   notify(turn: number, text: string, keys: BudgetKey[]): void {
-    const notice = JSON.stringify({ text, keys } satisfies Notice);
-    this.#updateTurn(turn, "notices = json_insert(notices, '$[#]', json(?))", notice);
+    this.#append(turn, "notice", { text, keys } satisfies Notice);
   }
 
   /** The newest summary of what no longer fits. */
   summary(): StoredSummary | undefined {
-    const [row] = this.#sql
-      .exec<SummaryRow>("SELECT turns, text, from_turn, from_seq FROM summary ORDER BY turns DESC LIMIT 1")
-      .toArray();
-    if (!row) return undefined;
-    const { turns, text, from_turn, from_seq } = row;
-    const isKnown = from_turn !== null && from_seq !== null;
-    return { turns, text, ...(isKnown && { from: { turn: from_turn, seq: from_seq } }) };
+    return this.#rows().summary;
   }
 
   /** Notes where a summary of an earlier version ends. @param from the first entry that it does not tell of */
-  summaryEnds({ turns }: Summary, from: StoredEntry): void {
+  summaryEnds(summary: Summary, from: StoredEntry): void {
     this.#sql.exec(
       "UPDATE summary SET from_turn = ?, from_seq = ? WHERE turns = ?",
       from.turn,
       from.seq,
-      turns,
+      summary.turns,
     );
-    dropBefore(this.#rows(), from.turn);
+    this.#summaryIs(summary, from);
   }
 
   /**
@@ -609,21 +487,25 @@ export class Transcript {
    * @param from the first entry that it does not tell of
    */
   summarise(summary: Summary, turn: number, from: StoredEntry, usage: Usage | undefined): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO summary (turns, text, created_at, from_turn, from_seq) VALUES (?, ?, ?, ?, ?)",
-      summary.turns,
-      summary.text,
-      Date.now(),
-      from.turn,
-      from.seq,
-    );
-    dropBefore(this.#rows(), from.turn);
-    this.#updateTurn(
-      turn,
-      "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?",
-      usage?.input_tokens ?? 0,
-      usage?.output_tokens ?? 0,
-    );
+    this.#write(() => {
+      this.#tables.need("summary");
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO summary (turns, text, created_at, from_turn, from_seq) VALUES (?, ?, ?, ?, ?)",
+        summary.turns,
+        summary.text,
+        Date.now(),
+        from.turn,
+        from.seq,
+      );
+      if (usage) this.#append(turn, "spent", { usage });
+    });
+    this.#summaryIs(summary, from);
+  }
+
+  #summaryIs({ turns, text }: Summary, { turn, seq }: StoredEntry): void {
+    const cache = this.#rows();
+    cache.summary = { turns, text, from: { turn, seq } };
+    dropBefore(cache, turn);
   }
 
   /**
@@ -631,41 +513,64 @@ export class Transcript {
    * becomes of the object that is about to end it.
    */
   cancelling(turn: number): void {
-    if (this.turnAt(turn)?.status === "running") this.#updateTurn(turn, "error = 'cancelled'");
+    const { status, error } = this.#turnAt(turn);
+    if (status === "running" && error === null) this.#append(turn, "cancelling", {});
   }
 
   /** True if the client of a turn left without its answer. */
   clientLost(turn: number, lost: boolean): void {
-    this.#updateTurn(turn, "origin = json_set(origin, '$.client.lost', json(?))", String(lost));
+    if ((this.#turnAt(turn).origin.client?.lost ?? false) !== lost) this.#append(turn, "lost", { lost });
   }
 
-  /** Ends a turn that is running; the reply that has to be sent is stored in the same transaction. */
-  finish(turn: Turn, status: Exclude<TurnStatus, "running">, answer: string, error?: string): boolean {
+  /**
+   * Ends a turn that is running; the reply that has to be sent is stored in the same transaction.
+   * @param last the model's last reply, whose text is the answer
+   * @returns false when it has ended before, or has moved on since the model was asked
+   */
+  finish(
+    { n, origin }: Turn,
+    status: Exclude<TurnStatus, "running">,
+    answer: string,
+    error?: string,
+    last?: ModelReply,
+  ): boolean {
     return this.#write(() => {
-      const before = this.turnAt(turn.n);
-      if (before?.status !== "running") return false;
-      this.#updateTurn(
-        turn.n,
-        "status = ?, answer = ?, error = ?, finished_at = ?, finished_seq = ?, sources = ?",
+      const turn = this.turnAt(n);
+      if (turn?.status !== "running" || (last && !this.#goesOnFrom(n, last.after))) return false;
+      // The person has read it, so it belongs to the history; many endpoints also refuse two user messages in a row.
+      const says = last !== undefined || status !== "done";
+      const open = status === "done" ? this.#openCalls(n) : [];
+      const model = last?.model ?? turn.model;
+      this.#append(n, "end", {
         status,
         answer,
-        error ?? null,
-        Date.now(),
-        this.#nextSeq(),
-        JSON.stringify(this.sourcesOf(before)),
-      );
-      // The person has read it, so it belongs to the history; many endpoints also refuse two user messages in a row.
-      if (status !== "done") this.#addMessage(turn.n, "assistant", answer);
-      if (turn.origin.reply) {
+        ...(error !== undefined && { error }),
+        at: Date.now(),
+        says,
+        ...(open.length > 0 && { open }),
+        replies: turn.replies + (says ? 1 : 0),
+        ...(model !== null && { model }),
+        usage: addUsage(turn.usage, last?.usage),
+        sources: joinSources(this.sourcesOf(turn), last?.shown ?? []),
+      });
+      if (origin.reply) {
+        this.#tables.need("reply");
         this.#sql.exec(
           "INSERT INTO reply (turn, address, text) VALUES (?, ?, ?)",
-          turn.n,
-          JSON.stringify(turn.origin.reply),
+          n,
+          JSON.stringify(origin.reply),
           answer,
         );
       }
       return true;
     });
+  }
+
+  /** The ids of the calls of a turn without an outcome. */
+  #openCalls(turn: number): string[] {
+    return this.entriesOf(turn).flatMap((entry) =>
+      entry.role === "assistant" ? entry.calls.flatMap(({ id, outcome }) => (outcome ? [] : [id])) : [],
+    );
   }
 
   /**
@@ -684,12 +589,17 @@ export class Transcript {
       return false;
     });
     if (old.length === 0) return;
+    const { spans } = this.#rows();
     this.#write(() => {
       for (const { n } of old) {
-        this.#sql.exec("DELETE FROM turn WHERE n = ?", n);
-        for (const table of ["message", "call", "question", "merged", "brought"])
-          this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, n);
+        const { first, last } = spans.get(n) ?? { first: 0, last: 0 };
+        this.#sql.exec("DELETE FROM entry WHERE seq BETWEEN ? AND ? AND turn = ?", first, last, n);
+        // A turn of an earlier version without a message begins there.
+        this.#sql.exec("DELETE FROM entry WHERE seq = ? AND turn = ?", -n, n);
+        if (this.#tables.has("brought")) this.#sql.exec("DELETE FROM brought WHERE turn = ?", n);
       }
+      // The rest is gathered anew.
+      if (this.#tables.has("past")) this.#sql.exec("DELETE FROM past");
     });
     this.forget();
   }
@@ -698,55 +608,22 @@ export class Transcript {
   giveUpAll(): void {
     const words = errorText.outcomeUnknown("this call, which was under way when the back-up was made,");
     for (const turn of this.turns().filter(({ status }) => status === "running")) {
-      for (const entry of this.entriesOf(turn.n)) {
-        if (entry.role !== "assistant") continue;
-        for (const { id, outcome } of entry.calls)
-          if (!outcome)
-            this.settle(id, { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0 });
-      }
+      for (const id of this.#openCalls(turn.n))
+        this.settle(id, { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0 });
       this.finish(turn, "failed", FROM_BACKUP, "restored");
     }
   }
 
-  /** One instance writes, so the counter may live in memory; a rebuilt object reads where it stood. */
-  #nextSeq(): number {
-    this.#seq ??= this.#lastStoredSeq();
-    this.#seq += 1;
-    return this.#seq;
-  }
-
-  #lastStoredSeq(): number {
-    const { turns, entries, questions } = this.#rows();
-    const { last } = this.#sql.exec<{ last: number | null }>("SELECT MAX(seq) AS last FROM message").one();
-    const ends = [...turns.values()].map((turn) => turn.finishedSeq ?? 0);
-    // A late result of an older turn brings a note, which is the later one of the two.
-    const settled = [...entries.values()]
-      .flat()
-      .flatMap((entry) =>
-        entry.role === "assistant" ? entry.calls.map(({ settledSeq }) => settledSeq ?? 0) : [],
-      );
-    const asked = [...questions.values()]
-      .flat()
-      .map(({ askedSeq, closedSeq }) => Math.max(askedSeq, closedSeq ?? 0));
-    return [...ends, ...settled, ...asked].reduce((most, seq) => Math.max(most, seq), last ?? 0);
-  }
-
   /** The newest seq. */
   lastSeq(): number {
-    const next = this.#nextSeq();
-    this.#seq = next - 1;
-    return next - 1;
+    return this.#rows().seq;
   }
 
-  /** After everything was deleted. */
+  /** After a write was undone, or everything was deleted. */
   forget(): void {
-    this.#seq = undefined;
     this.#cache = undefined;
+    this.#tables.forget();
   }
-}
-
-function imagesText(images: readonly string[]): string | null {
-  return images.length > 0 ? JSON.stringify(images) : null;
 }
 
 /**

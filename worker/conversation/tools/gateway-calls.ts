@@ -40,7 +40,6 @@ export async function runGatewayCalls(context: ConversationContext, batch: Batch
   if (transcript.countAttempt(turn.n) > MAX_ATTEMPTS)
     for (const call of calls) settleCall(context, call.id, gaveUp(call.name));
   else await Promise.all(calls.map((call) => runCall(context, call, batch)));
-  transcript.progressed(turn.n);
 }
 
 async function runCall(context: ConversationContext, call: StoredCall, batch: Batch): Promise<void> {

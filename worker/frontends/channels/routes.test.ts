@@ -14,6 +14,7 @@ import { until } from "../../../test/wait.ts";
 import { agent, ask, SIREN, TestBridge } from "../../../test/workerd.ts";
 import type { Knock } from "../../api/senders.ts";
 import { hmac } from "../../channels/signature.ts";
+import { Transcript } from "../../conversation/store/transcript.ts";
 import { isBlank } from "../../migrate.ts";
 
 type Json = Record<string, unknown>;
@@ -368,10 +369,9 @@ test("S5 an audio file taints like another person's text, also when it was not t
     const reply = { connection: "family", chat: 7 };
     await env.CONVERSATION.getByName(name).receive({ id: "1", origin: { ...origin, reply }, act });
     return await runInDurableObject(env.CONVERSATION.getByName(name), async (_, { storage }) => {
-      const row = () =>
-        storage.sql.exec<{ status: string; sources: string }>("SELECT status, sources FROM turn").one();
-      await until(() => row().status !== "running");
-      return JSON.parse(row().sources) as string[];
+      const turn = () => new Transcript(storage).turns()[0];
+      await until(() => turn()?.status !== "running");
+      return turn()?.sources;
     });
   };
   expect([await found(false), await found(true)]).toEqual([["*"], []]);

@@ -6,7 +6,7 @@ import { openaiBody, openaiHeader } from "../../../test/hostile/lookalikes.ts";
 import { modelCalls, modelRequest, releaseModel } from "../../../test/model-requests.ts";
 import { assistant, type Completion, chat, events, post, user } from "../../../test/openai-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf } from "../../../test/stopping.ts";
+import { storedTurns } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
@@ -253,7 +253,7 @@ describe("which conversation", () => {
     await until(async () => (await modelCalls(String(question[0]?.content))) === 1);
     const second = chat([user(script({ text: "two" }))], {}, headers);
     const running = async (id: DurableObjectId) =>
-      (await rowsOf(env.CONVERSATION.get(id), "SELECT id FROM turn WHERE status = 'running'")).length;
+      (await storedTurns(env.CONVERSATION.get(id))).filter(({ status }) => status === "running").length;
     await until(async () => {
       const counts = await Promise.all((await listDurableObjectIds(env.CONVERSATION)).map(running));
       return counts.includes(2);

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test, vi } from "vitest";
 import { assistant, chat, post, user } from "../../../test/openai-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf } from "../../../test/stopping.ts";
+import { storedTurns } from "../../../test/stopping.ts";
 import { until } from "../../../test/wait.ts";
 import { ask } from "../../../test/workerd.ts";
 import { mediaId, newMedia } from "../../api/media.ts";
@@ -70,14 +70,17 @@ test("G7 chats that begin alike go to another object when theirs is full, and on
   const question = script(...Array.from({ length: 4 }, (_, n) => ({ text: `answer ${n}` })));
   const [first, second] = await oncePlaces(ANNA, question);
   const turnsAt = async (place: Place | undefined) =>
-    (await rowsOf(env.CONVERSATION.getByName(place?.name ?? ""), "SELECT n FROM turn")).length;
+    (await storedTurns(env.CONVERSATION.getByName(place?.name ?? ""))).length;
   const begun = await chat([user(question)]);
   expect(await turnsAt(first)).toBe(1);
   // The rows that the answers of a few hundred turns would have left.
   await runInDurableObject(env.CONVERSATION.getByName(first?.name ?? ""), (_, { storage }) => {
     const fill =
-      "INSERT INTO turn SELECT ?, ?, NULL, origin, 'done', 0, 0, ?, NULL, 'm', 0, 0, created_at, finished_at, finished_seq, '[]', '[]' FROM turn WHERE n = 1";
-    for (let n = 2; n < 12; n += 1) storage.sql.exec(fill, n, crypto.randomUUID(), "x".repeat(400_000));
+      "INSERT INTO entry (turn, kind, body) SELECT ?, kind, json_set(body, ?, ?) FROM entry WHERE turn = 1 AND kind = ?";
+    for (let n = 2; n < 12; n += 1) {
+      storage.sql.exec(fill, n, "$.id", crypto.randomUUID(), "begin");
+      storage.sql.exec(fill, n, "$.answer", "x".repeat(400_000), "end");
+    }
   });
   await evictDurableObject(env.CONVERSATION.getByName(first?.name ?? ""));
   await chat([user(question)]);

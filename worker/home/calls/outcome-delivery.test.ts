@@ -3,8 +3,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
-import { CONVERSATION_MIGRATIONS } from "../../conversation/store/schema.ts";
-import { migrate } from "../../migrate.ts";
+import { Transcript } from "../../conversation/store/transcript.ts";
 import type { HomeContext } from "../context.ts";
 import { openHome } from "../home.ts";
 import { RetrySchedule } from "../retry-schedule.ts";
@@ -28,29 +27,31 @@ async function waitingConversation() {
   const stub = env.CONVERSATION.getByName(name);
   const call = crypto.randomUUID();
   await runInDurableObject(stub, (_, { storage }) => {
-    migrate(storage, CONVERSATION_MIGRATIONS);
-    storage.sql.exec(
-      `INSERT INTO turn (id, origin, status, answer, created_at, finished_at, finished_seq)
-       VALUES (?, ?, 'done', 'later', 1, 1, 3)`,
-      crypto.randomUUID(),
-      JSON.stringify(CALLER),
-    );
-    storage.sql.exec("INSERT INTO message (seq, turn, role, text) VALUES (1, 1, 'assistant', '')");
-    storage.sql.exec(
-      "INSERT INTO call (id, turn, message, position, model_call_id, name, args) VALUES (?, 1, 1, 0, 'c', 'edge_call', '{}')",
-      call,
-    );
+    const transcript = new Transcript(storage);
+    const { turn } = transcript.begin({
+      ...{ id: crypto.randomUUID(), idempotency: undefined, text: "save", images: [] },
+      origin: CALLER,
+    });
+    transcript.addReply(turn.n, {
+      after: transcript.lastSeq(),
+      reply: {
+        ...{ role: "assistant", text: "" },
+        calls: [{ id: call, modelCallId: "c", name: "edge_call", args: {} }],
+      },
+      ...{ model: "m", usage: undefined },
+    });
+    transcript.finish(turn, "done", "later");
   });
   // The object without tables is evicted; the next one finds its rows.
   await evictDurableObject(stub);
-  const answer = () =>
-    runInDurableObject(stub, (_, { storage }) => {
-      storage.sql.exec("UPDATE call SET outcome = ?", JSON.stringify({ ...OUTCOME, job: "token" }));
+  const answer = async () => {
+    await runInDurableObject(stub, (_, { storage }) => {
+      new Transcript(storage).settle(call, { ...OUTCOME, job: "token" });
     });
+    await evictDurableObject(stub);
+  };
   const told = () =>
-    runInDurableObject(stub, (_, { storage }) =>
-      JSON.stringify(storage.sql.exec("SELECT outcome FROM call").toArray()),
-    );
+    runInDurableObject(stub, (_, { storage }) => JSON.stringify(new Transcript(storage).call(call)?.outcome));
   return { name, call, answer, told };
 }
 
