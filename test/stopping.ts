@@ -87,6 +87,15 @@ export async function storedTurns(stub: DurableObjectStub): Promise<Turn[]> {
   return await runInDurableObject(stub, (_, { storage }) => new Transcript(storage).turns());
 }
 
+/** The notes of the gateway in a conversation. */
+export async function storedNotes(stub: DurableObjectStub): Promise<string[]> {
+  return await runInDurableObject(stub, (_, { storage }) =>
+    new Transcript(storage)
+      .entriesBetween(0, Number.MAX_SAFE_INTEGER)
+      .flatMap((entry) => (entry.role === "note" ? [entry.text] : [])),
+  );
+}
+
 export async function alarmOf(stub: DurableObjectStub): Promise<number | null> {
   return await runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
 }

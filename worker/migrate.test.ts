@@ -421,7 +421,8 @@ describe.each(
       const kept = rows.map((row) =>
         Object.fromEntries(Object.entries(row).filter(([column]) => !DROPPED[table]?.includes(column))),
       );
-      expect(after[table], table).toMatchObject(kept);
+      const each = kept.map((row) => expect.objectContaining(row));
+      expect(after[table], table).toEqual(expect.arrayContaining(each));
       if (table !== "conversation") expect(after[table], table).toHaveLength(kept.length);
       // None of this version's own tables is empty; before version 4 nothing wrote a reply.
       if (version === 4) expect(rows, table).not.toHaveLength(0);

@@ -44,7 +44,7 @@ function changeRows(sql: string): void {
   const files = readdirSync(stack.gatewayDir, { recursive: true, encoding: "utf8" });
   for (const file of files.filter((name) => name.endsWith(".sqlite"))) {
     const rows = new DatabaseSync(join(stack.gatewayDir, file));
-    if (rows.prepare("SELECT 1 FROM sqlite_master WHERE name = 'turn'").get()) rows.exec(sql);
+    if (rows.prepare("SELECT 1 FROM sqlite_master WHERE name = 'entry'").get()) rows.exec(sql);
     rows.close();
   }
 }

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { call as mcpCall } from "../../test/mcp-requests.ts";
 import { chat, assistant as said, user } from "../../test/openai-requests.ts";
 import { type Step, script } from "../../test/scripted-model.ts";
-import { HOWS, hold, rowsOf, stop } from "../../test/stopping.ts";
+import { HOWS, hold, stop, storedNotes, storedTurns } from "../../test/stopping.ts";
 import { answerQuestion, on, questionOf, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
@@ -72,8 +72,7 @@ const asks = (what: Parameters<typeof on>[1]) => ({ calls: [on("nas", what)] });
 async function lateReport(conversation: string, bridge: TestBridge, payload: Record<string, unknown>) {
   const id = (await turnsOf(conversation))[0]?.calls[0]?.id ?? "";
   bridge.report(id, "nas", payload);
-  const noted = "SELECT seq FROM message WHERE role = 'note'";
-  await until(async () => (await rowsOf(conversationOf(conversation), noted)).length > 0, {
+  await until(async () => (await storedNotes(conversationOf(conversation))).length > 0, {
     what: "the note",
   });
 }
@@ -205,8 +204,7 @@ async function isAsked(conversation: string, target: Target, bridge: TestBridge)
 
 /** Returns the sources of a conversation, from its rows. */
 async function sourcesIn(conversation: string): Promise<string[]> {
-  const rows = await rowsOf<{ sources: string }>(conversationOf(conversation), "SELECT sources FROM turn");
-  return rows.flatMap(({ sources }) => JSON.parse(sources) as string[]);
+  return (await storedTurns(conversationOf(conversation))).flatMap(({ sources }) => sources);
 }
 
 async function begin({ says = () => plain, agents }: Way): Promise<TestBridge> {
@@ -603,17 +601,17 @@ describe("S5 calls that are not asked about", () => {
     expect(JSON.parse(bridge.calls()[0]?.payload ?? "{}").tainted).toBeUndefined();
   });
 
-  test("the sources are in the turn's row, and are read from there", async () => {
+  test("the sources are in the row of the turn's end, and are read from there", async () => {
     const bridge = await begin({});
     const id = crypto.randomUUID();
     await say(id, script(asks({ action: "look" }), { text: "ok" }));
     bridge.onCall = () => ({ ...plain, tainted: true });
     await say(id, script(asks({ action: "look" }), { text: "ok" }));
-    const rows = await rowsOf<{ sources: string }>(conversationOf(id), "SELECT sources FROM turn ORDER BY n");
-    expect(rows.map(({ sources }) => JSON.parse(sources))).toEqual([["agent:nas"], ["agent:nas", STRANGER]]);
+    const turns = await storedTurns(conversationOf(id));
+    expect(turns.map(({ sources }) => sources)).toEqual([["agent:nas"], ["agent:nas", STRANGER]]);
     const kept = await runInDurableObject(conversationOf(id), (_, { storage }) => {
-      // No message has to be read for it.
-      storage.sql.exec("DELETE FROM message; DELETE FROM call");
+      // No other row has to be read for it.
+      storage.sql.exec("DELETE FROM entry WHERE kind NOT IN ('begin', 'end')");
       const transcript = new Transcript(storage);
       return transcript.turns().map((turn) => sourcesFor(transcript, turn));
     });

@@ -3,7 +3,7 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, theHome } from "../../test/states.ts";
-import { rowsOf } from "../../test/stopping.ts";
+import { rowsOf, storedNotes } from "../../test/stopping.ts";
 import { answerQuestion, cancel, on, openQuestions, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
@@ -46,7 +46,7 @@ describe("S6 a job's result counts only if its call's own result announced it", 
     expect(await dropped()).toBe(40);
     expect(await (await ask("/metrics")).text()).toMatch(/unannounced_jobs_total\{[^}]*\} 40/);
     expect(await turnsOf(id)).toHaveLength(1);
-    expect(await rowsOf(conversationOf(id), "SELECT seq FROM message WHERE role = 'note'")).toEqual([]);
+    expect(await storedNotes(conversationOf(id))).toEqual([]);
     expect(await rowsOf(theHome(), "SELECT id FROM call WHERE command = 'job'")).toEqual([]);
   });
 
@@ -83,10 +83,7 @@ describe("S6 a job's result counts only if its call's own result announced it", 
     bridge.report(job(1), "pi", { status: "success", result: "backed up", job_of: of });
     await allHeard(bridge, [job(1)]);
     expect(await dropped()).toBe(0);
-    const notes = await rowsOf<{ text: string }>(
-      conversationOf(id),
-      "SELECT text FROM message WHERE role = 'note'",
-    );
+    const notes = await storedNotes(conversationOf(id));
     expect(JSON.stringify(notes)).toContain("backed up");
   });
 
@@ -134,8 +131,7 @@ describe("S6 a job's result counts only if its call's own result announced it", 
       bridge.report(one, "pi", { status: "success", result: `result of ${one}` });
       await allHeard(bridge, [one]);
     }
-    const notes = () =>
-      rowsOf<{ text: string }>(conversationOf(id), "SELECT text FROM message WHERE role = 'note'");
+    const notes = () => storedNotes(conversationOf(id));
     await until(async () => (await notes()).length === 30, { what: "all are told" });
     await until(async () => (await turnsOf(id)).every(({ status }) => status === "done"));
     expect(await turnsOf(id)).toHaveLength(21);

@@ -3,8 +3,7 @@
  * thousands of turns, and not every row that they have. What is gathered is in the entries too.
  */
 
-import type { RowCache } from "./row-cache.ts";
-import type { StoredQuestion, Turn } from "./rows.ts";
+import type { RowCache, StoredQuestion, Turn } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
 const TURNS_EACH = 32;

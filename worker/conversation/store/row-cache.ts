@@ -14,8 +14,10 @@ import { callRef } from "../../api/turns.ts";
 import { loadPast } from "./past.ts";
 import type {
   Bodies,
+  Entries,
   EntryRow,
   Kind,
+  RowCache,
   StoredCall,
   StoredEntry,
   StoredQuestion,
@@ -28,39 +30,6 @@ import type { Tables } from "./tables.ts";
 /** Of entries of older turns that a running one goes on from. What is more is read at each step. */
 const OLDER_MAX_CHARS = 4_000_000;
 const MESSAGE_MAX_IMAGES = 8;
-
-type Entries = Map<number, readonly StoredEntry[]>;
-
-export type RowCache = {
-  /** By `n`, in its order. */
-  turns: Map<number, Turn>;
-  byId: Map<string, number>;
-  /** The turn that was begun, or joined, with an Idempotency-Key. */
-  byKey: Map<string, number>;
-  /** The turn that handed a call over to its caller, by `callRef`. */
-  byRef: Map<string, number>;
-  /** The first and the last seq of the turns, by `n`. */
-  spans: Map<number, { first: number; last: number }>;
-  /** Characters that are held for the turns, by `n`. */
-  chars: Map<number, number>;
-  /** By their turn, in the order of `seq`. An array is replaced, never changed: the loop holds on to what it was given. */
-  entries: Entries;
-  /** The turns of the calls in `entries`, by the calls' ids. */
-  calls: Map<string, number>;
-  /** Entries of this turn and later ones are in `entries`; older ones are read when they are needed. */
-  from: number;
-  /** Of the older ones: what the running turn goes on from, where chats share the object. */
-  older: Entries;
-  olderChars: number;
-  /** By their turn. The person is shown them; Home decides who may answer. */
-  questions: Map<number, StoredQuestion[]>;
-  /** The newest. */
-  summary: StoredSummary | undefined;
-  /** The newest seq. */
-  seq: number;
-  /** The newest turn that is gathered (past.ts); 0: none. */
-  past: number;
-};
 
 type SqlRow = { seq: number; turn: number; kind: Kind; body: string };
 

@@ -109,6 +109,41 @@ export type StoredQuestion = { question: TurnQuestion; askedSeq: number; closedS
 /** @property from the first entry that it does not tell of; absent in rows of an earlier version */
 export type StoredSummary = Summary & { from?: { turn: number; seq: number } };
 
+/** By their turn, in the order of `seq`. */
+export type Entries = Map<number, readonly StoredEntry[]>;
+
+/** What is in memory of a conversation (row-cache.ts). */
+export type RowCache = {
+  /** By `n`, in its order. */
+  turns: Map<number, Turn>;
+  byId: Map<string, number>;
+  /** The turn that was begun, or joined, with an Idempotency-Key. */
+  byKey: Map<string, number>;
+  /** The turn that handed a call over to its caller, by `callRef`. */
+  byRef: Map<string, number>;
+  /** The first and the last seq of the turns, by `n`. */
+  spans: Map<number, { first: number; last: number }>;
+  /** Characters that are held for the turns, by `n`. */
+  chars: Map<number, number>;
+  /** By their turn, in the order of `seq`. An array is replaced, never changed: the loop holds on to what it was given. */
+  entries: Entries;
+  /** The turns of the calls in `entries`, by the calls' ids. */
+  calls: Map<string, number>;
+  /** Entries of this turn and later ones are in `entries`; older ones are read when they are needed. */
+  from: number;
+  /** Of the older ones: what the running turn goes on from, where chats share the object. */
+  older: Entries;
+  olderChars: number;
+  /** By their turn. The person is shown them; Home decides who may answer. */
+  questions: Map<number, StoredQuestion[]>;
+  /** The newest. */
+  summary: StoredSummary | undefined;
+  /** The newest seq. */
+  seq: number;
+  /** The newest turn that is gathered (past.ts); 0: none. */
+  past: number;
+};
+
 /** A call as it is shown beside an answer; an edge_call is named by what it asked of whom. */
 export function shownCall(record: CallRecord): CallRecord {
   const { agent_id, action, query } = record.args ?? {};
