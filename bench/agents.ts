@@ -6,6 +6,7 @@ import { bundleAgent } from "../local/bundles.ts";
 import { enrol } from "../local/enrol.ts";
 import { TOKENS } from "../test/tokens.ts";
 import type { ActionCall } from "./endpoint.ts";
+import type { NodeStart } from "./node-starts.ts";
 import type { Leashed, Processes } from "./processes.ts";
 import { waitTool } from "./wait-tool.ts";
 
@@ -13,15 +14,16 @@ import { waitTool } from "./wait-tool.ts";
 export const BENCH_ACTION = "memory";
 const WAITING_AGENT_PROGRAM = fileURLToPath(new URL("./waiting-agent.ts", import.meta.url));
 
-/** Starts the agent as it is released. */
+/** Starts the agent as it is released. @param start absent: without the service's flags */
 export async function startBenchAgent(
   dir: string,
   mqttUrl: string,
   id: string,
   processes: Processes,
+  start: NodeStart = { flags: [], env: {} },
 ): Promise<Leashed> {
   const program = [await writeAgentProgram(dir), "--config", writeAgentConfig(dir, mqttUrl, id)];
-  return await processes.start(id, [process.execPath, ...program]);
+  return await processes.start(id, [process.execPath, ...start.flags, ...program], start.env);
 }
 
 /** Starts the agent with a tool that waits. */

@@ -110,8 +110,8 @@ function judgeScale({ fleets, soak }: Scale): Judged[] {
             ),
           ),
           atMost(
-            `a turn at the end of ${end.turns}, over the first ${begin.turns}`,
-            end.p50 / begin.p50,
+            `a turn at the end of ${end.turns}, over the first ${begin.turns} (processor time)`,
+            end.cpuMs / begin.cpuMs,
             1.1,
           ),
         ]

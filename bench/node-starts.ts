@@ -6,11 +6,14 @@ export type NodeStart = { flags: readonly string[]; env: Readonly<Record<string,
 /** systemd watches an installed agent; in a shell a thread does that, and takes about 10 MiB (pi-agent/watchdog.ts). */
 const WATCHED_BY_SYSTEMD = { EDGECALL_STUCK_SECS: "0" };
 
+/** As the service starts the agent. */
+export const AS_INSTALLED: NodeStart = {
+  flags: NODE_FLAGS,
+  env: { ...NODE_ENVIRONMENT, ...WATCHED_BY_SYSTEMD },
+};
+
 /** Plain Node, and Node as the service starts the agent. */
-export const NODE_STARTS: readonly NodeStart[] = [
-  { flags: [], env: WATCHED_BY_SYSTEMD },
-  { flags: NODE_FLAGS, env: { ...NODE_ENVIRONMENT, ...WATCHED_BY_SYSTEMD } },
-];
+export const NODE_STARTS: readonly NodeStart[] = [{ flags: [], env: WATCHED_BY_SYSTEMD }, AS_INSTALLED];
 
 /** Returns the start as a shell command line. */
 export function startWords({ flags, env }: NodeStart): string {

@@ -13,6 +13,7 @@ import { enrolAgents, startBenchAgent } from "../agents.ts";
 import { type Endpoint, startEndpoint } from "../endpoint.ts";
 import { connectBroker } from "../floor/broker-client.ts";
 import { startMosquitto } from "../mosquitto.ts";
+import { AS_INSTALLED } from "../node-starts.ts";
 import { Processes } from "../processes.ts";
 import { type Asker, startAsker } from "../turns.ts";
 import type { Adverts } from "./protocol.ts";
@@ -73,7 +74,7 @@ export async function startFleetStack(
   const bridge = join(dir, "bridge.mjs");
   writeFileSync(bridge, await bundleBridge());
   await enrolAgents(worker.url, dir, [REAL_AGENT]);
-  const agent = await startBenchAgent(dir, mqttUrl, REAL_AGENT, processes);
+  const agent = await startBenchAgent(dir, mqttUrl, REAL_AGENT, processes, AS_INSTALLED);
   const adverts = advertsOf(await readAdverts(mqttUrl, REAL_AGENT), kind);
   const simulator = await startSimulator({
     mqttUrl,

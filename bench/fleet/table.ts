@@ -21,11 +21,12 @@ const STORM: Column[] = [
   { head: "failed", of: ({ storm }) => count(storm?.failedTurns) },
   { head: "slowest", of: ({ storm }) => seconds(storm?.slowestTurnMs) },
 ];
-const AT_REST: Column[] = [
+const atRest = (fleets: readonly FleetResult[]): Column[] => [
   { head: "tools KB", of: ({ request }) => kilo(request?.toolsBytes) },
   { head: "system KB", of: ({ request }) => kilo(request?.systemBytes) },
   { head: "tokens", of: ({ request }) => count(request?.tokens) },
   { head: "turn ms", of: ({ turnMs }) => number(turnMs) },
+  { head: "over 10's", of: (fleet) => number(overTen(fleet, fleets)) },
   { head: "CPU ms", of: ({ turnCpuMs }) => number(turnCpuMs) },
   { head: "64, s", of: ({ atOnceMs }) => seconds(atOnceMs) },
   { head: "heap MB", of: ({ heapBytes }) => mega(heapBytes) },
@@ -43,7 +44,7 @@ export function fleetTable(fleets: readonly FleetResult[]): string {
     "",
     ...rows(STORM, fleets),
     "",
-    ...rows(AT_REST, fleets),
+    ...rows(atRest(fleets), fleets),
     ...fleets.flatMap((fleet) =>
       fleet.problem === undefined ? [] : [`${labelOf(fleet)}: given up, ${fleet.problem}`],
     ),
@@ -58,6 +59,12 @@ export const FLEET_NOTES = [
   "Tokens are of tools and system prompt, as the gateway estimates them: three characters each. The heap is that of the",
   "isolate (Worker and objects) after a full collection, by V8's inspector. The objects are wrapped in counters.",
 ];
+
+/** @returns the time of a turn over that with ten agents of the same kind; NaN without such a fleet */
+function overTen({ advert, turnMs }: FleetResult, fleets: readonly FleetResult[]): number {
+  const ten = fleets.find((fleet) => fleet.agents === 10 && fleet.advert === advert);
+  return (turnMs ?? Number.NaN) / (ten?.turnMs ?? Number.NaN);
+}
 
 function stepColumns(name: string, of: (fleet: FleetResult) => StepFigures | undefined): Column[] {
   return [
@@ -80,8 +87,9 @@ function labelOf({ agents, advert }: FleetResult): string {
   return `${agents} ${advert}`;
 }
 
-const shown = (value: number | undefined, show: (value: number) => string) =>
-  value === undefined || Number.isNaN(value) ? "–" : show(value);
+/** A figure that was not measured is NaN or missing, and null after it was stored as JSON. */
+const shown = (value: number | null | undefined, show: (value: number) => string) =>
+  value === undefined || value === null || Number.isNaN(value) ? "–" : show(value);
 const seconds = (ms: number | undefined) => shown(ms, (value) => (value / 1_000).toFixed(2));
 const number = (value: number | undefined) => shown(value, (value) => value.toFixed(1));
 const count = (value: number | undefined) => shown(value, (value) => value.toFixed(0));

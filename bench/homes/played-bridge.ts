@@ -61,12 +61,12 @@ export async function playBridge(url: string, token: string): Promise<{ stop(): 
 
 function reportOf({ id, payload }: HomeFrame & { t: "call" }): string {
   const command = JSON.parse(payload) as { route?: string };
-  const result = { request_id: id, tool: PLAYED_ACTION, status: "success", result: "21.5" };
   return JSON.stringify({
     agent_id: PLAYED_AGENT,
     agent_type: "monitor",
     report_type: "result",
-    payload: { ...result, ...(command.route !== undefined && { route: command.route }) },
+    payload: { request_id: id, tool: PLAYED_ACTION, status: "success", result: "21.5" },
+    ...(command.route !== undefined && { route: command.route }),
     timestamp: 1,
   });
 }

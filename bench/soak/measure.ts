@@ -4,6 +4,7 @@ import { until } from "../../test/wait.ts";
 import { areOnline, read } from "../agents.ts";
 import { FILL_PATH, readSums, sumsBetween } from "../cost/tally.ts";
 import { cpuMs } from "../cpu.ts";
+import { usedHeap } from "../fleet/heap.ts";
 import { type FleetStack, REAL_AGENT, type StackProgram, startFleetStack } from "../fleet/stack.ts";
 import { rss } from "../memory.ts";
 import { median, percentile } from "../stats.ts";
@@ -17,7 +18,15 @@ export type SoakPlan = {
   ledgerTurns: number;
 };
 
-type Slice = { turns: number; p50: number; p99: number; cpuMs: number; rss: Record<StackProgram, number> };
+type Slice = {
+  turns: number;
+  p50: number;
+  p99: number;
+  cpuMs: number;
+  rss: Record<StackProgram, number>;
+  /** The isolate's heap after a full collection. */
+  heapBytes: number;
+};
 /** `mostRowsRead`: of the turn in which Home looked for old calls, once an hour. */
 type TurnAt = { p50: number; cpuMs: number; rowsRead: number; mostRowsRead: number };
 
@@ -48,6 +57,7 @@ export async function measureSoak(dir: string, plan: SoakPlan): Promise<SoakFigu
         p99: percentile(times, 0.99),
         cpuMs: (cpuMs(stack.workerd) - cpuBefore) / plan.slice,
         rss: memory(stack),
+        heapBytes: await usedHeap(stack.worker.inspectorUrl ?? "", () => readSums(stack.worker.url)),
       });
     }
     return { slices, ledger: await withLedger(stack, plan) };
