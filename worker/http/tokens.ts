@@ -2,13 +2,21 @@
  * Finds the record of a token. This file decides all of it, so that it can be reviewed alone; settings/tokens.ts reads the
  * records of the secrets.
  *
- * The gateway stores only a token's SHA-256, never the token. The record names the home, so the home is never taken from a
- * path, a query or a body. Other records are in a home itself; the token that a home made names it.
+ * The gateway stores only a token's SHA-256, never the token. A record is looked up by that hash. Its timing tells a caller nothing
+ * of use: nobody can choose a token by its hash. The record names the home, so the home is never taken from a path, a query or a
+ * body. Other records are in a home itself; the token that a home made names it.
  */
-import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-import { type ApiToken, apiTokenRecords, type BridgeToken, bridgeTokenRecords } from "../settings/tokens.ts";
+import {
+  type ApiToken,
+  apiHomes,
+  apiTokensByHash,
+  type BridgeToken,
+  bridgeHomes,
+  bridgeTokensByHash,
+} from "../settings/tokens.ts";
 
 /** A token that a home made. It names the home, so only that home is asked. */
 const HOME_TOKEN = /^ec_([a-z0-9][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
@@ -31,11 +39,11 @@ export async function findApiToken(
   env: Env,
   beforeWaking: () => Promise<void>,
 ): Promise<ApiToken | undefined> {
-  const records = apiTokenRecords(env);
+  const records = apiTokensByHash(env);
   const token = bearerOf(request);
   if (token === undefined) return undefined;
   const hash = await sha256Hex(token);
-  const found = recordOf(hash, records);
+  const found = records.get(hash);
   if (found) return found;
   const home = HOME_TOKEN.exec(token)?.[1];
   if (home === undefined || !isNamedHome(env, home)) return undefined;
@@ -62,25 +70,14 @@ export async function isStillValid(env: Env, { home, made }: ApiToken): Promise<
  * @throws AuthSettingsError
  */
 export function isNamedHome(env: Env, home: string): boolean {
-  if (apiTokenRecords(env).some((record) => record.home === home)) return true;
-  // A gateway without a bridge has no such setting yet.
-  return (env.BRIDGE_TOKENS ?? "") !== "" && bridgeTokenRecords(env).some((record) => record.home === home);
+  return apiHomes(env).has(home) || bridgeHomes(env).has(home);
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
 export async function findBridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
-  const records = bridgeTokenRecords(env);
+  const records = bridgeTokensByHash(env);
   const token = bearerOf(request);
-  return token === undefined ? undefined : recordOf(await sha256Hex(token), records);
-}
-
-/** @param hash of a token, 64 hex digits in lower case, as each record has it */
-function recordOf<T extends { hash: string }>(hash: string, records: readonly T[]): T | undefined {
-  const wanted = utf8(hash);
-  let found: T | undefined;
-  // Every record is compared, each in constant time: neither a prefix nor a position can be timed.
-  for (const record of records) if (crypto.subtle.timingSafeEqual(wanted, utf8(record.hash))) found = record;
-  return found;
+  return token === undefined ? undefined : records.get(await sha256Hex(token));
 }
 
 /** RFC 6750 §2.1; the token in the URL (§2.3) is not accepted, since URLs end up in logs. */

@@ -55,6 +55,28 @@ export const bridgeTokenRecords = readOnce((env: Env): readonly BridgeToken[] =>
   readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens),
 );
 
+/** The records by their hashes. @throws AuthSettingsError */
+export const apiTokensByHash = readOnce((env: Env) => byHash(apiTokenRecords(env)));
+
+/** The records by their hashes. @throws AuthSettingsError */
+export const bridgeTokensByHash = readOnce((env: Env) => byHash(bridgeTokenRecords(env)));
+
+/** The homes that a record names. @throws AuthSettingsError */
+export const apiHomes = readOnce((env: Env) => homesOf(apiTokenRecords(env)));
+
+/** The homes that a record names; none where a gateway has no bridge yet. @throws AuthSettingsError */
+export const bridgeHomes = readOnce((env: Env) =>
+  homesOf((env.BRIDGE_TOKENS ?? "") === "" ? [] : bridgeTokenRecords(env)),
+);
+
+function homesOf(records: ReadonlyArray<{ home: string }>): ReadonlySet<string> {
+  return new Set(records.map(({ home }) => home));
+}
+
+function byHash<T extends { hash: string }>(records: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(records.map((record) => [record.hash, record]));
+}
+
 /** Callers without a token see the error, so it names the field and never quotes. */
 function readRecords<T>(name: string, text: string | undefined, schema: z.ZodMiniType<T[]>): T[] {
   if (!text)
