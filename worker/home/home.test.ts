@@ -317,7 +317,13 @@ describe("tenancy", () => {
       body: JSON.stringify({ command: "ping" }),
     });
     expect(command.status).toBe(404);
-    expect(await (await ask("/v1/agents", { token })).json()).toEqual({ agents: [] });
+    expect(await (await ask("/v1/agents", { token })).json()).toEqual({
+      agents: [],
+      next: null,
+      total: 0,
+      online: 0,
+      counts: { calls: 0, success: 0, error: 0, open: 0 },
+    });
     expect((await (await ask("/v1/status", { token })).json()) as object).toMatchObject({
       home: "b",
       calls: [],

@@ -13,6 +13,7 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
+import type { AgentPage, AgentQuery } from "../api/agent-list.ts";
 import type { AgentView, HomeStatus, TokenView } from "../api/answers.ts";
 import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../api/audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
@@ -51,6 +52,7 @@ import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import { closeQuietly } from "../sockets.ts";
 import { AgentKeys } from "./agents/agent-keys.ts";
+import { agentPage } from "./agents/agent-page.ts";
 import { Agents } from "./agents/agents.ts";
 import { GatewayKey } from "./agents/gateway-key.ts";
 import { HomeRoster } from "./agents/home-roster.ts";
@@ -185,8 +187,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     };
   }
 
-  async agents(): Promise<AgentView[]> {
-    return this.#home.agents.views(activityOf(this.#home), Date.now());
+  async agents(query: AgentQuery): Promise<AgentPage | undefined> {
+    return agentPage(this.#home, query);
+  }
+
+  async agent(id: string): Promise<AgentView | undefined> {
+    return this.#home.agents.views([id], activityOf(this.#home), Date.now())[0];
   }
 
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {

@@ -21,6 +21,14 @@ export function readYesOrNo(c: Context<App>, name: string): boolean {
   return text === "yes";
 }
 
+/** @returns undefined without the parameter, or when it is blank @throws HttpError 400 */
+export function readWords(c: Context<App>, name: string, maxChars: number): string | undefined {
+  const text = c.req.query(name)?.trim() ?? "";
+  if (text.length > maxChars)
+    throw new HttpError(400, "invalid_query", `${name}: expected at most ${maxChars} characters`);
+  return text === "" ? undefined : text;
+}
+
 /** @throws HttpError 400 */
 export function readWholeNumber(
   c: Context<App>,

@@ -2,28 +2,43 @@
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import { AGENT_WORDS_MAX, AGENTS_LISTED, AGENTS_LISTED_MAX } from "../api/agent-list.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName, readText } from "../http/request.ts";
+import { pathName, readText, readWholeNumber, readWords, readYesOrNo } from "../http/request.ts";
 
 export const agents = newRoutes();
 
-agents.get("/v1/agents", async (c) => c.json({ agents: await listedAgents(c) }));
+agents.get("/v1/agents", listAgents);
 agents.get("/v1/agents/:agent", showAgent);
 agents.delete("/v1/agents/:agent", removeAgent);
 agents.post("/v1/agents/:agent/accept-text", acceptText);
 
-async function showAgent(c: Context<App>): Promise<Response> {
-  const id = pathName(c, "agent", AGENT_ID, "an agent's id");
-  const agent = (await listedAgents(c)).find((candidate) => candidate.id === id);
-  if (!agent) throw new HttpError(404, "not_found", `no such agent: ${id}`);
-  return c.json(agent);
+/** Query: `limit` (500, at most 1000), `after` (`next` of the page before), `q` (words), `online` (yes or no). */
+async function listAgents(c: Context<App>): Promise<Response> {
+  const { home } = requireScope(c, "ask");
+  const limit = readWholeNumber(c, "limit", { fallback: AGENTS_LISTED, max: AGENTS_LISTED_MAX });
+  const after = c.req.query("after");
+  if (after !== undefined && !AGENT_ID.test(after)) throw noPlace("expected 'next' of an earlier answer");
+  const words = readWords(c, "q", AGENT_WORDS_MAX);
+  const online = c.req.query("online") === undefined ? undefined : readYesOrNo(c, "online");
+  const page = await homeOf(c.env, home).agents({ limit, after, words, online });
+  if (!page) throw noPlace("the list has changed meanwhile; begin with its first page");
+  return c.json(page);
 }
 
-async function listedAgents(c: Context<App>) {
-  return await homeOf(c.env, requireScope(c, "ask").home).agents();
+function noPlace(why: string): HttpError {
+  return new HttpError(400, "invalid_query", `after: ${why}`);
+}
+
+async function showAgent(c: Context<App>): Promise<Response> {
+  const { home } = requireScope(c, "ask");
+  const id = pathName(c, "agent", AGENT_ID, "an agent's id");
+  const agent = await homeOf(c.env, home).agent(id);
+  if (!agent) throw new HttpError(404, "not_found", `no such agent: ${id}`);
+  return c.json(agent);
 }
 
 const AcceptBody = z.strictObject({

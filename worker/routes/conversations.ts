@@ -9,7 +9,7 @@ import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { namedConversation, noConversation, requireSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
-import { readBody, readWholeNumber, readYesOrNo } from "../http/request.ts";
+import { readBody, readWholeNumber, readWords, readYesOrNo } from "../http/request.ts";
 
 export const conversations = newRoutes();
 
@@ -41,7 +41,7 @@ async function listConversations(c: Context<App>): Promise<Response> {
       "all: only owners and administrators see everybody's conversations",
     );
   // One more than the page holds, to know whether another page follows.
-  const words = wordsOf(c.req.query("q"));
+  const words = readWords(c, "q", SEARCH_MAX_CHARS);
   const query = { after, limit: limit + 1, all, words };
   const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
   const conversations = found.slice(0, limit);
@@ -55,11 +55,6 @@ function placeOf(text: string | undefined, home: string): Place | undefined {
   if (last_at === undefined || id === undefined)
     throw new HttpError(400, "invalid_query", "after: expected 'next' of an earlier answer");
   return { last_at: Number(last_at), name: `${home}/api/${id}` };
-}
-
-function wordsOf(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= SEARCH_MAX_CHARS) return text?.trim();
-  throw new HttpError(400, "invalid_query", `q: expected at most ${SEARCH_MAX_CHARS} characters of a title`);
 }
 
 /** Query: `limit` (100, at most 200) and `before`. Answers with the newest turns before that place. */

@@ -51,7 +51,7 @@ export const apiTokenRecords = readOnce((env: Env): readonly ApiToken[] =>
 );
 
 /** @throws AuthSettingsError */
-export const bridgeTokenRecords = readOnce((env: Env): readonly BridgeToken[] =>
+const bridgeTokenRecords = readOnce((env: Env): readonly BridgeToken[] =>
   readRecords("BRIDGE_TOKENS", env.BRIDGE_TOKENS, BridgeTokens),
 );
 

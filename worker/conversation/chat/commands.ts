@@ -1,8 +1,8 @@
 /** What the commands of a chat answer. */
 
-import type { AgentView, HomeStatus } from "../../api/answers.ts";
+import type { AgentPage } from "../../api/agent-list.ts";
+import type { HomeStatus } from "../../api/answers.ts";
 import { ago, oneLine } from "../../api/roster.ts";
-import type { Limits } from "../../api/turns.ts";
 import type { Turn } from "../store/rows.ts";
 
 export const HELP = [
@@ -16,7 +16,7 @@ export const HELP = [
 ].join("\n");
 
 /** The number of agents that a chat shows at once. */
-const AGENTS_SHOWN = 30;
+export const AGENTS_SHOWN = 30;
 
 export function statusWords(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
   const turns =
@@ -29,13 +29,14 @@ export function statusWords(running: readonly Turn[], { bridge, agents }: HomeSt
   return `${turns}\n${home}`;
 }
 
-export function agentsWords(agents: readonly AgentView[], { agents: inReach }: Limits): string {
-  const seen = agents.filter(({ id }) => inReach === undefined || inReach.includes(id));
-  if (seen.length === 0) return "No device is known here.";
-  const lines = seen.slice(0, AGENTS_SHOWN).map(({ id, online, last_seen, capabilities }) => {
+/** @param page the first one, of those in reach */
+export function agentsWords(page: AgentPage | undefined): string {
+  if (!page || page.total === 0) return "No device is known here.";
+  const lines = page.agents.map(({ id, online, last_seen, capabilities }) => {
     const state = online ? "online" : `offline, last seen ${ago(last_seen, Date.now())}`;
     return `${online ? "●" : "○"} ${id} (${state}): ${oneLine(capabilities, 100)}`;
   });
-  const more = seen.length > AGENTS_SHOWN ? [`and ${seen.length - AGENTS_SHOWN} more`] : [];
+  const left = page.total - page.agents.length;
+  const more = left > 0 ? [`and ${left} more`] : [];
   return [...lines, ...more].join("\n");
 }

@@ -8,7 +8,7 @@ import type { ConversationContext } from "../context.ts";
 import { forgetTurns } from "../retention.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn, cancelTurn } from "../turns.ts";
-import { agentsWords, HELP, statusWords } from "./commands.ts";
+import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
 import { notePictures } from "./pictures.ts";
 import type { ChatSession } from "./session.ts";
 
@@ -108,7 +108,7 @@ async function commandWords(
     case "status":
       return statusWords(running, await context.home().status());
     case "agents":
-      return agentsWords(await context.home().agents(), origin.limits ?? {});
+      return agentsWords(await context.home().agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }));
     case "answer":
       return await answerWords(context, command.argument, origin);
     case "approve":

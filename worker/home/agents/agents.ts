@@ -274,9 +274,11 @@ export class Agents {
     return agent && this.#isServed(agent) ? this.#target(agent, this.#bridge.lastSeenAt(now)) : undefined;
   }
 
-  views(activity: ReadonlyMap<string, AgentActivity>, now: number): AgentView[] {
+  /** Those of these ids that this home serves, in this order. */
+  views(ids: readonly string[], activity: ReadonlyMap<string, AgentActivity>, now: number): AgentView[] {
     const bridgeSeenAt = this.#bridge.lastSeenAt(now);
-    return this.#served().map((stored) => {
+    const served = ids.flatMap((id) => this.#get(id) ?? []).filter((agent) => this.#isServed(agent));
+    return served.map((stored) => {
       const agent = this.#rosterAgent(stored, bridgeSeenAt);
       const { last = null, ...counts } = activity.get(stored.id) ?? {
         calls: 0,

@@ -54,6 +54,14 @@ async function dial(token: string): Promise<Reply> {
   return { status: response.status, body: await response.json() };
 }
 
+const NO_AGENTS = {
+  agents: [],
+  next: null,
+  total: 0,
+  online: 0,
+  counts: { calls: 0, success: 0, error: 0, open: 0 },
+};
+
 const bridgeIs = async () => (await call("/v1/status")).body.bridge as { online: boolean };
 
 async function connected(bridgeOf: SignedBridge): Promise<TestBridge> {
@@ -96,7 +104,7 @@ test("one code admits an agent and its home's bridge; the key gives access to th
   ]);
   // The bridge is no agent: neither the bridge itself nor a person sees one with that name.
   expect(bridge.received[0]).toMatchObject({ t: "welcome", keys: [{ id: "pi" }] });
-  expect((await call("/v1/agents")).body).toEqual({ agents: [] });
+  expect((await call("/v1/agents")).body).toEqual(NO_AGENTS);
   // The settings' token is still valid.
   await (await TestBridge.dial()).hello();
   await until(() => bridge.closed?.code === CLOSE.replaced);
@@ -219,7 +227,7 @@ test("revoked: the socket is closed at once, and later frames on it are ignored"
   await until(() => bridge.closed);
   expect(bridge.closed).toMatchObject({ code: CLOSE.revoked, reason: expect.stringContaining("Replace") });
   expect(await bridgeIs()).toMatchObject({ online: false, id: "test" });
-  expect((await call("/v1/agents")).body).toEqual({ agents: [] });
+  expect((await call("/v1/agents")).body).toEqual(NO_AGENTS);
   expect(await dial(token)).toMatchObject({
     status: 401,
     body: { error: { code: "key_revoked", message: expect.stringContaining("Replace") } },

@@ -1,0 +1,69 @@
+/** `GET /v1/agents`: the agents that fit a query, a page at a time. Only those of the page are shown in full. */
+import type { AgentPage, AgentQuery } from "../../api/agent-list.ts";
+import type { RosterAgent } from "../../api/roster.ts";
+import type { HomeContext } from "../context.ts";
+import { activityOf } from "../status.ts";
+import type { AgentActivity } from "./agents.ts";
+
+/** @returns undefined: the agent of `after` fits no more, so nobody knows where the next page begins */
+export function agentPage(home: HomeContext, query: AgentQuery): AgentPage | undefined {
+  const { agents } = home;
+  const { limit, after, words, online, ids } = query;
+  const now = Date.now();
+  const within = ids && new Set(ids);
+  const fits = ({ id, online: is }: RosterAgent) =>
+    (online === undefined || is === online) && (within?.has(id) ?? true);
+  const all = agents.roster(now).filter(fits);
+  const found = words === undefined ? all : withWords(all, words);
+  const start = placeAfter(found, after, words === undefined);
+  if (start === undefined) return undefined;
+  const page = found.slice(start, start + limit).map(({ id }) => id);
+  const activity = activityOf(home);
+  return {
+    agents: agents.views(page, activity, now),
+    next: start + limit < found.length ? (page.at(-1) ?? null) : null,
+    total: found.length,
+    online: found.filter((agent) => agent.online).length,
+    counts: sumOf(found, activity),
+  };
+}
+
+/** @param isSorted by id: then the next id is known even if the agent itself is gone */
+function placeAfter(
+  found: readonly RosterAgent[],
+  after: string | undefined,
+  isSorted: boolean,
+): number | undefined {
+  if (after === undefined) return 0;
+  if (isSorted) {
+    const at = found.findIndex(({ id }) => id > after);
+    return at === -1 ? found.length : at;
+  }
+  const last = found.findIndex(({ id }) => id === after);
+  return last === -1 ? undefined : last + 1;
+}
+
+/** Those whose id or line has every word. */
+function withWords(all: readonly RosterAgent[], text: string): RosterAgent[] {
+  const words = text.toLowerCase().split(/\s+/);
+  return all.filter(({ id, line }) => {
+    const own = `${id}\n${line}`.toLowerCase();
+    return words.every((word) => own.includes(word));
+  });
+}
+
+function sumOf(
+  found: readonly RosterAgent[],
+  activity: ReadonlyMap<string, AgentActivity>,
+): AgentPage["counts"] {
+  const sum = { calls: 0, success: 0, error: 0, open: 0 };
+  for (const { id } of found) {
+    const counts = activity.get(id);
+    if (!counts) continue;
+    sum.calls += counts.calls;
+    sum.success += counts.success;
+    sum.error += counts.error;
+    sum.open += counts.open;
+  }
+  return sum;
+}
