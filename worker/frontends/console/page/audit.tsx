@@ -3,19 +3,20 @@ import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
-import type { Agent, AuditLine } from "./shapes.ts";
+import type { AgentPage, AuditLine } from "./shapes.ts";
 import { duration } from "./times.ts";
 
 type Filter = { agent: string; tool: string; result: string; since: string };
 
 const SHOWN = 100;
+/** Devices to choose from. In a larger home the name is typed, and those are offered whose names fit it. */
+const OFFERED = 40;
 /** The most lines that the gateway returns at once. */
 const EXPORTED = 1_000;
 
 export function Audit() {
   const [filter, setFilter] = useState<Filter>({ agent: "", tool: "", result: "", since: "" });
   const { value, problem, reload } = useLoaded<{ entries: AuditLine[] }>(pathOf(filter, SHOWN));
-  const agents = useLoaded<{ agents: Agent[] }>("/v1/agents").value?.agents ?? [];
   const [failed, setFailed] = useState<string>();
   // On `change`, not `input`: a request reads many rows, and a half-typed name matches none.
   const set = (name: keyof Filter) => (event: { currentTarget: { value: string } }) => {
@@ -47,15 +48,7 @@ export function Audit() {
       }
     >
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Agent
-          <select value={filter.agent} onChange={set("agent")}>
-            <option value="">all</option>
-            {agents.map(({ id }) => (
-              <option value={id}>{id}</option>
-            ))}
-          </select>
-        </label>
+        <AgentChoice agent={filter.agent} set={set("agent")} />
         <label>
           Tool
           <input value={filter.tool} onChange={set("tool")} placeholder="all" autocomplete="off" />
@@ -80,6 +73,46 @@ export function Audit() {
       </p>
       {value ? <Lines entries={value.entries} /> : !problem && <Skeleton lines={6} />}
     </Screen>
+  );
+}
+
+type ChoiceProps = { agent: string; set: (event: { currentTarget: { value: string } }) => void };
+
+function AgentChoice({ agent, set }: ChoiceProps) {
+  const [typed, setTyped] = useState("");
+  const all = useLoaded<AgentPage>(`/v1/agents?limit=${OFFERED}`).value;
+  const query = new URLSearchParams({ limit: String(OFFERED), ...(typed && { q: typed }) });
+  const offered = useLoaded<AgentPage>(`/v1/agents?${query}`).value;
+  if (!all || all.next === null)
+    return (
+      <label>
+        Agent
+        <select value={agent} onChange={set}>
+          <option value="">all</option>
+          {all?.agents.map(({ id }) => (
+            <option value={id}>{id}</option>
+          ))}
+        </select>
+      </label>
+    );
+  return (
+    <label>
+      Agent
+      <input
+        list="audit-agents"
+        placeholder="all"
+        autocomplete="off"
+        value={agent}
+        maxLength={64}
+        onInput={(event) => setTyped(event.currentTarget.value.trim())}
+        onChange={set}
+      />
+      <datalist id="audit-agents">
+        {offered?.agents.map(({ id }) => (
+          <option value={id} />
+        ))}
+      </datalist>
+    </label>
   );
 }
 

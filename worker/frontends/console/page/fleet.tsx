@@ -1,34 +1,49 @@
-/** Fleet: shows the devices and their response times, and tries their actions. */
-import { useState } from "preact/hooks";
+/** Fleet: shows the devices and their response times, and tries their actions. A large home is searched, and shown in pages. */
+import { useEffect, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { NewText } from "./new-text.tsx";
-import type { Action, Agent, Reply, Session, Status } from "./shapes.ts";
+import { Pager, SearchBox } from "./pager.tsx";
+import type { Action, Agent, AgentPage, Reply, Session, Status } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago, duration } from "./times.ts";
 import { TryAction } from "./try-action.tsx";
 import { AgentUpdate, Bridge } from "./update-program.tsx";
+import { usePages } from "./use-pages.ts";
+
+/** Cards on a page; each has some 25 elements. */
+const SHOWN = 36;
+const WORDS_MAX = 200;
 
 export function Fleet({ session }: { session: Session }) {
-  const { value, problem, reload } = useLoaded<{ agents: Agent[] }>("/v1/agents");
+  const [words, setWords] = useState("");
+  const [online, setOnline] = useState("");
+  const filter = new URLSearchParams({ ...(words && { q: words }), ...(online && { online }) });
+  const { value, problem, reload, paging } = usePages<AgentPage>(`/v1/agents?${filter}`, SHOWN);
   const home = useLoaded<Status>("/v1/status");
   const look = () => {
     reload();
     home.reload();
   };
-  const agents = value?.agents.toSorted(
-    (a, b) => Number(b.online) - Number(a.online) || (a.id < b.id ? -1 : 1),
-  );
-  const online = agents?.filter((agent) => agent.online).length ?? 0;
+  const isFiltered = words !== "" || online !== "";
+  const isLarge = (value?.total ?? 0) > SHOWN;
+  const [searches, setSearches] = useState(false);
+  useEffect(() => {
+    // The box stays while it is used, however few are found.
+    if (isLarge) setSearches(true);
+  }, [isLarge]);
+  const agents = isLarge || isFiltered ? value?.agents : value?.agents.toSorted(byPresence);
+  const pages = paging(agents?.length ?? 0);
+  const counts = home.value?.agents;
   return (
     <Screen
       title="Fleet"
       tools={
         <>
-          {agents && (
+          {counts && (
             <span class="quiet">
-              {online} of {agents.length} online
+              {counts.online.toLocaleString()} of {counts.known.toLocaleString()} online
             </span>
           )}
           <button type="button" class="small" onClick={look}>
@@ -40,7 +55,27 @@ export function Fleet({ session }: { session: Session }) {
       <Problem text={problem ?? home.problem} />
       {!agents && !problem && <Skeleton lines={6} />}
       {home.value && <Bridge status={home.value} session={session} look={home.reload} />}
-      {agents?.length === 0 && (
+      {searches && (
+        <search class="row">
+          <SearchBox label="Search devices" maxLength={WORDS_MAX} onWords={setWords} />
+          <label>
+            Show
+            <select value={online} onChange={(event) => setOnline(event.currentTarget.value)}>
+              <option value="">all devices</option>
+              <option value="yes">online</option>
+              <option value="no">offline</option>
+            </select>
+          </label>
+          {isFiltered && value && (
+            <span class="quiet" role="status">
+              {value.total.toLocaleString()} found
+            </span>
+          )}
+        </search>
+      )}
+      <Pager paging={pages} what="devices" />
+      {agents?.length === 0 && isFiltered && <p class="empty">No device matches.</p>}
+      {agents?.length === 0 && !isFiltered && (
         <p class="empty">No device has been seen yet. 'Add a device' below shows the command for one.</p>
       )}
       <div class="cards">
@@ -54,9 +89,14 @@ export function Fleet({ session }: { session: Session }) {
           />
         ))}
       </div>
+      <Pager paging={pages} what="devices" isLast />
       {session.scopes?.includes("admin") && <Devices onJoined={look} />}
     </Screen>
   );
+}
+
+function byPresence(a: Agent, b: Agent): number {
+  return Number(b.online) - Number(a.online) || (a.id < b.id ? -1 : 1);
 }
 
 type CardProps = {

@@ -3,10 +3,17 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ApiError, json, wordsOf } from "./api.ts";
 
-export type Loaded<T> = { value: T | undefined; problem: string | undefined; reload: () => void };
+export type Loaded<T> = {
+  /** Until another path's answer is there, the one before. */
+  value: T | undefined;
+  /** True while `value` is an earlier path's. */
+  stale: boolean;
+  problem: string | undefined;
+  reload: () => void;
+};
 
 export function useLoaded<T>(path: string): Loaded<T> {
-  const [value, setValue] = useState<T>();
+  const [{ value, of }, setValue] = useState<{ value?: T; of?: string }>({});
   const [problem, setProblem] = useState<string>();
   const [time, setTime] = useState(0);
   useEffect(() => {
@@ -16,7 +23,7 @@ export function useLoaded<T>(path: string): Loaded<T> {
       (loaded) => {
         // The answer for an earlier path may arrive after a later one.
         if (signal.aborted) return;
-        setValue(loaded);
+        setValue({ value: loaded, of: path });
         setProblem(undefined);
       },
       (error: unknown) => {
@@ -25,7 +32,8 @@ export function useLoaded<T>(path: string): Loaded<T> {
     );
     return () => control.abort();
   }, [path, time]);
-  return { value, problem, reload: useCallback(() => setTime((before) => before + 1), []) };
+  const reload = useCallback(() => setTime((before) => before + 1), []);
+  return { value, stale: of !== path, problem, reload };
 }
 
 function saidOf(error: unknown): string {

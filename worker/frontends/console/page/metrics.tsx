@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
 import { byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
-import type { Agent, AuditLine, Session, Usage } from "./shapes.ts";
+import type { AgentPage, AuditLine, Session, Usage } from "./shapes.ts";
 import { Spending } from "./spending.tsx";
 import { duration } from "./times.ts";
 
@@ -11,11 +11,11 @@ const HOURS = 24;
 const LINES = 1_000;
 
 export function Metrics({ session }: { session: Session }) {
-  const agents = useLoaded<{ agents: Agent[] }>("/v1/agents");
+  // The figures of all of them come with any page.
+  const agents = useLoaded<AgentPage>("/v1/agents?limit=1");
   const usage = useLoaded<Usage>("/v1/console/usage");
   const mayRecord = session.scopes?.includes("admin") ?? false;
-  const known = agents.value?.agents;
-  const sum = (name: keyof Agent["counts"]) => known?.reduce((total, { counts }) => total + counts[name], 0);
+  const { counts, online } = agents.value ?? {};
   return (
     <Screen title="Metrics">
       <Problem text={agents.problem ?? usage.problem} />
@@ -23,12 +23,12 @@ export function Metrics({ session }: { session: Session }) {
         {/* With access to the devices' records these two figures are shown below, from the records. */}
         {!mayRecord && (
           <>
-            <Tile name="Calls, two days" value={sum("calls")} />
-            <Tile name="Failed" value={sum("error")} bad={(sum("error") ?? 0) > 0} />
+            <Tile name="Calls, two days" value={counts?.calls} />
+            <Tile name="Failed" value={counts?.error} bad={(counts?.error ?? 0) > 0} />
           </>
         )}
-        <Tile name="Running now" value={sum("open")} />
-        <Tile name="Agents online" value={known?.filter(({ online }) => online).length} />
+        <Tile name="Running now" value={counts?.open} />
+        <Tile name="Agents online" value={online} />
       </dl>
       {usage.value ? <Spending usage={usage.value} /> : !usage.problem && <Skeleton lines={3} />}
       {mayRecord ? (

@@ -3,6 +3,7 @@ import type { HomeStatus } from "../../../api/answers.ts";
 
 export type { CallRecord as Call } from "@edgecall/core/loop/history.ts";
 export type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+export type { AgentPage } from "../../../api/agent-list.ts";
 export type {
   AgentView as Agent,
   ConnectionState,

@@ -1,11 +1,13 @@
 /** The empty conversation: shows the devices, example questions for them, and the model. */
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { Skeleton, useLoaded } from "./load.tsx";
-import type { Agent, Usage } from "./shapes.ts";
+import type { Agent, AgentPage, Usage } from "./shapes.ts";
 
 /** The name of the local stack's stand-in model, which knows only a few sentences. */
 const STAND_IN = "stand-in";
 const EXAMPLES = 3;
+/** Devices that are named; of more the number is told. */
+const NAMED = 12;
 
 /** Example questions for actions; the first ones that fit are shown. */
 const ASKS: ReadonlyArray<[action: string, ask: (id: string) => string]> = [
@@ -18,9 +20,10 @@ const ASKS: ReadonlyArray<[action: string, ask: (id: string) => string]> = [
 ];
 
 export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
-  const agents = useLoaded<{ agents: Agent[] }>("/v1/agents");
+  const agents = useLoaded<AgentPage>(`/v1/agents?online=yes&limit=${NAMED}`);
   const models = useLoaded<Usage>("/v1/console/usage").value?.models;
-  const online = agents.value?.agents.filter((agent) => agent.online) ?? [];
+  const online = agents.value?.agents ?? [];
+  const others = (agents.value?.total ?? 0) - online.length;
   return (
     <div class="welcome">
       <p>
@@ -41,6 +44,11 @@ export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
                   <strong>{id}</strong> <small>{visible(capabilities)}</small>
                 </li>
               ))}
+              {others > 0 && (
+                <li>
+                  and {others.toLocaleString()} more: <a href="#/fleet">Fleet</a> finds them
+                </li>
+              )}
             </ul>
           )}
           {examplesFor(online).map((text) => (
