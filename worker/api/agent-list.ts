@@ -7,11 +7,11 @@ export const AGENTS_LISTED_MAX = 1_000;
 /** Characters of a search. */
 export const AGENT_WORDS_MAX = 200;
 
-export type AgentQuery = {
+export type AgentListQuery = {
   limit: number;
   /** The id of the last agent of the page before. */
   after?: string | undefined;
-  /** A person's words. */
+  /** A person's words: agents whose id or line has all of them; where none does, agents found as `find_agents` finds them. */
   words?: string | undefined;
   /** Only those that are online, or only the others. */
   online?: boolean | undefined;
@@ -20,7 +20,7 @@ export type AgentQuery = {
 };
 
 /**
- * In the order of their ids; with words, those that fit best come first.
+ * In the order of their ids; agents that were found by what words mean, the best first.
  * @property next to go on from; null: this was the last page
  * @property total how many fit the query, on all pages; `online` of them are online
  * @property counts calls of all that fit, on all pages

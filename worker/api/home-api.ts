@@ -6,7 +6,7 @@ import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
-import type { AgentPage, AgentQuery } from "./agent-list.ts";
+import type { AgentListQuery, AgentPage } from "./agent-list.ts";
 import type { AgentView, HomeStatus, TokenView } from "./answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "./audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
@@ -89,7 +89,7 @@ export interface HomeApi {
   /** All agents with the schemas of their actions; of a large home only how many there are. */
   targets(): Promise<Targets>;
   /** @returns undefined: `after` is no place in this list any more */
-  agents(query: AgentQuery): Promise<AgentPage | undefined>;
+  agents(query: AgentListQuery): Promise<AgentPage | undefined>;
   agent(id: string): Promise<AgentView | undefined>;
   /** An owner accepts the words by which an agent describes itself. @param line as the owner read it */
   acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown">;

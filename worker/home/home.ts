@@ -13,7 +13,7 @@ import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import type { AgentPage, AgentQuery } from "../api/agent-list.ts";
+import type { AgentListQuery, AgentPage } from "../api/agent-list.ts";
 import type { AgentView, HomeStatus, TokenView } from "../api/answers.ts";
 import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../api/audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
@@ -187,8 +187,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
     };
   }
 
-  async agents(query: AgentQuery): Promise<AgentPage | undefined> {
-    return agentPage(this.#home, query);
+  async agents(query: AgentListQuery): Promise<AgentPage | undefined> {
+    return await agentPage(this.#home, query);
   }
 
   async agent(id: string): Promise<AgentView | undefined> {

@@ -61,6 +61,14 @@ test("words are looked for in ids and lines, and filters keep those online or of
   expect(rest.agents.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, n) => idOf(600 + 10 * n)));
   expect(rest.next).toBeNull();
   expect((await page("?q=node-0007")).agents).toMatchObject([{ id: idOf(7), online: false }]);
+  // No id and no line says it: then they are found by what the words mean.
+  const meant = await page("?q=a%20hothouse%20with%20soil&limit=30");
+  expect(meant.total).toBe(50);
+  const last = await page(`?q=a%20hothouse%20with%20soil&limit=30&after=${meant.next}`);
+  const lines = [...meant.agents, ...last.agents].map(({ capabilities }) => capabilities);
+  expect(lines).toHaveLength(50);
+  for (const line of lines) expect(line).toContain("Greenhouse");
+  expect(last.next).toBeNull();
   const off = await page("?online=no&limit=3");
   expect(off).toMatchObject({ total: 250, online: 0, agents: [3, 7, 11].map((n) => ({ id: idOf(n) })) });
   expect(await page("?online=yes&limit=1")).toMatchObject({ total: 750, online: 750 });
@@ -70,7 +78,7 @@ test("words are looked for in ids and lines, and filters keep those online or of
 test("a wrong query is told; a place that is gone from a search is no silent end", async () => {
   for (const query of ["limit=0", "limit=1001", "online=maybe", `q=${"x".repeat(201)}`, "after=a%20b"])
     expect((await ask(`/v1/agents?${query}`)).status, query).toBe(400);
-  const gone = await ask(`/v1/agents?q=greenhouse&after=${idOf(1)}`);
+  const gone = await ask(`/v1/agents?q=hothouse&after=${idOf(1)}`);
   expect(gone.status).toBe(400);
   expect(await gone.text()).toContain("begin with its first page");
 });

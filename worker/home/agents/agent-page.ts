@@ -1,12 +1,15 @@
 /** `GET /v1/agents`: the agents that fit a query, a page at a time. Only those of the page are shown in full. */
-import type { AgentPage, AgentQuery } from "../../api/agent-list.ts";
+import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import type { HomeContext } from "../context.ts";
 import { activityOf } from "../status.ts";
 import type { AgentActivity } from "./agents.ts";
 
+/** Agents found by the meaning of words: those after the first few fit less and less. */
+const FOUND_MAX = 50;
+
 /** @returns undefined: the agent of `after` fits no more, so nobody knows where the next page begins */
-export function agentPage(home: HomeContext, query: AgentQuery): AgentPage | undefined {
+export async function agentPage(home: HomeContext, query: AgentListQuery): Promise<AgentPage | undefined> {
   const { agents } = home;
   const { limit, after, words, online, ids } = query;
   const now = Date.now();
@@ -14,8 +17,10 @@ export function agentPage(home: HomeContext, query: AgentQuery): AgentPage | und
   const fits = ({ id, online: is }: RosterAgent) =>
     (online === undefined || is === online) && (within?.has(id) ?? true);
   const all = agents.roster(now).filter(fits);
-  const found = words === undefined ? all : withWords(all, words);
-  const start = placeAfter(found, after, words === undefined);
+  const named = words === undefined ? all : withWords(all, words);
+  const isSorted = words === undefined || named.length > 0;
+  const found = isSorted ? named : await byMeaning(home, all, words);
+  const start = placeAfter(found, after, isSorted);
   if (start === undefined) return undefined;
   const page = found.slice(start, start + limit).map(({ id }) => id);
   const activity = activityOf(home);
@@ -41,6 +46,16 @@ function placeAfter(
   }
   const last = found.findIndex(({ id }) => id === after);
   return last === -1 ? undefined : last + 1;
+}
+
+async function byMeaning(
+  { roster }: HomeContext,
+  all: readonly RosterAgent[],
+  text: string,
+): Promise<RosterAgent[]> {
+  const known = new Map(all.map((agent) => [agent.id, agent]));
+  const found = await roster.search({ text, among: (id) => known.has(id), limit: FOUND_MAX });
+  return found.flatMap(({ id }) => known.get(id) ?? []);
 }
 
 /** Those whose id or line has every word. */

@@ -16,6 +16,8 @@ export function usePages<P extends Page>(path: string, size: number): Pages<P> {
   const query = new URLSearchParams({ limit: String(size), ...(after !== undefined && { after }) });
   const loaded = useLoaded<P>(`${path}${path.includes("?") ? "&" : "?"}${query}`);
   const { value, stale, problem } = loaded;
+  // A search that comes back to an earlier one begins with the first page too.
+  useEffect(() => setPlace({ path, cursors: [] }), [path]);
   useEffect(() => {
     // The list has changed, and this page with it.
     if (problem !== undefined && after !== undefined) setPlace({ path, cursors: [] });
