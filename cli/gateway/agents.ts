@@ -1,24 +1,42 @@
-/** `edgecall agents` lists the agents; with a name, it shows that agent and its actions. */
+/** `edgecall agents` lists and finds agents; with a name, it shows that agent and its actions. */
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { type Paint, paintFor } from "./paint.ts";
-import { Actions, Agent, Agents } from "./shapes.ts";
+import { Actions, Agent } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago } from "./times.ts";
 
+/** Agents that a table shows unless `--limit` or `--all` says otherwise. */
+const SHOWN = 200;
+
 export async function agents(call: CommandCall): Promise<number> {
-  const { positionals, env, io } = call;
+  const { positionals, flag, text, env, io } = call;
   const [id, ...more] = positionals;
   if (more.length > 0) throw new UsageError("takes one agent's name at most");
   const gateway = new Gateway(readConnection(env));
   if (id !== undefined) return await oneAgent(call, gateway, id);
-  const { agents: all } = await gateway.json(Agents, "/v1/agents");
-  if (call.flag("json")) io.out(`${JSON.stringify(all)}\n`);
-  else if (all.length === 0) io.err("this home knows no agent yet: docs/install.md tells how to add one\n");
-  else io.out(roster(all, io.width, paintFor(io.terminal, env)));
+  const filter = { words: text("search"), online: flag("online") };
+  const isFiltered = filter.words !== undefined || filter.online;
+  const most = mostOf(call);
+  const { agents: some, total } = await readAgents(gateway, { filter, ...(most !== undefined && { most }) });
+  if (flag("json")) io.out(`${JSON.stringify(some)}\n`);
+  else if (some.length === 0 && isFiltered) io.err("no agent matches\n");
+  else if (some.length === 0) io.err("this home knows no agent yet: docs/install.md tells how to add one\n");
+  else io.out(roster(some, io.width, paintFor(io.terminal, env)));
+  if (total > some.length)
+    io.err(`and ${total - some.length} more: --all lists them, --search WORDS finds some\n`);
   return EXIT.ok;
+}
+
+/** A program gets all, unless it says how many. @returns undefined: all */
+function mostOf({ flag, text }: CommandCall): number | undefined {
+  const limit = text("limit");
+  if (limit === undefined) return flag("all") || flag("json") ? undefined : SHOWN;
+  if (!/^[1-9]\d{0,5}$/.test(limit)) throw new UsageError(`--limit: "${limit}" is no number of agents`);
+  return Number(limit);
 }
 
 function roster(all: readonly Agent[], width: number | undefined, paint: Paint): string {

@@ -57,7 +57,13 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     name: "agents",
     about: "list the home's agents; with a name, show that agent and its actions",
     takes: "[AGENT]",
-    options: { json: JSON_OPTION },
+    options: {
+      search: { value: "WORDS", short: "s", about: "only agents that these words fit" },
+      online: { about: "only agents that are online" },
+      limit: { value: "N", short: "n", about: "the number of agents; default: 200, with --json all" },
+      all: { about: "list all, however many" },
+      json: JSON_OPTION,
+    },
     load: async () => (await import("./agents.ts")).agents,
   },
   {

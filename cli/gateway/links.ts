@@ -3,8 +3,9 @@ import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { readAgents } from "./agent-pages.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
-import { type Agent, Agents, Status, Turn } from "./shapes.ts";
+import { type Agent, Status, Turn } from "./shapes.ts";
 import { ago, took } from "./times.ts";
 
 /** `left`: nothing to check, or not allowed. */
@@ -49,7 +50,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
   try {
     const [status, { agents }] = await Promise.all([
       gateway.json(Status, "/v1/status", { withinMs: GATEWAY_WITHIN_MS }),
-      gateway.json(Agents, "/v1/agents", { withinMs: GATEWAY_WITHIN_MS }),
+      readAgents(gateway, { asking: { withinMs: GATEWAY_WITHIN_MS } }),
     ]);
     return { finding: { link, is: "fine", says: `opens the home '${status.home}'` }, status, agents };
   } catch (error) {
@@ -99,7 +100,10 @@ export function findBroker(agents: readonly Agent[], isReached: boolean): Findin
   return { link, is: "left", says: "not known: no agent has answered over it", todo };
 }
 
-/** Pings each agent that should be online; with a name, only that agent, which must be online. */
+/** Agents that are pinged when none is named: each ping is a request, and of these the gateway takes a bounded number a minute. */
+const PINGED_MAX = 20;
+
+/** Pings agents that should be online, in a large home some of them; with a name, only that agent, which must be online. */
 export async function findAgents(
   gateway: Gateway,
   { agents, status }: HomeFound,
@@ -118,8 +122,11 @@ export async function findAgents(
   }
   // An offline agent is a fault if it was named, or if there is no other.
   const alone = !chosen.some(({ online }) => online);
-  return await Promise.all(
-    chosen.map(async (agent) => {
+  const online = chosen.filter((agent) => agent.online);
+  const left = Math.max(0, online.length - PINGED_MAX);
+  const checked = left === 0 ? chosen : online.slice(0, PINGED_MAX);
+  const findings = await Promise.all(
+    checked.map(async (agent): Promise<Finding> => {
       if (!agent.online) return off(agent, alone);
       const problem = agent.foreign ? undefined : versionProblem("agent", agent.version, status?.version);
       if (problem === undefined) return await ping(gateway, agent.id);
@@ -131,6 +138,9 @@ export async function findAgents(
       };
     }),
   );
+  if (left === 0) return findings;
+  const says = `${left} more are online and were not asked, ${chosen.length - online.length} are offline`;
+  return [...findings, { link, is: "left", says: `${says}; name one to check it` }];
 }
 
 function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {

@@ -55,7 +55,6 @@ export const Agent = z.looseObject({
   counts: z.looseObject({ calls: count, success: count, error: count, open: count }),
 });
 export type Agent = z.infer<typeof Agent>;
-export const Agents = z.looseObject({ agents: z.array(Agent) });
 
 export const Actions = z.looseObject({
   actions: z.array(

@@ -1,24 +1,25 @@
 /** `edgecall status` shows the gateway, the bridge, the agents and the calls in flight; with --tools, each agent's tools. */
 import { type CommandCall, EXIT } from "../command.ts";
+import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import { paintFor } from "./paint.ts";
-import { type Agent, Agents, Status } from "./shapes.ts";
+import { type Agent, Status } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago, took } from "./times.ts";
 
 /** Exit code 0: the bridge and at least one agent are online. */
 export async function status({ flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
-  const [now, { agents }] = await Promise.all([
+  const [now, agents] = await Promise.all([
     gateway.json(Status, "/v1/status"),
-    gateway.json(Agents, "/v1/agents"),
+    flag("tools") ? readAgents(gateway).then(({ agents }) => agents) : undefined,
   ]);
-  if (flag("json")) io.out(`${JSON.stringify(flag("tools") ? { ...now, tools: toolsOf(agents) } : now)}\n`);
+  if (flag("json")) io.out(`${JSON.stringify(agents ? { ...now, tools: toolsOf(agents) } : now)}\n`);
   else {
     io.out(pairs(overview(gateway.url, now)));
     if (now.calls.length > 0) io.out(`\n${callTable(now, io.width)}`);
-    if (flag("tools")) io.out(`\n${toolTable(agents, io.width, paintFor(io.terminal, env))}`);
+    if (agents) io.out(`\n${toolTable(agents, io.width, paintFor(io.terminal, env))}`);
   }
   return now.bridge.online && now.agents.online > 0 ? EXIT.ok : EXIT.failed;
 }

@@ -4,13 +4,14 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import { UPDATE_WITHIN_MS } from "@edgecall/node/systemd/update.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import { readAgents } from "./agent-pages.ts";
 import { agentNamed } from "./agents.ts";
 import { askPerson } from "./ask-person.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
-import { Agents, Question, Status } from "./shapes.ts";
+import { Question, Status } from "./shapes.ts";
 import { table } from "./table.ts";
 
 const BRIDGE = "bridge";
@@ -54,7 +55,7 @@ export async function update(call: CommandCall): Promise<number> {
 async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<number> {
   const [{ version, bridge }, { agents }] = await Promise.all([
     gateway.json(Status, "/v1/status"),
-    gateway.json(Agents, "/v1/agents"),
+    readAgents(gateway),
   ]);
   const own = agents.filter(({ foreign }) => !foreign);
   const all = [

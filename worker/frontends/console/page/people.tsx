@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { send, wordsOf } from "./api.ts";
 import { Problem, useLoaded } from "./load.tsx";
+import { Pager, useSlice } from "./pager.tsx";
 import { ago } from "./times.ts";
 
 type Sender = { channel: string; connection: string; sender: string; name: string };
@@ -12,9 +13,12 @@ type People = {
 
 /** The role with the fewest rights first, so that a person let in by mistake can do little. */
 const ROLES = ["guest", "member", "owner"];
+/** People on a page. */
+const SHOWN = 25;
 
 export function PeopleList() {
   const { value, problem, reload } = useLoaded<People>("/v1/senders/requests");
+  const { slice, paging } = useSlice(value?.senders ?? [], SHOWN);
   const [failed, setFailed] = useState<string>();
 
   async function change(path: string, method: string, body?: object) {
@@ -40,7 +44,8 @@ export function PeopleList() {
         <Waiting key={one.code} one={one} change={change} />
       ))}
       {value && value.senders.length > 0 && <h2>Let in by a code</h2>}
-      {value?.senders.map((one) => (
+      <Pager paging={paging} what="people" />
+      {slice.map((one) => (
         <div key={addressOf(one)} class="row">
           <span>
             <strong>{one.name || one.sender}</strong> over {one.channel} ({one.connection}), {one.role}

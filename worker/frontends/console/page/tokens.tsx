@@ -6,6 +6,7 @@ import { json, send, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { Pager, useSlice } from "./pager.tsx";
 import type { Session, TokenView } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
@@ -19,9 +20,12 @@ const SCOPES: Record<string, string> = {
   metrics: "read figures",
 };
 const DAYS = [30, 90, 365];
+/** Tokens on a page. */
+const SHOWN = 25;
 
 export function Tokens({ session }: { session: Session }) {
   const { value, problem, reload } = useLoaded<{ tokens: TokenView[] }>("/v1/tokens");
+  const { slice, paging } = useSlice(value?.tokens ?? [], SHOWN);
   const [failed, setFailed] = useState<string>();
   async function revoke(id: string, withMade: boolean) {
     try {
@@ -41,7 +45,8 @@ export function Tokens({ session }: { session: Session }) {
       </p>
       <Problem text={problem ?? failed} />
       {!value && !problem && <Skeleton lines={3} />}
-      {value?.tokens.map((token) => (
+      <Pager paging={paging} what="tokens" />
+      {slice.map((token) => (
         <div key={token.id} class="row">
           <span>
             <strong>{token.name}</strong> {token.role}; may {token.scopes.join(", ")}
@@ -50,7 +55,7 @@ export function Tokens({ session }: { session: Session }) {
           {token.source === "home" && (
             <Revoke
               token={token}
-              made={madeFrom(token, value.tokens)}
+              made={madeFrom(token, value?.tokens ?? [])}
               onSure={(withMade) => void revoke(token.id, withMade)}
             />
           )}

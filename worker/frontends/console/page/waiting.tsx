@@ -3,9 +3,13 @@ import { visible } from "@edgecall/core/tools/visible.ts";
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Screen, Skeleton } from "./load.tsx";
+import { Pager, useSlice } from "./pager.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import type { OpenQuestion, Session } from "./shapes.ts";
 import { useStream } from "./stream.ts";
+
+/** Questions on a page. */
+const SHOWN = 20;
 
 /** Undefined until the gateway has answered. */
 export const OpenQuestions = createContext<readonly OpenQuestion[] | undefined>(undefined);
@@ -43,6 +47,7 @@ export function Waiting({ session }: { session: Session }) {
   const questions = useContext(OpenQuestions);
   const head = useRef<HTMLDivElement>(null);
   const answered = useRef(false);
+  const { slice, paging } = useSlice(questions ?? [], SHOWN);
   const count = questions?.length;
   useEffect(() => {
     // The card has disappeared with its buttons, so the focus moves to this screen.
@@ -58,7 +63,8 @@ export function Waiting({ session }: { session: Session }) {
             Nothing is waiting for you. Approvals and questions of your devices appear here.
           </p>
         )}
-        {questions?.map((question) => (
+        <Pager paging={paging} what="questions" />
+        {slice.map((question) => (
           <QuestionCard
             key={question.id}
             question={question}

@@ -1,9 +1,10 @@
-/** The console in a home of a thousand devices: few elements, a search, pages, and choices that do not list them all. */
+/** A home of a thousand devices: the command lists and finds them; the console has pages, a search, and few elements. */
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { edgecall } from "./command.ts";
 import { largeHome, playLargeBridge } from "./large-bridge.ts";
 import { useStack } from "./stack.ts";
 
@@ -19,6 +20,21 @@ const stack = useStack({ vars: { ALLOW_UNSIGNED_AGENTS: "*" } }, async (stack) =
   await until(async () => (await known()) === COUNT, { within: 60_000, what: "all devices" });
 });
 afterAll(() => bridge?.stop());
+
+test("edgecall agents lists a part, finds some, and gives a program all of them", async () => {
+  const env = { EDGECALL_URL: stack.gateway.url, EDGECALL_TOKEN: TOKENS.owner };
+  const run = (...args: string[]) => edgecall(args, env);
+  const some = await run("agents");
+  expect(some.out.trim().split("\n")).toHaveLength(201);
+  expect(some.err).toContain("and 800 more: --all lists them");
+  expect((await run("agents", "--all")).out.trim().split("\n")).toHaveLength(COUNT + 1);
+  const found = await run("agents", "--search", "greenhouse 77");
+  expect(found.out).toMatch(/\nnode-0770 +online /);
+  expect(found.err).toBe("");
+  expect((await run("agents", "--online", "--limit", "3", "--json")).err).toContain("and 747 more");
+  expect(JSON.parse((await run("agents", "--json")).out)).toHaveLength(COUNT);
+  expect((await run("agents", "--limit", "none")).code).toBe(2);
+});
 
 describe("the console of a large home", { tags: ["needs/chromium"] }, () => {
   let page: Page;
