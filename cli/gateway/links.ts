@@ -153,15 +153,26 @@ function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
 }
 
 const Keys = z.looseObject({
+  /** Absent from an older gateway, which sends all keys at once. */
+  next: z.optional(z.nullable(z.string())),
   keys: z.array(z.looseObject({ agent: z.string(), revoked_at: z.nullable(z.number()) })),
   unsigned: z.array(z.looseObject({ agent: z.string(), served: z.boolean() })),
 });
 
 /** @returns none for a token that may not see them */
 async function keysOf(gateway: Gateway): Promise<z.infer<typeof Keys>> {
-  return await gateway
-    .json(Keys, "/v1/keys", { withinMs: GATEWAY_WITHIN_MS })
-    .catch(() => ({ keys: [], unsigned: [] }));
+  const all: z.infer<typeof Keys> = { keys: [], unsigned: [] };
+  let after: string | null | undefined = "";
+  while (after !== undefined && after !== null) {
+    const path: string = `/v1/keys?limit=1000${after === "" ? "" : `&after=${encodeURIComponent(after)}`}`;
+    const page = await gateway
+      .json(Keys, path, { withinMs: GATEWAY_WITHIN_MS })
+      .catch(() => ({ keys: [], unsigned: [], next: null }));
+    all.keys.push(...page.keys);
+    all.unsigned = page.unsigned;
+    after = page.next;
+  }
+  return all;
 }
 
 async function hasKey(gateway: Gateway, id: string): Promise<boolean> {

@@ -18,7 +18,7 @@ import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
 import type { Plan } from "./plan.ts";
-import type { AnswerResult, Question } from "./questions.ts";
+import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";
 import type {
   AdmittedSender,
@@ -80,8 +80,8 @@ export interface HomeApi {
   watch(ids: string[]): Promise<void>;
   /** @param isThere the person reads the chat that shows the question, as the platform vouches */
   answer(id: string, answer: string, viewer: Viewer, isThere?: boolean): Promise<AnswerResult>;
-  /** The open questions that this caller may see. `title`: of the conversation, if it is listed. */
-  questions(viewer: Viewer): Promise<Array<Question & { title?: string }>>;
+  /** The oldest open questions that this caller may see. */
+  questions(viewer: Viewer, limit: number): Promise<OpenQuestions>;
   /** Finds agents by a person's words. @param reach the only agents that the caller may reach; absent: all */
   findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords>;
   /** One agent with the schemas of its actions. */

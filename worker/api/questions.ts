@@ -55,3 +55,6 @@ export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestio
   const { tool, parameters, cwd, reason } = approval;
   return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
 }
+
+/** `title`: of the conversation, if it is listed. `total`: of all that the caller may see, in this answer or not. */
+export type OpenQuestions = { questions: Array<Question & { title?: string }>; total: number };

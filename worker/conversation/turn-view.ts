@@ -35,10 +35,14 @@ export function historyPage(transcript: Transcript, { before, limit }: HistoryPl
   let next: number | null = null;
   while (left.length > 0 && turns.length < limit && chars < PAGE_MAX_CHARS) {
     const some = left.splice(-Math.min(READ_AT_ONCE, limit - turns.length));
-    next = some[0]?.n ?? null;
     const past = pastTurns(transcript, some);
-    turns.unshift(...past);
-    chars += JSON.stringify(past).length;
+    for (const [at, turn] of [...past.entries()].reverse()) {
+      const size = JSON.stringify(turn).length;
+      if (chars > 0 && chars + size > PAGE_MAX_CHARS) return { turns, before: next };
+      turns.unshift(turn);
+      next = some[at]?.n ?? null;
+      chars += size;
+    }
   }
   return { turns, before: left.length > 0 ? next : null };
 }

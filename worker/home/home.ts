@@ -27,7 +27,7 @@ import type { HomeApi, Targets } from "../api/home-api.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type { Plan } from "../api/plan.ts";
-import type { AnswerResult, Question } from "../api/questions.ts";
+import type { AnswerResult, OpenQuestions, Question } from "../api/questions.ts";
 import type { RosterQuestion } from "../api/roster.ts";
 import type {
   AdmittedSender,
@@ -156,15 +156,14 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return await answerQuestion(this.#home, id, answer, { principal: viewer.name, mayApprove });
   }
 
-  async questions(viewer: Viewer): Promise<Array<Question & { title?: string }>> {
+  async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {
     const { questions, conversations } = this.#home;
-    return questions
-      .open()
-      .filter((question) => maySee(viewer, ownedBy(this.#home, question)))
-      .map((question) => {
-        const title = conversations.titleOf(question.conversation);
-        return { ...question, ...(title !== undefined && { title }) };
-      });
+    const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.#home, question)));
+    const shown = open.slice(0, limit).map((question) => {
+      const title = conversations.titleOf(question.conversation);
+      return { ...question, ...(title !== undefined && { title }) };
+    });
+    return { questions: shown, total: open.length };
   }
 
   // Agents, their keys, and new devices

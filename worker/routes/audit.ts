@@ -19,12 +19,16 @@ const LIMIT = 100;
 const LIMIT_MAX = 1_000;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?)?$/;
 
-/** Query: `agent`, `tool`, `result` (success, error), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000). */
+/**
+ * Query: `agent`, `tool`, `result` (success, error), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000).
+ * @returns `more`: older lines match too; `until` the last one's time, or the export, has them
+ */
 async function showAudit(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const filter = readFilter(c);
   const limit = readWholeNumber(c, "limit", { fallback: LIMIT, max: LIMIT_MAX });
-  return c.json({ entries: await homeOf(c.env, token.home).audit({ ...filter, limit }) });
+  const found = await homeOf(c.env, token.home).audit({ ...filter, limit: limit + 1 });
+  return c.json({ entries: found.slice(0, limit), more: found.length > limit });
 }
 
 /**

@@ -4,12 +4,13 @@ import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
 import type { Context } from "hono";
+import { AGENT_WORDS_MAX, AGENTS_LISTED, AGENTS_LISTED_MAX } from "../api/agent-list.ts";
 import type { KeyProblem } from "../api/keys.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName, readBody } from "../http/request.ts";
+import { pathName, readBody, readWholeNumber, readWords } from "../http/request.ts";
 
 export const keys = newRoutes();
 
@@ -24,13 +25,25 @@ const KeyBody = z.strictObject({
   name: z.optional(z.string().check(z.trim(), z.maxLength(64))),
 });
 
+/** Query: `limit` (500, at most 1000; of `unsigned` too), `after` (`next` of the page before), `q` (in the agent's id or the key's name). */
 async function showKeys(c: Context<App>): Promise<Response> {
-  const { gateway, agents, unsigned } = await homeOf(c.env, requireScope(c, "admin").home).keys();
-  const keys = agents.map(async (key) => ({ ...key, fingerprint: await fingerprint(key.public_key) }));
+  const { home } = requireScope(c, "admin");
+  const limit = readWholeNumber(c, "limit", { fallback: AGENTS_LISTED, max: AGENTS_LISTED_MAX });
+  const after = c.req.query("after") ?? "";
+  const words = readWords(c, "q", AGENT_WORDS_MAX)?.toLowerCase() ?? "";
+  // A home has 10,000 agents at most, so the whole list is 2 MB.
+  const { gateway, agents, unsigned } = await homeOf(c.env, home).keys();
+  const found = agents.filter(({ agent, name }) => `${agent}\n${name}`.toLowerCase().includes(words));
+  const page = found.filter(({ agent }) => agent > after).slice(0, limit);
+  const last = page.at(-1)?.agent ?? "";
+  const keys = page.map(async (key) => ({ ...key, fingerprint: await fingerprint(key.public_key) }));
   return c.json({
     gateway: { public_key: gateway, fingerprint: await fingerprint(gateway) },
     keys: await Promise.all(keys),
-    unsigned,
+    next: last !== "" && last !== found.at(-1)?.agent ? last : null,
+    total: found.length,
+    unsigned: unsigned.slice(0, limit),
+    unsigned_total: unsigned.length,
   });
 }
 

@@ -47,9 +47,13 @@ async function answerQuestion(c: Context<App>): Promise<Response> {
   return c.json(questionView(answered.question));
 }
 
+/** Questions in one answer, the oldest; `total` says how many there are. The others follow as these are answered. */
+const QUESTIONS_MAX = 200;
+
 async function openQuestions(c: Context<App>) {
   const token = requireScope(c, "ask");
-  return { questions: (await homeOf(c.env, token.home).questions(token)).map(questionView) };
+  const { questions, total } = await homeOf(c.env, token.home).questions(token, QUESTIONS_MAX);
+  return { questions: questions.map(questionView), total };
 }
 
 /** Converts a question for the API: it has the conversation's id in place of the object's name. */

@@ -16,7 +16,9 @@ const EXPORTED = 1_000;
 
 export function Audit() {
   const [filter, setFilter] = useState<Filter>({ agent: "", tool: "", result: "", since: "" });
-  const { value, problem, reload } = useLoaded<{ entries: AuditLine[] }>(pathOf(filter, SHOWN));
+  const { value, problem, reload } = useLoaded<{ entries: AuditLine[]; more: boolean }>(
+    pathOf(filter, SHOWN),
+  );
   const [failed, setFailed] = useState<string>();
   // On `change`, not `input`: a request reads many rows, and a half-typed name matches none.
   const set = (name: keyof Filter) => (event: { currentTarget: { value: string } }) => {
@@ -71,7 +73,7 @@ export function Audit() {
         Each device keeps its own record and sends it within five minutes, so the newest calls may still be
         missing.
       </p>
-      {value ? <Lines entries={value.entries} /> : !problem && <Skeleton lines={6} />}
+      {value ? <Lines entries={value.entries} more={value.more} /> : !problem && <Skeleton lines={6} />}
     </Screen>
   );
 }
@@ -116,12 +118,13 @@ function AgentChoice({ agent, set }: ChoiceProps) {
   );
 }
 
-function Lines({ entries }: { entries: AuditLine[] }) {
+function Lines({ entries, more }: { entries: AuditLine[]; more: boolean }) {
   if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
     <table class="lines">
       <caption>
         {entries.length === 1 ? "One matching call" : `The newest ${entries.length} matching calls`}
+        {more && "; older ones are in GET /v1/audit/export"}
       </caption>
       <thead>
         <tr>

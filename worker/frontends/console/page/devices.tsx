@@ -3,10 +3,12 @@ import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json, send, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { Problem, useLoaded } from "./load.tsx";
+import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { Pager, SearchBox } from "./pager.tsx";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
+import { usePages } from "./use-pages.ts";
 
 type Code = { code: string; command: string; expires_at: number };
 type CodeState = {
@@ -15,8 +17,12 @@ type CodeState = {
   online?: boolean;
   fingerprint?: string;
 };
+type KeyPage = { keys: Key[]; next: string | null; total: number };
 type Key = { agent: string; enrolled_at: number; revoked_at: number | null; fingerprint: string };
 
+/** Keys on a page. */
+const SHOWN = 25;
+const WORDS_MAX = 200;
 /** How often the state of a code is requested. */
 const LOOK_EVERY_MS = 3_000;
 
@@ -120,7 +126,14 @@ function wordsFor({ state, agent, online, fingerprint }: CodeState): string {
 }
 
 function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
-  const { value, problem, reload } = useLoaded<{ keys: Key[] }>("/v1/keys");
+  const [words, setWords] = useState("");
+  const path = `/v1/keys?${new URLSearchParams({ ...(words && { q: words }) })}`;
+  const { value, problem, reload, paging } = usePages<KeyPage>(path, SHOWN);
+  const [searches, setSearches] = useState(false);
+  const isLarge = (value?.total ?? 0) > SHOWN;
+  useEffect(() => {
+    if (isLarge) setSearches(true);
+  }, [isLarge]);
   const [failed, setFailed] = useState<string>();
 
   async function revoke(agent: string) {
@@ -136,6 +149,12 @@ function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
   return (
     <>
       <Problem text={problem ?? failed} />
+      {searches && (
+        <search class="row">
+          <SearchBox label="Search keys" maxLength={WORDS_MAX} onWords={setWords} />
+        </search>
+      )}
+      <Pager paging={paging(value?.keys.length ?? 0)} what="keys" />
       {value?.keys
         .toSorted((a, b) => (a.revoked_at ?? 0) - (b.revoked_at ?? 0))
         .map(({ agent, fingerprint, enrolled_at, revoked_at }) => (

@@ -49,7 +49,7 @@ function Signed({ session, place }: { session: Session; place: Place }) {
     name === "chat" && talk.current !== undefined ? `#/chat/${talk.current}` : `#/${name}`;
   const names = Object.keys(ICONS) as Array<keyof typeof ICONS>;
   const questions = useOpenQuestions();
-  const waits = questions?.length ?? 0;
+  const waits = questions?.total ?? 0;
   useEffect(() => {
     document.title = `${waits > 0 ? `(${waits}) ` : ""}${titleOf(screen)} · edgecall`;
   }, [screen, waits]);

@@ -11,27 +11,30 @@ import { useStream } from "./stream.ts";
 /** Questions on a page. */
 const SHOWN = 20;
 
-/** Undefined until the gateway has answered. */
-export const OpenQuestions = createContext<readonly OpenQuestion[] | undefined>(undefined);
+/** `total`: how many are open; the gateway sends the oldest of very many. */
+type Open = { questions: readonly OpenQuestion[]; total: number };
 
-export function useOpenQuestions(): readonly OpenQuestion[] | undefined {
-  const [questions, setQuestions] = useState<readonly OpenQuestion[]>();
+/** Undefined until the gateway has answered. */
+export const OpenQuestions = createContext<Open | undefined>(undefined);
+
+export function useOpenQuestions(): Open | undefined {
+  const [open, setOpen] = useState<Open>();
   useStream("/v1/questions/events", {
     onEvent: ({ event, data }) => {
-      if (event === "questions") setQuestions((data as { questions: OpenQuestion[] }).questions);
+      if (event === "questions") setOpen(data as Open);
     },
   });
-  return questions;
+  return open;
 }
 
 /** Returns the open questions of a running call. */
 export function useQuestionsOf(call: string | undefined): readonly OpenQuestion[] {
-  const all = useContext(OpenQuestions);
-  return call === undefined ? [] : (all ?? []).filter((question) => question.call === call);
+  const all = useContext(OpenQuestions)?.questions ?? [];
+  return call === undefined ? [] : all.filter((question) => question.call === call);
 }
 
 export function WaitsLink() {
-  const count = useContext(OpenQuestions)?.length ?? 0;
+  const count = useContext(OpenQuestions)?.total ?? 0;
   return (
     <span class="waits" role="status">
       {count > 0 && (
@@ -44,7 +47,9 @@ export function WaitsLink() {
 }
 
 export function Waiting({ session }: { session: Session }) {
-  const questions = useContext(OpenQuestions);
+  const open = useContext(OpenQuestions);
+  const questions = open?.questions;
+  const more = open ? open.total - open.questions.length : 0;
   const head = useRef<HTMLDivElement>(null);
   const answered = useRef(false);
   const { slice, paging } = useSlice(questions ?? [], SHOWN);
@@ -75,6 +80,7 @@ export function Waiting({ session }: { session: Session }) {
             place={<Place question={question} />}
           />
         ))}
+        {more > 0 && <p class="quiet">{more.toLocaleString()} more appear here as these are answered.</p>}
       </div>
     </Screen>
   );
