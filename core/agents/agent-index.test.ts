@@ -109,6 +109,19 @@ test("counts by kind and area, the most first", () => {
   expect(kinds.map(([, count]) => count)).toEqual(kinds.map(([, count]) => count).sort((a, b) => b - a));
 });
 
+test("only the agents that are asked for are found, counted and near", () => {
+  const among = (id: string) => id.startsWith("wz-") && id !== "wz-lampe-2";
+  const found = home.search({ text: "lamp", among, limit: 1_000 }).map(({ id }) => id);
+  expect(found).toContain("wz-lampe-1");
+  expect(found.filter((id) => !among(id))).toEqual([]);
+  // A kind that none of them has has no effect, as without `among`.
+  expect(home.search({ text: "lamp", kind: "sauna", among })).toEqual(home.search({ text: "lamp", among }));
+  expect(home.search({ text: "lamp", among: () => false })).toEqual([]);
+  expect(home.closestIds("wz-lampe-2", among)).not.toContain("wz-lampe-2");
+  const here = FIXTURE_AGENTS.filter(({ id }) => among(id)).length;
+  expect(home.counts(among).kinds.reduce((sum, [, count]) => sum + count, 0)).toBe(here);
+});
+
 test("an agent that says something else is found by that alone", () => {
   const index = indexOf([light("a", "lamp on the porch"), light("b", "lamp in the attic")]);
   index.set(light("a", "lamp in the cellar"));

@@ -214,6 +214,20 @@ describe("find_agents", () => {
     expect(few.requests[0]?.tools[0]?.function.description.split("\n")).toHaveLength(3);
   });
 
+  test("an agent is found by what it says now, and not when its home has it no more", async () => {
+    const bridge = await largeHome();
+    const found = async (text: string) => (await answerTo(find(text))).includes('"agent_id":"shed"');
+    expect(await found("chainsaw")).toBe(false);
+    bridge.send({ t: "agent", agent: agent("shed", { line: "The chainsaw in the shed" }) });
+    await until(() => found("chainsaw"), { what: "the new agent" });
+    bridge.send({ t: "agent", agent: agent("shed", { line: "The log splitter in the shed" }) });
+    await until(() => found("splitter"), { what: "the new line" });
+    expect(await found("chainsaw")).toBe(false);
+    bridge.send({ t: "agent", agent: agent("shed", { online: false }) });
+    await until(async () => (await ask("/v1/agents/shed", { method: "DELETE" })).ok, { what: "its removal" });
+    expect(await found("splitter")).toBe(false);
+  });
+
   test("an unknown id is answered with ids like it", async () => {
     await largeHome();
     expect(await answerTo(siren("wz_lampe_9"))).toMatch(
