@@ -13,6 +13,7 @@ type FaultKind =
   | "duplicate"
   | "reorder"
   | "replay"
+  | "strike"
   | "fill";
 
 type Fault = { kind: FaultKind; target: Target; timed: boolean; what: string };
@@ -54,6 +55,13 @@ export const FAULTS = {
   "replay:reports": fault("replay", "link:agent-broker", "reports are published once more, seconds later"),
   "reorder:commands": fault("reorder", "link:agent-broker", "a command is overtaken by the next one"),
   "reorder:reports": fault("reorder", "link:agent-broker", "a report is overtaken by the next one"),
+  "strike:command": fault("strike", "worker", "workerd is killed when a command reaches its agent"),
+  "strike:report": fault("strike", "worker", "workerd is killed up to 15 ms after a report left its agent"),
+  "strike:both": fault(
+    "strike",
+    "worker",
+    "workerd and the bridge are killed when a command reaches its agent",
+  ),
   "fill:disk": fault("fill", "disk", "the agent's disk is full for a while"),
 } as const satisfies Record<string, Fault>;
 

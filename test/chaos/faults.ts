@@ -15,6 +15,8 @@ const CUT_MAX_MS = 1_000;
 const LAST_PAGE_READS = 10;
 /** Miniflare normally restarts workerd within a tenth of a second. */
 const WORKERD_WITHIN_MS = 20_000;
+/** A report takes so long through bridge, Home and conversation and back as an ack. */
+const STRIKE_WITHIN_MS = 16;
 const DEAF: readonly Deaf[] = ["both", "toServer", "toClient"];
 
 /** Returns the target of the fault, so that no other fault is injected there meanwhile. */
@@ -38,6 +40,8 @@ export async function inject(stack: ChaosStack, fault: PlannedFault, why: string
   switch (kind) {
     case "kill":
       return await kill(stack, fault, why);
+    case "strike":
+      return await strike(stack, fault, why);
     case "freeze": {
       const program = programOf(stack, fault);
       program.freeze(why);
@@ -86,16 +90,29 @@ async function onLink(link: Link, { name, lasts, slow, at }: PlannedFault): Prom
   link.mend();
 }
 
+/** Kills at a message of the turn's own agent, at the latest when the fault's time is over. */
+async function strike(stack: ChaosStack, { name, agent, lasts }: PlannedFault, why: string): Promise<void> {
+  const topic = name === "strike:report" ? "reports" : "commands";
+  await Promise.race([stack.agents[agent].link.nextMessage(topic), sleep(lasts)]);
+  if (name === "strike:report") await sleep(lasts % STRIKE_WITHIN_MS);
+  const both = name === "strike:both";
+  await Promise.all([
+    killWorkerd(stack, why),
+    both && stack.bridge.kill(why).then(() => stack.bridge.start()),
+  ]);
+}
+
+async function killWorkerd({ worker }: ChaosStack, why: string): Promise<void> {
+  const before = childrenNamed("workerd", worker.pid);
+  worker.note(`workerd killed: ${why}`);
+  for (const pid of before) process.kill(pid, "SIGKILL");
+  const back = () => childrenNamed("workerd", worker.pid).some((pid) => !before.includes(pid));
+  await until(back, { within: WORKERD_WITHIN_MS, what: "another workerd" });
+}
+
 async function kill(stack: ChaosStack, { name, agent }: PlannedFault, why: string): Promise<void> {
-  const { worker, broker } = stack;
-  if (name === "kill:workerd") {
-    const before = childrenNamed("workerd", worker.pid);
-    worker.note(`workerd killed: ${why}`);
-    for (const pid of before) process.kill(pid, "SIGKILL");
-    const back = () => childrenNamed("workerd", worker.pid).some((pid) => !before.includes(pid));
-    await until(back, { within: WORKERD_WITHIN_MS, what: "another workerd" });
-    return;
-  }
+  const { broker } = stack;
+  if (name === "kill:workerd") return await killWorkerd(stack, why);
   const program = programOf(stack, { name, agent });
   await program.kill(why);
   if (name === "kill:broker-empty") broker.forget();

@@ -70,6 +70,11 @@ export class Link {
     this.#mode = { is: "slow", ms };
   }
 
+  /** Resolves when the next message on such a topic passes. */
+  nextMessage(topic: Meddling["topic"]): Promise<void> {
+    return this.#meddler.next(topic);
+  }
+
   meddle(meddling: Meddling): void {
     this.#meddler.begin(meddling);
   }

@@ -29,6 +29,8 @@ export class Meddler {
   readonly #sendNow: SendNow;
   readonly #random: () => number;
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Wait for the next message on a topic. */
+  #watchers: Array<{ topic: Meddling["topic"]; seen: () => void }> = [];
   #meddling: Meddling | undefined;
   #held: { direction: Direction; release: () => void } | undefined;
   #count = 0;
@@ -45,6 +47,18 @@ export class Meddler {
 
   begin(meddling: Meddling): void {
     this.#meddling = meddling;
+  }
+
+  /** Resolves when the next message on such a topic passes. */
+  next(topic: Meddling["topic"]): Promise<void> {
+    return new Promise((seen) => this.#watchers.push({ topic, seen }));
+  }
+
+  #notify(direction: Direction, topic: string | undefined): void {
+    const isSeen = (watched: Meddling["topic"]) =>
+      DIRECTION[watched] === direction && topic?.endsWith(`/${watched}`) === true;
+    for (const watcher of this.#watchers.filter(({ topic }) => isSeen(topic))) watcher.seen();
+    this.#watchers = this.#watchers.filter(({ topic }) => !isSeen(topic));
   }
 
   /** Stops changing messages. Copies that are already on their way still arrive. */
@@ -64,6 +78,7 @@ export class Meddler {
   packet(direction: Direction, packet: Buffer, send: (packet: Buffer) => void): void {
     const meddling = this.#meddling;
     const topic = topicOfPublish(packet);
+    this.#notify(direction, topic);
     const isMeant =
       meddling !== undefined &&
       DIRECTION[meddling.topic] === direction &&

@@ -82,11 +82,16 @@ export function planTurn(seed: number, k: number, faults: readonly FaultName[]):
     script: { turn: key, steps, delay },
     fault: {
       name,
-      at: isFill && throws.chance(0.5) ? 0 : momentOf(throws, delay, longest[0] ?? 0, about),
+      // A strike waits for its message.
+      at:
+        FAULTS[name].kind === "strike" || (isFill && throws.chance(0.5))
+          ? 0
+          : momentOf(throws, delay, longest[0] ?? 0, about),
       agent: steps[0]?.[0]?.agent ?? AGENTS[0],
       lasts: throws.whole(FAULT_MIN_MS, FAULT_MAX_MS),
       slow: throws.whole(50, 800),
-      alone: FAULTS[name].timed && throws.chance(ALONE),
+      // It hits two targets.
+      alone: (FAULTS[name].timed && throws.chance(ALONE)) || name === "strike:both",
     },
   };
 }
