@@ -50,7 +50,7 @@ export class SignedAgent {
   /** Returns the agent's state as a bridge reports it. */
   async state(more: { online?: boolean; line?: string; tools?: unknown[] } = {}): Promise<AgentState> {
     const { online = true, line = `${this.id} edge agent`, tools = [] } = more;
-    const features = ["tool", "prompt", "cancel", "ack", "question"];
+    const features = ["tool", "prompt", "cancel", "ack", "question", "route"];
     return {
       id: this.id,
       online,

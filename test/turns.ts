@@ -6,7 +6,7 @@ import { hold } from "./stopping.ts";
 import { until } from "./wait.ts";
 import { type Answer, agent, ask, CPU, SIREN, say, type TestBridge } from "./workerd.ts";
 
-const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch", "job"];
+const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch", "job", "route"];
 const PATIENT = { ...SIREN, name: "water", queue_ms: 3_600_000 };
 
 /** An agent whose action `water` may be queued while it is offline. */

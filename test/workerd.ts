@@ -45,6 +45,8 @@ export type CallFrame = HomeFrame & { t: "call" };
 export class TestBridge {
   readonly #socket: WebSocket;
   readonly received: HomeFrame[] = [];
+  /** The agents return them, behind whichever bridge. */
+  static readonly #routes = new Map<string, string>();
   closed: { code: number; reason: string } | undefined;
   /** Makes the report of a call; undefined = no report. */
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
@@ -120,12 +122,14 @@ export class TestBridge {
   }
 
   report(id: string, agent: string, payload: Record<string, unknown>, report_type = "result"): void {
+    const route = TestBridge.#routes.get(String(payload.job_of ?? id));
     const report = {
       agent_id: agent,
       agent_type: "monitor",
       report_type,
       payload: { ...payload, request_id: id },
       timestamp: 1,
+      ...(route !== undefined && { route }),
     };
     this.send({ t: "report", id, agent, payload: JSON.stringify(report) });
   }
@@ -135,6 +139,8 @@ export class TestBridge {
     const frame = JSON.parse(data) as HomeFrame;
     this.received.push(frame);
     if (frame.t !== "call") return;
+    const { route } = JSON.parse(frame.payload) as { route?: string };
+    if (route !== undefined) TestBridge.#routes.set(frame.id, route);
     if (this.takes) this.send({ t: "taken", id: frame.id });
     const payload = this.onCall(frame);
     if (payload) this.report(frame.id, frame.agent, payload);
@@ -163,7 +169,7 @@ export function agent(
   const {
     line = `${id} edge agent`,
     version = VERSION,
-    features = ["tool", "prompt", "cancel", "ack"],
+    features = ["tool", "prompt", "cancel", "ack", "question", "route"],
     tools = [CPU],
     ...rest
   } = more;

@@ -87,7 +87,7 @@ export const Command = z.looseObject({
   watch: z.optional(z.boolean()),
   /** The conversation holds a stranger's text, so everything but a read asks, whoever is calling. */
   tainted: z.optional(z.boolean()),
-  /** Opaque. The agent puts it in each report and event of this command, so that the gateway knows where they belong. */
+  /** Opaque. The agent puts it in each report of this command, so that the gateway knows where they belong. */
   route: z.optional(text(ROUTE_MAX_CHARS)),
 });
 export type Command = z.infer<typeof Command>;

@@ -17,7 +17,7 @@ const Line = z.discriminatedUnion("t", [
     /** For a job: the call that began it. `until` (epoch ms): the end of a job, or of anything that waits for a person. */
     job_of: z.optional(z.string()),
     until: z.optional(z.number()),
-    /** Of the command, or of the call that began the job: its report and its events carry it. */
+    /** Of the command, or of the call that began the job: the report carries it. */
     route: z.optional(z.string()),
   }),
   /** An approval was asked for, open at most until `until`. Its call has not begun. */

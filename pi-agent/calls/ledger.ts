@@ -158,11 +158,6 @@ export class CommandLedger {
     return this.#entries.has(id);
   }
 
-  /** The route of a command that has no result yet. */
-  routeOf(id: string): string | undefined {
-    return this.#entries.get(id)?.route;
-  }
-
   /** Records the result of a command. For work that must not run twice it is on disk when this resolves, if possible. */
   async done(id: string, report: string): Promise<void> {
     const entry = this.#entries.get(id);

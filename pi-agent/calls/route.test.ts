@@ -36,15 +36,6 @@ test("a job's report carries the route of the call that began it", async () => {
   expect([routeOf(id), routeOf(job as string)]).toEqual([route, route]);
 });
 
-test("events carry it while the call is under way", async () => {
-  home = await house();
-  await home.start({ policy: rules({ append: "allow" }) });
-  const id = await home.tool("append", { wait_ms: 300 }, { route });
-  const accepted = await until(() => home.peer.events(id, "accepted")[0], { what: "the call is accepted" });
-  expect(accepted.payload.route).toBe(route);
-  await home.result(id);
-});
-
 test("a call that an earlier process left open is reported with it, at the start and when it is repeated", async () => {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-agent-"));
   mkdirSync(join(folder, "eye.state"));

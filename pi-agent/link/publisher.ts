@@ -40,10 +40,9 @@ export class Publisher {
     return connection.connected && (await connection.publish(this.topic(kind), signer.sign(kind, text)));
   }
 
-  /** Publishes an event, if there is a connection, with the route of its command. */
+  /** Publishes an event, if there is a connection. */
   event(event: AgentEvent): void {
-    const route = "request_id" in event ? this.#parts.ledger.routeOf(String(event.request_id)) : undefined;
-    void this.publish("events", JSON.stringify({ ...event, ...(route !== undefined && { route }) }));
+    void this.publish("events", JSON.stringify(event));
   }
 
   /** Publishes a report. @param acks true if the caller acknowledges it: then it is sent again until it does */

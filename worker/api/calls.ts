@@ -25,10 +25,15 @@ export type SubmitRequest = {
   tainted: boolean;
   /** Absent: none. */
   limits?: Limits;
+  /** An earlier life of Home may have sent the call: a try failed, or the conversation cannot know. Absent: certainly not. */
+  sentBefore?: boolean;
 };
 
+/** @property sentTo the agent to which an earlier life of Home may have sent the call; absent: it certainly was not sent */
+export type CancelledCall = { id: string; sentTo?: string };
+
 export type SubmitReply = (
-  | /** The call was accepted and ends by `deadline` (epoch ms) in any case. */ {
+  | /** The call was accepted and ends by `deadline` (epoch ms) in any case. Its outcome was delivered, or Home has stored it. */ {
       accepted: true;
       deadline: number;
     }

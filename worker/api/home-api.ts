@@ -10,7 +10,7 @@ import type { AgentListQuery, AgentPage } from "./agent-list.ts";
 import type { AgentView, HomeStatus, TokenView } from "./answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "./audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
-import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
+import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "./conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
 import type { CallTarget } from "./edge-call.ts";
@@ -75,7 +75,7 @@ export interface HomeApi {
   /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
   command(request: CommandRequest): Promise<SubmitReply>;
   /** Tells the devices to stop. @returns the calls that were sent: what they did is unknown */
-  cancel(ids: string[], conversation: string): Promise<string[]>;
+  cancel(calls: CancelledCall[], conversation: string): Promise<string[]>;
   /** Somebody watches these calls from now on. */
   watch(ids: string[]): Promise<void>;
   /** @param isThere the person reads the chat that shows the question, as the platform vouches */

@@ -37,6 +37,8 @@ export class ConversationContext {
 
   /** Calls that Home has. After a rebuild they are given to Home again, which recognises them. */
   readonly sent = new Map<string, SentCall>();
+  /** Calls that were never given to Home, as far as is certain: those that the model made in this object's life. */
+  readonly unsent = new Set<string>();
   /** The gateway's own tools that run now, by the call's id. */
   readonly running = new Map<string, AbortController>();
   /** The model call that runs now. */
@@ -81,6 +83,7 @@ export class ConversationContext {
   forget(): void {
     this.transcript.forget();
     this.sent.clear();
+    this.unsent.clear();
     this.plan = undefined;
   }
 }

@@ -136,6 +136,7 @@ async function askModel(step: Step): Promise<void> {
     if (entry.calls.length === 0) return finishTurn(context, turn, "done", entry.text, undefined, made);
     const seq = transcript.addReply(turn.n, made);
     if (seq === undefined) return;
+    for (const { id } of entry.calls) context.unsent.add(id);
     subscribers.replied(turn, seq);
     chat?.progress(turn);
   } catch (error) {

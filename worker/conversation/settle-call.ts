@@ -4,9 +4,10 @@ import type { ConversationContext } from "./context.ts";
 
 /** The first answer counts. @returns false when the call had its answer before */
 export function settleCall(context: ConversationContext, callId: string, outcome: Outcome): boolean {
-  const { transcript, sent, chat, subscribers } = context;
+  const { transcript, sent, unsent, chat, subscribers } = context;
   const n = transcript.settle(callId, outcome, sent.get(callId)?.at);
   sent.delete(callId);
+  unsent.delete(callId);
   if (n === undefined) return false;
   const turn = transcript.turnAt(n);
   if (!turn) return true;

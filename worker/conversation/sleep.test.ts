@@ -2,6 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { script } from "../../test/scripted-model.ts";
+import { rowsOf as readRows } from "../../test/stopping.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, TestBridge } from "../../test/workerd.ts";
 
@@ -49,6 +50,10 @@ test("while a device works for 45 s both objects sleep, nothing is written, and 
   });
   const stream = waiting.text();
   const call = await until(() => bridge.calls()[0]);
+  // A call that is not answered at once gets its row, and the objects may sleep from there on.
+  await until(async () => (await readRows(home, "SELECT id FROM call")).length === 1, {
+    what: "the call has a row",
+  });
   await Promise.all([mark(home), mark(conversation)]);
   const before = await Promise.all([rowsOf(home), rowsOf(conversation)]);
   // The tool's own time, because there is no other condition to wait for.

@@ -6,6 +6,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { CancelledCall } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
 import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
@@ -61,17 +62,14 @@ export function waitsForCalls({ transcript, sent }: ConversationContext, turn: T
 export async function cancelCalls(context: ConversationContext, turn: Turn): Promise<number> {
   const sent = new Set<string>();
   const stopped = new Set<string>();
-  const open = (which: (call: StoredCall) => boolean) =>
-    openCalls(context.transcript.entriesOf(turn.n))
-      .filter(which)
-      .map((call) => call.id);
-  for (const id of open(() => true)) context.running.get(id)?.abort(cancelled());
-  const unstopped = () => open((call) => call.name === EDGE_CALL && !stopped.has(call.id));
-  for (let ids = unstopped(); ids.length > 0; ids = unstopped()) {
-    for (const id of await stopCalls(context, ids)) sent.add(id);
-    for (const id of ids) stopped.add(id);
+  const open = () => openCalls(context.transcript.entriesOf(turn.n));
+  for (const { id } of open()) context.running.get(id)?.abort(cancelled());
+  const unstopped = () => open().filter(({ id, name }) => name === EDGE_CALL && !stopped.has(id));
+  for (let calls = unstopped(); calls.length > 0; calls = unstopped()) {
+    for (const id of await stopCalls(context, calls)) sent.add(id);
+    for (const { id } of calls) stopped.add(id);
   }
-  for (const id of open(() => true)) settleCall(context, id, cancelledOutcome(sent.has(id)));
+  for (const { id } of open()) settleCall(context, id, cancelledOutcome(sent.has(id)));
   return sent.size;
 }
 
@@ -145,6 +143,10 @@ async function submitCall(
   }
   const { principal, role, channel, limits = {} } = turn.origin;
   const agent = checked.args.agent_id;
+  const sentBefore = !context.unsent.delete(call.id);
+  const at = sent.get(call.id)?.at ?? Date.now();
+  // Its result may come before the reply.
+  sent.set(call.id, { deadline: 0, at });
   try {
     const reply = await context.home().submit({
       id: call.id,
@@ -154,14 +156,21 @@ async function submitCall(
       watched: subscribers.isWatched(turn.id),
       limits,
       tainted: isTainted(sources, { agent }),
+      ...(sentBefore && { sentBefore }),
     });
     // The one line that has both ids: devices and bridge know the call, and no turn.
     logInfo("call.submitted", { turn: turn.id, call: call.id, agent, accepted: reply.accepted });
     context.noteRosterVersion(reply.rosterVersion);
-    if (reply.accepted) sent.set(call.id, { deadline: reply.deadline, at: Date.now() });
-    else settleCall(context, call.id, reply.outcome);
+    const out = sent.get(call.id);
+    if (!reply.accepted) {
+      sent.delete(call.id);
+      settleCall(context, call.id, reply.outcome);
+    }
+    // A question that came before the reply may have set a later deadline.
+    else if (out) out.deadline = Math.max(out.deadline, reply.deadline);
     return undefined;
   } catch (error) {
+    sent.delete(call.id);
     logError("call.submit_failed", error, { turn: turn.id, call: call.id });
     return call;
   }
@@ -188,12 +197,16 @@ function homeFailed(context: ConversationContext, turn: Turn, calls: readonly St
  * Home tells the devices, and keeps back what has not reached it yet. A Home that is being replaced is asked again: it
  * would go on with the calls. @returns those that were sent, or may be
  */
-async function stopCalls(context: ConversationContext, ids: string[]): Promise<string[]> {
+async function stopCalls(context: ConversationContext, calls: readonly StoredCall[]): Promise<string[]> {
+  const stopped = calls.map((call): CancelledCall => {
+    const checked = context.unsent.has(call.id) ? undefined : checkEdgeCall(call, []);
+    return { id: call.id, ...(checked?.ok && { sentTo: checked.args.agent_id }) };
+  });
   try {
-    return await withRetry(async () => await context.home().cancel(ids, context.name));
+    return await withRetry(async () => await context.home().cancel(stopped, context.name));
   } catch (error) {
     logError("cancel.failed", error, { conversation: context.name });
-    return ids;
+    return calls.map(({ id }) => id);
   }
 }
 

@@ -17,7 +17,13 @@ import type { AgentListQuery, AgentPage } from "../api/agent-list.ts";
 import type { AgentView, HomeStatus, TokenView } from "../api/answers.ts";
 import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../api/audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
-import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../api/calls.ts";
+import type {
+  CancelledCall,
+  CommandRequest,
+  SettledOutcome,
+  SubmitReply,
+  SubmitRequest,
+} from "../api/calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
 import type { CallTarget } from "../api/edge-call.ts";
@@ -126,9 +132,9 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return await submitCommand(this.#home, request);
   }
 
-  async cancel(ids: string[], conversation: string): Promise<string[]> {
-    const sent = await cancelCalls(this.#home, ids, conversation);
-    for (const id of ids) await closeQuestions(this.#home, id);
+  async cancel(calls: CancelledCall[], conversation: string): Promise<string[]> {
+    const sent = await cancelCalls(this.#home, calls, conversation);
+    for (const { id } of calls) await closeQuestions(this.#home, id);
     return sent;
   }
 
@@ -443,7 +449,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
-    this.#open.frames.onClose();
+    await this.#open.frames.onClose();
   }
 
   /** A protocol error or a broken line. The platform calls this in place of `webSocketClose`. */

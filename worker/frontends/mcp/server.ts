@@ -169,7 +169,7 @@ async function run(caller: McpCaller, args: EdgeCallArgs, context: ServerContext
   const { trustedTokens } = readMcpSettings(env);
   const tainted = !trustedTokens.has("*") && !trustedTokens.has(token.name);
   const { signal } = context.mcpReq;
-  const stop = () => caller.waitUntil(homeOf(env, token.home).cancel([id], `${token.home}/mcp/${id}`));
+  const stop = () => caller.waitUntil(homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`));
   if (caller.closeCancels) signal.addEventListener("abort", stop);
   try {
     const end = await callDevice(env, token, { id, args, tainted }, waitingOf(context));

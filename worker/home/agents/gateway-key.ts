@@ -1,4 +1,5 @@
 /** The home's own key pair, whose commands its devices obey. It is made when it is first needed, and leaves Home's storage only in an export. */
+import { utf8 } from "@edgecall/core/encoding.ts";
 import { programBytes } from "@edgecall/core/protocol/program.ts";
 import {
   importPrivateKey,
@@ -8,7 +9,7 @@ import {
   withSignature,
 } from "@edgecall/core/protocol/signing.ts";
 
-type Pair = { publicKey: string; key: Key };
+type Pair = { publicKey: string; key: Key; routeKey: CryptoKey };
 type PairRow = { public_key: string; private_key: string };
 
 export class GatewayKey {
@@ -40,6 +41,11 @@ export class GatewayKey {
     return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));
   }
 
+  /** The key of the MACs of routes (calls/route.ts), which only this home checks. */
+  async routeKey(): Promise<CryptoKey> {
+    return (await this.#read()).routeKey;
+  }
+
   #read(): Promise<Pair> {
     this.#pair ??= this.#open().catch((error: unknown) => {
       this.#pair = undefined;
@@ -50,7 +56,10 @@ export class GatewayKey {
 
   async #open(): Promise<Pair> {
     const row = this.#row() ?? (await this.#make());
-    return { publicKey: row.public_key, key: await importPrivateKey(row.private_key) };
+    const secret = utf8(`edgecall route v1\n${row.private_key}`);
+    const hmac = { name: "HMAC", hash: "SHA-256" };
+    const routeKey = await crypto.subtle.importKey("raw", secret, hmac, false, ["sign", "verify"]);
+    return { publicKey: row.public_key, key: await importPrivateKey(row.private_key), routeKey };
   }
 
   #row(): PairRow | undefined {

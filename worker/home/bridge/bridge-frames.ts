@@ -26,9 +26,17 @@ import { addToRecord } from "../audit/outlet.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
 import { acknowledgeReport, dismissReport, greetAgent, sendNotice } from "../calls/commands.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
+import { storeFlights } from "../calls/flight-rows.ts";
 import { hasReported, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
-import { deliverNow, settleByGateway, settleFromReport, settleLate } from "../calls/outcome-delivery.ts";
+import {
+  deliverNow,
+  deliverRouted,
+  settleByGateway,
+  settleFromReport,
+  settleLate,
+} from "../calls/outcome-delivery.ts";
+import { openRoute, type RoutedCall } from "../calls/route.ts";
 import type { HomeContext } from "../context.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 
@@ -38,6 +46,9 @@ const LIFE_GRAIN_MS = 10_000;
 const EARLY_MAX = 16;
 /** A job that reported nothing for so long is given up. Its late report still counts. */
 const JOB_MAX_MS = 7 * 86_400_000;
+
+/** Within this time after its beginning, a call that was forgotten in a crash is submitted again. */
+const FORGOTTEN_MS = 5 * 60_000;
 
 /** Agents without a key that the settings do not name, and that are listed all the same. */
 const UNSERVED_MAX = 32;
@@ -127,6 +138,8 @@ export class BridgeFrames {
     const { env, bridge, ledger, counters } = this.#home;
     const keys = this.#home.keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#home.gatewayKey.publicKey() : undefined;
+    // What was sent over an earlier line is sent again, from its row.
+    await storeFlights(this.#home);
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null);
@@ -270,6 +283,7 @@ export class BridgeFrames {
     if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
     if (call.outcome) return;
     if (event.value.type === "question") {
+      ledger.store(id);
       keys.storeCounters(agent);
       return await askFromAgent(this.#home, call, event.value);
     }
@@ -350,8 +364,10 @@ export class BridgeFrames {
     };
     if (!(await this.#inOrder(() => this.#isVerified(agent, "reports", id, text, named))))
       return dismissReport(this.#home, id, agent);
+    const routed = ledger.get(id) ? undefined : await this.#routed(agent, read());
+    // Its conversation may have submitted it again meanwhile.
     const call = ledger.get(id);
-    if (!call && (await this.#onUnannounced(id, agent, read())) === "no_room") return;
+    if (!call && (await this.#onUnknown(id, agent, read(), routed)) === "again") return;
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call && !call.flags.early) await this.#settle(call, read());
@@ -359,12 +375,46 @@ export class BridgeFrames {
     await acknowledgeReport(this.#home, id, agent, call?.caller);
   }
 
+  /** The call that a report's route names. */
+  async #routed(agent: string, report: ParsedReport): Promise<RoutedCall | undefined> {
+    const route = report.ok ? report.value.route : undefined;
+    return route === undefined ? undefined : await openRoute(this.#home, route, agent, Date.now());
+  }
+
+  /** @returns "again": the agent has to send it again */
+  async #onUnknown(
+    id: string,
+    agent: string,
+    report: ParsedReport,
+    routed: RoutedCall | undefined,
+  ): Promise<"again" | "done"> {
+    if (!report.ok) return "done";
+    if (routed?.id === id) return await this.#onRouted(routed, report.value);
+    const begunBy = routed && !this.#home.ledger.get(routed.id) ? routed : undefined;
+    // The call that began this job was forgotten, and is about to be submitted again.
+    if (begunBy && Date.now() - begunBy.createdAt < FORGOTTEN_MS) return "again";
+    return await this.#onUnannounced(id, agent, report);
+  }
+
+  /**
+   * A report of a call that has no row: it was answered before, or this object forgot it in a crash. Then its conversation, whose
+   * `submit` failed, is about to submit it again.
+   * @returns "again": the agent has to send it again
+   */
+  async #onRouted(call: RoutedCall, report: ReadReport): Promise<"again" | "done"> {
+    const elapsedMs = Date.now() - call.createdAt;
+    const outcome = this.#outcomeOf(call, report, elapsedMs);
+    // Jobs are expected with the call's own row.
+    if (outcome.job !== undefined || jobsOf(report.payload).length > 0) return "again";
+    return (await deliverRouted(this.#home, call, outcome)) ? "done" : "again";
+  }
+
   /**
    * A job's result that no call has announced. The job may have ended before the call that began it, whose own result
    * is still to come. Then the job's result is stored until that result names it; after that, nobody began the job.
-   * @returns "no_room": it is not stored, and the agent sends it again
+   * @returns "again": there is no room to store it, and the agent sends it again
    */
-  async #onUnannounced(id: string, agent: string, report: ParsedReport): Promise<"no_room" | "done"> {
+  async #onUnannounced(id: string, agent: string, report: ParsedReport): Promise<"again" | "done"> {
     const { ledger } = this.#home;
     const of = report.ok ? report.value.payload.job_of : undefined;
     const call = typeof of === "string" ? ledger.get(of) : undefined;
@@ -373,8 +423,9 @@ export class BridgeFrames {
       this.#countDropped(call, 1);
       return "done";
     }
-    if (ledger.earlyOf(call.id).length >= EARLY_MAX) return "no_room";
-    if (!(await expectJob(this.#home, id, call, JOB_MAX_MS, { early: true }))) return "no_room";
+    if (ledger.earlyOf(call.id).length >= EARLY_MAX) return "again";
+    ledger.store(call.id);
+    if (!(await expectJob(this.#home, id, call, JOB_MAX_MS, { early: true }))) return "again";
     const job = ledger.get(id);
     const now = Date.now();
     if (job) ledger.settle(id, this.#outcomeOf(job, report.value, now - job.createdAt), true, now);
@@ -398,6 +449,7 @@ export class BridgeFrames {
     const jobs = announces ? jobsOf(report.value.payload) : [];
     if (announces && outcome.job !== undefined) jobs.push(outcome.job);
     const lost: string[] = [];
+    if (jobs.length > 0) home.ledger.store(call.id);
     for (const job of jobs) if (!(await expectJob(home, job, call, JOB_MAX_MS))) lost.push(job);
     if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
     this.#countDropped(call, home.ledger.dropEarlyOf(call.id));
@@ -410,7 +462,11 @@ export class BridgeFrames {
     if (jobs.length > 0) await deliverNow(home, jobs);
   }
 
-  #outcomeOf(call: LedgerCall, report: ReadReport, elapsedMs: number): SettledOutcome {
+  #outcomeOf(
+    call: Pick<LedgerCall, "agent" | "command" | "payload" | "conversation">,
+    report: ReadReport,
+    elapsedMs: number,
+  ): SettledOutcome {
     const { agent } = call;
     // A job's result is the result of the tool that began it.
     const isTool = call.command === "tool" || call.command === JOB;
@@ -427,10 +483,12 @@ export class BridgeFrames {
   }
 
   /** A socket closed. Its tags and attachment are gone by now, so the sockets that are left are asked. */
-  onClose(): void {
+  async onClose(): Promise<void> {
     const { bridge, agents } = this.#home;
     const now = Date.now();
-    if (!bridge.isConnected(now) && bridge.storeGone(now)) agents.setLastSeen(now);
+    if (bridge.isConnected(now)) return;
+    if (bridge.storeGone(now)) agents.setLastSeen(now);
+    await storeFlights(this.#home);
   }
 }
 

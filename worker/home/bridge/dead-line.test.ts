@@ -7,6 +7,7 @@ import { KEEPALIVE_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { theHome } from "../../../test/states.ts";
+import { rowsOf } from "../../../test/stopping.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 
@@ -48,6 +49,13 @@ async function silentFor(ms: number): Promise<number> {
   return heardAt;
 }
 
+/** A call that is still out gets a row, and from there on the alarm watches its line. */
+async function callStored(): Promise<void> {
+  await until(async () => (await rowsOf(theHome(), "SELECT id FROM call WHERE state = 'taken'")).length > 0, {
+    what: "the call has a row",
+  });
+}
+
 function asks(args: Record<string, unknown>) {
   return say(crypto.randomUUID(), script({ calls: [{ arguments: args }] }, { text: "$results" }));
 }
@@ -60,7 +68,7 @@ test.each([
   async (_, action, error_type) => {
     const bridge = await quickBridge();
     const turn = asks({ agent_id: "pi", action });
-    await until(async () => (await status()).calls[0]?.state === "taken", { what: "the call is taken" });
+    await callStored();
     const heardAt = await silentFor(KEEPALIVE_LOST_MS);
     const { body } = await turn;
     expect(body.calls[0]).toMatchObject({ error_type });

@@ -12,6 +12,8 @@ export const GATEWAY_CALLER: Caller = { principal: "gateway", role: "member", ch
 
 export type Command = Pick<LedgerCall, "agent" | "command" | "payload" | "id" | "caller" | "n"> & {
   flags?: CallFlags;
+  /** Of a call without a row (route.ts). */
+  route?: string | undefined;
 };
 
 export type Notice = "cancel" | "ack" | "watch" | "upload" | "gateway";
@@ -39,6 +41,7 @@ export async function encodeCommand(
     ...base,
     ...(watch && { watch }),
     ...(tainted && { tainted }),
+    ...(command.route !== undefined && { route: command.route }),
     expires_in_ms: left,
     expires_at: now + left,
     caller: command.caller,

@@ -1,9 +1,9 @@
-/** Calls on their way: stored before they are sent, and sent again when the bridge or an agent comes back. */
+/** Calls are sent, most of them without a row, and sent again when the bridge or an agent comes back. */
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
-import type { SettledOutcome } from "../../api/calls.ts";
+import type { CancelledCall, SettledOutcome, SubmitRequest } from "../../api/calls.ts";
 import { type AgentCommand, type CallTarget, FIND_AGENTS, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import { ago } from "../../api/roster.ts";
 import { logInfo } from "../../log.ts";
@@ -11,8 +11,10 @@ import type { HomeRoster } from "../agents/home-roster.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
+import { watchFlights } from "./flight-rows.ts";
 import { type CallFlags, JOB, type LedgerCall, type NewCall, OPEN_MAX } from "./ledger.ts";
 import { noteSettled } from "./outcome-delivery.ts";
+import { sealRoute } from "./route.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
@@ -78,15 +80,55 @@ function notFound(roster: HomeRoster, agentId: string, now: number): Advised {
   };
 }
 
-/** Stores a call and sends it. @returns its deadline, epoch ms */
+/** Sends a call, and stores it first unless it may fly. @returns its deadline, epoch ms */
 export async function dispatch(home: HomeContext, call: NewCall): Promise<number> {
+  return mayFly(home, call) ? await launch(home, call) : await storeAndSend(home, call);
+}
+
+/**
+ * Sends a call that an earlier life of this object may have sent without a row. The agent's ledger recognises it. It counts
+ * as sent twice, so that no refusal of the bridge, which knows only this time, is taken for "nothing was run".
+ */
+export async function dispatchAgain(home: HomeContext, call: NewCall): Promise<number> {
+  return await storeAndSend(home, call, 2);
+}
+
+async function storeAndSend(home: HomeContext, call: NewCall, sends = 1): Promise<number> {
   const now = Date.now();
-  const stored = home.ledger.add(call, home.ledger.nextN(now), "sent", now);
+  const stored = home.ledger.add(call, home.ledger.nextN(now), "sent", now, sends);
   // Row and alarm are one write, so the alarm comes before anything that is awaited.
   const armed = home.alarm.wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
   await send(home, stored, now);
   await armed;
   return stored.endsAt;
+}
+
+/** A call that a conversation waits for, to an agent whose ledger recognises it and whose report brings its route back. */
+function mayFly(home: HomeContext, { conversation, agent }: NewCall): boolean {
+  return conversation !== null && returnsRoutes(home, agent);
+}
+
+/** True if an earlier life of this object may have sent the call without a row. */
+export function mayHaveFlown(home: HomeContext, { sentBefore, args }: SubmitRequest): boolean {
+  return sentBefore === true && returnsRoutes(home, args.agent_id);
+}
+
+/** An agent that cannot ask a person by itself is asked for by Home, and what waits for a person has a row. */
+function returnsRoutes({ agents }: HomeContext, agent: string): boolean {
+  return agents.features(agent).includes("route") && agents.canAsk(agent);
+}
+
+/** Sends a call without a row. It returns when the call has its answer, or a row after all. */
+async function launch(home: HomeContext, call: NewCall): Promise<number> {
+  const { ledger } = home;
+  const now = Date.now();
+  const flight = ledger.launch(call, ledger.nextN(now), now);
+  watchFlights(home);
+  await send(home, flight, now);
+  // The bridge went this very moment, so the call has a row.
+  if (!ledger.flights.get(flight.id)) await home.alarm.arm();
+  await ledger.flights.ended(flight.id);
+  return flight.endsAt;
 }
 
 /** Stores a call whose agent is offline. It is sent when the agent comes, within `forMs`. The conversation goes on. */
@@ -184,7 +226,8 @@ function runTimeOf({ agents }: HomeContext, call: LedgerCall): number {
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
   const left = call.endsAt - now;
-  const payload = await encodeCommand(home, call, left - AGENT_MARGIN_MS, now);
+  const route = home.ledger.flights.get(call.id) && (await sealRoute(home, call));
+  const payload = await encodeCommand(home, { ...call, route }, left - AGENT_MARGIN_MS, now);
   const frame = {
     t: "call",
     id: call.id,
@@ -215,15 +258,18 @@ export function isHeldBack(home: HomeContext, call: LedgerCall, now: number): bo
  */
 export async function cancelCalls(
   home: HomeContext,
-  ids: readonly string[],
+  calls: readonly CancelledCall[],
   conversation: string,
 ): Promise<string[]> {
   const now = Date.now();
   const sent: string[] = [];
-  for (const id of ids) {
-    const call = home.ledger.get(id);
-    if (!call) await cancelEarly(home, id, conversation, now);
-    else if (call.outcome !== undefined || (await stop(home, call, now))) sent.push(id);
+  for (const cancelled of calls) {
+    if (home.ledger.flights.hasLanded(cancelled.id)) {
+      sent.push(cancelled.id);
+      continue;
+    }
+    const call = home.ledger.get(cancelled.id) ?? addUnknown(home, cancelled, conversation, now);
+    if (call.outcome !== undefined || (await stop(home, call, now))) sent.push(call.id);
   }
   return sent;
 }
@@ -246,8 +292,16 @@ async function stop(home: HomeContext, call: LedgerCall, now: number): Promise<b
   return mayHaveRun;
 }
 
-/** A call that is cancelled before it got here must not start when it arrives. */
-async function cancelEarly(home: HomeContext, id: string, conversation: string, now: number): Promise<void> {
+/**
+ * A call that is cancelled before it got here must not start when it arrives. One that an earlier life of this object may
+ * have sent is cancelled at its agent.
+ */
+function addUnknown(
+  home: HomeContext,
+  { id, sentTo = NO_AGENT }: CancelledCall,
+  conversation: string,
+  now: number,
+): LedgerCall {
   const order: AgentCommand = {
     command: "cancelled",
     payload: {},
@@ -255,13 +309,9 @@ async function cancelEarly(home: HomeContext, id: string, conversation: string, 
     totalMs: 1,
     idempotent: true,
   };
-  const call = home.ledger.add(
-    { id, conversation, agent: NO_AGENT, caller: GATEWAY_CALLER, order },
-    0,
-    "waiting",
-    now,
-  );
-  await stop(home, call, now);
+  const agent = returnsRoutes(home, sentTo) ? sentTo : NO_AGENT;
+  const call = { id, conversation, agent, caller: GATEWAY_CALLER, order };
+  return home.ledger.add(call, 0, agent === NO_AGENT ? "waiting" : "sent", now);
 }
 
 /** Somebody watches these calls from now on. */

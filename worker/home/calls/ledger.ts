@@ -1,9 +1,13 @@
-/** The rows of Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. */
+/**
+ * Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. A call on its way may have no
+ * row yet (flights.ts). Readers see both alike, and a write to such a call makes its row first.
+ */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
+import { Flights } from "./flights.ts";
 
 /**
  * Settled calls are kept this long, so that a late repetition is recognised (the agents' ledgers keep 24 h). An outcome
@@ -13,6 +17,7 @@ export const KEEP_SETTLED_MS = 48 * 3_600_000;
 
 /** `asking`: a person has to approve the call first. `waiting`: not sent yet. `taken`: the broker has it, or may have it. */
 type CallState = "asking" | "waiting" | "sent" | "taken" | "settled";
+type AddedState = Exclude<CallState, "settled">;
 
 export type CallFlags = {
   /** Somebody watches, so the device sends its output as it comes. */
@@ -105,6 +110,8 @@ export const OPEN_MAX = 200;
 
 export class Ledger {
   readonly #sql: SqlStorage;
+  /** Calls without a row. */
+  readonly flights = new Flights<LedgerCall>();
   #lastN = 0;
 
   constructor(storage: DurableObjectStorage) {
@@ -118,7 +125,7 @@ export class Ledger {
   }
 
   get(id: string): LedgerCall | undefined {
-    return this.#select("WHERE id = ?", id)[0];
+    return this.flights.get(id) ?? this.#select("WHERE id = ?", id)[0];
   }
 
   /** True if an agent has as many open calls and jobs as it may, so that it takes no room from others. */
@@ -129,52 +136,82 @@ export class Ledger {
         agent,
       )
       .one();
-    return open >= OPEN_MAX;
+    return open + this.flights.of(agent).length >= OPEN_MAX;
   }
 
   /** Calls that are not settled, the oldest first. */
   open(agent?: string): LedgerCall[] {
-    return agent === undefined
-      ? this.#select("WHERE state <> 'settled' ORDER BY n")
-      : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
+    const rows =
+      agent === undefined
+        ? this.#select("WHERE state <> 'settled' ORDER BY n")
+        : this.#select("WHERE state <> 'settled' AND agent = ? ORDER BY n", agent);
+    const flights = this.flights.of(agent);
+    return flights.length === 0 ? rows : [...rows, ...flights].sort((a, b) => a.n - b.n);
   }
 
   undelivered(): LedgerCall[] {
     return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
   }
 
-  /** @param state `sent`: the call is sent after this write, which the platform makes durable before the frame leaves */
-  add(call: NewCall, n: number, state: "asking" | "waiting" | "sent" | "taken", now: number): LedgerCall {
-    const { order } = call;
-    const sent = state === "sent";
-    const row = {
-      id: call.id,
-      conversation: call.conversation,
-      agent: call.agent,
-      command: order.command,
-      payload: JSON.stringify(order.payload),
-      caller: JSON.stringify(call.caller),
-      idempotent: order.idempotent ? 1 : 0,
-      n,
-      state,
-      sent_at: sent ? now : null,
-      sends: sent ? 1 : 0,
-      silence_ms: Math.round(order.silenceMs),
-      deadline: now + Math.round(order.silenceMs),
-      ends_at: now + Math.round(order.totalMs),
-      created_at: now,
-      late_for: call.lateFor ?? null,
-      flags: JSON.stringify(call.flags ?? {}),
-    };
-    const columns = Object.keys(row);
+  /**
+   * @param state `sent`: the call is sent after this write, which the platform makes durable before the frame leaves
+   * @param sends how often it may have been sent, with this time
+   */
+  add(call: NewCall, n: number, state: AddedState, now: number, sends?: number): LedgerCall {
+    const added = newLedgerCall(call, n, state, now, sends);
+    this.#insert(added);
+    return added;
+  }
+
+  /** The call is sent without a row. */
+  launch(call: NewCall, n: number, now: number): LedgerCall {
+    const launched = newLedgerCall(call, n, "sent", now);
+    this.flights.add(launched, now);
+    return launched;
+  }
+
+  /** A flight was answered, and its conversation has the answer: nothing of it is stored. @returns false: it is no flight */
+  land(id: string): boolean {
+    const isFlight = this.flights.get(id) !== undefined;
+    this.flights.remove(id, true);
+    return isFlight;
+  }
+
+  /** Gives a flight its row. For any other call nothing is done. */
+  store(id: string): void {
+    const call = this.flights.get(id);
+    if (!call) return;
+    this.#insert(call);
+    this.flights.remove(id, false);
+  }
+
+  #insert(call: LedgerCall): void {
     this.#sql.exec(
-      `INSERT INTO call (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
-      ...Object.values(row),
+      `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends, silence_ms,
+                         deadline, ends_at, created_at, late_for, flags)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      call.id,
+      call.conversation,
+      call.agent,
+      call.command,
+      JSON.stringify(call.payload),
+      JSON.stringify(call.caller),
+      call.idempotent ? 1 : 0,
+      call.n,
+      call.state,
+      call.sentAt,
+      call.sends,
+      call.silenceMs,
+      call.deadline,
+      call.endsAt,
+      call.createdAt,
+      call.lateFor,
+      JSON.stringify(call.flags),
     );
-    return toCall({ ...row, outcome: null, settled_at: null });
   }
 
   markSent(id: string, n: number, now: number): void {
+    this.store(id);
     this.#sql.exec(
       "UPDATE call SET state = 'sent', sent_at = ?, sends = sends + 1, n = ? WHERE id = ? AND state <> 'settled'",
       now,
@@ -185,6 +222,7 @@ export class Ledger {
 
   /** The call did not leave this time. */
   markUnsent(id: string): void {
+    this.store(id);
     this.#sql.exec(
       "UPDATE call SET state = CASE sends WHEN 1 THEN 'waiting' ELSE 'taken' END, sends = sends - 1 WHERE id = ? AND state = 'sent'",
       id,
@@ -192,6 +230,11 @@ export class Ledger {
   }
 
   markWatched(id: string): void {
+    const flight = this.flights.get(id);
+    if (flight) {
+      flight.flags.watch = true;
+      return;
+    }
     this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
   }
 
@@ -204,6 +247,7 @@ export class Ledger {
 
   /** The line of a call is dead. @param until when it is given up @param canReturn unless the bridge comes back until then */
   lineLost(id: string, until: number, canReturn: boolean): void {
+    this.store(id);
     this.#sql.exec(
       `UPDATE call SET deadline = MIN(deadline, ?), flags = iif(?, json_set(flags, '$.cut', json('true')), flags)
        WHERE id = ? AND state IN ('sent', 'taken')`,
@@ -224,6 +268,11 @@ export class Ledger {
 
   /** The broker has the call, or may have it. From here on only its deadline counts. */
   markTaken(id: string): void {
+    const flight = this.flights.get(id);
+    if (flight) {
+      flight.state = "taken";
+      return;
+    }
     this.#sql.exec("UPDATE call SET state = 'taken' WHERE id = ? AND state = 'sent'", id);
   }
 
@@ -242,6 +291,7 @@ export class Ledger {
 
   /** A sign of life: the call gets its whole silence again, up to its end. */
   extend(id: string, now: number): void {
+    this.store(id);
     this.#sql.exec(
       "UPDATE call SET state = 'taken', deadline = MIN(? + silence_ms, ends_at) WHERE id = ? AND state IN ('sent', 'taken')",
       now,
@@ -251,6 +301,7 @@ export class Ledger {
 
   /** The call is not due before then: a person is asked, or the agent is offline. */
   postpone(id: string, until: number): void {
+    this.store(id);
     this.#sql.exec(
       "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
       until,
@@ -270,6 +321,7 @@ export class Ledger {
 
   /** The call's time starts now: it was approved or answered, or its agent came. @param totalMs how long it may take in all */
   restart(id: string, totalMs: number, now: number): void {
+    this.store(id);
     this.#sql.exec(
       "UPDATE call SET deadline = MIN(? + silence_ms, ?), ends_at = ? WHERE id = ? AND state <> 'settled'",
       now,
@@ -301,6 +353,7 @@ export class Ledger {
 
   /** The first outcome counts. @param delivered the conversation has it @returns false: there was another outcome before */
   settle(id: string, outcome: SettledOutcome, delivered: boolean, now: number): boolean {
+    this.store(id);
     const rows = this.#sql.exec(
       "UPDATE call SET state = 'settled', outcome = ?, settled_at = ?, delivered = ? WHERE id = ? AND state <> 'settled' RETURNING id",
       JSON.stringify(outcome),
@@ -349,7 +402,12 @@ export class Ledger {
     const rows = this.#sql.exec<{ agent: string; open: number; since: number }>(
       "SELECT agent, COUNT(*) AS open, MAX(created_at) AS since FROM call WHERE state <> 'settled' GROUP BY agent",
     );
-    return new Map(rows.toArray().map(({ agent, ...row }) => [agent, row]));
+    const open = new Map(rows.toArray().map(({ agent, ...row }) => [agent, row]));
+    for (const { agent, createdAt } of this.flights.of()) {
+      const { open: others = 0, since = 0 } = open.get(agent) ?? {};
+      open.set(agent, { open: others + 1, since: Math.max(since, createdAt) });
+    }
+    return open;
   }
 
   /** Results of jobs that wait for this call's own result to announce them. */
@@ -367,6 +425,8 @@ export class Ledger {
 
   /** @returns how many there were */
   dropEarlyOf(call: string): number {
+    // A result that comes early gives its call a row.
+    if (this.flights.get(call)) return 0;
     const where = `${EARLY} AND json_extract(payload, '$.call') = ?`;
     return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
   }
@@ -397,6 +457,37 @@ export class Ledger {
       .toArray()
       .map(toCall);
   }
+}
+
+function newLedgerCall(
+  { id, conversation, agent, caller, order, flags = {}, lateFor }: NewCall,
+  n: number,
+  state: AddedState,
+  now: number,
+  sends = state === "sent" ? 1 : 0,
+): LedgerCall {
+  const silenceMs = Math.round(order.silenceMs);
+  return {
+    id,
+    conversation,
+    agent,
+    command: order.command,
+    payload: order.payload,
+    caller,
+    idempotent: order.idempotent,
+    n,
+    state,
+    sentAt: state === "sent" ? now : null,
+    sends,
+    silenceMs,
+    deadline: now + silenceMs,
+    endsAt: now + Math.round(order.totalMs),
+    outcome: undefined,
+    createdAt: now,
+    settledAt: null,
+    lateFor: lateFor ?? null,
+    flags: { ...flags },
+  };
 }
 
 function toCall(row: CallRow): LedgerCall {

@@ -10,14 +10,15 @@ import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
+import type { RoutedCall } from "./route.ts";
 
 /** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
 const TURNS_AN_HOUR = 20;
 const HOUR_MS = 3_600_000;
 
 /**
- * Settles a call by its report: first with its conversation, then in the row. A crash between the two leaves the
- * call open and its report unacknowledged. The report then comes again, and the conversation recognises it.
+ * Settles a call by its report: first with its conversation, then in the row, if it has one. A crash between the two leaves
+ * the report unacknowledged. The report then comes again, and the conversation recognises it.
  * @returns false when something else settled it meanwhile
  */
 export async function settleFromReport(
@@ -27,10 +28,35 @@ export async function settleFromReport(
 ): Promise<boolean> {
   const isDelivered = await deliver(home, call, outcome);
   const now = Date.now();
+  if (isDelivered && home.ledger.land(call.id)) {
+    noteSettled(home, call, outcome, now);
+    return true;
+  }
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
   if (call.conversation === null) notifyOutcome(home.ctx, call.id, outcome);
   if (!isDelivered) await home.alarm.arm();
+  return true;
+}
+
+/**
+ * Delivers the report of a call that this object forgot in a crash; its conversation knows the call.
+ * @returns false: the conversation could not be reached, so the report has to come again
+ */
+export async function deliverRouted(
+  { env, ledger, roster }: HomeContext,
+  call: RoutedCall,
+  outcome: SettledOutcome,
+): Promise<boolean> {
+  try {
+    await conversationOf(env, call.conversation).settle(call.id, outcome, roster.version(Date.now()));
+  } catch (error) {
+    logError("call.deliver_failed", error, { call: call.id });
+    return false;
+  }
+  logInfo("call.settled", { call: call.id, agent: call.agent, status: outcome.status, by: "route" });
+  // The conversation may have submitted the call again meanwhile.
+  ledger.settle(call.id, outcome, true, Date.now());
   return true;
 }
 

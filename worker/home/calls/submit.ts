@@ -2,7 +2,7 @@
 import { agentSource, isTainted as isTaintedBy } from "@edgecall/core/loop/taint.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
-import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
 import { AGENT_COMMANDS, type AgentCommand, toAgentCommand } from "../../api/edge-call.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
@@ -10,7 +10,15 @@ import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts"
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
-import { dispatch, queue, reach, type Unreachable } from "./dispatch.ts";
+import {
+  dispatch,
+  dispatchAgain,
+  mayHaveFlown,
+  queue,
+  type Reachable,
+  reach,
+  type Unreachable,
+} from "./dispatch.ts";
 import type { NewCall } from "./ledger.ts";
 
 /** Takes a call of `edge_call`, once for each id. */
@@ -40,20 +48,25 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
   // Its result comes as a message of its own, also if the conversation does not know yet that it was queued.
   if (known?.flags.queued)
     return queued(known.id, known.agent, known.deadline - Date.now(), known.state === "asking");
-  if (known)
-    return known.outcome
-      ? { accepted: false, outcome: known.outcome }
-      : { accepted: true, deadline: known.endsAt };
+  if (known?.outcome) return { accepted: false, outcome: known.outcome };
+  if (known) {
+    await home.ledger.flights.ended(known.id);
+    return { accepted: true, deadline: known.endsAt };
+  }
+  if (home.ledger.flights.hasLanded(request.id)) return { accepted: true, deadline: Date.now() };
   const { id, conversation, caller, args, watched: watch, limits = {} } = request;
   const tainted = isTainted(home, request);
   const settings = readSettings(home.env);
   if (limits.agents && !limits.agents.includes(args.agent_id))
     return refusal("permission_denied", outOfReach(args.agent_id));
-  const found = reach(home, args.agent_id, args.query === undefined ? args.action : undefined);
+  const reached = reach(home, args.agent_id, args.query === undefined ? args.action : undefined);
+  const isUnsure = mayHaveFlown(home, request);
+  // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
+  const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
   if (!found.ok) return await queueOrRefuse(home, request, found, settings);
   const { target } = found;
   const command = toAgentCommand(args, target, settings);
-  if (!command.ok) return refusal("invalid_params", command.text, target);
+  if (!command.ok) return isUnsure ? unknown(target) : refusal("invalid_params", command.text, target);
   if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
   const needsPerson = tainted && !command.order.readOnly;
   // An agent of ours asks by its own policy. For one that cannot ask, Home asks.
@@ -69,7 +82,7 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
   const deadline =
     needsPerson && !asks
       ? await askBeforeSending(home, call, reasonOf(conversation))
-      : await dispatch(home, call);
+      : await (isUnsure ? dispatchAgain : dispatch)(home, call);
   return { accepted: true, deadline };
 }
 
@@ -157,6 +170,16 @@ function refusal(
   return {
     accepted: false,
     outcome: { status: "error", errorType, ...asAdvised(words), elapsedMs: 0, sources, unsent: true },
+  };
+}
+
+/** The call may have been sent, and its agent does not offer the action any more. */
+function unknown({ id }: { id: string }): SubmitReply & { accepted: false } {
+  const words = errorText.outcomeUnknown(`this call to '${id}'`);
+  const sources = [agentSource(id)];
+  return {
+    accepted: false,
+    outcome: { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0, sources },
   };
 }
 

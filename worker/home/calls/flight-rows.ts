@@ -1,0 +1,31 @@
+/** Flights become rows: each that is out for too long, and all when the bridge's line ends. */
+import { logError } from "../../log.ts";
+import type { HomeContext } from "../context.ts";
+
+/** Sees to it that each flight becomes a row in time. */
+export function watchFlights(home: HomeContext): void {
+  const { flights } = home.ledger;
+  const due = flights.nextDue();
+  if (due === undefined || flights.timer !== undefined) return;
+  flights.timer = setTimeout(
+    () => {
+      flights.timer = undefined;
+      void storeFlights(home, flights.overdue(Date.now()));
+    },
+    Math.max(0, due - Date.now()),
+  );
+}
+
+/** Gives flights a row each, in the state that they have, and from there on the alarm watches them. */
+export async function storeFlights(
+  home: HomeContext,
+  ids = home.ledger.flights.of().map(({ id }) => id),
+): Promise<void> {
+  try {
+    for (const id of ids) home.ledger.store(id);
+    if (ids.length > 0) await home.alarm.arm();
+  } catch (error) {
+    logError("flight.not_stored", error, { calls: ids.length });
+  }
+  watchFlights(home);
+}
