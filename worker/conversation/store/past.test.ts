@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { NewTurn } from "../../api/turns.ts";
+import type { Turn } from "./rows.ts";
 import { Transcript } from "./transcript.ts";
 
 const turn = (n: number): NewTurn => ({
@@ -11,7 +12,7 @@ const turn = (n: number): NewTurn => ({
 });
 
 /** A turn with a call and a question; each third fails, each fifth leaves its call to the caller. @returns the call's id */
-function exchange(transcript: Transcript, n: number): string {
+function exchange(transcript: Transcript, n: number, meanwhile = () => {}): string {
   const { turn: begun } = transcript.begin(turn(n));
   transcript.begin({ ...turn(n), idempotency: `joined ${n}` });
   const id = crypto.randomUUID();
@@ -27,6 +28,7 @@ function exchange(transcript: Transcript, n: number): string {
   transcript.addQuestion({ ...question, id: asked }, begun.n);
   transcript.closeQuestion(asked, "yes", "anna");
   if (n % 5 !== 0) transcript.settle(id, { status: "success", text: `result ${n}`, elapsedMs: 1, job: "j" });
+  meanwhile();
   if (n % 3 === 0) transcript.finish(begun, "failed", "I gave up.", "gave_up");
   else transcript.finish(begun, "done", `answer ${n}`);
   transcript.release();
@@ -57,12 +59,13 @@ test.each([
   await runInDurableObject(stub, (_, { storage }) => {
     const transcript = new Transcript(storage, isShared);
     const calls = Array.from({ length: 70 }, (_, n) => exchange(transcript, n + 1));
+    transcript.begin({ ...turn(71), merge: false });
     const from = transcript.entriesOf(68)[0];
     if (!isShared && from) transcript.summarise({ turns: 67, text: "In short." }, 70, from, undefined);
     transcript.release();
     const gathered = () => storage.sql.exec("SELECT last FROM past").toArray().length;
     expect(gathered()).toBeGreaterThan(0);
-    // It changes a turn that is gathered, and one that waits comes after.
+    // They change turns that are gathered.
     transcript.settleLate(
       calls[0] ?? "",
       "job-1",
@@ -71,11 +74,24 @@ test.each([
       undefined,
     );
     transcript.settle(calls[4] ?? "", { status: "success", text: "x", elapsedMs: 1 });
-    transcript.begin({ ...turn(71), merge: false });
     const read = saidBy(storage, isShared, calls);
     expect(read.turns).toHaveLength(71);
     storage.sql.exec("DELETE FROM past");
     expect(read).toEqual(saidBy(storage, isShared, calls));
+  });
+});
+
+test("the rows of a turn that waited meanwhile stand among those that are gathered, and no number is given twice", async () => {
+  const stub = env.CONVERSATION.getByName(`a/test/${crypto.randomUUID()}`);
+  await runInDurableObject(stub, (_, { storage }) => {
+    const transcript = new Transcript(storage, true);
+    for (let n = 1; n < 32; n += 1) exchange(transcript, n);
+    exchange(transcript, 32, () => transcript.begin({ ...turn(33), merge: false }));
+    expect(storage.sql.exec("SELECT last FROM past").toArray()).toEqual([{ last: 32 }]);
+    const rebuilt = new Transcript(storage, true);
+    expect(rebuilt.lastSeq()).toBe(transcript.lastSeq());
+    expect(rebuilt.currentTurn()).toMatchObject({ n: 33, status: "running" });
+    expect(rebuilt.finish(rebuilt.turns()[32] as Turn, "done", "answer 33")).toBe(true);
   });
 });
 

@@ -23,6 +23,8 @@ type PastTurn = {
 /** Gathers the turns that have ended since the last time, when they are many. */
 export function gatherPast(sql: SqlStorage, tables: Tables, cache: RowCache): void {
   const { turns, spans, from } = cache;
+  // Most times. Numbers of turns that were deleted count too.
+  if (from - cache.past <= TURNS_EACH) return;
   const ended = [...turns.values()].filter(({ n }) => n > cache.past && n < from);
   const last = ended.at(-1);
   if (!last || ended.length < TURNS_EACH) return;
@@ -61,6 +63,7 @@ export function gatherPast(sql: SqlStorage, tables: Tables, cache: RowCache): vo
 
 /** Reads what was gathered. @returns the seq up to which only entries of gathered turns stand */
 export function loadPast(sql: SqlStorage, cache: RowCache): number {
+  let upto = 0;
   for (const row of sql.exec<{ upto: number; turns: string }>("SELECT upto, turns FROM past ORDER BY last")) {
     // SAFETY: `gatherPast` wrote it.
     for (const { turn, span, chars, keys, refs, questions } of JSON.parse(row.turns) as PastTurn[]) {
@@ -69,14 +72,16 @@ export function loadPast(sql: SqlStorage, cache: RowCache): number {
       cache.byId.set(turn.id, n);
       cache.chars.set(n, chars);
       if (span) cache.spans.set(n, span);
+      // A turn may end when the next one has begun.
+      cache.seq = Math.max(cache.seq, span?.last ?? 0);
       if (questions.length > 0) cache.questions.set(n, questions);
       for (const key of keys) cache.byKey.set(key, n);
       for (const ref of refs) cache.byRef.set(ref, n);
       cache.past = n;
     }
-    cache.seq = row.upto;
+    upto = row.upto;
   }
-  return cache.seq;
+  return upto;
 }
 
 function byTurn(map: ReadonlyMap<string, number>): Map<number, string[]> {

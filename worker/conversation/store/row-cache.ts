@@ -53,7 +53,27 @@ export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): Ro
     seq: 0,
     past: 0,
   };
-  if (!tables.has("entry")) return cache;
+  if (tables.has("entry")) readRows(sql, tables, cache);
+  if (isShared) {
+    cache.from = firstRunning(cache);
+    const first = cache.spans.get(cache.from)?.first;
+    // The rest of the turns that run, from their beginning.
+    if (first !== undefined)
+      for (const row of sql.exec<SqlRow>(
+        "SELECT * FROM entry WHERE seq >= ? AND turn >= ?",
+        first,
+        cache.from,
+      ))
+        fold(cache, row);
+  }
+  const current = cache.turns.get(firstRunning(cache));
+  // The object was rebuilt. A first try has no row, and may be what ended the object before.
+  if (current?.attempts === 0) cache.turns.set(current.n, { ...current, attempts: 1 });
+  return cache;
+}
+
+/** The rows of all turns; of those whose entries are not held, what their turns need. */
+function readRows(sql: SqlStorage, tables: Tables, cache: RowCache): void {
   const upto = tables.has("past") ? loadPast(sql, cache) : 0;
   // Below 0 begin turns of an earlier version that had no message.
   for (const [after, before] of [
@@ -79,22 +99,6 @@ export function loadRows(sql: SqlStorage, tables: Tables, isShared: boolean): Ro
   }
   // An earlier version gave a message another seq when it was joined to another.
   cache.turns = new Map([...cache.turns].sort(([a], [b]) => a - b));
-  if (isShared) {
-    cache.from = firstRunning(cache);
-    const first = cache.spans.get(cache.from)?.first;
-    // The rest of the turns that run, from their beginning.
-    if (first !== undefined)
-      for (const row of sql.exec<SqlRow>(
-        "SELECT * FROM entry WHERE seq >= ? AND turn >= ?",
-        first,
-        cache.from,
-      ))
-        fold(cache, row);
-  }
-  const current = cache.turns.get(firstRunning(cache));
-  // The object was rebuilt. A first try has no row, and may be what ended the object before.
-  if (current?.attempts === 0) cache.turns.set(current.n, { ...current, attempts: 1 });
-  return cache;
 }
 
 function newestSummary(sql: SqlStorage): StoredSummary | undefined {

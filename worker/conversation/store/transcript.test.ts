@@ -82,7 +82,7 @@ test("a long conversation is read once when its object is built, and then a turn
   const short = await costsAfter(3);
   const long = await costsAfter(300);
   expect(long.next).toBe(short.next);
-  expect(short.next).toBeLessThan(40);
+  expect(short.next).toBeLessThan(10);
   // Each turn has six rows: its begin, a reply, a question with its answer, a result, and the end.
   expect(long.first - short.first).toBeLessThanOrEqual(297 * 6);
 });
