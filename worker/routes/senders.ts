@@ -38,7 +38,12 @@ async function approveRequest(c: Context<App>): Promise<Response> {
   const { role } =
     empty && (await readText(c)) === "" ? { role: "member" as const } : await readBody(c, Approval);
   const sender = await homeOf(c.env, token.home).approveSender(code, role, token.name);
-  if (!sender) throw new HttpError(404, "not_found", "there is no such code; it may have expired");
+  if (!sender)
+    throw new HttpError(
+      404,
+      "not_found",
+      "there is no such code; it may have expired, or a thousand people are let in: remove one first",
+    );
   return c.json(sender);
 }
 
