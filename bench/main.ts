@@ -32,11 +32,11 @@ import { limitLines, NOTES, table } from "./table.ts";
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
 
 /** A step of a fleet that takes longer is given up. */
-const FLEET_STEP_MS = 60_000;
+const FLEET_STEP_MS = 120_000;
 
 /**
- * About 20 minutes: 8 for the calls, half of them waits, 7 for the fleets, 5 for the soak and the homes. On a machine where no
- * step of a fleet comes to its end, 15 more. `--quick`: about 4, to check that it runs.
+ * About 20 minutes on a quiet machine: 8 for the calls, half of them waits, 7 for the fleets, 5 for the soak and the homes;
+ * never more than 40, since each step of a fleet has an end. `--quick`: about 4, to check that it runs.
  */
 const FULL = {
   rounds: 6,

@@ -82,6 +82,7 @@ const QUIET_MS = 500;
 const CONVERSATIONS = 5;
 const CALLS = [[read(REAL_AGENT)]];
 const LIST_ROUNDS = 5;
+const PROBLEM_CHARS = 200;
 
 export async function measureFleets(
   dir: string,
@@ -95,7 +96,7 @@ export async function measureFleets(
     try {
       await measureOne(stack, figures, plan);
     } catch (error) {
-      figures.problem = error instanceof Error ? error.message : String(error);
+      figures.problem = (error instanceof Error ? error.message : String(error)).slice(0, PROBLEM_CHARS);
       say(`${agents} agents, ${advert}: ${figures.problem}`);
     } finally {
       await stack.stop();

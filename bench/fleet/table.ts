@@ -57,7 +57,8 @@ export const FLEET_NOTES = [
   "'deaf'. A step is over when Home calls all agents online; it begins at the gateway's welcome, a storm with the first",
   "last will; they return 2.5 s later. What the questions take that run beside a storm is not counted as the storm's.",
   "Tokens are of tools and system prompt, as the gateway estimates them: three characters each. The heap is that of the",
-  "isolate (Worker and objects) after a full collection, by V8's inspector. The objects are wrapped in counters.",
+  "isolate (Worker and objects) after a full collection, by V8's inspector. The objects are wrapped in counters. All",
+  "played agents have the same tools, as devices of one make have; what Home stores once for equal adverts is smaller for it.",
 ];
 
 /** @returns the time of a turn over that with ten agents of the same kind; NaN without such a fleet */
