@@ -5,18 +5,15 @@ import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
+import type { StartRule } from "./start-turn.ts";
 import type { HistoryPage, HistoryPlace, NewTurn } from "./turns.ts";
 
 export interface ConversationApi {
-  /** Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns. */
-  start(request: NewTurn): Promise<TurnResult>;
-  /** The same, unless somebody else began this conversation, perhaps meanwhile. Then undefined, and nothing was accepted. */
-  startOwn(request: NewTurn): Promise<TurnResult | undefined>;
   /**
-   * The same, unless so many other turns wait for their end already: then undefined, and nothing was accepted.
-   * @param chars a chat that begins is not accepted either where turns with so many characters are held; default: it is
+   * Accepts a turn, or recognises a repeat by its idempotency key. Durable when it returns.
+   * @returns undefined: the rule does not take it, and nothing was accepted
    */
-  startWithin(unfinished: number, request: NewTurn, chars?: number): Promise<TurnResult | undefined>;
+  start(request: NewTurn, rule: StartRule): Promise<TurnResult | undefined>;
   /** The turn that a client lost, for its second try of the same request; undefined: it asks anew. */
   adopt(request: string, principal: string): Promise<string | undefined>;
   /** The client of a turn hung up: nobody wants the answer any more, unless its second try is here already. */
@@ -61,7 +58,7 @@ export interface ConversationApi {
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
   restore(step: RestoreStep): Promise<void>;
   /**
-   * `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
+   * `/start`: `start` and `/attach` in one; 409: the rule does not take the turn. `/attach?turn=…&after=seq`: the Worker's waiting room. `/follow`: all turns, those to come too; it stores nothing, and
    * lets the object sleep.
    */
   fetch(request: Request): Promise<Response>;

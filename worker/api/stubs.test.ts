@@ -23,7 +23,7 @@ test(
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
-    const start = hold(Conversation, "start", "after");
+    const start = hold(Conversation, "fetch", "after");
     const said = say(id, script({ calls: [siren] }, results));
     await start.reached();
     // The model is not asked again about what was stored.
@@ -41,7 +41,7 @@ test(
   "so is a request of an OpenAI client",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
-    const start = hold(Conversation, "startWithin", "after");
+    const start = hold(Conversation, "fetch", "after");
     const headers = { "x-edge-conversation": "stopped" };
     const said = chat([user(script({ calls: [siren] }, results))], {}, headers);
     await start.reached();

@@ -15,6 +15,13 @@ import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
+import {
+  STARTED_TURN,
+  STARTS_TURN,
+  type StartRequest,
+  type StartRule,
+  TURN_HEADER,
+} from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { HistoryPage, HistoryPlace, NewTurn } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
@@ -26,6 +33,7 @@ import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
 import { onLateResult, onQuestion, onQuestionClosed, onResult } from "./results.ts";
 import { wipe } from "./retention.ts";
+import type { Turn } from "./store/rows.ts";
 import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
 import { Subscribers } from "./subscribers.ts";
@@ -57,33 +65,26 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   // ── turns ───────────────────────────────────────────────────────────────────────────────────────────
 
-  async start(request: NewTurn): Promise<TurnResult> {
+  async start(request: NewTurn, rule: StartRule): Promise<TurnResult | undefined> {
     const context = this.#made();
-    const turn = beginTurn(context, { ...request, idempotency: idempotencyOf(request) });
+    const turn = this.#begin(context, request, rule);
+    return turn && turnResult(context.transcript, turn);
+  }
+
+  /** No await before the rows are written: two who begin at once are told apart here. @returns undefined: the rule does not take it */
+  #begin(context: ConversationContext, request: NewTurn, rule: StartRule): Turn | undefined {
+    const taken =
+      rule === "any" ? request : rule === "own" ? this.#ofOwn(request) : takeWithin(context, request, rule);
+    if (!taken) return undefined;
+    const turn = beginTurn(context, { ...taken, idempotency: idempotencyOf(taken) });
     if (turn.origin.client) context.lostClients.expect(turn.id);
     if (turn.status === "running") drive(context);
-    return turnResult(context.transcript, turn);
+    return turn;
   }
 
-  async startOwn(request: NewTurn): Promise<TurnResult | undefined> {
+  #ofOwn(request: NewTurn): NewTurn | undefined {
     const by = this.#beganBy();
-    // No await before the rows are written: two who begin at once are told apart here.
-    return by === undefined || by === request.origin.principal ? await this.start(request) : undefined;
-  }
-
-  async startWithin(unfinished: number, request: NewTurn, chars?: number): Promise<TurnResult | undefined> {
-    const { transcript, isOneShot } = this.#made();
-    const turns = transcript.turns().filter(({ status }) => status === "running");
-    const isKnown = transcript.turnByKey(idempotencyOf(request)) !== undefined;
-    if (isKnown) return await this.start(request);
-    if (turns.length >= unfinished) return undefined;
-    const { brought } = request.origin;
-    if (!brought) return await this.start(request);
-    const read = readClientContext(transcript, brought, isOneShot);
-    const isNew = read.brought.follows === undefined;
-    if (isNew && chars !== undefined && transcript.heldChars() > chars) return undefined;
-    const sources = joinSources(request.sources ?? [], read.sources);
-    return await this.start({ ...request, sources, origin: { ...request.origin, brought: read.brought } });
+    return by === undefined || by === request.origin.principal ? request : undefined;
   }
 
   async look(turnId: string): Promise<TurnResult | undefined> {
@@ -121,12 +122,28 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   /** Only the Worker gets here. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
+    const isLive = url.searchParams.has("live");
     if (url.pathname === "/follow") return this.#follow();
+    if (url.pathname === STARTS_TURN)
+      return this.#startAndAttach(request.headers.get(TURN_HEADER) ?? "", isLive);
     const context = this.#context;
     const turn = context?.transcript.turn(url.searchParams.get("turn") ?? "");
     if (!context || !turn) return new Response("no such turn", { status: 404 });
-    const isLive = url.searchParams.has("live");
-    const after = Number(url.searchParams.get("after") ?? 0);
+    return this.#attach(context, turn, Number(url.searchParams.get("after") ?? 0), isLive);
+  }
+
+  #startAndAttach(text: string, isLive: boolean): Response {
+    // SAFETY: our own Worker sent it (http/start-turn.ts).
+    const { turn: request, rule } = JSON.parse(text) as StartRequest;
+    const context = this.#made();
+    const turn = this.#begin(context, request, rule);
+    if (!turn) return new Response("not taken", { status: 409 });
+    const response = this.#attach(context, turn, 0, isLive);
+    response.headers.set(STARTED_TURN, turn.id);
+    return response;
+  }
+
+  #attach(context: ConversationContext, turn: Turn, after: number, isLive: boolean): Response {
     const response = context.subscribers.attach(turn, after, isLive);
     if (!response) return new Response("nothing more", { status: 410 });
     context.lostClients.attached(turn.id);
@@ -260,4 +277,21 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 /** The caller's key. Without one the turn's own id, by which the Worker's second try is known (`withRetry`). */
 function idempotencyOf({ id, idempotency }: NewTurn): string {
   return idempotency ?? id;
+}
+
+/** @returns undefined: too many other turns wait for their end, or too much is held here for a chat that begins */
+function takeWithin(
+  { transcript, isOneShot }: ConversationContext,
+  request: NewTurn,
+  { within, chars }: Exclude<StartRule, string>,
+): NewTurn | undefined {
+  if (transcript.turnByKey(idempotencyOf(request)) !== undefined) return request;
+  if (transcript.turns().filter(({ status }) => status === "running").length >= within) return undefined;
+  const { brought } = request.origin;
+  if (!brought) return request;
+  const read = readClientContext(transcript, brought, isOneShot);
+  const isNew = read.brought.follows === undefined;
+  if (isNew && chars !== undefined && transcript.heldChars() > chars) return undefined;
+  const sources = joinSources(request.sources ?? [], read.sources);
+  return { ...request, sources, origin: { ...request.origin, brought: read.brought } };
 }

@@ -14,11 +14,10 @@ export async function openSocket(stub: ObjectStub, path: string): Promise<WebSoc
   );
   if (response.status === 404 || response.status === 410) return "gone";
   if (!response.webSocket) throw new Error(`no socket: ${response.status}`);
-  response.webSocket.accept();
   return response.webSocket;
 }
 
-/** Yields the messages of a socket until it closes or the signal fires. */
+/** Accepts a socket, and yields its messages until it closes or the signal fires. */
 export async function* messagesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerator<string> {
   const queue: string[] = [];
   let wake: () => void = () => {};
@@ -33,6 +32,8 @@ export async function* messagesOf(socket: WebSocket, signal: AbortSignal): Async
   });
   socket.addEventListener("close", close);
   socket.addEventListener("error", close);
+  // From here on messages come; until now the platform kept them.
+  socket.accept();
   signal.addEventListener("abort", close);
   try {
     while (!signal.aborted) {

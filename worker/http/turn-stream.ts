@@ -4,6 +4,7 @@
  * time is free, an object's is billed.
  */
 import type { TurnResult } from "../api/answers.ts";
+import type { StartedTurn } from "../api/start-turn.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
 import type { Env } from "../env.ts";
@@ -17,12 +18,13 @@ const REATTACH_PAUSE_MS = 1_000;
 
 /**
  * Yields the events of a turn after a seq, up to its end, also when the object is replaced meanwhile.
+ * @param turn a turn that was just started may have its socket already, which was opened with the same `live`
  * @param live true: every event; false: the end alone
  */
 export async function* turnEvents(
   env: Env,
   name: string,
-  turn: string,
+  turn: StartedTurn,
   after: number,
   live: boolean,
   hangup: AbortSignal,
@@ -40,20 +42,20 @@ async function* eventsWhile(
   signal: AbortSignal,
   env: Env,
   name: string,
-  turn: string,
+  { turn, socket: first }: StartedTurn,
   after: number,
   live: boolean,
 ): AsyncGenerator<TurnEvent> {
   let seen = after;
   /** Deltas were sent that no whole message has replaced yet. */
   let isPartial = false;
+  let isFirst = true;
   for (let tries = 0; tries < REATTACH_TRIES && !signal.aborted; tries += 1) {
     if (tries > 0) await pause(REATTACH_PAUSE_MS, signal);
     try {
-      const socket = await openSocket(
-        conversationOf(env, name),
-        `/attach?turn=${turn}&after=${seen}${live ? "&live" : ""}`,
-      );
+      const attach = `/attach?turn=${turn}&after=${seen}${live ? "&live" : ""}`;
+      const socket = isFirst && first ? first : await openSocket(conversationOf(env, name), attach);
+      isFirst = false;
       if (socket === "gone") return;
       for await (const text of messagesOf(socket, signal)) {
         // SAFETY: our own object sent it.
@@ -81,7 +83,7 @@ async function* eventsWhile(
 export async function turnResult(
   env: Env,
   name: string,
-  turn: string,
+  turn: StartedTurn,
   patienceMs: number,
   hangup: AbortSignal,
   probe: () => void = () => {},
@@ -98,7 +100,7 @@ export async function turnResult(
 export function turnStream(
   env: Env,
   name: string,
-  turn: string,
+  turn: StartedTurn,
   after: number,
   hangup: AbortSignal,
   recheck: Recheck,

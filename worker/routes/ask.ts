@@ -1,11 +1,11 @@
 /** `POST /ask`: plain text in, plain text out, for shortcuts, shells and buttons. Each question stands alone. */
 import type { Context } from "hono";
-import { conversationOf, withRetry } from "../api/stubs.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
 import { readText } from "../http/request.ts";
+import { startTurn } from "../http/start-turn.ts";
 import { turnResult } from "../http/turn-stream.ts";
 
 export const ask = newRoutes();
@@ -28,10 +28,11 @@ async function askAlone(c: Context<App>): Promise<Response> {
     images: [],
     origin: { principal: token.name, role: token.role, channel: "ask" },
   };
-  const { turn } = await withRetry(async () => await conversationOf(c.env, name).start(asked));
+  const started = await startTurn(c.env, name, asked, "any", false);
+  if (!started) throw new Error("a conversation of one question did not take it");
   const recheck = () => requireValid(c.env, token);
   const { signal } = c.req.raw;
-  const result = await turnResult(c.env, name, turn, ASK_PATIENCE_MS, signal, undefined, recheck);
+  const result = await turnResult(c.env, name, started, ASK_PATIENCE_MS, signal, undefined, recheck);
   if (!result) await recheck();
   if (!result)
     return c.text(

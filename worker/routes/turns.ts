@@ -2,7 +2,8 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import { mediaId, separateImages } from "../api/media.ts";
-import { conversationOf, withRetry } from "../api/stubs.ts";
+import type { StartedTurn } from "../api/start-turn.ts";
+import { conversationOf } from "../api/stubs.ts";
 import type { FollowedEvent } from "../api/turn-events.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
@@ -10,6 +11,7 @@ import { idInUse, namedConversation, recheckSeen, requireSeen } from "../http/co
 import { HttpError } from "../http/errors.ts";
 import { SSE, socketEventStream } from "../http/object-stream.ts";
 import { pathName, readBody, UUID } from "../http/request.ts";
+import { startTurn } from "../http/start-turn.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 
@@ -75,15 +77,13 @@ async function postMessage(c: Context<App>): Promise<Response> {
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };
-  const started = await withRetry(async () => {
-    const stub = conversationOf(c.env, name);
-    return await (seen === "own" ? stub.startOwn(turn) : stub.start(turn));
-  });
+  const isStream = (c.req.header("accept") ?? "").includes("text/event-stream");
+  const started = await startTurn(c.env, name, turn, seen, isStream);
   if (!started) throw idInUse();
   c.header("edgecall-turn", started.turn);
   if (c.req.header("edgecall-on-hangup") === "cancel") cancelOnHangup(c, name, started.turn);
-  if ((c.req.header("accept") ?? "").includes("text/event-stream")) return events(c, name, started.turn, 0);
-  const result = await turnResult(c.env, name, started.turn, JSON_PATIENCE_MS, c.req.raw.signal);
+  if (isStream) return events(c, name, started, 0);
+  const result = await turnResult(c.env, name, started, JSON_PATIENCE_MS, c.req.raw.signal);
   return result ? c.json(result) : c.json({ turn: started.turn, status: "running" }, 202);
 }
 
@@ -100,7 +100,7 @@ async function followTurn(c: Context<App>): Promise<Response> {
   if (!Number.isSafeInteger(after) || after < 0)
     throw new HttpError(400, "invalid_header", "Last-Event-ID: expected the id of an event");
   if (!(await conversationOf(c.env, name).look(turn))) throw noTurn();
-  return events(c, name, turn, after);
+  return events(c, name, { turn }, after);
 }
 
 async function cancelTurn(c: Context<App>): Promise<Response> {
@@ -143,7 +143,7 @@ function noTurn(): HttpError {
   return new HttpError(404, "not_found", "no such turn");
 }
 
-function events(c: Context<App>, name: string, turn: string, after: number): Response {
+function events(c: Context<App>, name: string, turn: StartedTurn, after: number): Response {
   const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, recheckSeen(c, name));
   return c.body(stream, 200, SSE);
 }

@@ -24,7 +24,7 @@ export async function answerInResponse(
   if (turn === undefined) return undefined;
   const name = conversationName(connection, event);
   const { origin } = new URL(c.req.url);
-  const result = await turnResult(c.env, name, turn, JSON_PATIENCE_MS, c.req.raw.signal);
+  const result = await turnResult(c.env, name, { turn }, JSON_PATIENCE_MS, c.req.raw.signal);
   if (!result) {
     const asked = (await conversationOf(c.env, name).look(turn))?.questions ?? [];
     const questions = asked

@@ -1,9 +1,11 @@
 /** Begins the turn of a client's request, or finds the turn that the request's first try began. */
 import type { Context } from "hono";
+import type { StartedTurn } from "../../api/start-turn.ts";
 import { conversationOf, withRetry } from "../../api/stubs.ts";
 import type { ClientContext, ClientHistoryEntry } from "../../api/turns.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
+import { startAlone, startTurn } from "../../http/start-turn.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { type SortedMessages, storePictures } from "./client-messages.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
@@ -33,9 +35,11 @@ export type TurnRequest = {
   own: OwnTools;
   /** The client waits for the answer during this request. */
   waits: boolean;
+  /** The client gets every event, or the end alone. Undefined: it gets neither now. */
+  follows: "live" | "end" | undefined;
 };
 
-export type Begun = { turn: string; place: Place };
+export type Begun = StartedTurn & { place: Place };
 
 /** @throws HttpError 409 while the conversation is busy */
 export async function beginTurn(c: Context<App>, token: ApiToken, asked: TurnRequest): Promise<Begun> {
@@ -46,8 +50,8 @@ export async function beginTurn(c: Context<App>, token: ApiToken, asked: TurnReq
   const lost = await firstTry(c, token, asked, places);
   if (lost) return lost;
   for (const place of places) {
-    const turn = await start(c, token, asked, place, idempotency);
-    if (turn !== undefined) return { turn, place };
+    const started = await start(c, token, asked, place, idempotency);
+    if (started) return { ...started, place };
   }
   c.header("retry-after", String(BUSY_RETRY_S));
   throw new HttpError(409, "conversation_busy", "this conversation still works on earlier messages");
@@ -67,14 +71,14 @@ async function placesFor(
   return [...alike, await oncePlace(token, crypto.randomUUID())];
 }
 
-/** @returns the turn's id; undefined while other turns are unfinished there */
+/** @returns undefined while other turns are unfinished there */
 async function start(
   c: Context<App>,
   token: ApiToken,
   asked: TurnRequest,
   place: Place,
   idempotency: string | undefined,
-): Promise<string | undefined> {
+): Promise<StartedTurn | undefined> {
   const { sorted, model, hash, waits } = asked;
   const isPinned = asked.place !== undefined || sorted.object !== undefined;
   const id = crypto.randomUUID();
@@ -97,10 +101,10 @@ async function start(
   };
   const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
   const chars = limit === 1 ? SHARED_MAX_CHARS : undefined;
-  const started = await withRetry(
-    async () => await conversationOf(c.env, place.name).startWithin(limit, turn, chars),
-  );
-  return started?.turn;
+  const rule = { within: limit, ...(chars !== undefined && { chars }) };
+  return asked.follows === undefined
+    ? await startAlone(c.env, place.name, turn, rule)
+    : await startTurn(c.env, place.name, turn, rule, asked.follows === "live");
 }
 
 /** @returns true when the caller accepts another model while the named one is down */

@@ -3,6 +3,7 @@ import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { TurnResult } from "../../api/answers.ts";
+import type { StartedTurn } from "../../api/start-turn.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";
@@ -72,7 +73,7 @@ export function stopper(c: Context<App>, place: Place, turn: string): () => void
 export function turnEnd(
   c: Context<App>,
   place: Place,
-  turn: string,
+  turn: StartedTurn,
   signal: AbortSignal,
   hurry: () => void,
 ): Promise<TurnResult | undefined> {

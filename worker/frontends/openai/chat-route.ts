@@ -23,7 +23,10 @@ export async function postChat(c: Context<App>): Promise<Response> {
   const { place: wanted, isBackground } = await placeFor(c, sorted, named);
   const own = isBackground ? NO_TOOLS : tools;
   const model = chosenModel(c.env, request.model);
-  const { turn, place } = await beginTurn(c, token, { hash, place: wanted, sorted, model, own, waits: true });
+  const follows = request.stream ? "live" : "end";
+  const asked = { hash, place: wanted, sorted, model, own, waits: true, follows } as const;
+  const { place, ...started } = await beginTurn(c, token, asked);
+  const { turn } = started;
   nameTurn(c, place, turn);
   const stop = stopper(c, place, turn);
   const chat: Chat = {
@@ -38,11 +41,11 @@ export async function postChat(c: Context<App>): Promise<Response> {
   };
   if (request.stream) {
     const chunks = (signal: AbortSignal) =>
-      chatChunks(turnEvents(c.env, place.name, turn, 0, true, signal, recheckSeen(c, place.name)), chat);
+      chatChunks(turnEvents(c.env, place.name, started, 0, true, signal, recheckSeen(c, place.name)), chat);
     return eventStream(c, chunks, stop);
   }
   const answer = async (signal: AbortSignal, hurry: () => void) => {
-    const result = await turnEnd(c, place, turn, signal, hurry);
+    const result = await turnEnd(c, place, started, signal, hurry);
     return result ? await chatCompletion(result, chat) : { error: LOST };
   };
   return patientJson(c, answer, stop);

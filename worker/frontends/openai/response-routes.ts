@@ -1,5 +1,6 @@
 /** `/v1/responses`: creates, shows, streams again, cancels and deletes responses. */
 import type { Context } from "hono";
+import type { StartedTurn } from "../../api/start-turn.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";
@@ -30,17 +31,19 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const own = isBackground ? NO_TOOLS : tools;
   const after = before && wanted?.name === before.place.name ? before.turn : undefined;
   const model = chosenModel(c.env, request.model);
-  const asked = { hash, place: wanted, sorted, after, model, own, waits: !background };
-  const { turn, place } = await beginTurn(c, token, asked);
+  const follows = request.stream ? "live" : background ? undefined : "end";
+  const asked = { hash, place: wanted, sorted, after, model, own, waits: !background, follows } as const;
+  const { place, ...started } = await beginTurn(c, token, asked);
+  const { turn } = started;
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
   const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };
   // A turn in the background continues without a connection: its client asks again later.
   const stop = background ? () => {} : stopper(c, place, turn);
-  if (request.stream) return stream(c, about, -1, stop);
+  if (request.stream) return stream(c, about, started, -1, stop);
   if (background) return c.json(await responseObject(about));
   const answer = async (signal: AbortSignal, hurry: () => void) => {
-    const result = await turnEnd(c, place, turn, signal, hurry);
+    const result = await turnEnd(c, place, started, signal, hurry);
     return result ? await responseObject(about, result) : { error: LOST };
   };
   return patientJson(c, answer, stop);
@@ -56,7 +59,7 @@ export async function getResponse(c: Context<App>): Promise<Response> {
   const after = c.req.query("starting_after") ?? "-1";
   if (!/^(-1|\d{1,15})$/.test(after))
     throw new HttpError(400, "invalid_query", "starting_after: expected the sequence_number of an event");
-  return stream(c, about, Number(after), () => {});
+  return stream(c, about, { turn: ref.turn }, Number(after), () => {});
 }
 
 export async function cancelResponse(c: Context<App>): Promise<Response> {
@@ -85,8 +88,8 @@ export async function deleteResponse(c: Context<App>): Promise<Response> {
   return c.json({ id: c.req.param("id"), object: "response", deleted: true });
 }
 
-function stream(c: Context<App>, about: About, after: number, stop: () => void): Response {
-  const { turn, place } = about.ref;
+function stream(c: Context<App>, about: About, turn: StartedTurn, after: number, stop: () => void): Response {
+  const { place } = about.ref;
   const options = { trace: wantsTrace(c), giveUp: stop };
   const events = (signal: AbortSignal) =>
     responseEvents(

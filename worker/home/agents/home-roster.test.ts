@@ -195,7 +195,7 @@ describe("find_agents", () => {
       const text = `the aquarium\n${script(...steps, results)}`;
       const id = crypto.randomUUID();
       const origin = { principal: "anna", role: "guest" as const, channel: "api", limits };
-      await conversationOf(env, name).start({ id, idempotency: undefined, text, images: [], origin });
+      await conversationOf(env, name).start({ id, idempotency: undefined, text, images: [], origin }, "any");
       const { answer } = await until(async () => {
         const now = await conversationOf(env, name).look(id);
         return now?.status === "done" ? now : undefined;
