@@ -48,8 +48,7 @@ export class UsageReports {
     if (ids.has(report.id)) return false;
     const { id, conversation, at, turn, calls } = report;
     const isFull = this.#pending.length === SLOTS;
-    this.#storage.transactionSync(() => {
-      if (isFull) addToSums(this.#pending);
+    const write = () =>
       this.#storage.sql.exec(
         "INSERT OR REPLACE INTO usage_report (slot, n, id, conversation, at, figures) VALUES (?, ?, ?, ?, ?, ?)",
         this.#next % SLOTS,
@@ -59,8 +58,12 @@ export class UsageReports {
         at,
         JSON.stringify({ turn, calls }),
       );
-    });
-    if (isFull) {
+    if (!isFull) write();
+    else {
+      this.#storage.transactionSync(() => {
+        addToSums(this.#pending);
+        write();
+      });
       this.#ids = new Set(this.#pending.map((one) => one.id));
       this.#pending = [];
     }
