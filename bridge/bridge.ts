@@ -54,6 +54,8 @@ class RunningBridge implements Bridge {
   readonly #calls: Calls;
   readonly #inbound: Inbound;
   readonly #update: SelfUpdate;
+  /** All keys that Home sent. */
+  #keys = new Map<string, AgentKey>();
   /** Agents without a key that Home serves; undefined: an older gateway does not say. */
   #unsigned: ReadonlySet<string> | undefined;
   #health: ReturnType<typeof serveHealth> | undefined;
@@ -79,6 +81,7 @@ class RunningBridge implements Bridge {
       onMessage: (message) => {
         this.#counts.message(parseTopic(prefix, message.topic)?.kind);
         this.#guard("broker", () => this.#inbound.message(message));
+        if (message.retained) this.#outbox.retainedCame();
         this.#outbox.sendChangesSoon();
       },
       onConnect: () => this.#roster.brokerConnected(),
@@ -94,13 +97,14 @@ class RunningBridge implements Bridge {
       features: this.#update.features,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
-      onWelcome: ({ keys, unsigned }) => {
+      onWelcome: ({ keys, unsigned }, texts) => {
         this.#counts.connected("gateway");
         this.#unsigned = unsigned && new Set(unsigned);
+        this.#keys = new Map();
         this.#learn(keys ?? []);
         // An older gateway sends no keys, which does not mean that there are none.
         if (keys) this.#logins?.update(keys);
-        this.#outbox.welcomed();
+        this.#outbox.welcomed(texts);
         void this.#update.welcomed();
       },
       onDown: () => this.#outbox.lost(),
@@ -194,8 +198,10 @@ class RunningBridge implements Bridge {
     this.#outbox.sendChangesSoon();
   }
 
-  /** Checks again what was accepted of an agent before its key was known. */
-  #learn(keys: readonly AgentKey[]): void {
+  /** Takes Home's keys, and checks again what was accepted of an agent before its key was known. */
+  #learn(changed: readonly AgentKey[]): void {
+    for (const key of changed) this.#keys.set(key.id, key);
+    const keys = [...this.#keys.values()];
     for (const id of this.#verifier.learn(keys)) {
       this.#roster.verify(id, (kind, text) => this.#verifier.problem(id, kind, text, false) === undefined);
     }
@@ -224,13 +230,18 @@ class RunningBridge implements Bridge {
         this.#calls.ack(frame);
         break;
       case "keys":
+        if (!frame.part) this.#keys = new Map();
         this.#learn(frame.keys);
-        this.#logins?.update(frame.keys);
+        this.#logins?.update([...this.#keys.values()]);
+        break;
+      case "lacks":
+        this.#outbox.lacks(frame.agents);
         break;
       case "update":
         this.#update.asked(frame.id);
         break;
       case "welcome":
+      case "known":
       case "error":
         break;
     }

@@ -41,11 +41,18 @@ function bench() {
   };
   const clock = { now: () => now, wall: () => now };
   const reports = new ReportBuffer(log);
-  const gateway = { up: true, send: (frame: BridgeFrame) => sent.push(frame) > 0 };
+  const gateway = {
+    up: true,
+    send: (frame: BridgeFrame, onSent?: () => void) => {
+      sent.push(frame);
+      onSent?.();
+      return true;
+    },
+  };
   const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
   // By now the broker's retained topics count as read, so the snapshot is sent at once.
   now = BROKER_GRACE_MS;
-  outbox.welcomed();
+  outbox.welcomed(undefined);
   const stall = { arrival: () => now };
   const context = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
   const foreign = new ForeignAgentQueue(context);

@@ -59,7 +59,7 @@ async function onDisk<T>(
 /** Columns of tables and of indexes, each as the platform would give them to a new object. */
 /** The agents of a home that serves every agent and whose bridge is connected. */
 function rosterOf(storage: DurableObjectStorage) {
-  const bridge = { lastSeenAt: () => 1, lastVouchedAt: () => null };
+  const bridge = { lastSeenAt: () => 1, vouchedUntil: () => null };
   const keys = { serves: () => true, standing: () => "none" as const };
   return new Agents(storage, bridge, keys).roster(1);
 }
@@ -86,8 +86,8 @@ function rowsOf({ sql }: DurableObjectStorage): Record<string, Array<Record<stri
   );
 }
 
-/** Columns that a later version removed. */
-const DROPPED: Readonly<Record<string, readonly string[]>> = { call: ["deadline"] };
+/** Columns that a later version removed. An agent's tools are in the table `advert` now: the roster below names them. */
+const DROPPED: Readonly<Record<string, readonly string[]>> = { call: ["deadline"], agent: ["tools"] };
 /** Tables whose rows moved to another one: those of a conversation became entries of its transcript. */
 const MOVED: Readonly<Record<string, readonly string[]>> = {
   conversation: ["turn", "message", "call", "question", "merged"],

@@ -11,19 +11,19 @@
  */
 import { type AgentState, BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
-import { HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import { AGENTS_MAX, HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import type { Clock } from "../clock.ts";
 
 /** A retained "online" counts this long. One heartbeat (30 s) has to follow, with room for a slow Pi. */
 export const RETAINED_ONLINE_MS = 40_000;
 /** A broker that is back this soon was merely restarted, and Home is not told. */
 export const BROKER_GRACE_MS = 3_000;
-/** More agents than a home has. Beyond this, somebody is inventing ids. */
-export const AGENTS_MAX = 1_000;
 /** Of agents that the home does not serve, only this many ids are stored: a person may want to pair one of them. */
 export const STRANGERS_MAX = 32;
-/** Bytes of all adverts of agents without a key or a name in the home's settings. A Pi's tools are 60 KiB. */
-export const UNNAMED_MAX_BYTES = 4 * 1024 * 1024;
+/** Bytes of all adverts of agents without a key or a name in the home's settings: of 5,000 Pis with 28 tools each. */
+export const UNNAMED_MAX_BYTES = 64 * 1024 * 1024;
+/** Ids of agents without room, so that each is counted once. */
+const REFUSED_MAX = 1_000;
 
 const NOT_SERVED = "it has no key, and the home's settings do not name it";
 
@@ -89,9 +89,21 @@ export class Roster {
   #standing: (id: string) => Standing = () => "any";
   /** Something that may be wanted later was not stored. The broker still has it. */
   #isIncomplete = false;
+  /** Agents that may have changed since `changes` was called. */
+  readonly #touched = new Set<string>();
+  /** Agents that there was no room for. */
+  readonly #refused = new Set<string>();
+  #strangers = 0;
+  /** Bytes of the adverts of all agents that are not named. */
+  #unnamedBytes = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** How many agents there was no room for, at least. Agents that the home does not serve are not counted. */
+  get over(): number {
+    return this.#refused.size;
   }
 
   /** The broker is connected. Its retained topics follow, and with them who is online. */
@@ -120,10 +132,14 @@ export class Roster {
     this.#standing = standing;
     for (const agent of this.#agents.values()) {
       const isStranger = standing(agent.id) === "stranger";
-      if (isStranger && !agent.isStranger) this.#agents.delete(agent.id);
-      if (isStranger && !agent.isStranger && isListed(agent)) this.#addOrGet(agent.id);
-      if (!isStranger && agent.isStranger) this.#agents.delete(agent.id);
+      if (isStranger === agent.isStranger) continue;
+      this.#delete(agent);
+      if (isStranger && isListed(agent)) this.#addOrGet(agent.id);
     }
+    this.#unnamedBytes = 0;
+    for (const agent of this.#agents.values())
+      if (standing(agent.id) === "any") this.#unnamedBytes += bytesOf(agent);
+    for (const id of this.#refused) if (standing(id) === "stranger") this.#refused.delete(id);
   }
 
   /** True if one of these agents' adverts may not have been stored: the broker has to send its retained texts again. */
@@ -139,7 +155,7 @@ export class Roster {
     const agent = this.#addOrGet(id);
     if (agent === undefined || !this.#fits(agent, "capabilities", raw)) return false;
     if (agent.isStranger) return true;
-    agent.capabilities = raw;
+    this.#setText(agent, "capabilities", raw);
     agent.own = advert.features !== undefined;
     agent.isWithdrawn = false;
     // EvoClaw's agent advertises right after it has subscribed, so a fresh advert shows that it hears.
@@ -149,10 +165,10 @@ export class Roster {
 
   /** The agent took its advert back. Later heartbeats do not bring it back; a new advert does. */
   withdrawn(id: string): void {
-    const agent = this.#agents.get(id);
+    const agent = this.#get(id);
     if (agent === undefined) return;
-    agent.capabilities = undefined;
-    agent.tools = undefined;
+    this.#setText(agent, "capabilities", undefined);
+    this.#setText(agent, "tools", undefined);
     agent.isWithdrawn = true;
   }
 
@@ -160,7 +176,7 @@ export class Roster {
   toolsAdvertised(id: string, raw: string | undefined): boolean {
     const agent = this.#addOrGet(id);
     if (agent === undefined || !this.#fits(agent, "tools", raw ?? "")) return false;
-    if (!agent.isStranger) agent.tools = raw;
+    if (!agent.isStranger) this.#setText(agent, "tools", raw);
     return true;
   }
 
@@ -172,13 +188,14 @@ export class Roster {
 
   /** Drops what no longer counts of an agent. The agent has to publish it again. */
   verify(id: string, counts: (kind: "capabilities" | "tools" | "presence", raw: string) => boolean): void {
-    const agent = this.#agents.get(id);
+    const agent = this.#get(id);
     if (agent === undefined) return;
     // Only our own agents have keys.
     agent.own = true;
-    if (agent.capabilities !== undefined && !counts("capabilities", agent.capabilities))
-      agent.capabilities = undefined;
-    if (agent.tools !== undefined && !counts("tools", agent.tools)) agent.tools = undefined;
+    for (const kind of ["capabilities", "tools"] as const) {
+      const text = agent[kind];
+      if (text !== undefined && !counts(kind, text)) this.#setText(agent, kind, undefined);
+    }
     agent.isPresenceSigned = agent.presence !== undefined && counts("presence", agent.presence);
     agent.alive = undefined;
     if (agent.isPresenceSigned) return;
@@ -205,7 +222,7 @@ export class Roster {
 
   /** The presence topic was cleared, so nothing shows that the agent is online. */
   presenceCleared(id: string): void {
-    const agent = this.#agents.get(id);
+    const agent = this.#get(id);
     if (agent === undefined) return;
     agent.presence = undefined;
     agent.state = undefined;
@@ -254,13 +271,13 @@ export class Roster {
 
   /** A foreign agent works on a call. @param until monotonic ms; undefined: the call is over */
   busy(id: string, until: number | undefined): void {
-    const agent = this.#agents.get(id);
+    const agent = this.#get(id);
     if (agent !== undefined) agent.busyUntil = until;
   }
 
   /** The agent takes no commands. @param beating the reason once a heartbeat comes all the same */
   deaf(id: string, why: string, beating = why): void {
-    const agent = this.#agents.get(id);
+    const agent = this.#get(id);
     if (agent === undefined) return;
     agent.deaf = why;
     agent.deafBeating = beating;
@@ -314,42 +331,68 @@ export class Roster {
     return [...this.#agents.values()].filter(isListed).map((agent) => this.#state(agent));
   }
 
+  /** Home has lost what it was sent of an agent, so the agent counts as changed. */
+  setUnsent(id: string): void {
+    if (this.#sent.delete(id)) this.#touched.add(id);
+  }
+
   /**
    * The changes since the last call, for Home. A new last_seen alone is no change while an agent is online. For an agent
    * that is offline but heard (a deaf one), it is sent now and then, since people read it.
+   * @param which `touched`: of agents that sent something, or that a call changed; `all`: also those whose time ran out
    */
-  changes(): RosterChange[] {
+  changes(which: "all" | "touched" = "all"): RosterChange[] {
+    const ids =
+      which === "all" ? new Set([...this.#sent.keys(), ...this.#agents.keys()]) : [...this.#touched];
+    this.#touched.clear();
     const changes: RosterChange[] = [];
-    for (const id of this.#sent.keys()) {
-      const agent = this.#agents.get(id);
-      if (agent !== undefined && isListed(agent)) continue;
-      this.#sent.delete(id);
-      changes.push({ kind: "gone", id });
-    }
-    for (const agent of this.#agents.values()) {
-      if (!isListed(agent)) continue;
-      const state = this.#state(agent);
-      const sent = this.#sent.get(agent.id);
-      const isChanged = sent === undefined || sent.run !== agent.run || !isSame(sent.state, state);
-      if (!isChanged && !isLate(sent.state, state)) continue;
-      this.#sent.set(agent.id, { state, run: agent.run });
-      changes.push({ kind: "agent", agent: state });
+    for (const id of ids) {
+      const change = this.#change(id);
+      if (change) changes.push(change);
     }
     return changes;
   }
 
+  /** The change of one agent since it was sent last. */
+  changeOf(id: string): RosterChange[] {
+    const change = this.#change(id);
+    return change ? [change] : [];
+  }
+
+  #change(id: string): RosterChange | undefined {
+    const agent = this.#agents.get(id);
+    if (agent === undefined || !isListed(agent))
+      return this.#sent.delete(id) ? { kind: "gone", id } : undefined;
+    const state = this.#state(agent);
+    const sent = this.#sent.get(id);
+    const isChanged = sent === undefined || sent.run !== agent.run || !isSame(sent.state, state);
+    if (!isChanged && !isLate(sent.state, state)) return undefined;
+    this.#sent.set(id, { state, run: agent.run });
+    return { kind: "agent", agent: state };
+  }
+
+  /** An agent that is about to change. */
+  #get(id: string): Known | undefined {
+    this.#touched.add(id);
+    return this.#agents.get(id);
+  }
+
   #addOrGet(id: string): Known | undefined {
-    const known = this.#agents.get(id);
+    const known = this.#get(id);
     if (known !== undefined) return known;
     const standing = this.#standing(id);
     const isStranger = standing === "stranger";
     if (isStranger) this.#isIncomplete = true;
-    const strangers = this.#strangers();
-    const isFull = isStranger ? strangers >= STRANGERS_MAX : this.#agents.size - strangers >= AGENTS_MAX;
+    const isFull = isStranger
+      ? this.#strangers >= STRANGERS_MAX
+      : this.#agents.size - this.#strangers >= AGENTS_MAX;
     if (isFull && (isStranger || !this.#makeRoom(standing))) {
       this.#isIncomplete = true;
+      if (!isStranger) this.#refuse(id);
       return undefined;
     }
+    if (isStranger) this.#strangers += 1;
+    this.#refused.delete(id);
     const agent: Known = {
       id,
       capabilities: undefined,
@@ -388,24 +431,34 @@ export class Roster {
       (standing === "named" ? others.at(-1) : undefined);
     if (dropped === undefined) return false;
     this.#isIncomplete = true;
-    return this.#agents.delete(dropped.id);
+    this.#refuse(dropped.id);
+    this.#delete(dropped);
+    return true;
   }
 
-  #strangers(): number {
-    let strangers = 0;
-    for (const { isStranger } of this.#agents.values()) if (isStranger) strangers += 1;
-    return strangers;
+  #delete(agent: Known): void {
+    this.#agents.delete(agent.id);
+    this.#touched.add(agent.id);
+    if (agent.isStranger) this.#strangers -= 1;
+    else if (this.#standing(agent.id) === "any") this.#unnamedBytes -= bytesOf(agent);
+  }
+
+  #refuse(id: string): void {
+    if (this.#refused.size < REFUSED_MAX) this.#refused.add(id);
+  }
+
+  #setText(agent: Known, kind: "capabilities" | "tools", text: string | undefined): void {
+    const before = bytesOf(agent);
+    agent[kind] = text;
+    if (this.#standing(agent.id) === "any") this.#unnamedBytes += bytesOf(agent) - before;
   }
 
   /** True if there is room for a text in place of the one before it. */
   #fits(agent: Known, kind: "capabilities" | "tools", raw: string): boolean {
     if (agent.isStranger || this.#standing(agent.id) === "named") return true;
-    const before = bytesOf(agent) - (agent[kind]?.length ?? 0);
-    let others = 0;
-    for (const other of this.#agents.values())
-      if (other !== agent && this.#standing(other.id) === "any") others += bytesOf(other);
-    if (others + before + raw.length <= UNNAMED_MAX_BYTES) return true;
+    if (this.#unnamedBytes - (agent[kind]?.length ?? 0) + raw.length <= UNNAMED_MAX_BYTES) return true;
     this.#isIncomplete = true;
+    this.#refuse(agent.id);
     return false;
   }
 

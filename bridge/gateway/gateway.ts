@@ -1,7 +1,15 @@
 /** The WebSocket to the gateway: dials, says hello, sends keepalives, and dials again after a loss. */
 import type { IncomingMessage } from "node:http";
 import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
-import { BridgeFrame, CLOSE, encodeFrame, HomeFrame, STANDBY } from "@edgecall/core/protocol/frames.ts";
+import {
+  type AgentKey,
+  BridgeFrame,
+  CLOSE,
+  encodeFrame,
+  HomeFrame,
+  STANDBY,
+  type StoredTexts,
+} from "@edgecall/core/protocol/frames.ts";
 import {
   BRIDGE_PROTOCOL,
   FRAME_MAX_BYTES,
@@ -26,9 +34,12 @@ export type GatewayOptions = {
   log: Log;
   /** Every frame after the welcome. */
   onFrame(frame: HomeFrame): void;
-  onWelcome(frame: Extract<HomeFrame, { t: "welcome" }>): void;
+  /** @param texts the hashes of what Home has stored; undefined: an older gateway does not say */
+  onWelcome(frame: Welcome, texts: readonly StoredTexts[] | undefined): void;
   onDown(): void;
 };
+
+type Welcome = Extract<HomeFrame, { t: "welcome" }>;
 
 /** The end of a connection: by an HTTP answer instead of an upgrade, or by a close code. */
 export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };
@@ -61,6 +72,8 @@ export class GatewayLink {
   readonly #options: GatewayOptions;
   #socket: WebSocket | undefined;
   #welcomedAt: number | undefined;
+  /** A welcome whose `known` frames are not complete. */
+  #learning: { welcome: Welcome; keys: AgentKey[]; texts: StoredTexts[] } | undefined;
   readonly #retries = new ReconnectSchedule(RETRIES);
   #unanswered = 0;
   #keepalive: NodeJS.Timeout | undefined;
@@ -110,7 +123,7 @@ export class GatewayLink {
         protocol: BRIDGE_PROTOCOL,
         bridge,
         version: VERSION,
-        features: [...features, "keepalive"],
+        features: [...features, "keepalive", "kept"],
       };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });
@@ -201,6 +214,8 @@ export class GatewayLink {
       log("error", "gateway.says", { code: code.slice(0, 64), message: message.slice(0, 500) });
     } else if (frame.value.t === "welcome") {
       this.#welcome(socket, frame.value);
+    } else if (frame.value.t === "known") {
+      this.#onKnown(frame.value);
     } else if (this.up) {
       this.#options.onFrame(frame.value);
     } else {
@@ -208,7 +223,7 @@ export class GatewayLink {
     }
   }
 
-  #welcome(socket: WebSocket, frame: Extract<HomeFrame, { t: "welcome" }>): void {
+  #welcome(socket: WebSocket, frame: Welcome): void {
     const { log } = this.#options;
     if (this.up) return;
     if (frame.protocol !== BRIDGE_PROTOCOL) {
@@ -226,7 +241,18 @@ export class GatewayLink {
     // Only a gateway of 0.1.0 welcomes a bridge of any version.
     this.#problem = versionProblem("bridge", VERSION, frame.version);
     if (this.#problem !== undefined) log("error", "gateway.version", { problem: this.#problem });
-    this.#options.onWelcome(frame);
+    if (frame.kept) this.#learning = { welcome: frame, keys: [...(frame.keys ?? [])], texts: [] };
+    else this.#options.onWelcome(frame, undefined);
+  }
+
+  #onKnown({ keys, texts, last }: Extract<HomeFrame, { t: "known" }>): void {
+    const learning = this.#learning;
+    if (learning === undefined) return;
+    for (const key of keys) learning.keys.push(key);
+    for (const text of texts) learning.texts.push(text);
+    if (!last) return;
+    this.#learning = undefined;
+    this.#options.onWelcome({ ...learning.welcome, keys: learning.keys }, learning.texts);
   }
 
   /** A newer bridge may have taken over. @returns true if this one stands by; it asks again soon, without a log line each time */
@@ -259,6 +285,7 @@ export class GatewayLink {
     clearInterval(this.#keepalive);
     const wasUp = this.#welcomedAt;
     this.#welcomedAt = undefined;
+    this.#learning = undefined;
     this.#socket = undefined;
     if (wasUp !== undefined) this.#options.onDown();
     if (this.#stopped) return;

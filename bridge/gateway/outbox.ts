@@ -2,19 +2,33 @@
  * Sends to Home: the answers to calls at once; a snapshot of the agents after each welcome, and after it
  * their changes, reports and events.
  */
-import type { BridgeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
+
+import type { AgentState, BridgeFrame, Refusal, StoredTexts } from "@edgecall/core/protocol/frames.ts";
+import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import { BROKER_GRACE_MS, type Roster } from "../broker/presence.ts";
+import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
 import type { BufferedReport, ReportBuffer } from "../broker/report-buffer.ts";
 import type { Clock } from "../clock.ts";
 import type { Counts } from "../ops/counts.ts";
 import type { GatewayLink } from "./gateway.ts";
-import { snapshotFrames } from "./snapshot.ts";
+import { SentTexts } from "./sent-texts.ts";
+import { inGroups, snapshotFrames } from "./snapshot.ts";
 
 /** Changes this close together (birth, advert and tools of one agent) go out as one. */
 const COALESCE_MS = 20;
-/** The broker sends its retained topics right after it granted the subscription. */
+/** While more changes come, the last state of each agent goes out this often. */
+const GATHER_MS = 250;
+/** The broker sends its retained topics right after it granted the subscription, each this soon after the one before. */
 export const RETAINED_WITHIN_MS = 150;
+/** A broker with many of them may pause longer in between. */
+const RETAINED_MANY = 300;
+const RETAINED_PAUSE_MS = 500;
+/** While agents are missing whose texts Home has, the broker may not have begun: it may be this silent. */
+const MISSING_WITHIN_MS = 2_000;
+/** Retained topics of 10,000 agents take some seconds. A snapshot waits no longer. */
+const RETAINED_MAX_MS = 20_000;
+/** The log says this often that there are too many agents. */
+const OVER_EVERY_MS = 600_000;
 /** Events that wait while Home is away: progress older than this many messages is of no use. */
 const EVENTS_MAX = 100;
 
@@ -34,8 +48,26 @@ export class HomeOutbox {
   readonly #events: EventFrame[] = [];
   /** Home has this connection's snapshot. Before that there is nothing that a change could refer to. */
   #hasSnapshot = false;
+  /** The snapshot is about to be sent, or on its way. Reports that come meanwhile are sent after it. */
+  #isInSnapshot = false;
   /** Monotonic ms from which the roster holds what the broker has retained. */
   #rosterBy: number;
+  #rosterAtMost = 0;
+  /** When the broker came up, or sent the last retained topic. Monotonic ms. */
+  #retainedAt = 0;
+  /** Agents whose texts Home has and that the roster has not, as far as was looked. */
+  #missing: string[] = [];
+  /** Retained topics that came since the broker is up. */
+  #retained = 0;
+  /** What Home has; undefined: an older gateway wants all texts, and one frame for each agent. */
+  #texts: SentTexts | undefined;
+  /** Rises with each connection. What an earlier one still had to send is dropped. */
+  #connection = 0;
+  /** Changes go out one after the other, each when the line has taken the one before. */
+  #sending: Promise<void> | undefined;
+  /** When changes were sent last, monotonic ms. */
+  #changedAt = 0;
+  #saidOverAt: number | undefined;
   #changesTimer: NodeJS.Timeout | undefined;
   #snapshotTimer: NodeJS.Timeout | undefined;
 
@@ -63,7 +95,8 @@ export class HomeOutbox {
 
   report(report: BufferedReport): void {
     // Home has to know of an agent's new run before its report: the ack is for that run.
-    if (this.#parts.roster.hasUnsentRun(report.agent)) this.sendChanges();
+    const { roster } = this.#parts;
+    if (this.#hasSnapshot && roster.hasUnsentRun(report.agent)) this.#sendNow(roster.changeOf(report.agent));
     this.#answer({ t: "report", ...report });
   }
 
@@ -86,48 +119,154 @@ export class HomeOutbox {
     const ms = counts.sent(frame, clock.now());
     if (ms !== undefined && frame.t === "report")
       log("info", "call.answered", { id: frame.id, agent: frame.agent, ms: Math.round(ms) });
-    gateway.send(frame);
+    if (frame.t !== "report" || !this.#isInSnapshot) gateway.send(frame);
   }
 
-  /** The gateway has welcomed this bridge. */
-  welcomed(): void {
+  /** The gateway has welcomed this bridge. @param stored what Home has of the agents' texts; undefined: an older gateway */
+  welcomed(stored: readonly StoredTexts[] | undefined): void {
+    this.#texts = stored && new SentTexts(stored);
+    this.#missing = (stored ?? []).map(({ id }) => id);
+    this.#connection += 1;
+    this.#isInSnapshot = true;
+    this.#sendSnapshotSoon();
+  }
+
+  #sendSnapshotSoon(): void {
     // Before the broker's retained topics have come, a snapshot would tell Home that every agent is gone.
-    const wait = Math.max(0, this.#rosterBy - this.#parts.clock.now());
-    if (wait === 0) this.#sendSnapshot();
-    // The broker may be up before that, so look again soon.
-    else this.#snapshotTimer = setTimeout(() => this.welcomed(), Math.min(wait, COALESCE_MS));
+    const wait = Math.max(this.#rosterBy, this.#missingBy()) - this.#parts.clock.now();
+    if (wait > 0) {
+      // The broker may be up before that, so look again soon.
+      this.#snapshotTimer = setTimeout(() => this.#sendSnapshotSoon(), Math.min(wait, COALESCE_MS));
+      return;
+    }
+    this.#sendSnapshot(this.#connection).catch((error) =>
+      this.#parts.log("error", "snapshot.failed", { error: String(error) }),
+    );
+  }
+
+  /** Until when it waits for agents that Home knows and the broker has not sent. */
+  #missingBy(): number {
+    const { roster } = this.#parts;
+    for (
+      let last = this.#missing.at(-1);
+      last !== undefined && roster.judge(last);
+      last = this.#missing.at(-1)
+    )
+      this.#missing.pop();
+    return this.#missing.length > 0 ? Math.min(this.#retainedAt + MISSING_WITHIN_MS, this.#rosterAtMost) : 0;
   }
 
   /** The connection to the gateway is lost. */
   lost(): void {
     this.#hasSnapshot = false;
+    this.#isInSnapshot = false;
+    this.#connection += 1;
     clearTimeout(this.#snapshotTimer);
   }
 
   /** The broker is up: its retained topics follow. */
   brokerUp(): void {
-    this.#rosterBy = Math.min(this.#rosterBy, this.#parts.clock.now() + RETAINED_WITHIN_MS);
+    const now = this.#parts.clock.now();
+    this.#retained = 0;
+    this.#retainedAt = now;
+    this.#rosterBy = Math.min(this.#rosterBy, now + RETAINED_WITHIN_MS);
+    this.#rosterAtMost = now + RETAINED_MAX_MS;
   }
 
   /** The broker was asked for its retained topics once more. */
   retainedAgain(): void {
-    this.#rosterBy = Math.max(this.#rosterBy, this.#parts.clock.now() + RETAINED_WITHIN_MS);
+    const now = this.#parts.clock.now();
+    this.#rosterBy = Math.max(this.#rosterBy, now + RETAINED_WITHIN_MS);
+    this.#rosterAtMost = now + RETAINED_MAX_MS;
+  }
+
+  /** A retained topic came, and others may follow. */
+  retainedCame(): void {
+    this.#retained += 1;
+    this.#retainedAt = this.#parts.clock.now();
+    const pause = this.#retained < RETAINED_MANY ? RETAINED_WITHIN_MS : RETAINED_PAUSE_MS;
+    const by = Math.min(this.#parts.clock.now() + pause, this.#rosterAtMost);
+    this.#rosterBy = Math.max(this.#rosterBy, by);
+  }
+
+  /** Home does not have what was left out of these agents. */
+  lacks(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#texts?.forget(id);
+      this.#parts.roster.setUnsent(id);
+    }
   }
 
   sendChangesSoon(): void {
-    this.#changesTimer ??= setTimeout(() => {
-      this.#changesTimer = undefined;
-      this.sendChanges();
-    }, COALESCE_MS);
+    const sinceLast = this.#parts.clock.now() - this.#changedAt;
+    this.#changesTimer ??= setTimeout(
+      () => {
+        this.#changesTimer = undefined;
+        this.sendChanges("touched");
+      },
+      Math.max(COALESCE_MS, GATHER_MS - sinceLast),
+    );
   }
 
-  sendChanges(): void {
+  /** @param which `all`: also agents that changed because time went by */
+  sendChanges(which: "all" | "touched" = "all"): void {
     const { gateway, roster } = this.#parts;
     if (!this.#hasSnapshot || !gateway.up) return;
-    for (const change of roster.changes()) {
-      if (change.kind === "gone") gateway.send({ t: "gone", agent: change.id });
-      else gateway.send({ t: "agent", agent: change.agent });
+    // The line has not taken the last changes yet. These wait, and with them go the last states.
+    if (this.#sending) {
+      this.sendChangesSoon();
+      return;
     }
+    const changes = roster.changes(which);
+    if (changes.length === 0) return;
+    this.#changedAt = this.#parts.clock.now();
+    this.#sayOver();
+    this.#sending = this.#sendInTurn(this.#framesOf(changes), this.#connection)
+      .then(() => {})
+      .finally(() => {
+        this.#sending = undefined;
+      });
+  }
+
+  #sendNow(changes: readonly RosterChange[]): void {
+    for (const frame of this.#framesOf(changes)) this.#parts.gateway.send(frame);
+  }
+
+  #framesOf(changes: readonly RosterChange[]): BridgeFrame[] {
+    const texts = this.#texts;
+    const frames: BridgeFrame[] = [];
+    const states: AgentState[] = [];
+    for (const change of changes) {
+      if (change.kind === "gone") {
+        texts?.forget(change.id);
+        frames.push({ t: "gone", agent: change.id });
+      } else if (texts) states.push(texts.without(change.agent));
+      else frames.push({ t: "agent", agent: change.agent });
+    }
+    const over = this.#parts.roster.over;
+    if (states.length > 0) for (const agents of inGroups(states)) frames.push({ t: "agents", agents, over });
+    return frames;
+  }
+
+  /** Sends frames one after the other, since all at once could be more than the line is allowed to hold. @returns whether all were sent */
+  async #sendInTurn(frames: readonly BridgeFrame[], connection: number): Promise<boolean> {
+    const { gateway } = this.#parts;
+    for (const frame of frames) {
+      if (connection !== this.#connection) return false;
+      const sent = await new Promise<boolean>((resolve) => {
+        if (!gateway.send(frame, (error) => resolve(!error))) resolve(false);
+      });
+      if (!sent) return false;
+    }
+    return connection === this.#connection;
+  }
+
+  #sayOver(): void {
+    const { roster, clock, log } = this.#parts;
+    const now = clock.now();
+    if (roster.over === 0 || now - (this.#saidOverAt ?? -OVER_EVERY_MS) < OVER_EVERY_MS) return;
+    this.#saidOverAt = now;
+    log("error", "agents.too_many", { max: AGENTS_MAX, over: roster.over });
   }
 
   stop(): void {
@@ -135,23 +274,29 @@ export class HomeOutbox {
     clearTimeout(this.#snapshotTimer);
   }
 
-  #sendSnapshot(): void {
+  async #sendSnapshot(connection: number): Promise<void> {
     const { gateway, roster, log } = this.#parts;
-    for (const frame of snapshotFrames(roster.snapshot())) gateway.send(frame);
+    const texts = this.#texts;
+    const states = roster.snapshot().map((state) => texts?.without(state) ?? state);
+    const frames = snapshotFrames(states).map((frame) =>
+      texts && frame.t === "snapshot" ? { ...frame, over: roster.over } : frame,
+    );
+    this.#sayOver();
+    if (!(await this.#sendInTurn(frames, connection))) return;
     this.#hasSnapshot = true;
+    this.#isInSnapshot = false;
     this.#resendReports().catch((error) => log("error", "report.resend_failed", { error: String(error) }));
     for (const event of this.#events.splice(0)) gateway.send(event);
+    this.sendChangesSoon();
   }
 
-  /** Sends unacked reports one after the other: all at once could be more than the line is allowed to hold. */
+  /** Sends unacked reports, each when the line has taken the one before. */
   async #resendReports(): Promise<void> {
-    const { gateway, reports } = this.#parts;
+    const { reports } = this.#parts;
+    const connection = this.#connection;
     for (const report of reports.all()) {
       if (reports.get(report.agent, report.id) !== report) continue;
-      const sent = await new Promise<boolean>((resolve) => {
-        if (!gateway.send({ t: "report", ...report }, (error) => resolve(!error))) resolve(false);
-      });
-      if (!sent) return;
+      if (!(await this.#sendInTurn([{ t: "report", ...report }], connection))) return;
     }
   }
 }

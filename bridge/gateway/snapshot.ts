@@ -1,4 +1,4 @@
-/** Turns the roster into frames of bounded size. */
+/** Turns states of agents into frames of bounded size. */
 import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 
 export const SNAPSHOT_MAX_AGENTS = 64;
@@ -7,6 +7,12 @@ export const SNAPSHOT_MAX_BYTES = 256 * 1024;
 
 /** Splits the states into `snapshot` frames, the last one marked; one empty frame when there are none. */
 export function snapshotFrames(states: readonly AgentState[]): BridgeFrame[] {
+  const groups = inGroups(states);
+  return groups.map((agents, index) => ({ t: "snapshot", agents, last: index === groups.length - 1 }));
+}
+
+/** Splits the states into groups that fit a frame; one empty group when there are none. */
+export function inGroups(states: readonly AgentState[]): AgentState[][] {
   const groups: AgentState[][] = [[]];
   let bytes = 0;
   for (const state of states) {
@@ -21,5 +27,5 @@ export function snapshotFrames(states: readonly AgentState[]): BridgeFrame[] {
       bytes += size;
     }
   }
-  return groups.map((agents, index) => ({ t: "snapshot", agents, last: index === groups.length - 1 }));
+  return groups;
 }

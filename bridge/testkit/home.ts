@@ -7,6 +7,7 @@ import {
   encodeFrame,
   type HomeFrame,
   STANDBY,
+  type StoredTexts,
 } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -36,6 +37,8 @@ export class PlayedHome {
   asked = 0;
   /** Undefined: like a gateway without keys. */
   keys: AgentKey[] | undefined;
+  /** What it has stored of the agents' texts; undefined: like a gateway that wants all texts. */
+  texts: StoredTexts[] | undefined;
   #socket: WebSocket | undefined;
 
   async start(token = "secret"): Promise<string> {
@@ -102,9 +105,10 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      const { protocol, version, keys, standby } = this;
-      const more = { ...(keys && { keys }), ...(standby && { standby }) };
+      const { protocol, version, keys, standby, texts } = this;
+      const more = { ...(keys && { keys }), ...(standby && { standby }), ...(texts && { kept: true }) };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
+      if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));
     });
   }
 }

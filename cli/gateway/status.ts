@@ -39,6 +39,14 @@ function overview(
     ],
     ...(bridge.problem === undefined ? [] : [["", bridge.problem] as [string, string]]),
     ["agents", `${agents.online} of ${agents.known} online`],
+    ...(agents.over === undefined
+      ? []
+      : [
+          ["", `at least ${agents.over} more are not listed: a home has at most ${agents.max}`] as [
+            string,
+            string,
+          ],
+        ]),
     ["calls", calls.length === 0 ? "none in flight" : `${calls.length} in flight`],
     ...(audit === undefined ? [] : [["record", recordWords(audit, Date.now())] as [string, string]]),
   ];

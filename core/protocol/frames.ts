@@ -4,8 +4,9 @@
  *   bridge                               Home
  *     | hello ───────────────────────────▶ |  first, within 5 s, at most 64 KiB
  *     | ◀──────────────── welcome, keys    |  the keys for verifying signatures; sent again when they change
- *     | snapshot… (last: true) ──────────▶ |  every agent that the bridge knows; then only changes:
- *     | agent ───────────────────────────▶ |
+ *     | ◀──────────── known… (last: true)  |  more keys, and the hashes of the texts that Home has stored
+ *     | snapshot… (last: true) ──────────▶ |  every agent that the bridge knows, with the texts that Home lacks
+ *     | agent, agents, gone ─────────────▶ |  then only changes
  *     | ◀────────────────── call, publish  |  the payload is published verbatim on the agent's `commands`
  *     | taken | refused ─────────────────▶ |  within 5 s: the broker has it | the agent has certainly not run it
  *     | event ───────────────────────────▶ |  accepted, progress, question
@@ -15,12 +16,20 @@
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *
  * An agent's messages travel as the exact text that it published, so that signatures stay valid.
+ *
+ * `known`, `agents` and the field `kept` are only for two sides that both announce the feature `kept`, the bridge in its
+ * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
 const agentId = z.string().check(z.regex(AGENT_ID));
+const hash = z.string().check(z.maxLength(64));
 const raw = z.string().check(z.maxLength(512 * 1024));
+
+/** The retained texts of an agent that a bridge and Home compare by their hashes (text-hash.ts). */
+export const TEXT_KINDS = ["capabilities", "tools", "presence"] as const;
+export type TextKind = (typeof TEXT_KINDS)[number];
 
 /** The bridge's knowledge of one agent: its presence, and the retained texts exactly as published. */
 export const AgentState = z.object({
@@ -35,6 +44,8 @@ export const AgentState = z.object({
   capabilities: z.optional(raw),
   tools: z.optional(raw),
   presence: z.optional(raw),
+  /** The texts that are left out, since Home has stored exactly these. */
+  kept: z.optional(z.array(z.enum(TEXT_KINDS)).check(z.maxLength(TEXT_KINDS.length))),
   /**
    * A report that the agent signed in its present run. It proves that the agent is alive when the presence topic does not
    * say so, since anybody may have replaced that text by an old one. Older gateways ignore this field.
@@ -64,6 +75,9 @@ export const BROKER_UNREACHABLE = "the broker is not reachable";
 /** The text is stored with the bridge's socket, which has little room. */
 export const UPDATE_WORDS_MAX = 300;
 
+/** How many agents the bridge has left out, since there is no room for them. */
+const over = z.optional(z.int().check(z.minimum(0)));
+
 export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("hello"),
@@ -77,8 +91,15 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     t: z.literal("snapshot"),
     agents: z.array(AgentState).check(z.maxLength(256)),
     last: z.boolean(),
+    over,
   }),
   z.object({ t: z.literal("agent"), agent: AgentState }),
+  /** Changes of several agents. */
+  z.object({
+    t: z.literal("agents"),
+    agents: z.array(AgentState).check(z.maxLength(256)),
+    over,
+  }),
   /** The agent removed its retained advert and is no longer known. */
   z.object({ t: z.literal("gone"), agent: agentId }),
   z.object({ t: z.literal("taken"), id: CallId }),
@@ -117,6 +138,15 @@ export const AgentKey = z.object({
 });
 export type AgentKey = z.infer<typeof AgentKey>;
 
+/** The hashes of an agent's texts as Home has stored them. A text that Home lacks has none. */
+export const StoredTexts = z.object({
+  id: agentId,
+  capabilities: z.optional(hash),
+  tools: z.optional(hash),
+  presence: z.optional(hash),
+});
+export type StoredTexts = z.infer<typeof StoredTexts>;
+
 export const HomeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("welcome"),
@@ -126,13 +156,24 @@ export const HomeFrame = z.discriminatedUnion("t", [
     /** The gateway's public key, which verifies its commands. Older gateways do not send it. */
     gateway_key: z.optional(z.string().check(z.maxLength(64))),
     keys: z.optional(z.array(AgentKey)),
+    /** `known` frames follow, and the bridge may leave out texts. Older gateways do not send it. */
+    kept: z.optional(z.boolean()),
     /** A replaced bridge may ask, with the STANDBY header, whether its place is free again. */
     standby: z.optional(z.boolean()),
     /** Agents without a key that the home serves; `*`: all. Older gateways do not send it and decide alone. */
     unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
   }),
-  /** All keys, sent again because one was added, replaced or revoked. */
-  z.object({ t: z.literal("keys"), keys: z.array(AgentKey) }),
+  /** More keys, and what Home has stored of the agents. The bridge sends its snapshot after the last of these frames. */
+  z.object({
+    t: z.literal("known"),
+    keys: z.array(AgentKey),
+    texts: z.array(StoredTexts),
+    last: z.boolean(),
+  }),
+  /** The bridge left out texts of these agents that Home does not have (any more): it has to send them whole. */
+  z.object({ t: z.literal("lacks"), agents: z.array(agentId) }),
+  /** A key was added, replaced or revoked. `part`: these keys alone; otherwise all keys. */
+  z.object({ t: z.literal("keys"), keys: z.array(AgentKey), part: z.optional(z.boolean()) }),
   /** A command that an agent answers with a report. */
   z.object({
     t: z.literal("call"),

@@ -49,6 +49,9 @@ export const FOREIGN_COMMAND_MAX_BYTES = 9 * 1024;
 export const FOREIGN_TIMEOUT_MS = 60_000;
 export const FOREIGN_TIMEOUT_MAX_MS = 15 * 60_000;
 
+/** Agents of one home. Beyond these, bridge and gateway store none, and both say so. */
+export const AGENTS_MAX = 10_000;
+
 /** Interval of an agent's heartbeats (EvoClaw's 30 s); after three missed ones it is absent. */
 export const HEARTBEAT_EVERY_MS = 30_000;
 export const HEARTBEAT_LOST_MS = 3 * HEARTBEAT_EVERY_MS;

@@ -91,7 +91,8 @@ export type HomeStatus = {
     /** The reason why it is not served. */
     problem?: string;
   };
-  agents: { known: number; online: number };
+  /** `over`: agents beyond `max`, of which nothing is stored. Absent: there are none. */
+  agents: { known: number; online: number; max?: number; over?: number };
   /** The state of the audit log's outside store; absent when there is none. */
   audit?: OutletState;
   calls: Array<{

@@ -1,8 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import type { TextKind } from "@edgecall/core/protocol/frames.ts";
 import { expect, test } from "vitest";
 import { madeHome } from "../../test/made-home.ts";
 import { Agents } from "./agents/agents.ts";
+import { NO_TEXTS } from "./agents/verify-presence.ts";
 import { KEEP_SETTLED_MS } from "./calls/ledger.ts";
 import { openHome } from "./home.ts";
 import { prune } from "./retention.ts";
@@ -11,6 +13,8 @@ const HOUR_MS = 3_600_000;
 const CALLER = { principal: "anna", role: "owner", channel: "api" } as const;
 const ORDER = { command: "tool", payload: {}, silenceMs: 1_000, totalMs: 1_000, idempotent: true };
 
+/** An agent without adverts. */
+const UNREAD = { kept: new Set<TextKind>(), texts: NO_TEXTS };
 const everybody = { serves: () => true, standing: () => "none" as const };
 
 test("D12 an agent whose bridge is silent was last seen when the bridge was, not at its last change", async () => {
@@ -19,17 +23,17 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
   await runInDurableObject(await madeHome(), async (_, ctx) => {
     const agents = new Agents(
       ctx.storage,
-      { lastSeenAt: () => null, lastVouchedAt: () => now - MINUTE_MS },
+      { lastSeenAt: () => null, vouchedUntil: () => now - MINUTE_MS },
       everybody,
     );
     const told = (id: string, online: boolean) => ({
       state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },
-      keepsAdverts: false,
+      ...UNREAD,
       problem: undefined,
       isNewRun: false,
     });
-    agents.update(told("here", true), false);
-    agents.update(told("gone", false), false);
+    await agents.update(told("here", true), false);
+    await agents.update(told("gone", false), false);
     const seen = agents.roster(now).map(({ id, lastSeen }) => [id, lastSeen]);
     expect(seen).toEqual([
       ["gone", now - 15 * MINUTE_MS],
@@ -43,7 +47,7 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
   const DAY_MS = 24 * HOUR_MS;
   const told = (id: string, online: boolean, last_seen: number | null) => ({
     state: { id, online, last_seen, foreign: false },
-    keepsAdverts: false,
+    ...UNREAD,
     problem: undefined,
     isNewRun: false,
   });
@@ -51,13 +55,13 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
   await runInDurableObject(stub, async (_, ctx) => {
     const { home } = openHome(ctx, env);
     const { agents, ledger } = home;
-    agents.update(told("here", true, now - 60 * DAY_MS), false);
-    agents.update(told("gone", false, now - 31 * DAY_MS), false);
-    agents.update(told("lately", false, now - 29 * DAY_MS), false);
-    agents.update(told("wanted", false, now - 31 * DAY_MS), false);
-    agents.update(told("never", false, null), false);
+    await agents.update(told("here", true, now - 60 * DAY_MS), false);
+    await agents.update(told("gone", false, now - 31 * DAY_MS), false);
+    await agents.update(told("lately", false, now - 29 * DAY_MS), false);
+    await agents.update(told("wanted", false, now - 31 * DAY_MS), false);
+    await agents.update(told("never", false, null), false);
     // The bridge was restarted, and has only a retained advert.
-    agents.update(told("gone", false, null), false);
+    await agents.update(told("gone", false, null), false);
     ledger.add(
       { id: crypto.randomUUID(), conversation: null, agent: "wanted", caller: CALLER, order: ORDER },
       1,

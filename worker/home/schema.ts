@@ -410,4 +410,40 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ALTER TABLE conversation_2 RENAME TO conversation;
     `,
   },
+  {
+    version: 18,
+    sql: `
+      -- The actions that agents advertise, once for all agents that advertise the same (advert-store.ts).
+      CREATE TABLE advert (
+        hash  TEXT PRIMARY KEY, -- of the tools; 'of ' and an agent's id: of an older version
+        names TEXT, -- JSON: what lists show; null: of an older version
+        tools TEXT NOT NULL -- JSON: list of ActionAdvert
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO advert SELECT 'of ' || id, NULL, tools FROM agent WHERE tools <> '[]';
+      -- An agent as the bridge reported it last. Written on changes only; heartbeats end at the bridge.
+      CREATE TABLE agent_2 (
+        id           TEXT PRIMARY KEY,
+        online       INTEGER NOT NULL,
+        reason       TEXT,
+        last_seen    INTEGER, -- epoch ms; of an agent that is online older than bridge.vouched_at
+        is_foreign   INTEGER NOT NULL, -- speaks only EvoClaw's shapes
+        line         TEXT NOT NULL, -- its advert, on one line
+        type         TEXT,
+        version      TEXT,
+        features     TEXT NOT NULL, -- JSON: list of words
+        advert       TEXT NOT NULL, -- its actions; '' = none
+        problem      TEXT, -- what is wrong with what it advertises
+        changed_at   INTEGER NOT NULL,
+        accepted     TEXT NOT NULL, -- JSON: the words about itself that an owner accepted
+        texts        TEXT NOT NULL DEFAULT '{}', -- JSON: hashes of the texts that were read, and what its presence says
+        greeted      TEXT -- the gateway's version and the agent's run at the last greeting
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO agent_2 SELECT id, online, reason, last_seen, is_foreign, line, type, version, features,
+        CASE tools WHEN '[]' THEN '' ELSE 'of ' || id END, problem, changed_at, accepted, '{}', NULL FROM agent;
+      DROP TABLE agent;
+      ALTER TABLE agent_2 RENAME TO agent;
+      -- Until when the bridge vouched for the agents that were online.
+      ALTER TABLE bridge ADD COLUMN vouched_at INTEGER;
+    `,
+  },
 ];

@@ -1,5 +1,5 @@
 /** A home's present state: for people, and for the next model call of a conversation. */
-import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import type { Plan } from "../api/plan.ts";
@@ -13,9 +13,10 @@ export function planOf({ spending }: HomeContext, roster: Plan["roster"], versio
 }
 
 /** `GET /v1/status`. */
-export function statusOf({ ctx, bridge, roster, ledger, audit }: HomeContext): HomeStatus {
+export function statusOf({ ctx, bridge, agents, roster, ledger, audit }: HomeContext): HomeStatus {
   const now = Date.now();
   const lastSeenAt = bridge.lastSeenAt(now);
+  const over = bridge.over(now) + agents.refused;
   const row = ctx.storage.sql
     .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
       "SELECT id, version, connected_at, gone_at FROM bridge",
@@ -36,7 +37,7 @@ export function statusOf({ ctx, bridge, roster, ledger, audit }: HomeContext): H
       update: bridge.lastUpdate(now),
       ...(problem !== undefined && { problem }),
     },
-    agents: roster.count(now),
+    agents: { ...roster.count(now), ...(over > 0 && { max: AGENTS_MAX, over }) },
     calls: ledger.open().map((call) => ({
       id: call.id,
       agent: call.agent,

@@ -7,42 +7,40 @@ import { oneLine } from "../../api/roster.ts";
 /** An agent's line may be this long in the roster; a model sees less of it. */
 const LINE_MAX = 1_000;
 
-export type Advert = {
+/** `problem`: what is wrong, in words. A broken advert does not hide the agent. */
+type ReadLine = {
   line: string;
   type: string | null;
   version: string | null;
   features: string[];
-  tools: ActionAdvert[];
-  /** What is wrong with the adverts, in words. A broken advert does not hide the agent. */
-  problem: string | null;
+  problem: string | undefined;
 };
 
-export function readAdvert(state: AgentState): Advert {
-  const advert: Advert = {
-    line: `${state.id} edge agent`,
+export function readCapabilities({ id, capabilities }: AgentState): ReadLine {
+  const advert: ReadLine = {
+    line: `${id} edge agent`,
     type: null,
     version: null,
     features: [],
-    tools: [],
-    problem: null,
+    problem: undefined,
   };
-  if (state.capabilities !== undefined) {
-    const read = checkJson(Capabilities, state.capabilities);
-    if (read.ok) {
-      const line = oneLine(read.value.capabilities, LINE_MAX);
-      // A line of invisible characters counts as none.
-      if (/[^\p{C}\p{Z}]/u.test(line)) advert.line = line;
-      advert.type = read.value.agent_type ?? null;
-      advert.version = read.value.version ?? null;
-      advert.features = read.value.features ?? [];
-    } else advert.problem = `capabilities: ${read.error}`;
-  }
-  if (state.tools !== undefined) {
-    const read = checkJson(ToolsAdvert, state.tools);
-    if (read.ok) advert.tools = read.value.tools;
-    else advert.problem = `tools: ${read.error}`;
-  }
+  if (capabilities === undefined) return advert;
+  const read = checkJson(Capabilities, capabilities);
+  if (!read.ok) return { ...advert, problem: `capabilities: ${read.error}` };
+  const line = oneLine(read.value.capabilities, LINE_MAX);
+  // A line of invisible characters counts as none.
+  if (/[^\p{C}\p{Z}]/u.test(line)) advert.line = line;
+  advert.type = read.value.agent_type ?? null;
+  advert.version = read.value.version ?? null;
+  advert.features = read.value.features ?? [];
   return advert;
+}
+
+export function readTools({ tools }: AgentState): { tools: ActionAdvert[]; problem: string | undefined } {
+  if (tools === undefined) return { tools: [], problem: undefined };
+  const read = checkJson(ToolsAdvert, tools);
+  if (!read.ok) return { tools: [], problem: `tools: ${read.error}` };
+  return { tools: read.value.tools, problem: undefined };
 }
 
 /**

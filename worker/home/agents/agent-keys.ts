@@ -244,10 +244,10 @@ export class AgentKeys {
     }));
   }
 
-  /** What a bridge needs to drop forgeries early, and to write its broker's files. */
-  forBridge(): AgentKey[] {
+  /** What a bridge needs to drop forgeries early, and to write its broker's files. @param agent only this one */
+  forBridge(agent?: string): AgentKey[] {
     return [...this.#read()]
-      .filter(([id]) => id !== BRIDGE)
+      .filter(([id]) => id !== BRIDGE && (agent === undefined || id === agent))
       .map(([id, { publicKey, revokedAt, counters, login }]) => ({
         id,
         key: revokedAt === null ? publicKey : null,

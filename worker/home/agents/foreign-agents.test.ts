@@ -141,7 +141,7 @@ test("S11 the home stores no adverts of agents that are not served, and only a l
   expect(unsigned.length).toBeLessThanOrEqual(40);
   const adverts = await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
     storage.sql
-      .exec("SELECT id FROM agent WHERE id LIKE 'ghost-%' AND (tools <> '[]' OR line LIKE '%xxx%')")
+      .exec("SELECT id FROM agent WHERE id LIKE 'ghost-%' AND (advert <> '' OR line LIKE '%xxx%')")
       .toArray(),
   );
   expect(adverts).toEqual([]);

@@ -23,7 +23,7 @@ export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant)
   if (problem !== undefined) return { ok: false, problem };
   const gatewayPublicKey = await gatewayKey.publicKey();
   if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
-  else if (key.login !== undefined) sendKeysToBridge(home);
+  else if (key.login !== undefined) sendKeyToBridge(home, key.agent);
   return { ok: true, gatewayPublicKey };
 }
 
@@ -49,7 +49,7 @@ export async function revokeKey(home: HomeContext, agent: string): Promise<boole
 /** Takes a device that is gone off the list. Its revoked key stays on record, so that it is never trusted unsigned. */
 export function removeAgent({ agents, keys, ledger }: HomeContext, agent: string): Removed {
   const standing = keys.standing(agent);
-  if (!agents.ids().includes(agent) || agents.isHidden(agent)) return "unknown";
+  if (!agents.has(agent) || agents.isHidden(agent)) return "unknown";
   if (standing === "signed") return "has_a_key";
   if (agents.isOnline(agent, Date.now()) || ledger.open(agent).length > 0) return "in_use";
   if (standing === "revoked") agents.hide(agent);
@@ -82,13 +82,16 @@ function keyChanged(home: HomeContext, agent: string, reason: string): void {
   else {
     // Another key may be another device: the first text by which it describes itself is accepted with the key.
     home.agents.forgetAccepted(agent);
+    home.agents.forgetTexts(agent);
     home.agents.setOffline(agent, reason);
-    sendKeysToBridge(home);
+    sendKeyToBridge(home, agent);
   }
 }
 
-function sendKeysToBridge({ bridge, keys }: HomeContext): void {
-  bridge.send({ t: "keys", keys: keys.forBridge() }, Date.now());
+function sendKeyToBridge({ bridge, keys }: HomeContext, agent: string): void {
+  const now = Date.now();
+  if (bridge.takesSingleKeys(now)) bridge.send({ t: "keys", keys: keys.forBridge(agent), part: true }, now);
+  else bridge.send({ t: "keys", keys: keys.forBridge() }, now);
 }
 
 /** @param token signed with the bridge's key @returns undefined: the bridge may connect */

@@ -1,7 +1,15 @@
 /** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
-import { type AgentState, BridgeFrame, CLOSE, type Refusal } from "@edgecall/core/protocol/frames.ts";
+import {
+  type AgentKey,
+  type AgentState,
+  BridgeFrame,
+  CLOSE,
+  encodeFrame,
+  type HomeFrame,
+  type Refusal,
+} from "@edgecall/core/protocol/frames.ts";
 import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
 import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
 import {
@@ -21,7 +29,7 @@ import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { closeQuietly } from "../../sockets.ts";
-import { verifyPresence } from "../agents/verify-presence.ts";
+import { NO_TEXTS, verifyPresence } from "../agents/verify-presence.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
 import { acknowledgeReport, dismissReport, greetAgent, sendNotice } from "../calls/commands.ts";
@@ -52,6 +60,10 @@ const FORGOTTEN_MS = 5 * 60_000;
 
 /** Agents without a key that the settings do not name, and that are listed all the same. */
 const UNSERVED_MAX = 32;
+/** Keys, and hashes of agents' texts, in one frame. A key with its login has at most 700 characters. */
+const KNOWN_AT_ONCE = 1_000;
+/** A frame of more agents lets other requests have their turn. */
+const FEW = 4;
 
 type SignedKind = "events" | "reports";
 type ParsedReport = Parsed<ReadReport>;
@@ -59,6 +71,8 @@ type ParsedReport = Parsed<ReadReport>;
 export class BridgeFrames {
   readonly #home: HomeContext;
   #verifying: Promise<unknown> = Promise.resolve();
+  /** The snapshot that is on its way, by its connection, and the agents that it has named so far. */
+  #snapshot: { of: number; named: Set<string> } | undefined;
 
   constructor(home: HomeContext) {
     this.#home = home;
@@ -106,9 +120,12 @@ export class BridgeFrames {
       case "hello":
         return;
       case "snapshot":
-        return await this.#onSnapshot(socket, frame.agents, frame.last);
+        return await this.#onSnapshot(socket, frame);
       case "agent":
-        return await this.#onAgent(frame.agent);
+        return await this.#onAgents(socket, [frame.agent]);
+      case "agents":
+        if (frame.over !== undefined) bridge.storeOver(socket, frame.over);
+        return await this.#onAgents(socket, frame.agents);
       case "gone":
         return await this.#onGone(frame.agent);
       case "taken":
@@ -135,6 +152,8 @@ export class BridgeFrames {
     }
     const problem = versionProblem("bridge", frame.version);
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
+    const keeps = frame.features?.includes("kept") === true;
+    const vouchedAt = this.#home.bridge.lastVouchedAt();
     const { env, bridge, ledger, counters } = this.#home;
     const keys = this.#home.keys.forBridge();
     const gatewayKey = keys.length > 0 ? await this.#home.gatewayKey.publicKey() : undefined;
@@ -142,39 +161,58 @@ export class BridgeFrames {
     await storeFlights(this.#home);
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
-    this.#storeBridge(frame, null);
+    this.#storeBridge(frame, null, vouchedAt);
     counters.bridgeConnected();
     logInfo("bridge.connected", { bridge: frame.bridge, version: frame.version });
-    socket.send(
-      JSON.stringify({
-        t: "welcome",
-        protocol: BRIDGE_PROTOCOL,
-        home: this.#home.name,
-        version: VERSION,
-        ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
-        keys,
-        standby: true,
-        unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
-      }),
-    );
+    const welcome: HomeFrame = {
+      t: "welcome",
+      protocol: BRIDGE_PROTOCOL,
+      home: this.#home.name,
+      version: VERSION,
+      ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
+      keys: keeps ? [] : keys,
+      ...(keeps && { kept: true }),
+      standby: true,
+      unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
+    };
+    socket.send(encodeFrame(welcome));
+    if (keeps) this.#sendKnown(socket, keys);
+  }
+
+  /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
+  #sendKnown(socket: WebSocket, keys: AgentKey[]): void {
+    const texts = this.#home.agents.storedTexts();
+    const end = Math.max(keys.length, texts.length, 1);
+    for (let at = 0; at < end; at += KNOWN_AT_ONCE) {
+      const upTo = at + KNOWN_AT_ONCE;
+      const part = { keys: keys.slice(at, upTo), texts: texts.slice(at, upTo), last: upTo >= end };
+      socket.send(encodeFrame({ t: "known", ...part }));
+    }
   }
 
   /** A bridge that does not fit this gateway. `GET /v1/status` shows its version, unless another bridge is connected. */
   #turnAway(socket: WebSocket, frame: BridgeFrame & { t: "hello" }, problem: string): void {
     logInfo("bridge.turned_away", { bridge: frame.bridge, problem });
     const now = Date.now();
-    if (!this.#home.bridge.isConnected(now)) this.#storeBridge(frame, now);
+    if (!this.#home.bridge.isConnected(now)) this.#storeBridge(frame, now, null);
     closeQuietly(socket, problem, CLOSE.badProtocol);
   }
 
-  /** @param goneAt epoch ms; null: it is connected */
-  #storeBridge({ bridge, version }: BridgeFrame & { t: "hello" }, goneAt: number | null): void {
+  /** @param goneAt epoch ms; null: it is connected @param vouchedAt when the one before vouched for its agents last */
+  #storeBridge(
+    { bridge, version }: BridgeFrame & { t: "hello" },
+    goneAt: number | null,
+    vouchedAt: number | null,
+  ): void {
     this.#home.ctx.storage.sql.exec(
-      "INSERT OR REPLACE INTO bridge (one, id, version, connected_at, gone_at) VALUES (1, ?, ?, ?, ?)",
+      `INSERT INTO bridge (one, id, version, connected_at, gone_at, vouched_at) VALUES (1, ?, ?, ?, ?, ?)
+       ON CONFLICT (one) DO UPDATE SET id = excluded.id, version = excluded.version, connected_at = excluded.connected_at,
+         gone_at = excluded.gone_at, vouched_at = COALESCE(excluded.vouched_at, vouched_at)`,
       bridge,
       version,
       Date.now(),
       goneAt,
+      vouchedAt,
     );
   }
 
@@ -185,50 +223,74 @@ export class BridgeFrames {
     return verified;
   }
 
-  async #onSnapshot(socket: WebSocket, reported: AgentState[], isLast: boolean): Promise<void> {
-    const { agents, keys, bridge, alarm } = this.#home;
-    const verified = await this.#inOrder(async () => {
-      const all = [];
-      for (const state of reported) all.push(await verifyPresence(keys, state));
-      return all;
-    });
-    for (const agent of verified) {
-      const { id } = agent.state;
-      if (!this.#hasRoom(agent.state) || this.#isRemoved(id)) continue;
-      agents.update(agent, keys.isLetIn(id));
-      await greetAgent(this.#home, agent.state);
+  async #onSnapshot(socket: WebSocket, frame: BridgeFrame & { t: "snapshot" }): Promise<void> {
+    const { agents, bridge, alarm } = this.#home;
+    const of = bridge.connectedAt(socket);
+    if (this.#snapshot?.of !== of) {
+      // The object was rebuilt within a snapshot, so nobody knows what the frames before it named.
+      if (bridge.isInSnapshot(socket))
+        return closeQuietly(socket, "the snapshot was interrupted", CLOSE.silent);
+      this.#snapshot = { of, named: new Set() };
     }
-    if (!isLast) return;
-    agents.setAbsentSince(bridge.connectedAt(socket));
+    const { named } = this.#snapshot;
+    bridge.snapshotBegun(socket, frame.over);
+    for (const { id } of frame.agents) named.add(id);
+    await this.#apply(socket, frame.agents);
+    if (!frame.last) return;
+    agents.setAbsentExcept(named);
+    this.#snapshot = undefined;
     bridge.snapshotStored(socket);
     await resend(this.#home, undefined);
     await alarm.arm();
   }
 
-  async #onAgent(reported: AgentState): Promise<void> {
-    const { agents, keys, alarm } = this.#home;
-    const { id } = reported;
-    const verified = await this.#inOrder(() => verifyPresence(keys, reported));
-    if (!this.#hasRoom(verified.state) || this.#isRemoved(id)) return;
-    const couldAsk = agents.canAsk(id);
-    const isNew = agents.update(verified, keys.isLetIn(id));
-    await greetAgent(this.#home, verified.state);
-    // The advert may come after the presence: then the calls that the agent asks about itself go out.
-    if (!isNew && (couldAsk || !agents.canAsk(id))) return;
-    await resend(this.#home, id);
-    await alarm.arm();
+  async #onAgents(socket: WebSocket, reported: AgentState[]): Promise<void> {
+    const arrived = await this.#apply(socket, reported);
+    if (arrived.length === 0) return;
+    await resend(this.#home, arrived);
+    await this.#home.alarm.arm();
+  }
+
+  /**
+   * Stores what counts of the bridge's word about these agents.
+   * @returns the agents that came online, and those that can ask a person by now: their open calls have to be sent again
+   */
+  async #apply(socket: WebSocket, reported: AgentState[]): Promise<string[]> {
+    const { agents, keys } = this.#home;
+    const arrived: string[] = [];
+    const greeted: string[] = [];
+    const lacking: string[] = [];
+    await this.#inOrder(async () => {
+      for (const state of reported) {
+        const { id } = state;
+        const isServed = keys.serves(id);
+        const known = isServed ? agents.textsOf(id) : NO_TEXTS;
+        const verified = await verifyPresence(keys, isServed ? state : withoutTexts(state), known);
+        if (!this.#hasRoom(id, isServed) || this.#isRemoved(id)) continue;
+        const couldAsk = agents.canAsk(id);
+        const { isNew, greets } = await agents.update(verified, keys.isLetIn(id));
+        // The advert may come after the presence: then the calls that the agent asks about itself go out.
+        if (isNew || (!couldAsk && agents.canAsk(id))) arrived.push(id);
+        if (greets) greeted.push(id);
+        if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) lacking.push(id);
+      }
+      // A full frame takes some 20 ms, and many may be waiting. Without this, all would be applied before any other request.
+      if (reported.length > FEW) await scheduler.wait(0);
+    });
+    for (const id of greeted) await greetAgent(this.#home, id);
+    if (lacking.length > 0) socket.send(encodeFrame({ t: "lacks", agents: lacking }));
+    return arrived;
   }
 
   /**
    * True if an agent may have a row. One that is not served may, so that a person sees its name, but without its adverts.
    * There may be only a few of these: a stranger on the broker must not fill the home. (An older bridge reports all.)
    */
-  #hasRoom(state: AgentState): boolean {
+  #hasRoom(id: string, isServed: boolean): boolean {
     const { agents, keys } = this.#home;
-    if (keys.serves(state.id)) return true;
-    delete state.capabilities;
-    delete state.tools;
-    return agents.has(state.id) || agents.ids().filter((id) => !keys.serves(id)).length < UNSERVED_MAX;
+    if (agents.has(id)) return true;
+    if (isServed) return agents.hasRoomFor(id);
+    return agents.ids().filter((other) => !keys.serves(other)).length < UNSERVED_MAX;
   }
 
   /** Its key was revoked and it was taken off the list. What the broker still retains of it does not bring it back. */
@@ -490,6 +552,11 @@ export class BridgeFrames {
     if (bridge.storeGone(now)) agents.setLastSeen(now);
     await storeFlights(this.#home);
   }
+}
+
+/** What is stored of an agent that this home does not serve. */
+function withoutTexts({ id, online, reason, last_seen, foreign }: AgentState): AgentState {
+  return { id, online, ...(reason !== undefined && { reason }), last_seen, foreign };
 }
 
 /** The call that an event names. */

@@ -26,6 +26,12 @@ type Attachment = {
   welcomed: boolean;
   /** Its snapshot is stored. Until then the rows are those of the connection before. */
   told: boolean;
+  /** A snapshot has begun, and is not stored in full. */
+  isInSnapshot?: boolean;
+  /** How many agents the bridge has no room for. */
+  over?: number;
+  /** It leaves out the texts that Home has stored, and takes single keys. */
+  keepsTexts?: boolean;
   /** It asks for a sign of life so often that a dead line is known soon. */
   isQuick?: boolean;
   /** It can be told to update itself. */
@@ -88,6 +94,7 @@ export class BridgeSocket {
       welcomed: true,
       updates: features.includes("update"),
       isQuick: features.includes("keepalive"),
+      keepsTexts: features.includes("kept"),
     });
   }
 
@@ -114,9 +121,32 @@ export class BridgeSocket {
     return this.#current(now)?.attachment.update ?? null;
   }
 
+  /** True if the bridge takes a single key. An older one takes a list for the list of all keys. */
+  takesSingleKeys(now: number): boolean {
+    return this.#current(now)?.attachment.keepsTexts === true;
+  }
+
+  /** A part of a snapshot came. @param over agents that the bridge has no room for */
+  snapshotBegun(socket: WebSocket, over = 0): void {
+    attach(socket, { isInSnapshot: true, over });
+  }
+
+  isInSnapshot(socket: WebSocket): boolean {
+    return attachmentOf(socket).isInSnapshot === true;
+  }
+
   /** The whole snapshot of this bridge is stored. */
   snapshotStored(socket: WebSocket): void {
-    attach(socket, { told: true });
+    attach(socket, { told: true, isInSnapshot: false });
+  }
+
+  storeOver(socket: WebSocket, over: number): void {
+    attach(socket, { over });
+  }
+
+  /** How many agents the bridge has left out, since it has no room for them. */
+  over(now: number): number {
+    return this.#current(now)?.attachment.over ?? 0;
   }
 
   isConnected(now: number): boolean {
@@ -136,6 +166,16 @@ export class BridgeSocket {
       return attachment.told ? [lastSeenAt] : [];
     });
     return times.length > 0 ? Math.max(...times) : null;
+  }
+
+  /** The same of the bridge that is gone, where no bridge is there. */
+  vouchedUntil(): number | null {
+    return this.lastVouchedAt() ?? this.#vouchedUntil();
+  }
+
+  #vouchedUntil(): number | null {
+    const rows = this.#ctx.storage.sql.exec<{ vouched_at: number | null }>("SELECT vouched_at FROM bridge");
+    return rows.toArray()[0]?.vouched_at ?? null;
   }
 
   connectedSince(now: number): number | undefined {

@@ -74,12 +74,9 @@ export async function sendNotice(
   if (text !== undefined) home.bridge.send({ t: "publish", agent: recipient.agent, payload: text }, now);
 }
 
-/** An agent that is online learns its gateway's version, so that its own log and status can tell whether the two fit. */
-export async function greetAgent(
-  home: HomeContext,
-  { id, online }: { id: string; online: boolean },
-): Promise<void> {
-  if (online) await sendNotice(home, { agent: id, caller: GATEWAY_CALLER }, "gateway", { version: VERSION });
+/** An agent learns its gateway's version, so that its own log and status can tell whether the two fit. */
+export async function greetAgent(home: HomeContext, agent: string): Promise<void> {
+  await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "gateway", { version: VERSION });
 }
 
 /** The report is stored: the bridge and, if it knows this notice, the agent may forget it. */

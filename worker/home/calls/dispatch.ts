@@ -194,10 +194,14 @@ export async function expectJob(
   return true;
 }
 
-/** Sends the open calls once more, after the bridge or this agent came back. */
-export async function resend(home: HomeContext, agentId: string | undefined): Promise<void> {
+/** Sends the open calls once more, after the bridge or these agents came back. @param agents undefined: all */
+export async function resend(home: HomeContext, agents: readonly string[] | undefined): Promise<void> {
   const now = Date.now();
-  for (const call of home.ledger.open(agentId)) {
+  // Many agents may come back at once, and few of them have open calls.
+  const [only] = agents?.length === 1 ? agents : [];
+  const these = agents && new Set(agents);
+  for (const call of home.ledger.open(only)) {
+    if (these?.has(call.agent) === false) continue;
     if (call.state === "asking" || call.command === JOB) continue;
     // A foreign agent has no ledger: it never gets again what it may have got once.
     if (home.agents.isForeign(call.agent) && call.state !== "waiting") continue;

@@ -39,6 +39,11 @@ export function Setup({ session }: { session: Session }) {
   );
 }
 
+/** Says that there are more agents than a home can have. */
+function overWords({ max, over }: Status["agents"]): string {
+  return over === undefined ? "" : `; at least ${over} more are not listed, since a home has at most ${max}`;
+}
+
 function Gateway({ status, session }: { status: Status; session: Session }) {
   const { bridge } = status;
   const facts = [
@@ -49,7 +54,7 @@ function Gateway({ status, session }: { status: Status; session: Session }) {
         ? `online${bridge.id ? ` (${bridge.id}, ${bridge.version})` : ""}`
         : `offline, last seen ${ago(bridge.last_seen, Date.now())}; ${bridge.problem ?? "start it at home with: npm run bridge"}`,
     ],
-    ["Agents", `${status.agents.online} of ${status.agents.known} online`],
+    ["Agents", `${status.agents.online} of ${status.agents.known} online${overWords(status.agents)}`],
     ["You", `${session.name}, ${session.role}; may ${session.scopes?.join(", ")}`],
   ];
   return (

@@ -1,0 +1,53 @@
+import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Roster } from "../broker/presence.ts";
+import { ReportBuffer } from "../broker/report-buffer.ts";
+import { Counts } from "../ops/counts.ts";
+import { HomeOutbox } from "./outbox.ts";
+
+const OURS = { capabilities: "thermometer", features: ["v1"] };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** An outbox whose broker is up and has sent nothing yet, at a gateway that has texts of the agent `pi`. */
+function begin() {
+  const sent: BridgeFrame[] = [];
+  const log = () => {};
+  const clock = { now: () => Date.now(), wall: () => Date.now() };
+  const roster = new Roster(clock);
+  const gateway = {
+    up: true,
+    send: (frame: BridgeFrame, onSent?: () => void) => {
+      sent.push(frame);
+      onSent?.();
+      return true;
+    },
+  };
+  const reports = new ReportBuffer(log);
+  const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
+  roster.brokerConnected();
+  outbox.brokerUp();
+  outbox.welcomed([{ id: "pi", capabilities: "h" }]);
+  return { sent, roster, outbox };
+}
+
+test("a snapshot waits for a slow broker while an agent is missing that Home knows", async () => {
+  const { sent, roster, outbox } = begin();
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(sent).toEqual([]);
+  roster.advertised("pi", JSON.stringify(OURS), OURS, false);
+  outbox.retainedCame();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [{ id: "pi" }] }]);
+});
+
+test("an agent that is gone from the broker delays a snapshot only for a while", async () => {
+  const { sent } = begin();
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [] }]);
+});
