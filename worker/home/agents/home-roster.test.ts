@@ -30,13 +30,15 @@ const real = Array.from({ length: 28 }, (_, n) => ({
   },
 }));
 
+/** They cannot ask a person, so Home asks for them. */
+const MUTE = ["tool", "prompt", "cancel", "ack"];
 const AGENTS_A_FRAME = 50;
 /** Agents with the lines of the search's fixture. */
 function fleet(from: number, to: number, tools: unknown[]): AgentState[] {
   return Array.from({ length: to - from }, (_, at) => {
     const n = from + at;
     const { id, line } = FIXTURE_AGENTS[n % FIXTURE_AGENTS.length] ?? { id: "", line: "" };
-    return agent(n < FIXTURE_AGENTS.length ? id : `${id}-${n}`, { line, tools });
+    return agent(n < FIXTURE_AGENTS.length ? id : `${id}-${n}`, { line, tools, features: MUTE });
   });
 }
 
@@ -98,7 +100,7 @@ describe.each([
   }, 120_000);
 });
 
-/** A home of more agents than are listed; an owner has accepted their words. None can ask, so Home asks for them. */
+/** A home of more agents than are listed; an owner has accepted their words. */
 async function largeHome(size = 24): Promise<TestBridge> {
   const bridge = await TestBridge.connect(fleet(0, size, [CPU, SIREN]));
   bridge.onCall = ({ agent: id }) => ({ status: "success", tool: "siren", result: `${id} did it` });
