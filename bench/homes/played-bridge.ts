@@ -1,6 +1,6 @@
 /** The bridge of a played home: one socket, and one agent of ours that answers every call at once. */
 import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
+import { BRIDGE_PROTOCOL, KEEPALIVE_EVERY_MS, VERSION } from "@edgecall/core/protocol/names.ts";
 import { WebSocket } from "ws";
 
 export const PLAYED_AGENT = "pi";
@@ -46,6 +46,7 @@ export async function playBridge(url: string, token: string): Promise<{ stop(): 
       send({ t: "hello", protocol: BRIDGE_PROTOCOL, bridge: "played", version: VERSION }),
     );
     socket.on("message", (text) => {
+      if (String(text) === "pong") return;
       const frame = JSON.parse(String(text)) as HomeFrame;
       if (frame.t === "welcome") {
         send({ t: "snapshot", agents: [AGENT], last: true });
@@ -56,7 +57,14 @@ export async function playBridge(url: string, token: string): Promise<{ stop(): 
       send({ t: "report", id: frame.id, agent: frame.agent, payload: reportOf(frame) });
     });
   });
-  return { stop: () => socket.terminate() };
+  // Home calls a bridge lost that has given no sign of life for 75 s, and a slow machine takes longer for all homes.
+  const pings = setInterval(() => socket.send("ping"), KEEPALIVE_EVERY_MS);
+  return {
+    stop() {
+      clearInterval(pings);
+      socket.terminate();
+    },
+  };
 }
 
 function reportOf({ id, payload }: HomeFrame & { t: "call" }): string {
