@@ -2,6 +2,7 @@
 import { exports } from "cloudflare:workers";
 import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
+import type { HomeStatus } from "../worker/api/answers.ts";
 import { TOKENS } from "./tokens.ts";
 import { until } from "./wait.ts";
 
@@ -98,7 +99,16 @@ export class TestBridge {
 
   async snapshot(agents: AgentState[], token = TOKENS.bridge): Promise<void> {
     this.send({ t: "snapshot", agents, last: true });
-    await until(async () => (await roster(token)).length >= agents.length, { what: "the roster" });
+    await this.snapshotStored(token);
+  }
+
+  /** Home has stored the whole snapshot: from now on its agents count as this bridge said. */
+  async snapshotStored(token = TOKENS.bridge): Promise<void> {
+    const isStored = async () => {
+      const response = await ask("/v1/status", { token: ownerOf(token) });
+      return ((await response.json()) as HomeStatus).bridge.online;
+    };
+    await until(isStored, { what: "the snapshot is stored" });
   }
 
   send(frame: BridgeFrame): void {

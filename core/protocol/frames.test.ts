@@ -7,6 +7,7 @@ import {
   encodeFrame,
   HomeFrame,
   REFUSALS,
+  TEXT_KINDS,
   UPDATE_WORDS_MAX,
 } from "./frames.ts";
 import { AGENT_ID } from "./names.ts";
@@ -28,6 +29,8 @@ const state: fc.Arbitrary<AgentState> = fc.record(
     capabilities: payload,
     tools: payload,
     presence: payload,
+    alive: payload,
+    kept: fc.subarray([...TEXT_KINDS]),
   },
   { requiredKeys: ["id", "online", "last_seen", "foreign"], noNullPrototype: true },
 );
@@ -53,8 +56,12 @@ const bridgeFrame = fc.oneof(
     },
     ["features"],
   ),
-  record({ t: of("snapshot"), agents: fc.array(state, { maxLength: 4 }), last: fc.boolean() }),
+  record(
+    { t: of("snapshot"), agents: fc.array(state, { maxLength: 4 }), last: fc.boolean(), over: fc.nat() },
+    ["over"],
+  ),
   record({ t: of("agent"), agent: state }),
+  record({ t: of("agents"), agents: fc.array(state, { maxLength: 4 }), over: fc.nat() }, ["over"]),
   record({ t: of("gone"), agent }),
   record({ t: of("taken"), id }),
   record({
@@ -72,6 +79,8 @@ const login = fc
   .constantFrom("AAAA", "/+09")
   .map((four) => `$7$101$${four.repeat(4)}$${four.repeat(21)}AQ==`);
 const key = record({ id: agent, key: fc.option(fc.string({ maxLength: 64 })), n: time, login }, ["login"]);
+const hash = fc.string({ maxLength: 64 });
+const storedTexts = record({ id: agent, capabilities: hash, tools: hash, presence: hash }, [...TEXT_KINDS]);
 const homeFrame = fc.oneof(
   record(
     {
@@ -81,10 +90,20 @@ const homeFrame = fc.oneof(
       version: fc.string(),
       gateway_key: fc.string({ maxLength: 64 }),
       keys: fc.array(key, { maxLength: 4 }),
+      kept: fc.boolean(),
+      standby: fc.boolean(),
+      unsigned: fc.array(fc.string({ maxLength: 64 }), { maxLength: 4 }),
     },
-    ["gateway_key", "keys"],
+    ["gateway_key", "keys", "kept", "standby", "unsigned"],
   ),
-  record({ t: of("keys"), keys: fc.array(key, { maxLength: 4 }) }),
+  record({
+    t: of("known"),
+    keys: fc.array(key, { maxLength: 4 }),
+    texts: fc.array(storedTexts, { maxLength: 4 }),
+    last: fc.boolean(),
+  }),
+  record({ t: of("lacks"), agents: fc.array(agent, { maxLength: 4 }) }),
+  record({ t: of("keys"), keys: fc.array(key, { maxLength: 4 }), part: fc.boolean() }, ["part"]),
   record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
   record({ t: of("publish"), agent, payload }),
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
@@ -112,7 +131,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([9, 7]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([10, 9]);
 });
 
 test.each<[string, unknown, string]>([

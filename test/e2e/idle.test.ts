@@ -178,8 +178,8 @@ test("a hundred agents' heartbeats of three minutes send nothing to Home, and a 
   });
   console.log(`a goodbye was at Home after ${Math.round(goodbye.at - leaves)} ms`);
   expect(JSON.parse(goodbye.text)).toMatchObject({
-    t: "agent",
-    agent: { id: "own-0", online: false, reason: "shutdown" },
+    t: "agents",
+    agents: [{ id: "own-0", online: false, reason: "shutdown" }],
   });
   // Home was asleep: this change made a new instance.
   await until(() => times("built") > before.built, { within: CROSSES_WITHIN_MS, what: "Home wakes" });

@@ -79,7 +79,8 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     const turn = beginTurn(context, { ...taken, idempotency: idempotencyOf(taken) });
     if (turn.origin.client) context.lostClients.expect(turn.id);
     if (turn.status === "running") drive(context);
-    return turn;
+    // Without a model, for example, the turn has ended by now.
+    return context.transcript.turn(turn.id);
   }
 
   #ofOwn(request: NewTurn): NewTurn | undefined {

@@ -2,7 +2,6 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TOKENS } from "../../test/tokens.ts";
-import { until } from "../../test/wait.ts";
 import { agent, ask, TestBridge } from "../../test/workerd.ts";
 import type { AgentPage } from "../api/agent-list.ts";
 
@@ -26,7 +25,7 @@ async function connect(count: number): Promise<TestBridge> {
   );
   for (let from = 0; from < count; from += 100)
     bridge.send({ t: "snapshot", agents: agents.slice(from, from + 100), last: from + 100 >= count });
-  await until(async () => (await page("?limit=1")).total === count, { what: "all agents" });
+  await bridge.snapshotStored();
   return bridge;
 }
 

@@ -30,7 +30,10 @@ describe("keys", () => {
           fingerprint: form,
         },
       ],
+      next: null,
+      total: 1,
       unsigned: [],
+      unsigned_total: 0,
     });
     await TestBridge.connect([agent("other")]);
     expect((await call("/v1/keys")).body.unsigned).toEqual([{ agent: "other", served: true }]);
