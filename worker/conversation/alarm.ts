@@ -10,18 +10,23 @@ const RENEWED_LEASE_MS = 30_000;
 
 export class Alarm {
   readonly #storage: DurableObjectStorage;
-  /** The time for which it is set, as far as this instance knows (epoch ms). */
+  /** The time for which it is set (epoch ms). */
   #at: number | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
   }
 
+  /** Of an object that was rebuilt, before anything else happens in it. To set the alarm would cost a thousand times as much. */
+  async read(): Promise<void> {
+    this.#at = (await this.#storage.getAlarm()) ?? undefined;
+  }
+
   /** Before the loop does what may take time, or end the object. An alarm that stands is near enough. */
   async lease(): Promise<void> {
     const now = Date.now();
-    const at = await this.#standing();
-    if (at === undefined || at <= now || at > now + RENEWED_LEASE_MS) await this.by(now + LEASE_MS);
+    const isNear = this.#at !== undefined && this.#at > now && this.#at <= now + RENEWED_LEASE_MS;
+    if (!isNear) await this.by(now + LEASE_MS);
   }
 
   /** The lease is over, and the loop still runs. */
@@ -29,19 +34,13 @@ export class Alarm {
     await this.by(Date.now() + RENEWED_LEASE_MS);
   }
 
-  /** An object that was rebuilt reads it: that is a thousand times cheaper than to set it. */
-  async #standing(): Promise<number | undefined> {
-    this.#at ??= (await this.#storage.getAlarm()) ?? undefined;
-    return this.#at;
-  }
-
   /**
    * Sets the alarm (epoch ms), unless it is set for an earlier time: each time is a row write. So a conversation pays for one
-   * alarm per lease. The last one fires, finds nothing to do, and is not set again.
+   * alarm per lease. The last one fires, finds nothing to do, and is not set again. Nothing is awaited before it is set: it
+   * belongs to the write before it.
    */
   async by(time: number): Promise<void> {
-    const at = await this.#standing();
-    if (at !== undefined && at <= time && at > Date.now()) return;
+    if (this.#at !== undefined && this.#at <= time && this.#at > Date.now()) return;
     this.#at = time;
     await this.#storage.setAlarm(time);
   }

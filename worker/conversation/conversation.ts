@@ -44,8 +44,8 @@ import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
 
 export class Conversation extends DurableObject<Env> implements ConversationApi {
   /**
-   * Undefined: there were no rows when the object was built, and nothing is to be stored. A look at a made-up name leaves nothing behind, and neither does what comes for a
-   * conversation that is gone.
+   * Undefined: there were no rows when the object was built, and nothing is to be stored. A look at a made-up name leaves
+   * nothing behind, and neither does what comes for a conversation that is gone.
    */
   #context: ConversationContext | undefined;
 
@@ -54,7 +54,8 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
     if (isBlank(ctx.storage)) return;
     migrate(ctx.storage, CONVERSATION_MIGRATIONS);
-    this.#made();
+    const { alarm } = this.#made();
+    void ctx.blockConcurrencyWhile(() => alarm.read());
   }
 
   /** Before the first thing is stored, which makes the tables (store/tables.ts). */

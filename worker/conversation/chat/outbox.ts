@@ -60,6 +60,7 @@ export class Outbox {
   /** The time of the person's last message, as far as this instance knows (epoch ms). */
   #lastWroteAt = 0;
   #typedAt = 0;
+  #typing: Promise<void> = Promise.resolve();
 
   constructor(context: ChatContext) {
     this.#context = context;
@@ -112,8 +113,8 @@ export class Outbox {
     if (now - this.#typedAt < TYPING_EVERY_MS || now < this.#platform.quietUntil) return;
     this.#typedAt = now;
     // Nothing hangs on it, not even on CHANNELS being right.
-    const shown = this.#showTyping(address).catch((error: unknown) => this.#platform.noteRefusal(error));
-    this.#later(shown);
+    this.#typing = this.#showTyping(address).catch((error: unknown) => this.#platform.noteRefusal(error));
+    this.#later(this.#typing);
   }
 
   async #showTyping(address: Address): Promise<void> {
@@ -170,6 +171,8 @@ export class Outbox {
 
   async #sendAll(): Promise<void> {
     const { alarm } = this.#context;
+    // After an answer, "typing" would stand until it runs out. And what refuses it refuses the answer.
+    await this.#typing;
     for (let row = this.#next(); row; row = this.#next()) {
       const notBefore = Math.max(row.not_before, this.#platform.quietUntil);
       if (notBefore > Date.now()) return await alarm.by(notBefore);
