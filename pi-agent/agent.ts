@@ -193,7 +193,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       log("info", "mqtt.no_broadcast", { error: messageOf(error) });
     });
     await presence.announce();
-    publishedCapabilities = "";
+    published.clear();
     await advertiseTools();
     await heartbeat();
     await publisher.connected();
@@ -205,22 +205,21 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     }
   }
 
-  let publishedCapabilities = "";
+  /** The adverts that the broker has from this connection, unsigned. */
+  const published = new Map<"capabilities" | "tools", string>();
 
-  /** Publishes the tools, and the line of capabilities if that follows from them. */
+  /** Publishes the tools, and the line of capabilities that follows from them, where they are others than before. */
   async function advertiseTools(): Promise<void> {
-    const text = capabilitiesText(settings, catalog.registry.list());
-    if (text !== publishedCapabilities && (await publishRetained("capabilities", text)))
-      publishedCapabilities = text;
+    await publishRetained("capabilities", capabilitiesText(settings, catalog.registry.list()));
     await publishRetained("tools", toolsText(catalog.registry));
   }
 
-  /** @returns true if the broker took it */
-  async function publishRetained(kind: "capabilities" | "tools", advert: string): Promise<boolean> {
-    if (!connection.connected) return false;
+  /** Each signature differs, so the same advert once more would be a new one to the gateway. */
+  async function publishRetained(kind: "capabilities" | "tools", advert: string): Promise<void> {
+    if (!connection.connected || published.get(kind) === advert) return;
     const text = signer.sign(kind, advert);
     guard.published(publisher.topic(kind), text);
-    return await connection.publish(publisher.topic(kind), text, { retain: true });
+    if (await connection.publish(publisher.topic(kind), text, { retain: true })) published.set(kind, advert);
   }
 
   /** Something else wrote to a topic of this agent: publishes this agent's text there again, newly signed. */
@@ -230,7 +229,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     if (topic === presenceTopic) {
       void presence.announce();
     } else {
-      publishedCapabilities = "";
+      published.clear();
       void advertiseTools();
     }
   }
