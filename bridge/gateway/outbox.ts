@@ -16,8 +16,10 @@ import { inGroups, snapshotFrames } from "./snapshot.ts";
 
 /** Changes this close together (birth, advert and tools of one agent) go out as one. */
 const COALESCE_MS = 20;
-/** While more changes come, the last state of each agent goes out this often. */
+/** While more changes come, the pause between two frames doubles up to this. Each frame has the last state of its agents. */
 const GATHER_MS = 250;
+/** After so long without a change, the next one goes out soon again. */
+const QUIET_MS = 1_000;
 /** The broker sends its retained topics right after it granted the subscription, each this soon after the one before. */
 export const RETAINED_WITHIN_MS = 150;
 /** A broker with many of them may pause longer in between. */
@@ -67,6 +69,8 @@ export class HomeOutbox {
   #sending: Promise<void> | undefined;
   /** When changes were sent last, monotonic ms. */
   #changedAt = 0;
+  /** Until the next frame of changes, ms. */
+  #pauseMs = COALESCE_MS;
   #saidOverAt: number | undefined;
   #changesTimer: NodeJS.Timeout | undefined;
   #snapshotTimer: NodeJS.Timeout | undefined;
@@ -198,13 +202,16 @@ export class HomeOutbox {
   }
 
   sendChangesSoon(): void {
+    if (this.#changesTimer) return;
     const sinceLast = this.#parts.clock.now() - this.#changedAt;
-    this.#changesTimer ??= setTimeout(
+    // An agent's adverts come right after its presence, and without them a call of a tool would be refused.
+    this.#pauseMs = sinceLast > QUIET_MS ? COALESCE_MS : Math.min(2 * this.#pauseMs, GATHER_MS);
+    this.#changesTimer = setTimeout(
       () => {
         this.#changesTimer = undefined;
         this.sendChanges("touched");
       },
-      Math.max(COALESCE_MS, GATHER_MS - sinceLast),
+      Math.max(COALESCE_MS, this.#pauseMs - sinceLast),
     );
   }
 

@@ -10,8 +10,8 @@ const FINE: Result = {
   faultCount: 0,
   rss: { half: 100, end: 109 },
   rows: {
-    before: { "Conversation.turn": 1 },
-    after: { "Conversation.turn": 1, "Home.pairing": 50, "Home.agent": 9 },
+    before: { "Conversation.entry": 1 },
+    after: { "Conversation.entry": 1, "Home.pairing": 50, "Home.agent": 9, "Home.usage_report": 256 },
   },
   modelRequests: 0,
   deviceCalls: 0,
@@ -27,9 +27,10 @@ test("each broken promise of a run is reported", () => {
     { deviceCalls: 1 },
     { badLines: ["x"] },
     { rss: { half: 100, end: 111 } },
-    { rows: { before: FINE.rows.before, after: { "Conversation.turn": 2 } } },
-    { rows: { before: FINE.rows.before, after: { "Conversation.turn": 1, "Conversation objects": 1 } } },
-    { rows: { before: FINE.rows.before, after: { "Conversation.turn": 1, "Home.pairing": 51 } } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.entry": 2 } } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.entry": 1, "Conversation objects": 1 } } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.entry": 1, "Home.pairing": 51 } } },
+    { rows: { before: FINE.rows.before, after: { "Conversation.entry": 1, "Home.usage_report": 257 } } },
     { rows: { before: FINE.rows.before, after: {} } },
   ])
     expect(judge({ ...FINE, ...bad }, true)).toHaveLength(1);

@@ -10,6 +10,8 @@ const RSS_GROWTH_MAX = 0.1;
  * (channels/pairing.ts).
  */
 const PAIRINGS_MAX = 50;
+/** Each home has so many places for reports of calls that it has not added to its sums yet (home/usage/usage-reports.ts). */
+const REPORTS_MAX = 2 * 128;
 /** Rows that the bridge of home b makes with its own token: its agents, itself, and the count of its connections. */
 const OF_A_BRIDGE = ["Home.agent", "Home.bridge", "Home.tally"];
 
@@ -44,6 +46,8 @@ function newRows(before: Rows, after: Rows): string[] {
     // A request with a valid token for commands named an unknown agent. The audit log records that, and its size is
     // bounded.
     if (table === "Home.audit") return [];
+    // The counts have it, too, in a ring of bounded length.
+    if (table === "Home.usage_report" && is <= REPORTS_MAX) return [];
     // The audit log's count per agent never has more rows than the audit log.
     if (table === "Home.audit_share" && is <= (after["Home.audit"] ?? 0)) return [];
     if (table === "Home.pairing" && is <= PAIRINGS_MAX) return [];

@@ -54,6 +54,6 @@ function table({ kinds, rss, rows, ms, modelRequests }: Result): string {
       line.map((cell, at) => (at === 0 ? String(cell).padEnd(17) : String(cell).padStart(8))).join(" "),
     ),
     `memory of workerd: ${mib(rss.half)} at half time, ${mib(rss.end)} at the end (${((rss.end / rss.half - 1) * 100).toFixed(1)} %)`,
-    `turns: ${rows.before["Conversation.turn"] ?? 0} before, ${rows.after["Conversation.turn"] ?? 0} after; the model was asked ${modelRequests} times; ${Math.round(ms / 1_000)} s`,
+    `entries of turns: ${rows.before["Conversation.entry"] ?? 0} before, ${rows.after["Conversation.entry"] ?? 0} after; the model was asked ${modelRequests} times; ${Math.round(ms / 1_000)} s`,
   ].join("\n");
 }

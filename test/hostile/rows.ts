@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * The rows by table, such as `Conversation.turn`; the number of objects with tables; and the number of objects with a
+ * The rows by table, such as `Conversation.entry`; the number of objects with tables; and the number of objects with a
  * file, which workerd makes for each object that it starts.
  */
 export type Rows = Record<string, number>;
