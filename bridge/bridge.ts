@@ -237,6 +237,16 @@ class RunningBridge implements Bridge {
       case "lacks":
         this.#outbox.lacks(frame.agents);
         break;
+      case "session": {
+        // Kept with the key: when a single key changes, the verifier learns them all again.
+        const key = this.#keys.get(frame.agent);
+        if (key) key.session = frame.session;
+        this.#verifier.learnSession(frame.agent, frame.session);
+        break;
+      }
+      case "acks":
+        this.#calls.acks(frame);
+        break;
       case "update":
         this.#update.asked(frame.id);
         break;

@@ -40,6 +40,7 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
       "tool",
       "cancel",
       "ack",
+      "acks",
       "events",
       "presence",
       "tools",

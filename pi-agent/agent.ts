@@ -28,6 +28,7 @@ import { wallClock } from "./link/clock.ts";
 import { CommandVerifier } from "./link/command-verifier.ts";
 import { Connection } from "./link/connection.ts";
 import { Counter } from "./link/counter.ts";
+import { GatewaySession } from "./link/gateway-session.ts";
 import { openIdentity, readGateway } from "./link/identity.ts";
 import { type MessageSigner, messageSigner, plainSigner } from "./link/message-signer.ts";
 import { OwnPresence } from "./link/own-presence.ts";
@@ -302,11 +303,12 @@ async function openKeys(
 ): Promise<{ signer: MessageSigner; verifier: CommandVerifier | undefined }> {
   const gatewayKey = configured ?? (await readGateway(stateDir));
   if (gatewayKey === undefined) return { signer: plainSigner(bootId), verifier: undefined };
-  const verifier = new CommandVerifier({ agentId, bootId, gatewayKey });
   const identity = await openIdentity(stateDir);
+  const session = new GatewaySession({ agent: agentId, bootId, agentKey: identity.publicKey, gatewayKey });
+  const verifier = new CommandVerifier({ agentId, bootId, gatewayKey, session });
   const counter = await Counter.open({ file: join(stateDir, "counter.json"), log });
   log("info", "agent.signs", { key: identity.fingerprint });
-  return { signer: messageSigner(agentId, bootId, identity, counter), verifier };
+  return { signer: messageSigner(agentId, bootId, identity, counter, session), verifier };
 }
 
 /** The gateway's relay of the model gets a new short-lived token each time, made with this device's key. */

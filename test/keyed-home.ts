@@ -38,9 +38,9 @@ export class KeyedHome {
   }
 
   /** Connects a bridge that reports pi as online. */
-  async connect(): Promise<TestBridge> {
+  async connect(features?: string[]): Promise<TestBridge> {
     const bridge = await TestBridge.dial();
-    await bridge.hello();
+    await bridge.hello(features);
     bridge.send({ t: "snapshot", agents: [await this.pi.state({ tools: [CPU] })], last: true });
     await until(async () => (await view("pi")).online, { what: "pi is online" });
     return bridge;

@@ -16,10 +16,17 @@ const STAGING = "restoring";
  * more rights.
  */
 const PRESERVED: readonly string[] = ["token"];
-/** A conversation's, made of other rows. Those may be newer than it in a back-up. */
-const DERIVED = "past";
-/** Tables that are not backed up: the platform's, those that a migration makes, and what is made of other tables. */
-const SKIPPED = new RegExp(`^(_cf_|sqlite_|(migration|${STAGING}|${DERIVED}|${PRESERVED.join("|")})$)`);
+/**
+ * Nor does it contain a conversation's `past`, which is made of other rows (in a back-up those may be newer), or the sessions of
+ * agents: with them, whoever reads a back-up could answer for a device.
+ */
+const NEVER_STORED: readonly string[] = ["past", "agent_session"];
+/** Columns that it does not contain: a restored home reads the presence of its agents anew, which begins their sessions. */
+const LEFT_OUT: Readonly<Record<string, string>> = { agent: "texts" };
+/** Tables that are not backed up: the platform's, those that a migration makes, and what is made anew. */
+const SKIPPED = new RegExp(
+  `^(_cf_|sqlite_|(migration|${[STAGING, ...PRESERVED, ...NEVER_STORED].join("|")})$)`,
+);
 
 /** @param from `next` of the previous page; undefined for the first page */
 export function backupPage(storage: DurableObjectStorage, from: BackupPlace | undefined): BackupPage {
@@ -38,7 +45,9 @@ export function backupPage(storage: DurableObjectStorage, from: BackupPlace | un
       ...(after ?? []),
     )) {
       if (chars > PAGE_CHARS) return { schema, rows, next: { table, ...(after && { after }) } };
-      const values = Object.entries(row).map(([name, value]) => [name, toBackupValue(value)] as const);
+      const values = Object.entries(row)
+        .filter(([name]) => name !== LEFT_OUT[table])
+        .map(([name, value]) => [name, toBackupValue(value)] as const);
       rows.push({ table, row: Object.fromEntries(values) });
       chars += JSON.stringify(values).length;
       after = keys.map((key) => row[key] as string | number);
@@ -238,7 +247,7 @@ function build({ ctx, migrations, giveUp }: Restored, staging: Staging): void {
           .map((row) => ({ table, row }))
       : [],
   );
-  for (const table of [...tablesOf(sql), ...PRESERVED, DERIVED, "migration"])
+  for (const table of [...tablesOf(sql), ...PRESERVED, ...NEVER_STORED, "migration"])
     sql.exec(`DROP TABLE IF EXISTS "${table}"`);
   const schema = staging.schema();
   migrate(

@@ -157,7 +157,7 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
 
 test("a home of version 8 knows its trusted keys, and keeps its own key", async () => {
   const { keys, isFresh, publicKey } = await onDisk(HOME_V8, HOME_MIGRATIONS, (storage) => {
-    const keys = new AgentKeys(storage, env);
+    const keys = new AgentKeys(storage, env, new GatewayKey(storage));
     const isFresh = [keys.isFresh("pi", "presence", 69), keys.isFresh("pi", "presence", 70)];
     return { keys, isFresh, publicKey: new GatewayKey(storage).publicKey() };
   });
@@ -170,8 +170,8 @@ test("a home of version 8 knows its trusted keys, and keeps its own key", async 
 
 test("a home of version 10 knows its bridge and the logins at its broker", async () => {
   const { broker, bridge, logins } = await onDisk(HOME_V10, HOME_MIGRATIONS, (storage) => {
-    const keys = new AgentKeys(storage, env);
-    const logins = keys.forBridge().map(({ id, login }) => [id, login?.slice(0, 7)]);
+    const keys = new AgentKeys(storage, env, new GatewayKey(storage));
+    const logins = keys.forBridge(false).map(({ id, login }) => [id, login?.slice(0, 7)]);
     return { broker: keys.broker(), bridge: keys.publicKeyOf(BRIDGE), logins };
   });
   expect(broker).toBe("mqtt://10.0.0.2:1883");

@@ -17,6 +17,7 @@ import type { BufferedReport } from "./report-buffer.ts";
 export type CallFrame = Extract<HomeFrame, { t: "call" }>;
 export type PublishFrame = Extract<HomeFrame, { t: "publish" }>;
 export type AckFrame = Extract<HomeFrame, { t: "ack" }>;
+export type AcksFrame = Extract<HomeFrame, { t: "acks" }>;
 
 /** An agent reads no command over 256 KiB; the shipped mosquitto.conf takes packets of 1 MiB. */
 export const COMMAND_MAX_BYTES = 255 * 1024;
@@ -113,6 +114,12 @@ export class Calls {
     if (Buffer.byteLength(frame.payload) <= COMMAND_MAX_BYTES) this.#publishPlain(agent, frame.payload);
   }
 
+  /** The same for many reports at once. */
+  acks({ agent, ids, payload }: AcksFrame): void {
+    for (const id of ids) this.#context.reports.acked(id, agent);
+    if (Buffer.byteLength(payload) <= COMMAND_MAX_BYTES) this.#publishPlain(agent, payload);
+  }
+
   /** Takes a result or error report of one of our own agents. */
   ownReport(agent: string, id: string, payload: string): void {
     if (this.#inFlight.get(id)?.agent === agent) this.#inFlight.delete(id);
@@ -170,6 +177,8 @@ export class Calls {
     if (command.value.request_id !== id) {
       return { kind: "refuse", code: "invalid", message: "payload: request_id: should be the call's id" };
     }
+    // Home acknowledges reports in its next command to their agent.
+    for (const stored of command.value.acks ?? []) this.#context.reports.acked(stored, agent);
     const report = this.#context.reports.get(agent, id);
     if (report !== undefined) return { kind: "answered", report };
     if (this.#foreign.has(id)) return { kind: "known" };

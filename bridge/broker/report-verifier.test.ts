@@ -94,6 +94,55 @@ describe("a message", () => {
     expect(next.problem("pi", "presence", will, true)).toBeUndefined();
   });
 
+  /** Gives pi a session with somebody's half. @returns its keys, and what the bridge learns of it */
+  async function shared() {
+    const gateway = await SignedAgent.make("gateway");
+    await Promise.all([pi.offerSession(), gateway.offerSession()]);
+    const keys = await pi.takeSession(gateway.publicKey, gateway.half?.publicKey ?? "");
+    return { keys, session: { boot_id: pi.bootId, key: pi.bridgeKey } };
+  }
+
+  test("of a session counts by the bridge's key, once; by no other key, and not where the broker retains it", async () => {
+    const { keys, session } = await shared();
+    const early = await pi.reportInSession("r0", {});
+    expect(verifier.problem("pi", "reports", early, true)).toBe(NOT_SIGNED);
+    verifier.learnSession("pi", session);
+    const report = await pi.reportInSession("r1", {});
+    expect(verifier.problem("pi", "events", report, true)).toBe(NOT_SIGNED);
+    expect(verifier.problem("pi", "reports", report, true)).toBeUndefined();
+    expect(verifier.problem("pi", "reports", report, true)).toBe(BEFORE);
+    for (const forged of [
+      await pi.reportInSession("r2", {}, [keys.reports, keys.reports]),
+      await pi.reportInSession("r2", {}, [keys.commands, keys.commands]),
+      (await pi.reportInSession("r2", {})).replace('"r2"', '"r3"'),
+      (await pi.reportInSession("r2", {})).replace(/"mac":"(.{43}).*$/, '"mac":"$1"}'),
+      (await pi.reportInSession("r2", {})).replace(/,"mac":".*$/, "}"),
+    ])
+      expect(verifier.problem("pi", "reports", forged, true)).toBe(NOT_SIGNED);
+    for (const kind of ["presence", "capabilities", "tools", "status"] as const)
+      expect(verifier.problem("pi", kind, await pi.sayInSession(kind, { a: 1 }), true)).toBe(NOT_SIGNED);
+    expect(verifier.problem("pi", "reports", await pi.report("r4", {}), true)).toBeUndefined();
+  });
+
+  test("of a session that is over does not count: of a run before, of a revoked agent, or when Home names none", async () => {
+    const { session } = await shared();
+    verifier.learnSession("pi", session);
+    verifier.learnSession("nobody", session);
+    const { bootId } = pi;
+    pi.bootId = "another run";
+    expect(verifier.problem("pi", "reports", await pi.reportInSession("r1", {}), true)).toBe(NOT_SIGNED);
+    pi.bootId = bootId;
+    verifier.learn([{ id: "pi", key: pi.publicKey, n: 0, session }]);
+    expect(verifier.problem("pi", "reports", await pi.reportInSession("r2", {}), true)).toBeUndefined();
+    verifier.learn([{ id: "pi", key: pi.publicKey, n: 0 }]);
+    expect(verifier.problem("pi", "reports", await pi.reportInSession("r3", {}), true)).toBe(NOT_SIGNED);
+    verifier.learn([{ id: "pi", key: null, n: 0 }]);
+    verifier.learnSession("pi", session);
+    expect(verifier.problem("pi", "reports", await pi.reportInSession("r4", {}), true)).toBe(
+      "the agent's key was revoked",
+    );
+  });
+
   test("with any content causes no exception", () => {
     fc.assert(
       fc.property(
@@ -192,6 +241,66 @@ describe("between broker and Home", () => {
     await until(() => dropped(BEFORE));
     await home.next("report", (frame) => frame.id === id);
     expect(home.of("report").map(({ payload }) => payload)).toEqual([own]);
+  });
+
+  test("a report of the session reaches Home, a forged one does not; acks in a command, or many at once, delete it", async () => {
+    bridge = start();
+    await home.next("snapshot");
+    await birth();
+    await home.next("agent", ({ agent }) => agent.online);
+    const gateway = await SignedAgent.make("gateway");
+    await Promise.all([pi.offerSession(), gateway.offerSession()]);
+    await pi.takeSession(gateway.publicKey, gateway.half?.publicKey ?? "");
+    home.send({ t: "session", agent: "pi", session: { boot_id: pi.bootId, key: pi.bridgeKey } });
+    const payload = JSON.stringify({ command: "ping", payload: {}, request_id: "c1", acks: ["r1"] });
+    const reports: string[] = [];
+    for (const id of ["r1", "r2", "r3", "r4"]) {
+      const report = await pi.reportInSession(id, {});
+      reports.push(report);
+      // Until the bridge has read the session's key, it drops the report.
+      await until(async () => {
+        await played.say("reports", report.replace(`"${id}"`, `"${id}x"`));
+        await played.say("reports", report);
+        return home.of("report").some((frame) => frame.id === id);
+      });
+    }
+    expect(home.of("report").map((frame) => frame.payload)).toEqual(reports);
+    home.send({ t: "call", id: "c1", agent: "pi", payload, expires_in_ms: 10_000 });
+    const ack = JSON.stringify({ command: "ack", payload: { request_ids: ["r2", "r3"] }, request_id: "a1" });
+    home.send({ t: "acks", agent: "pi", ids: ["r2", "r3"], payload: ack });
+    await until(() => played.commands.length === 2);
+    expect(played.commands.map(({ request_id }) => request_id).sort()).toEqual(["a1", "c1"]);
+    // What is left is sent again at the next connection.
+    const before = home.of("report").length;
+    home.keys = [{ id: "pi", key: pi.publicKey, n: 0, session: { boot_id: pi.bootId, key: pi.bridgeKey } }];
+    home.drop();
+    await until(() => home.of("report").length > before, { within: 10_000 });
+    await played.say("reports", await pi.reportInSession("r5", {}));
+    await home.next("report", (frame) => frame.id === "r5");
+    expect(
+      home
+        .of("report")
+        .slice(before)
+        .map(({ id }) => id),
+    ).toEqual(["r4", "r5"]);
+  });
+
+  test("a session goes on when the key of another agent changes", async () => {
+    bridge = start();
+    await home.next("snapshot");
+    await birth();
+    await home.next("agent", ({ agent }) => agent.online);
+    const gateway = await SignedAgent.make("gateway");
+    await Promise.all([pi.offerSession(), gateway.offerSession()]);
+    await pi.takeSession(gateway.publicKey, gateway.half?.publicKey ?? "");
+    home.send({ t: "session", agent: "pi", session: { boot_id: pi.bootId, key: pi.bridgeKey } });
+    home.send({ t: "keys", keys: [{ id: "eye", key: gateway.publicKey, n: 0 }], part: true });
+    // The bridge takes frames in order, so it has the keys when this call is with the broker.
+    const payload = JSON.stringify({ command: "ping", payload: {}, request_id: "c1" });
+    home.send({ t: "call", id: "c1", agent: "pi", payload, expires_in_ms: 10_000 });
+    await until(() => played.commands.length === 1);
+    await played.say("reports", await pi.reportInSession("c1", {}));
+    await home.next("report", ({ id }) => id === "c1");
   });
 
   test("a new run reaches Home before its reports, whose acknowledgements are for that run", async () => {

@@ -1,21 +1,27 @@
 /**
- * Checks the signatures and counters of agents' messages. Home does that for itself too. But a message that the bridge
- * drops here cannot change its view of who is online, nor take the place of a true report in its buffer.
+ * Checks the signatures (or the HMACs of sessions) and the counters of agents' messages. Home does that for itself too. But a
+ * message that the bridge drops here cannot change its view of who is online, nor take the place of a true report in its buffer.
  */
-import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import { fromBase64Url } from "@edgecall/core/encoding.ts";
+import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { ReplayWindow } from "@edgecall/core/protocol/replays.ts";
-import { signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
+import { isOfSession } from "@edgecall/core/protocol/session.ts";
+import { type Stamp, signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
 import { type Verifier, verifierOf } from "@edgecall/node/keypair.ts";
+import { MacKey } from "@edgecall/node/session.ts";
 
 type Retained = "capabilities" | "tools" | "presence";
+
+type KnownSession = { of: BridgeSession; key: MacKey };
 
 type Known = {
   text: string | null;
   /** Undefined: the key is revoked or invalid. */
   verifier: Verifier | undefined;
+  session: KnownSession | undefined;
   /** The highest counter that was accepted for each kind. Retained messages come again and again. */
   retained: Record<Retained, number>;
   /** The highest counter of a live message. A presence from before it is old. */
@@ -31,14 +37,21 @@ export class ReportVerifier {
   learn(keys: readonly AgentKey[]): string[] {
     const before = this.#known;
     this.#known = new Map(
-      keys.map(({ id, key, n }) => {
+      keys.map(({ id, key, n, session }) => {
         const same = before.get(id);
-        if (same?.text !== key) return [id, newKnown(key, n)];
-        same.retained.presence = Math.max(same.retained.presence, n);
-        return [id, same];
+        const known = same?.text === key ? same : newKnown(key, n);
+        known.retained.presence = Math.max(known.retained.presence, n);
+        known.session = toSession(session, known.session);
+        return [id, known];
       }),
     );
     return keys.flatMap(({ id }) => (before.get(id) === this.#known.get(id) ? [] : [id]));
+  }
+
+  /** Home says that a run of the agent has a session. */
+  learnSession(agent: string, session: BridgeSession): void {
+    const known = this.#known.get(agent);
+    if (known) known.session = toSession(session, known.session);
   }
 
   /** The agents whose messages must be signed. */
@@ -58,9 +71,9 @@ export class ReportVerifier {
   problem(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
     const known = this.#known.get(agent);
     if (!known) return undefined;
-    const n = signedBy(known.verifier, agent, kind, text);
-    if (n === undefined)
-      return known.verifier ? "not signed with the agent's key" : "the agent's key was revoked";
+    if (!known.verifier) return "the agent's key was revoked";
+    const n = counterOf(known, agent, kind, text);
+    if (n === undefined) return "not signed with the agent's key";
     if (kind === "capabilities" || kind === "tools" || kind === "presence") {
       if (n < known.retained[kind]) return OLD;
       if (kind === "presence" && n < known.newestLive && !(n === known.retained.presence && saysOnline(text)))
@@ -86,19 +99,39 @@ function saysOnline(text: string): boolean {
 function newKnown(text: string | null, n: number): Known {
   const live = new ReplayWindow(n);
   const verifier = text === null ? undefined : verifierOf(text);
-  return { text, verifier, retained: { capabilities: 0, tools: 0, presence: n }, newestLive: 0, live };
+  return {
+    text,
+    verifier,
+    session: undefined,
+    retained: { capabilities: 0, tools: 0, presence: n },
+    newestLive: 0,
+    live,
+  };
 }
 
-/** @returns the counter of a text that this key signed; undefined: not signed by it */
-function signedBy(
-  verifier: Verifier | undefined,
-  agent: string,
-  kind: TopicKind,
-  text: string,
-): number | undefined {
+/** @returns the counter of a text that the agent signed, or sent in its session; undefined: neither */
+function counterOf(known: Known, agent: string, kind: TopicKind, text: string): number | undefined {
+  const { verifier, session } = known;
+  const place = { agent, kind };
+  if (session && isOfSession(kind) && session.key.isOn(place, text)) {
+    const stamp = stampIn(text);
+    return stamp?.boot_id === session.of.boot_id ? stamp.n : undefined;
+  }
   const split = splitSigned(text);
-  if (!verifier || !split) return undefined;
-  if (!verifier(signedBytes({ agent, kind }, split.body), split.signature)) return undefined;
+  if (!split || verifier?.(signedBytes(place, split.body), split.signature) !== true) return undefined;
+  return stampIn(text)?.n;
+}
+
+function stampIn(text: string): Stamp | undefined {
   const stamp = stampOf(text);
-  return stamp.ok ? stamp.value.n : undefined;
+  return stamp.ok ? stamp.value : undefined;
+}
+
+/** @param before stays if it is the same */
+function toSession(
+  session: BridgeSession | undefined,
+  before: KnownSession | undefined,
+): KnownSession | undefined {
+  if (before?.of === session) return before;
+  return session && { of: session, key: new MacKey("bridge", fromBase64Url(session.key)) };
 }

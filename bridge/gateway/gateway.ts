@@ -123,7 +123,7 @@ export class GatewayLink {
         protocol: BRIDGE_PROTOCOL,
         bridge,
         version: VERSION,
-        features: [...features, "keepalive", "kept"],
+        features: [...features, "keepalive", "kept", "session", "acks"],
       };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });

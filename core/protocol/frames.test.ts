@@ -10,6 +10,7 @@ import {
   TEXT_KINDS,
   UPDATE_WORDS_MAX,
 } from "./frames.ts";
+import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID } from "./names.ts";
 import { checkJson } from "./parse.ts";
 
@@ -78,7 +79,11 @@ const bridgeFrame = fc.oneof(
 const login = fc
   .constantFrom("AAAA", "/+09")
   .map((four) => `$7$101$${four.repeat(4)}$${four.repeat(21)}AQ==`);
-const key = record({ id: agent, key: fc.option(fc.string({ maxLength: 64 })), n: time, login }, ["login"]);
+const session = record({ boot_id: fc.string({ maxLength: 64 }), key: fc.string({ maxLength: 64 }) });
+const key = record({ id: agent, key: fc.option(fc.string({ maxLength: 64 })), n: time, login, session }, [
+  "login",
+  "session",
+]);
 const hash = fc.string({ maxLength: 64 });
 const storedTexts = record({ id: agent, capabilities: hash, tools: hash, presence: hash }, [...TEXT_KINDS]);
 const homeFrame = fc.oneof(
@@ -107,6 +112,8 @@ const homeFrame = fc.oneof(
   record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
   record({ t: of("publish"), agent, payload }),
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
+  record({ t: of("acks"), agent, ids: fc.array(id, { maxLength: ACKS_MAX }), payload }),
+  record({ t: of("session"), agent, session }),
   record({ t: of("update"), id }),
   record({ t: of("error"), code: fc.string(), message: fc.string() }),
 );
@@ -131,7 +138,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([10, 9]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([10, 11]);
 });
 
 test.each<[string, unknown, string]>([

@@ -11,7 +11,8 @@
  *     | taken | refused ─────────────────▶ |  within 5 s: the broker has it | the agent has certainly not run it
  *     | event ───────────────────────────▶ |  accepted, progress, question
  *     | report ──────────────────────────▶ |  the agent's bytes; kept by the bridge until …
- *     | ◀──────────────────────────── ack  |  … Home has stored it
+ *     | ◀──────────────────────────── ack  |  … Home has stored it; `acks`: many at once
+ *     | ◀──────────────────────── session  |  a key for an agent's present run; only if hello announced the feature
  *     | ◀───────────────────────── update  |  update the bridge's program; only if hello announced the feature
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *
@@ -20,6 +21,7 @@
  * `known`, `agents` and the field `kept` are only for two sides that both announce the feature `kept`, the bridge in its
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
+import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
 
@@ -123,6 +125,14 @@ export const BridgeFrame = z.discriminatedUnion("t", [
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
+/** The bridge's part of an agent's session: the key that tells the agent's messages from a stranger's. */
+export const BridgeSession = z.object({
+  boot_id: z.string().check(z.maxLength(64)),
+  /** 32 bytes, base64url. */
+  key: z.string().check(z.maxLength(64)),
+});
+export type BridgeSession = z.infer<typeof BridgeSession>;
+
 /** The key of an agent whose messages count only with a valid signature. */
 export const AgentKey = z.object({
   id: agentId,
@@ -135,6 +145,8 @@ export const AgentKey = z.object({
    * where it is written, so that a newer gateway's form does not make an older bridge reject the whole welcome.
    */
   login: z.optional(z.string().check(z.maxLength(500))),
+  /** To a bridge with the feature `session`. */
+  session: z.optional(BridgeSession),
 });
 export type AgentKey = z.infer<typeof AgentKey>;
 
@@ -174,6 +186,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
   z.object({ t: z.literal("lacks"), agents: z.array(agentId) }),
   /** A key was added, replaced or revoked. `part`: these keys alone; otherwise all keys. */
   z.object({ t: z.literal("keys"), keys: z.array(AgentKey), part: z.optional(z.boolean()) }),
+  /** A run of an agent has a session. The frame comes before any message of it. */
+  z.object({ t: z.literal("session"), agent: agentId, session: BridgeSession }),
   /** A command that an agent answers with a report. */
   z.object({
     t: z.literal("call"),
@@ -188,6 +202,13 @@ export const HomeFrame = z.discriminatedUnion("t", [
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
   /** Home has stored the report. `payload`: the `ack` command for the agent, published verbatim. */
   z.object({ t: z.literal("ack"), id: CallId, agent: z.optional(agentId), payload: z.optional(raw) }),
+  /** The same for many reports of an agent, to a bridge with the feature `acks`. */
+  z.object({
+    t: z.literal("acks"),
+    agent: agentId,
+    ids: z.array(CallId).check(z.maxLength(ACKS_MAX)),
+    payload: raw,
+  }),
   /** Asks the bridge to install the gateway's program, as every service does (docs/install.md). */
   z.object({ t: z.literal("update"), id: CallId }),
   z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),

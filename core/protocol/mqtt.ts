@@ -9,6 +9,9 @@ import { UploadRequest } from "./media.ts";
 import { CallId } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
+/** The most reports that one message acknowledges. */
+export const ACKS_MAX = 64;
+
 const text = (max: number) => z.string().check(z.maxLength(max));
 
 /** A gateway makes routes of some 500 characters. */
@@ -56,6 +59,8 @@ export const Presence = z.looseObject({
   state: z.enum(["online", "offline"]),
   boot_id: z.optional(text(64)),
   reason: z.optional(text(200)),
+  /** The agent's half of this run's session (core/protocol/session.ts). An agent without it signs everything. */
+  session: z.optional(text(64)),
 });
 export type Presence = z.infer<typeof Presence>;
 
@@ -83,6 +88,10 @@ export const Command = z.looseObject({
   n: z.optional(z.int()),
   /** The run of the agent that the command is for. Signed commands have it. */
   boot_id: z.optional(text(64)),
+  /** The gateway's half of that run's session, in signed commands until the agent has used it. */
+  session: z.optional(text(64)),
+  /** Reports that the gateway has stored, to an agent with the feature `acks`: they are not sent again. */
+  acks: z.optional(z.array(CallId).check(z.maxLength(ACKS_MAX))),
   /** A person watches, so the agent sends output as `progress` while it appears. */
   watch: z.optional(z.boolean()),
   /** The conversation holds a stranger's text, so everything but a read asks, whoever is calling. */

@@ -75,8 +75,15 @@ export function splitSigned(text: string): { body: string; signature: Uint8Array
   return { body: `${text.slice(0, -TAIL_LENGTH)}}`, signature: fromBase64Url(tail[1]) };
 }
 
-/** Reads the stamp of a text whose signature is valid. */
+/** The last fields of a text, as `stamped` writes them, and what authenticates it. */
+const STAMP_TAIL =
+  /,"boot_id":"([^"\\]{1,64})","n":(0|[1-9]\d{0,14})(?:,"(?:sig|mac)":"[A-Za-z0-9_-]{43,86}")?\}$/;
+const STAMP_TAIL_MAX = 220;
+
+/** Reads the stamp of a text whose signature is valid. A long text need not be parsed for it. */
 export function stampOf(text: string): Parsed<Stamp> {
+  const [, boot_id, n] = STAMP_TAIL.exec(text.slice(-STAMP_TAIL_MAX)) ?? [];
+  if (boot_id !== undefined) return { ok: true, value: { boot_id, n: Number(n) } };
   return checkJson(Stamp, text);
 }
 

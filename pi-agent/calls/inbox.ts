@@ -9,7 +9,7 @@ import { messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { COMMANDS } from "../commands/all.ts";
 import { PROMPT_MAX_MS } from "../commands/prompt.ts";
-import type { CommandVerifier } from "../link/command-verifier.ts";
+import type { CommandVerifier, Proof } from "../link/command-verifier.ts";
 import { GatewayVersion } from "../link/gateway-version.ts";
 import type { Publisher } from "../link/publisher.ts";
 import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "../link/reports.ts";
@@ -95,12 +95,14 @@ export class Inbox {
     try {
       const text = bytes.toString("utf8");
       const { verifier } = this.#options;
-      if (verifier && !verifier.isSigned(text)) return this.#refuse(requestIdOf(text), NOT_SIGNED);
+      const proof = verifier?.proofOf(text);
+      if (verifier && !proof) return this.#refuse(requestIdOf(text), NOT_SIGNED);
       const command = checkJson(Command, text);
       if (!command.ok) return await this.#unreadable(text, command.error);
       const maxMs = command.value.command === "prompt" ? PROMPT_MAX_MS : undefined;
       const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
-      if (verifier && !this.#isAccepted(verifier, command.value)) return;
+      if (verifier && proof && !this.#isAccepted(verifier, command.value, proof)) return;
+      for (const id of command.value.acks ?? []) await this.#acked(id);
       await this.#take(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
@@ -108,9 +110,9 @@ export class Inbox {
   }
 
   /** True if a signed command is to be carried out. A repetition goes on only if the ledger knows it. */
-  #isAccepted(verifier: CommandVerifier, command: Command): boolean {
+  #isAccepted(verifier: CommandVerifier, command: Command, proof: Proof): boolean {
     const { request_id } = command;
-    const verdict = verifier.check(command);
+    const verdict = verifier.check(command, proof);
     if (!verdict.obey) this.#refuse(request_id, verdict.why);
     else if (!verdict.repeat || this.#options.device.ledger.knows(request_id)) return true;
     else this.#options.device.log("info", "command.repeated", { request_id });
@@ -358,11 +360,17 @@ export class Inbox {
   }
 
   async #ack(command: Command): Promise<void> {
-    const target = command.payload.request_id;
-    if (typeof target !== "string") return;
-    if (this.#options.device.audit.acked(target)) return;
-    this.#options.publisher.acked(target);
-    await this.#options.device.ledger.acked(target);
+    const { request_id, request_ids } = command.payload;
+    const targets: readonly unknown[] = Array.isArray(request_ids) ? request_ids : [request_id];
+    for (const target of targets) if (typeof target === "string") await this.#acked(target);
+  }
+
+  /** The gateway has stored a report, or lines of the record. */
+  async #acked(id: string): Promise<void> {
+    const { device, publisher } = this.#options;
+    if (device.audit.acked(id)) return;
+    publisher.acked(id);
+    await device.ledger.acked(id);
   }
 
   #noLongerStored({ request_id, route }: Command): string {

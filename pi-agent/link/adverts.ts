@@ -15,6 +15,7 @@ function features(settings: Settings): string[] {
     ...prompt,
     "cancel",
     "ack",
+    "acks",
     "events",
     "presence",
     "tools",
@@ -57,7 +58,7 @@ export function toolsText(registry: ToolRegistry): string {
   return JSON.stringify({ hash, tools });
 }
 
-/** The signer adds `boot_id`. */
-export function presenceText(state: "online" | "offline", reason: string): string {
-  return JSON.stringify({ state, reason });
+/** The signer adds `boot_id`. @param session this run's half of its session */
+export function presenceText(state: "online" | "offline", reason: string, session?: string): string {
+  return JSON.stringify({ state, reason, ...(session !== undefined && { session }) });
 }

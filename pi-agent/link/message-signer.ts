@@ -2,13 +2,18 @@
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Counter } from "./counter.ts";
+import type { GatewaySession } from "./gateway-session.ts";
 import { type Identity, signedTextVerifier } from "./identity.ts";
 
 export type MessageSigner = {
   /** Call it before each connection. @returns the connection's last will, signed */
   signWill(will: string): string;
+  /** This run's half of its session, for the presence; undefined: this agent is not paired. */
+  half: string | undefined;
   /** @param text a JSON object @returns the text to publish */
   sign(kind: Exclude<TopicKind, "commands">, text: string): string;
+  /** The same in the session with the gateway, which costs less; signed while there is none. For what need not outlast it. */
+  seal(kind: "reports" | "events", text: string): string;
   /** True if a presence on this agent's topic may be its own. Others can write there too. */
   isOwn(presence: string): boolean;
   /**
@@ -25,7 +30,9 @@ export function plainSigner(bootId: string): MessageSigner {
   const presence = (text: string) => `${text.slice(0, -1)},"boot_id":${JSON.stringify(bootId)}}`;
   return {
     signWill: presence,
+    half: undefined,
     sign: (kind, text) => (kind === "presence" ? presence(text) : text),
+    seal: (_, text) => text,
     isOwn: () => true,
     isAfter: () => true,
     outdo: () => false,
@@ -37,6 +44,7 @@ export function messageSigner(
   bootId: string,
   identity: Identity,
   counter: Counter,
+  session: GatewaySession,
 ): MessageSigner {
   const isSigned = signedTextVerifier(identity.publicKey);
   const sign = (kind: TopicKind, text: string, n: number) =>
@@ -46,7 +54,13 @@ export function messageSigner(
       counter.connecting();
       return sign("presence", will, counter.will);
     },
+    half: session.half,
     sign: (kind, text) => sign(kind, text, counter.next()),
+    seal(kind, text) {
+      const place = { agent, kind };
+      const body = stamped(text, { boot_id: bootId, n: counter.next() });
+      return session.seal(place, body) ?? identity.sign(place, body);
+    },
     isOwn: (presence) => isSigned({ agent, kind: "presence" }, presence),
     isAfter: (presence, birth) => numberOf(presence) > numberOf(birth),
     outdo: (presence) => counter.outdo(numberOf(presence)),

@@ -49,7 +49,8 @@ export class OwnPresence {
 
   /** Publishes a new birth. */
   async announce(): Promise<void> {
-    this.#birth = this.#parts.signer.sign("presence", presenceText("online", "birth"));
+    const { signer } = this.#parts;
+    this.#birth = signer.sign("presence", presenceText("online", "birth", signer.half));
     await this.#publishBirth();
   }
 
@@ -58,7 +59,7 @@ export class OwnPresence {
     const { bootId, connection, guard, signer, topic } = this.#parts;
     // Later subscribers find the retained text: it must not be a stranger's, nor an old one of this agent.
     guard.seen(topic, text);
-    if (!signer.isOwn(text)) return;
+    if (text === this.#birth || !signer.isOwn(text)) return;
     const presence = checkJson(Presence, text);
     if (!presence.ok) return;
     const { boot_id } = presence.value;

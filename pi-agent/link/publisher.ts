@@ -10,6 +10,8 @@ import type { MessageSigner } from "./message-signer.ts";
 
 /** Reports whose caller acknowledges nothing wait for the broker: the newest so many. */
 const OUTBOX_MAX = 100;
+/** Events that nobody stores. All others are signed. */
+const PASSING: ReadonlyArray<AgentEvent["type"]> = ["accepted", "progress"];
 
 export type PublisherParts = {
   settings: Pick<Settings, "agentId" | "mqtt">;
@@ -34,20 +36,28 @@ export class Publisher {
     return this.#outbox.length;
   }
 
-  /** @returns true if the broker took it; without a connection nothing is published, and no number used */
+  /** Publishes with a signature. @returns true if the broker took it; without a connection nothing is published, and no number used */
   async publish(kind: Exclude<TopicKind, "commands">, text: string): Promise<boolean> {
     const { connection, signer } = this.#parts;
     return connection.connected && (await connection.publish(this.topic(kind), signer.sign(kind, text)));
   }
 
+  /** The same in the session with the gateway. */
+  async #publishSealed(kind: "reports" | "events", text: string): Promise<boolean> {
+    const { connection, signer } = this.#parts;
+    return connection.connected && (await connection.publish(this.topic(kind), signer.seal(kind, text)));
+  }
+
   /** Publishes an event, if there is a connection. */
   event(event: AgentEvent): void {
-    void this.publish("events", JSON.stringify(event));
+    const isPassing = PASSING.includes(event.type);
+    const text = JSON.stringify(event);
+    void (isPassing ? this.#publishSealed("events", text) : this.publish("events", text));
   }
 
   /** Publishes a report. @param acks true if the caller acknowledges it: then it is sent again until it does */
   async report(text: string, id?: string, acks = false): Promise<void> {
-    const isTaken = await this.publish("reports", text);
+    const isTaken = await this.#publishSealed("reports", text);
     if (acks && id !== undefined) this.#redelivery.add(id);
     else if (!isTaken) this.#outbox.splice(0, Math.max(0, this.#outbox.push(text) - OUTBOX_MAX));
   }

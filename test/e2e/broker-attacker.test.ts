@@ -48,7 +48,7 @@ type Kind = "capabilities" | "tools" | "presence" | "reports" | "events" | "stat
 const RETAINED = ["capabilities", "tools", "presence"] as const;
 const SAID = [...RETAINED, "reports", "events"] as const;
 
-const tape = (kind: string) => thief.of("pi", kind).filter(({ body }) => "sig" in body);
+const tape = (kind: string) => thief.of("pi", kind).filter(({ body }) => "sig" in body || "mac" in body);
 const newest = (kind: string) => tape(kind).at(-1)?.text ?? "";
 const bootId = () => String(tape("presence").at(-1)?.body.boot_id);
 const publish = (topic: string, text: string | Buffer, retain = false) =>

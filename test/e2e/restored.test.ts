@@ -34,7 +34,8 @@ test("G1 an incomplete backup changes nothing; the doctor sees one with another 
   const file = await (await stack.gateway.fetch("/v1/export")).text();
   const keys = async () => await (await stack.gateway.fetch("/v1/keys")).json();
   const before = await keys();
-  const refused = await imported(file.slice(0, 2_000));
+  // The file may be short: the agent can be online a moment before its tools are stored.
+  const refused = await imported(file.slice(0, file.length / 2));
   expect(refused.status).toBe(400);
   expect(await refused.text()).toContain("this home is as it was");
   expect(await keys()).toEqual(before);

@@ -69,7 +69,8 @@ describe("a thief with the broker's password", { tags: ["needs/mosquitto"] }, ()
   }
 
   /** Returns the messages that he recorded. */
-  const recorded = (kind: string): Seen[] => thief.of("pi", kind).filter(({ body }) => "sig" in body);
+  const recorded = (kind: string): Seen[] =>
+    thief.of("pi", kind).filter(({ body }) => "sig" in body || "mac" in body);
   const bootId = () => String(recorded("presence").at(-1)?.body.boot_id);
 
   async function expectNothingDone(texts: readonly string[]): Promise<void> {
@@ -84,12 +85,40 @@ describe("a thief with the broker's password", { tags: ["needs/mosquitto"] }, ()
   const commandText = (more: Record<string, unknown> = {}) =>
     JSON.stringify({ command: "tool", payload: APPEND, request_id: crypto.randomUUID(), ...more });
 
-  test("finds every message and every command signed", async () => {
-    await appends(1);
-    for (const kind of ["commands", "reports", "presence", "capabilities", "tools"])
+  test("finds every message and every command signed, or with the HMAC of the run's session", async () => {
+    await appends(2);
+    for (const kind of ["presence", "capabilities", "tools"])
       for (const { body, text } of thief.of("pi", kind)) expect(body.sig, `${kind} ${text}`).toBeDefined();
+    for (const kind of ["commands", "reports"]) {
+      for (const { body, text } of thief.of("pi", kind))
+        expect(body.sig ?? body.mac, `${kind} ${text}`).toBeDefined();
+      expect(recorded(kind).some(({ body }) => "mac" in body)).toBe(true);
+    }
     expect(recorded("commands").filter(({ body }) => body.command === "tool").length).toBeGreaterThanOrEqual(
       2,
+    );
+  });
+
+  test("ends no session, and makes nobody accept less: not by what he takes out of it, or puts in", async () => {
+    await appends(2);
+    const texts = recorded("commands").map(({ text }) => text);
+    const half = texts.find((text) => text.includes('"session":'));
+    expect(half).toBeDefined();
+    const next = `"n":${Date.now() + 60_000}`;
+    await expectNothingDone([
+      ...texts.map((text) => text.replace(/,"(mac|sig)":"[^"]*"/, "")),
+      ...texts.map((text) => text.replace(/"n":\d+/, next)),
+      ...texts.map((text) => text.replace(/,"session":"[^"]*"/, "").replace(/"n":\d+/, next)),
+      ...texts.map((text) => text.replace('"mac":', '"sig":')),
+      ...recorded("reports").map(({ text }) => text),
+    ]);
+    const presence = recorded("presence").at(-1)?.text ?? "";
+    await write("presence", presence.replace(/,"session":"[^"]*"/, ""), true);
+    await passed();
+    await appends(1);
+    expect(recorded("commands").at(-1)?.body).toHaveProperty("mac");
+    expect(recorded("reports").findLast(({ body }) => body.report_type === "result")?.body).toHaveProperty(
+      "mac",
     );
   });
 

@@ -7,6 +7,7 @@ import type { HomeRoster } from "./agents/home-roster.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { BridgeSocket } from "./bridge/bridge-socket.ts";
 import type { Ledger } from "./calls/ledger.ts";
+import type { PendingAcks } from "./calls/pending-acks.ts";
 import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
@@ -17,7 +18,7 @@ import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
 
-/** The object's state. All stores but the socket and the two schedules are rows. */
+/** The object's state. All stores but the socket, the acks and the two schedules are rows. */
 export type HomeStores = {
   ctx: DurableObjectState;
   env: Env;
@@ -29,6 +30,7 @@ export type HomeStores = {
   keys: AgentKeys;
   gatewayKey: GatewayKey;
   ledger: Ledger;
+  acks: PendingAcks;
   /** Outcomes that a conversation did not take. */
   deliveryRetries: RetrySchedule;
   questions: Questions;

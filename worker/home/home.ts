@@ -78,6 +78,7 @@ import { BridgeSocket } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { cancelCalls, watchCalls } from "./calls/dispatch.ts";
 import { JOB, Ledger } from "./calls/ledger.ts";
+import { PendingAcks } from "./calls/pending-acks.ts";
 import { submit, submitCommand } from "./calls/submit.ts";
 import { ChannelConnections } from "./channels/channel-connections.ts";
 import { ChannelSenders } from "./channels/senders.ts";
@@ -473,7 +474,8 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
   migrate(storage, HOME_MIGRATIONS);
   const name = ctx.id.name ?? "";
   const bridge = new BridgeSocket(ctx);
-  const keys = new AgentKeys(storage, env);
+  const gatewayKey = new GatewayKey(storage);
+  const keys = new AgentKeys(storage, env, gatewayKey);
   const agents = new Agents(storage, bridge, keys);
   const conversations = new ConversationList(storage);
   const stores: HomeStores = {
@@ -484,8 +486,9 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     agents,
     roster: new HomeRoster(agents, keys, bridge),
     keys,
-    gatewayKey: new GatewayKey(storage),
+    gatewayKey,
     ledger: new Ledger(storage),
+    acks: new PendingAcks(),
     deliveryRetries: new RetrySchedule(),
     questions: new Questions(ctx),
     questionRetries: new RetrySchedule(),

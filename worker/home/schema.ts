@@ -446,4 +446,18 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ALTER TABLE bridge ADD COLUMN vouched_at INTEGER;
     `,
   },
+  {
+    version: 19,
+    sql: `
+      -- The session of each agent's present run (core/protocol/session.ts). Back-ups do not contain it.
+      CREATE TABLE agent_session (
+        agent        TEXT PRIMARY KEY,
+        public_key   TEXT NOT NULL, -- the agent's, for which the session was made
+        boot_id      TEXT NOT NULL,
+        agent_half   TEXT NOT NULL,
+        gateway_half TEXT NOT NULL,
+        secret       TEXT NOT NULL -- the three keys, base64url
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

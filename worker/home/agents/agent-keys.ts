@@ -6,13 +6,16 @@
  */
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
 import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
-import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
+import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/frames.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
+import { isOfSession } from "@edgecall/core/protocol/session.ts";
 import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
 import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
+import { type AgentSession, AgentSessions } from "./agent-sessions.ts";
+import type { GatewayKey } from "./gateway-key.ts";
 
 /** The highest verified counter of each topic. A message with a lower one is a repetition. */
 type CountedTopic = "presence" | "capabilities" | "tools" | "events";
@@ -58,10 +61,14 @@ export class AgentKeys {
   #stored: Map<string, StoredKey> | undefined;
   /** Rises when an agent gets a key or loses it. */
   version = 0;
+  readonly #gatewayKey: Pick<GatewayKey, "publicKey">;
+  readonly #sessions: AgentSessions;
 
-  constructor(storage: DurableObjectStorage, env: Env) {
+  constructor(storage: DurableObjectStorage, env: Env, gatewayKey: Pick<GatewayKey, "publicKey">) {
     this.#sql = storage.sql;
     this.#env = env;
+    this.#gatewayKey = gatewayKey;
+    this.#sessions = new AgentSessions(storage);
   }
 
   standing(agent: string): Standing {
@@ -92,12 +99,50 @@ export class AgentKeys {
   async verify(agent: string, kind: TopicKind, text: string): Promise<VerifiedText> {
     const stored = this.#read().get(agent);
     if (!stored || stored.revokedAt !== null) return { ok: false, why: "its key was revoked" };
-    const key = await stored.key;
-    if (!key || !(await isSigned(key, { agent, kind }, text)))
-      return { ok: false, why: "it is not signed with the agent's key" };
+    const session = this.sessionOf(agent);
+    const isSealed = isOfSession(kind) && (await session?.isFromAgent({ agent, kind }, text)) === true;
+    if (!isSealed) {
+      const key = await stored.key;
+      if (!key || !(await isSigned(key, { agent, kind }, text)))
+        return { ok: false, why: "it is not signed with the agent's key" };
+    }
+    // It may have been revoked or replaced meanwhile.
+    if (this.publicKeyOf(agent) !== stored.publicKey) return { ok: false, why: "its key was revoked" };
+    // An agent that signs its reports does not have the session, or does not know that its gateway has.
+    if (session && kind === "reports") session.isUsed = isSealed;
     const stamp = stampOf(text);
     if (!stamp.ok) return { ok: false, why: stamp.error };
     return { ok: true, n: stamp.value.n, bootId: stamp.value.boot_id };
+  }
+
+  /** The session with the agent's present run. */
+  sessionOf(agent: string): AgentSession | undefined {
+    const stored = this.#read().get(agent);
+    if (!stored?.bootId || stored.revokedAt !== null) return undefined;
+    return this.#sessions.of({ agent, publicKey: stored.publicKey, bootId: stored.bootId });
+  }
+
+  /**
+   * The agent's present run offers a session.
+   * @param half the agent's, from its verified presence @returns the bridge's part, if the session is new
+   */
+  async beginSession(agent: string, half: string): Promise<BridgeSession | undefined> {
+    const stored = this.#read().get(agent);
+    if (!stored?.bootId || stored.revokedAt !== null || this.sessionOf(agent)?.isWith(half)) return undefined;
+    const run = { agent, publicKey: stored.publicKey, bootId: stored.bootId };
+    const session = await this.#sessions.begin(run, half, await this.#gatewayKey.publicKey());
+    return session && this.sessionOf(agent) === session ? session.forBridge : undefined;
+  }
+
+  /** The agent did not answer: its commands are signed until it uses its session again. */
+  doubtSession(agent: string): void {
+    const session = this.sessionOf(agent);
+    if (session) session.isUsed = false;
+  }
+
+  /** A bridge was connected: commands are signed until their agents have used their sessions again. */
+  doubtSessions(): void {
+    this.#sessions.doubtAll();
   }
 
   /** True if an agent's present key signed a token for the relay. */
@@ -215,6 +260,7 @@ export class AgentKeys {
       broker ?? null,
       agent,
     );
+    if (before?.publicKey !== publicKey || !isLive) this.#sessions.end(agent);
     this.#reread(agent);
     this.version += 1;
     return undefined;
@@ -228,6 +274,7 @@ export class AgentKeys {
       agent,
     );
     const revoked = rows.toArray().length > 0;
+    if (revoked) this.#sessions.end(agent);
     if (revoked) this.#reread(agent);
     this.version += 1;
     return revoked;
@@ -244,16 +291,29 @@ export class AgentKeys {
     }));
   }
 
-  /** What a bridge needs to drop forgeries early, and to write its broker's files. @param agent only this one */
-  forBridge(agent?: string): AgentKey[] {
+  /** True if the key of an agent is on record. */
+  hasAgents(): boolean {
+    const keys = this.#read();
+    return keys.size > (keys.has(BRIDGE) ? 1 : 0);
+  }
+
+  /**
+   * What a bridge needs to drop forgeries early, and to write its broker's files.
+   * @param knowsSessions that bridge does @param agent only this one
+   */
+  forBridge(knowsSessions: boolean, agent?: string): AgentKey[] {
     return [...this.#read()]
       .filter(([id]) => id !== BRIDGE && (agent === undefined || id === agent))
-      .map(([id, { publicKey, revokedAt, counters, login }]) => ({
-        id,
-        key: revokedAt === null ? publicKey : null,
-        n: counters.presence,
-        ...(revokedAt === null && login !== null && { login }),
-      }));
+      .map(([id, { publicKey, revokedAt, counters, login }]) => {
+        const session = knowsSessions ? this.sessionOf(id)?.forBridge : undefined;
+        return {
+          id,
+          key: revokedAt === null ? publicKey : null,
+          n: counters.presence,
+          ...(revokedAt === null && login !== null && { login }),
+          ...(session && { session }),
+        };
+      });
   }
 
   /** The key on record, if it counts. */

@@ -90,8 +90,10 @@ function keyChanged(home: HomeContext, agent: string, reason: string): void {
 
 function sendKeyToBridge({ bridge, keys }: HomeContext, agent: string): void {
   const now = Date.now();
-  if (bridge.takesSingleKeys(now)) bridge.send({ t: "keys", keys: keys.forBridge(agent), part: true }, now);
-  else bridge.send({ t: "keys", keys: keys.forBridge() }, now);
+  const knowsSessions = bridge.has("session", now);
+  if (bridge.takesSingleKeys(now))
+    bridge.send({ t: "keys", keys: keys.forBridge(knowsSessions, agent), part: true }, now);
+  else bridge.send({ t: "keys", keys: keys.forBridge(knowsSessions) }, now);
 }
 
 /** @param token signed with the bridge's key @returns undefined: the bridge may connect */

@@ -4,7 +4,12 @@
  *
  * A text that Home has stored already is neither verified nor read again.
  */
-import { type AgentState, TEXT_KINDS, type TextKind } from "@edgecall/core/protocol/frames.ts";
+import {
+  type AgentState,
+  type BridgeSession,
+  TEXT_KINDS,
+  type TextKind,
+} from "@edgecall/core/protocol/frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { textHash } from "@edgecall/core/protocol/text-hash.ts";
@@ -31,6 +36,8 @@ export type VerifiedState = {
   problem: string | undefined;
   /** It was started anew: what was sent to the run before is lost. */
   isNewRun: boolean;
+  /** Its new session, for the bridge. */
+  session?: BridgeSession | undefined;
 };
 
 export const REVOKED = "its key was revoked; pair it again to use it";
@@ -94,6 +101,8 @@ async function signed(
   const counters: Partial<Record<TextKind, number>> = {};
   const problems: Partial<Record<TextKind, string>> = {};
   let bootId: string | undefined;
+  /** Of a presence that counts: its run, and the half of a session that it offers. */
+  let said: { run: string; half: string | undefined } | undefined;
   for (const kind of TEXT_KINDS) {
     const text = compared.state[kind];
     if (text === undefined) continue;
@@ -107,7 +116,9 @@ async function signed(
     Object.assign(texts.hashes, { [kind]: compared.hashes[kind] });
     if (kind !== "presence") continue;
     bootId = verified.bootId;
-    texts.saysOnline = readPresence(text).saysOnline;
+    const { saysOnline, half } = readPresence(text);
+    texts.saysOnline = saysOnline;
+    said = { run: bootId, half };
   }
   const counts = compared.kept.has("presence") || counters.presence !== undefined;
   // A report that is newer than the presence proves that the agent lives: somebody may have put an old presence in its place.
@@ -119,6 +130,8 @@ async function signed(
   const isAlive = isNewer || (counts && texts.saysOnline);
   const isNewRun = isAlive && bootId !== undefined && bootId !== keys.bootOf(id);
   if (Object.keys(counters).length > 0 || bootId !== undefined) keys.setVerified(id, counters, bootId);
+  const half = said?.run === bootId ? said?.half : undefined;
+  const session = half === undefined ? undefined : await keys.beginSession(id, half);
   texts.run = keys.bootOf(id);
   // A text that does not count leaves the one before in place.
   const kept = new Set(TEXT_KINDS.filter((kind) => state[kind] === undefined));
@@ -126,13 +139,20 @@ async function signed(
   const problem = isOverruled ? undefined : (problems.presence ?? problems.capabilities ?? problems.tools);
   if (reported.online && isAlive) state.online = true;
   else if (reported.online) state.reason = problem ?? UNSIGNED;
-  return { state, kept, texts, problem, isNewRun };
+  return { state, kept, texts, problem, isNewRun, session };
 }
 
-function readPresence(text: string | undefined): Pick<KnownTexts, "saysOnline" | "run"> {
+type SaidPresence = Pick<KnownTexts, "saysOnline" | "run"> & {
+  /** The agent's half of a session that begins. */
+  half: string | undefined;
+};
+
+function readPresence(text: string | undefined): SaidPresence {
   const presence = text === undefined ? undefined : checkJson(Presence, text);
-  if (!presence?.ok) return { saysOnline: false, run: undefined };
-  return { saysOnline: presence.value.state === "online", run: presence.value.boot_id };
+  if (!presence?.ok) return { saysOnline: false, run: undefined, half: undefined };
+  const { state, boot_id: run, session } = presence.value;
+  const saysOnline = state === "online";
+  return { saysOnline, run, half: saysOnline ? session : undefined };
 }
 
 async function verifyText(keys: AgentKeys, agent: string, kind: TextKind, text: string) {

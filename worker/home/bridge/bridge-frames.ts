@@ -21,6 +21,7 @@ import {
   VERSION,
 } from "@edgecall/core/protocol/names.ts";
 import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { SESSION_FEATURE } from "@edgecall/core/protocol/session.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
@@ -29,10 +30,11 @@ import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { closeQuietly } from "../../sockets.ts";
-import { NO_TEXTS, verifyPresence } from "../agents/verify-presence.ts";
+import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
 import { addToRecord } from "../audit/outlet.ts";
+import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
-import { acknowledgeReport, dismissReport, greetAgent, sendNotice } from "../calls/commands.ts";
+import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeFlights } from "../calls/flight-rows.ts";
 import { hasReported, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
@@ -60,7 +62,7 @@ const FORGOTTEN_MS = 5 * 60_000;
 
 /** Agents without a key that the settings do not name, and that are listed all the same. */
 const UNSERVED_MAX = 32;
-/** Keys, and hashes of agents' texts, in one frame. A key with its login has at most 700 characters. */
+/** Keys, and hashes of agents' texts, in one frame. A key with its login and session has at most 850 characters. */
 const KNOWN_AT_ONCE = 1_000;
 /** A frame of more agents lets other requests have their turn. */
 const FEW = 4;
@@ -155,10 +157,12 @@ export class BridgeFrames {
     const keeps = frame.features?.includes("kept") === true;
     const vouchedAt = this.#home.bridge.lastVouchedAt();
     const { env, bridge, ledger, counters } = this.#home;
-    const keys = this.#home.keys.forBridge();
-    const gatewayKey = keys.length > 0 ? await this.#home.gatewayKey.publicKey() : undefined;
+    const gatewayKey = this.#home.keys.hasAgents() ? await this.#home.gatewayKey.publicKey() : undefined;
     // What was sent over an earlier line is sent again, from its row.
     await storeFlights(this.#home);
+    // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
+    const keys = this.#home.keys.forBridge(frame.features?.includes(SESSION_FEATURE) === true);
+    this.#home.keys.doubtSessions();
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null, vouchedAt);
@@ -267,6 +271,7 @@ export class BridgeFrames {
         const known = isServed ? agents.textsOf(id) : NO_TEXTS;
         const verified = await verifyPresence(keys, isServed ? state : withoutTexts(state), known);
         if (!this.#hasRoom(id, isServed) || this.#isRemoved(id)) continue;
+        this.#passSession(verified);
         const couldAsk = agents.canAsk(id);
         const { isNew, greets } = await agents.update(verified, keys.isLetIn(id));
         // The advert may come after the presence: then the calls that the agent asks about itself go out.
@@ -280,6 +285,14 @@ export class BridgeFrames {
     for (const id of greeted) await greetAgent(this.#home, id);
     if (lacking.length > 0) socket.send(encodeFrame({ t: "lacks", agents: lacking }));
     return arrived;
+  }
+
+  /** The bridge has the key of a session before any message of it. */
+  #passSession({ state, session }: VerifiedState): void {
+    const { bridge } = this.#home;
+    const now = Date.now();
+    if (session && bridge.has(SESSION_FEATURE, now))
+      bridge.send({ t: "session", agent: state.id, session }, now);
   }
 
   /**

@@ -36,8 +36,13 @@ type Attachment = {
   isQuick?: boolean;
   /** It can be told to update itself. */
   updates?: boolean;
+  session?: boolean;
+  acks?: boolean;
   update?: BridgeUpdate;
 };
+
+/** What a bridge may know: sessions (core/protocol/session.ts), and acks of many reports at once. */
+type BridgeFeature = "session" | "acks";
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -95,7 +100,14 @@ export class BridgeSocket {
       updates: features.includes("update"),
       isQuick: features.includes("keepalive"),
       keepsTexts: features.includes("kept"),
+      session: features.includes("session"),
+      acks: features.includes("acks"),
     });
+  }
+
+  /** True if the connected bridge knows this. */
+  has(feature: BridgeFeature, now: number): boolean {
+    return this.#current(now)?.attachment[feature] === true;
   }
 
   /** Tells the bridge to update itself. @returns why not */

@@ -14,6 +14,8 @@ export type Command = Pick<LedgerCall, "agent" | "command" | "payload" | "id" | 
   flags?: CallFlags;
   /** Of a call without a row (route.ts). */
   route?: string | undefined;
+  /** Reports of the agent that are stored (acks.ts). */
+  acks?: readonly string[];
 };
 
 export type Notice = "cancel" | "ack" | "watch" | "upload" | "gateway";
@@ -22,10 +24,10 @@ type Recipient = Pick<LedgerCall, "agent" | "caller">;
 
 /**
  * A command's text. A foreign agent gets EvoClaw's fields and no others. For an agent whose key is on record, the text
- * names the run that it is for, and is signed.
+ * names the run that it is for, and is signed, or carries the HMAC of that run's session.
  */
 export async function encodeCommand(
-  { agents, keys, gatewayKey }: HomeContext,
+  { agents, keys, gatewayKey, bridge }: HomeContext,
   command: Command,
   expiresInMs: number,
   now: number,
@@ -37,8 +39,10 @@ export async function encodeCommand(
   if (boot_id === undefined && agents.isForeign(agent)) return JSON.stringify(base);
   const left = Math.max(0, Math.round(expiresInMs));
   const { watch, tainted } = command.flags ?? {};
+  const { acks = [] } = command;
   const full = {
     ...base,
+    ...(acks.length > 0 && { acks }),
     ...(watch && { watch }),
     ...(tainted && { tainted }),
     ...(command.route !== undefined && { route: command.route }),
@@ -47,11 +51,15 @@ export async function encodeCommand(
     caller: command.caller,
   };
   if (boot_id === undefined) return JSON.stringify({ ...full, n });
-  return await gatewayKey.sign(agent, stamped(JSON.stringify(full), { boot_id, n }));
+  // A bridge that does not know sessions drops their messages.
+  const session = bridge.has("session", now) ? keys.sessionOf(agent) : undefined;
+  if (session?.isUsed) return await session.seal(stamped(JSON.stringify(full), { boot_id, n }));
+  const signed = { ...full, ...(session && { session: session.half }) };
+  return await gatewayKey.sign(agent, stamped(JSON.stringify(signed), { boot_id, n }));
 }
 
 /** @returns undefined: the agent does not know this notice */
-async function encodeNotice(
+export async function encodeNotice(
   home: HomeContext,
   { agent, caller }: Recipient,
   command: Notice,
@@ -77,24 +85,6 @@ export async function sendNotice(
 /** An agent learns its gateway's version, so that its own log and status can tell whether the two fit. */
 export async function greetAgent(home: HomeContext, agent: string): Promise<void> {
   await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "gateway", { version: VERSION });
-}
-
-/** The report is stored: the bridge and, if it knows this notice, the agent may forget it. */
-export async function acknowledgeReport(
-  home: HomeContext,
-  id: string,
-  agent: string,
-  caller: Caller | undefined,
-): Promise<void> {
-  const now = Date.now();
-  const recipient = { agent, caller: caller ?? GATEWAY_CALLER };
-  const payload = await encodeNotice(home, recipient, "ack", { request_id: id }, now);
-  home.bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
-}
-
-/** A report that is not verified: the bridge may forget it. The agent gets no ack. */
-export function dismissReport({ bridge }: HomeContext, id: string, agent: string): void {
-  bridge.send({ t: "ack", id, agent }, Date.now());
 }
 
 /** Refuses a question before any person sees it. Nothing is stored: an agent that repeats it is refused again. */

@@ -231,7 +231,8 @@ function runTimeOf({ agents }: HomeContext, call: LedgerCall): number {
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
   const left = call.endsAt - now;
   const route = home.ledger.flights.get(call.id) && (await sealRoute(home, call));
-  const payload = await encodeCommand(home, { ...call, route }, left - AGENT_MARGIN_MS, now);
+  const command = { ...call, route, acks: home.acks.take(call.agent) };
+  const payload = await encodeCommand(home, command, left - AGENT_MARGIN_MS, now);
   const frame = {
     t: "call",
     id: call.id,

@@ -34,6 +34,8 @@ async function giveUp(home: HomeContext, call: LedgerCall, now: number): Promise
   const wasSent = call.state === "sent" || call.state === "taken";
   const cannotAsk = !wasSent && isHeldBack(home, call, now);
   const isSettled = await settleByGateway(home, call, silenceOutcome(call, now, cannotAsk));
+  // It may be that the agent does not have the session that the call was sent in.
+  home.keys.doubtSession(call.agent);
   // The device may still be at it, or get the call only now. Nobody waits for what it would do.
   if (isSettled && wasSent) await sendNotice(home, call, "cancel", { request_id: call.id });
 }

@@ -1,0 +1,44 @@
+/**
+ * Acks of reports that are stored. An agent that knows many acks at once gets them in its next call, or together after a moment.
+ * An ack that is lost costs nothing: the agent sends its report again.
+ */
+import { ACKS_MAX, type Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { logError } from "../../log.ts";
+import type { HomeContext } from "../context.ts";
+import { encodeNotice, GATEWAY_CALLER } from "./commands.ts";
+
+/** The report is stored: the bridge and, if it knows acks, the agent may forget it. */
+export async function acknowledgeReport(
+  home: HomeContext,
+  id: string,
+  agent: string,
+  caller: Caller | undefined,
+): Promise<void> {
+  const { acks, agents, bridge } = home;
+  const now = Date.now();
+  if (bridge.has("acks", now) && agents.features(agent).includes("acks")) {
+    if (acks.add(agent, id, () => flushAll(home)) >= ACKS_MAX) await flush(home, agent);
+    return;
+  }
+  const recipient = { agent, caller: caller ?? GATEWAY_CALLER };
+  const payload = await encodeNotice(home, recipient, "ack", { request_id: id }, now);
+  bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
+}
+
+/** A report that is not verified: the bridge may forget it. The agent gets no ack. */
+export function dismissReport({ bridge }: HomeContext, id: string, agent: string): void {
+  bridge.send({ t: "ack", id, agent }, Date.now());
+}
+
+function flushAll(home: HomeContext): void {
+  for (const agent of home.acks.agents())
+    flush(home, agent).catch((error: unknown) => logError("acks.failed", error, { agent }));
+}
+
+async function flush(home: HomeContext, agent: string): Promise<void> {
+  const ids = home.acks.take(agent);
+  const now = Date.now();
+  const recipient = { agent, caller: GATEWAY_CALLER };
+  const payload = await encodeNotice(home, recipient, "ack", { request_ids: ids }, now);
+  if (payload !== undefined) home.bridge.send({ t: "acks", agent, ids, payload }, now);
+}
