@@ -215,10 +215,9 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await publishRetained("tools", toolsText(catalog.registry));
   }
 
-  /** Each signature differs, so the same advert once more would be a new one to the gateway. */
   async function publishRetained(kind: "capabilities" | "tools", advert: string): Promise<void> {
     if (!connection.connected || published.get(kind) === advert) return;
-    const text = signer.sign(kind, advert);
+    const text = signer.signAdvert(kind, advert);
     guard.published(publisher.topic(kind), text);
     if (await connection.publish(publisher.topic(kind), text, { retain: true })) published.set(kind, advert);
   }
@@ -231,6 +230,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
       void presence.announce();
     } else {
       published.clear();
+      signer.renewAdverts();
       void advertiseTools();
     }
   }

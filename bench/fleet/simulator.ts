@@ -21,7 +21,15 @@ const PAIRED_AT_ONCE = 4;
 /** Heartbeats are spread over their interval in so many portions. */
 const HEARTBEAT_PORTIONS = 300;
 
-type Played = { id: string; area: string; key: KeyPair; bootId: string; isUp: boolean };
+type Played = {
+  id: string;
+  area: string;
+  key: KeyPair;
+  bootId: string;
+  isUp: boolean;
+  /** Its adverts as it published them first. */
+  adverts?: { capabilities: string; tools: string };
+};
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as SimulatorSettings;
 const agents: Played[] = Array.from({ length: settings.count }, (_, n) => ({
@@ -87,8 +95,12 @@ async function birth(): Promise<void> {
   await spread(UNACKED_MAX, agents, async (agent) => {
     agent.isUp = true;
     await publish(agent, "presence", presence("online", "birth"), true);
-    await publish(agent, "capabilities", ownText(settings.adverts.capabilities, agent), true);
-    await publish(agent, "tools", settings.adverts.tools, true);
+    agent.adverts ??= {
+      capabilities: signed(agent, "capabilities", ownText(settings.adverts.capabilities, agent)),
+      tools: signed(agent, "tools", settings.adverts.tools),
+    };
+    await send(agent, "capabilities", agent.adverts.capabilities, true);
+    await send(agent, "tools", agent.adverts.tools, true);
     await publish(agent, "reports", heartbeat(agent), false);
   });
 }
@@ -115,14 +127,18 @@ function ownText(capabilities: string, { id, area }: Played): string {
   return JSON.stringify({ ...advert, agent_id: id, capabilities: `${area}: ${advert.capabilities}` });
 }
 
-async function publish(
-  { id, key, bootId }: Played,
-  kind: Exclude<TopicKind, "commands">,
-  text: string,
-  retain: boolean,
-): Promise<void> {
+type Published = Exclude<TopicKind, "commands">;
+
+function signed({ id, key, bootId }: Played, kind: Published, text: string): string {
   counter += 1;
   const body = stamped(text, { boot_id: bootId, n: counter });
-  const signed = withSignature(body, key.sign(signedBytes({ agent: id, kind }, body)));
-  await broker.publishAsync(topicOf("evoclaw", id, kind), signed, { qos: 1, retain });
+  return withSignature(body, key.sign(signedBytes({ agent: id, kind }, body)));
+}
+
+async function send({ id }: Played, kind: Published, text: string, retain: boolean): Promise<void> {
+  await broker.publishAsync(topicOf("evoclaw", id, kind), text, { qos: 1, retain });
+}
+
+async function publish(agent: Played, kind: Published, text: string, retain: boolean): Promise<void> {
+  await send(agent, kind, signed(agent, kind, text), retain);
 }

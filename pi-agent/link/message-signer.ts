@@ -12,6 +12,10 @@ export type MessageSigner = {
   half: string | undefined;
   /** @param text a JSON object @returns the text to publish */
   sign(kind: Exclude<TopicKind, "commands">, text: string): string;
+  /** The same for an advert. One that did not change is published on each connection as it was signed first: the gateway has it. */
+  signAdvert(kind: "capabilities" | "tools", text: string): string;
+  /** Adverts are signed anew, since other texts may have been published in their place. */
+  renewAdverts(): void;
   /** The same in the session with the gateway, which costs less; signed while there is none. For what need not outlast it. */
   seal(kind: "reports" | "events", text: string): string;
   /** True if a presence on this agent's topic may be its own. Others can write there too. */
@@ -32,6 +36,8 @@ export function plainSigner(bootId: string): MessageSigner {
     signWill: presence,
     half: undefined,
     sign: (kind, text) => (kind === "presence" ? presence(text) : text),
+    signAdvert: (_, text) => text,
+    renewAdverts: () => {},
     seal: (_, text) => text,
     isOwn: () => true,
     isAfter: () => true,
@@ -49,6 +55,7 @@ export function messageSigner(
   const isSigned = signedTextVerifier(identity.publicKey);
   const sign = (kind: TopicKind, text: string, n: number) =>
     identity.sign({ agent, kind }, stamped(text, { boot_id: bootId, n }));
+  const adverts = new Map<TopicKind, { text: string; signed: string }>();
   return {
     signWill(will) {
       counter.connecting();
@@ -56,6 +63,14 @@ export function messageSigner(
     },
     half: session.half,
     sign: (kind, text) => sign(kind, text, counter.next()),
+    signAdvert(kind, text) {
+      const before = adverts.get(kind);
+      if (before?.text === text) return before.signed;
+      const signed = sign(kind, text, counter.next());
+      adverts.set(kind, { text, signed });
+      return signed;
+    },
+    renewAdverts: () => adverts.clear(),
     seal(kind, text) {
       const place = { agent, kind };
       const body = stamped(text, { boot_id: bootId, n: counter.next() });
@@ -63,7 +78,10 @@ export function messageSigner(
     },
     isOwn: (presence) => isSigned({ agent, kind: "presence" }, presence),
     isAfter: (presence, birth) => numberOf(presence) > numberOf(birth),
-    outdo: (presence) => counter.outdo(numberOf(presence)),
+    outdo(presence) {
+      adverts.clear();
+      return counter.outdo(numberOf(presence));
+    },
   };
 }
 

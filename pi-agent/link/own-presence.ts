@@ -124,6 +124,8 @@ export class OwnPresence {
     await connection.leave();
     await this.#standby.free;
     this.#standby = undefined;
+    // The other device has published adverts of its own meanwhile.
+    signer.renewAdverts();
     log("info", "mqtt.duplicate_gone", {});
     connection.start();
   }

@@ -214,3 +214,14 @@ test("its last will is signed, newer than all its messages, and older than its n
   expect(numberOf(next.text)).toBeGreaterThan(numberOf(will.text));
   await passed();
 });
+
+test("an advert that did not change is published on the next connection as it was signed first", async () => {
+  const adverts = () =>
+    served.peer.raw.filter(({ id, kind }) => id === ID && (kind === "capabilities" || kind === "tools"));
+  const before = adverts();
+  served.cut(ID);
+  await until(() => adverts().length >= before.length + 2, { what: "the adverts of the next connection" });
+  for (const { kind, text } of adverts().slice(before.length))
+    expect(before.filter((advert) => advert.kind === kind).map((advert) => advert.text)).toContain(text);
+  await passed();
+});
