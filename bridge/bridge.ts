@@ -1,5 +1,6 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
-import type { AgentKey, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import { parseTopic } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
@@ -12,7 +13,7 @@ import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
 import { systemClock } from "./clock.ts";
 import type { BridgeContext } from "./context.ts";
-import { GatewayLink } from "./gateway/gateway.ts";
+import { GatewayLink, type Welcome } from "./gateway/gateway.ts";
 import { HomeOutbox, RETAINED_WITHIN_MS } from "./gateway/outbox.ts";
 import { BrokerLogins } from "./ops/broker-logins.ts";
 import { Counts } from "./ops/counts.ts";
@@ -30,6 +31,9 @@ export type Bridge = {
   /** Stops taking calls and closes both sides. */
   stop(): Promise<void>;
 };
+
+/** Texts of thousands of agents take seconds to verify. Longer than this at a time would keep the broker's line waiting. */
+const VERIFY_AT_ONCE_MS = 20;
 
 /** Starts a bridge. It connects, and connects again after each loss, until it is stopped. */
 export function startBridge(settings: BridgeSettings, log: Log): Bridge {
@@ -58,6 +62,8 @@ class RunningBridge implements Bridge {
   #keys = new Map<string, AgentKey>();
   /** Agents without a key that Home serves; undefined: an older gateway does not say. */
   #unsigned: ReadonlySet<string> | undefined;
+  /** Rises with each welcome and each loss of the gateway. */
+  #connection = 0;
   #health: ReturnType<typeof serveHealth> | undefined;
   #ticks: NodeJS.Timeout | undefined;
   #pings: NodeJS.Timeout | undefined;
@@ -97,17 +103,13 @@ class RunningBridge implements Bridge {
       features: this.#update.features,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
-      onWelcome: ({ keys, unsigned }, texts) => {
-        this.#counts.connected("gateway");
-        this.#unsigned = unsigned && new Set(unsigned);
-        this.#keys = new Map();
-        this.#learn(keys ?? []);
-        // An older gateway sends no keys, which does not mean that there are none.
-        if (keys) this.#logins?.update(keys);
-        this.#outbox.welcomed(texts);
-        void this.#update.welcomed();
+      onWelcome: (welcome, texts) => {
+        this.#onWelcome(welcome, texts).catch((error: unknown) => this.#onError("gateway", error));
       },
-      onDown: () => this.#outbox.lost(),
+      onDown: () => {
+        this.#connection += 1;
+        this.#outbox.lost();
+      },
     });
     this.#outbox = new HomeOutbox({
       gateway: this.#gateway,
@@ -198,13 +200,41 @@ class RunningBridge implements Bridge {
     this.#outbox.sendChangesSoon();
   }
 
-  /** Takes Home's keys, and checks again what was accepted of an agent before its key was known. */
-  #learn(changed: readonly AgentKey[]): void {
-    for (const key of changed) this.#keys.set(key.id, key);
-    const keys = [...this.#keys.values()];
-    for (const id of this.#verifier.learn(keys)) {
-      this.#roster.verify(id, (kind, text) => this.#verifier.problem(id, kind, text, false) === undefined);
+  async #onWelcome({ keys, unsigned }: Welcome, texts: readonly StoredTexts[] | undefined): Promise<void> {
+    this.#connection += 1;
+    const connection = this.#connection;
+    this.#counts.connected("gateway");
+    this.#unsigned = unsigned && new Set(unsigned);
+    this.#keys = new Map();
+    const changed = this.#learn(keys ?? []);
+    this.#verifier.learnStored(texts ?? []);
+    let began = performance.now();
+    for (const id of changed) {
+      this.#verifyKnown(id);
+      if (performance.now() - began < VERIFY_AT_ONCE_MS) continue;
+      await turn();
+      if (connection !== this.#connection) return;
+      began = performance.now();
     }
+    this.#serve();
+    // An older gateway sends no keys, which does not mean that there are none.
+    if (keys) this.#logins?.update(keys);
+    this.#outbox.welcomed(texts);
+    void this.#update.welcomed();
+  }
+
+  /** Takes Home's keys. @returns the agents whose key changed */
+  #learn(changed: readonly AgentKey[]): string[] {
+    for (const key of changed) this.#keys.set(key.id, key);
+    return this.#verifier.learn([...this.#keys.values()]);
+  }
+
+  /** Checks what was accepted of an agent before its key was known. */
+  #verifyKnown(id: string): void {
+    this.#roster.verify(id, (kind, text) => this.#verifier.problem(id, kind, text, false) === undefined);
+  }
+
+  #serve(): void {
     const unsigned = this.#unsigned;
     // An older gateway does not say whom it serves: then it may serve any agent.
     const others: Standing = unsigned === undefined || unsigned.has("*") ? "any" : "stranger";
@@ -231,7 +261,8 @@ class RunningBridge implements Bridge {
         break;
       case "keys":
         if (!frame.part) this.#keys = new Map();
-        this.#learn(frame.keys);
+        for (const id of this.#learn(frame.keys)) this.#verifyKnown(id);
+        this.#serve();
         this.#logins?.update([...this.#keys.values()]);
         break;
       case "lacks":
@@ -271,10 +302,12 @@ class RunningBridge implements Bridge {
     try {
       work();
     } catch (error) {
-      this.#log("error", "bridge.internal_error", {
-        side,
-        error: error instanceof Error ? error.stack : String(error),
-      });
+      this.#onError(side, error);
     }
+  }
+
+  #onError(side: string, error: unknown): void {
+    const text = error instanceof Error ? error.stack : String(error);
+    this.#log("error", "bridge.internal_error", { side, error: text });
   }
 }

@@ -9,7 +9,7 @@ import {
   ToolsAdvert,
 } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
-import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { BridgeContext } from "../context.ts";
 import type { BrokerMessage } from "./broker.ts";
@@ -119,9 +119,11 @@ export class Inbound {
   }
 
   #tools(agent: string, text: string): string | undefined {
-    const advert: Parsed<unknown> =
-      text === "" ? { ok: true, value: undefined } : checkJson(ToolsAdvert, text);
-    if (!advert.ok) return advert.error;
+    // Home has read a text that it stored.
+    if (text !== "" && !this.#verifier.isStored(agent, "tools", text)) {
+      const advert = checkJson(ToolsAdvert, text);
+      if (!advert.ok) return advert.error;
+    }
     return this.#context.roster.toolsAdvertised(agent, text || undefined) ? undefined : TOO_MUCH;
   }
 

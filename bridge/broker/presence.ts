@@ -9,7 +9,7 @@
  *
  * A retained message may be old, so it is never a sign of life.
  */
-import { type AgentState, BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
+import { type AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
 import type { Clock } from "../clock.ts";
@@ -148,6 +148,14 @@ export class Roster {
     const isMissing = [...ids].some((id) => this.#agents.get(id)?.capabilities === undefined);
     if (isMissing) this.#isIncomplete = false;
     return isMissing;
+  }
+
+  /** True if a text of each of these kinds has come. */
+  holds(id: string, kinds: readonly TextKind[]): boolean {
+    const agent = this.#agents.get(id);
+    // The content of the presence topic may be from before the broker was connected.
+    const holds = (kind: TextKind) => agent?.[kind] !== undefined && (kind !== "presence" || agent.state);
+    return kinds.every(holds);
   }
 
   /** @param raw as published @returns false when there are too many agents already, or too much of their text */

@@ -2,6 +2,7 @@
  * The bridge accepts only an agent's own messages: tested by itself, and between a real broker and a simulated Home.
  */
 
+import { textHash } from "@edgecall/core/protocol/text-hash.ts";
 import type { LogFields } from "@edgecall/node/log.ts";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -37,6 +38,17 @@ describe("a message", () => {
     for (let i = 0; i < 3; i += 1)
       expect(verifier.problem("pi", "capabilities", advert, false)).toBeUndefined();
     expect(verifier.problem("pi", "capabilities", "", false)).toBe(NOT_SIGNED);
+  });
+
+  test("that Home has stored is not verified again, until the key changes; any other is", async () => {
+    const stored = await (await SignedAgent.make("pi")).say("tools", { hash: "h", tools: [] });
+    verifier.learnStored([{ id: "pi", tools: await textHash(stored) }]);
+    expect(verifier.isStored("pi", "tools", stored)).toBe(true);
+    expect(verifier.problem("pi", "tools", stored, false)).toBeUndefined();
+    expect(verifier.problem("pi", "capabilities", stored, false)).toBe(NOT_SIGNED);
+    expect(verifier.problem("pi", "tools", `${stored} `, false)).toBe(NOT_SIGNED);
+    verifier.learn([{ id: "pi", key: (await SignedAgent.make("pi")).publicKey, n: 0 }]);
+    expect(verifier.problem("pi", "tools", stored, false)).toBe(NOT_SIGNED);
   });
 
   test("from before the newest presence is outdated, whichever client repeats it", async () => {

@@ -3,7 +3,13 @@
  * message that the bridge drops here cannot change its view of who is online, nor take the place of a true report in its buffer.
  */
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
-import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/frames.ts";
+import {
+  type AgentKey,
+  type BridgeSession,
+  isTextKind,
+  type StoredTexts,
+  type TextKind,
+} from "@edgecall/core/protocol/frames.ts";
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
@@ -12,8 +18,7 @@ import { isOfSession } from "@edgecall/core/protocol/session.ts";
 import { type Stamp, signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
 import { type Verifier, verifierOf } from "@edgecall/node/keypair.ts";
 import { MacKey } from "@edgecall/node/session.ts";
-
-type Retained = "capabilities" | "tools" | "presence";
+import { hashOf } from "../gateway/sent-texts.ts";
 
 type KnownSession = { of: BridgeSession; key: MacKey };
 
@@ -23,15 +28,19 @@ type Known = {
   verifier: Verifier | undefined;
   session: KnownSession | undefined;
   /** The highest counter that was accepted for each kind. Retained messages come again and again. */
-  retained: Record<Retained, number>;
+  retained: Record<TextKind, number>;
   /** The highest counter of a live message. A presence from before it is old. */
   newestLive: number;
+  /** The texts that Home has stored under this key. */
+  stored: StoredTexts | undefined;
   /** The counters of live messages. None from before the newest presence is accepted. */
   live: ReplayWindow;
 };
 
 export class ReportVerifier {
   #known = new Map<string, Known>();
+  /** The text that was hashed last: one message is looked at more than once. */
+  #hashed = { text: "", hash: "" };
 
   /** Takes Home's complete list of keys. @returns the agents whose key changed */
   learn(keys: readonly AgentKey[]): string[] {
@@ -46,6 +55,23 @@ export class ReportVerifier {
       }),
     );
     return keys.flatMap(({ id }) => (before.get(id) === this.#known.get(id) ? [] : [id]));
+  }
+
+  /** Home has verified and stored these texts, which are not verified again: that would take half a second for 1,000 agents. */
+  learnStored(texts: readonly StoredTexts[]): void {
+    for (const known of this.#known.values()) known.stored = undefined;
+    for (const text of texts) {
+      const known = this.#known.get(text.id);
+      if (known) known.stored = text;
+    }
+  }
+
+  /** True if Home has stored exactly this text of an agent that has a key. */
+  isStored(agent: string, kind: TextKind, text: string): boolean {
+    const hash = this.#known.get(agent)?.stored?.[kind];
+    if (hash === undefined) return false;
+    if (this.#hashed.text !== text) this.#hashed = { text, hash: hashOf(text) };
+    return this.#hashed.hash === hash;
   }
 
   /** Home says that a run of the agent has a session. */
@@ -72,9 +98,10 @@ export class ReportVerifier {
     const known = this.#known.get(agent);
     if (!known) return undefined;
     if (!known.verifier) return "the agent's key was revoked";
-    const n = counterOf(known, agent, kind, text);
+    const isStored = isTextKind(kind) && this.isStored(agent, kind, text);
+    const n = isStored ? stampIn(text)?.n : counterOf(known, agent, kind, text);
     if (n === undefined) return "not signed with the agent's key";
-    if (kind === "capabilities" || kind === "tools" || kind === "presence") {
+    if (isTextKind(kind)) {
       if (n < known.retained[kind]) return OLD;
       if (kind === "presence" && n < known.newestLive && !(n === known.retained.presence && saysOnline(text)))
         return OLD;
@@ -105,6 +132,7 @@ function newKnown(text: string | null, n: number): Known {
     session: undefined,
     retained: { capabilities: 0, tools: 0, presence: n },
     newestLive: 0,
+    stored: undefined,
     live,
   };
 }

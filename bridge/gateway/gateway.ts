@@ -39,7 +39,7 @@ export type GatewayOptions = {
   onDown(): void;
 };
 
-type Welcome = Extract<HomeFrame, { t: "welcome" }>;
+export type Welcome = Extract<HomeFrame, { t: "welcome" }>;
 
 /** The end of a connection: by an HTTP answer instead of an upgrade, or by a close code. */
 export type Ending = { status: number; refusal?: Refusal | undefined } | { code: number };

@@ -46,6 +46,15 @@ test("a snapshot waits for a slow broker while an agent is missing that Home kno
   expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [{ id: "pi" }] }]);
 });
 
+test("a snapshot does not wait once the broker has sent everything that Home has", async () => {
+  const { sent, roster, outbox } = begin();
+  // With so many of them, others could follow after a pause.
+  for (let n = 0; n < 400; n += 1) outbox.retainedCame();
+  roster.advertised("pi", JSON.stringify(OURS), OURS, false);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [{ id: "pi" }] }]);
+});
+
 test("an agent that is gone from the broker delays a snapshot only for a while", async () => {
   const { sent } = begin();
   await vi.advanceTimersByTimeAsync(2_500);

@@ -3,7 +3,14 @@
  * their changes, reports and events.
  */
 
-import type { AgentState, BridgeFrame, Refusal, StoredTexts } from "@edgecall/core/protocol/frames.ts";
+import {
+  type AgentState,
+  type BridgeFrame,
+  isTextKind,
+  type Refusal,
+  type StoredTexts,
+  type TextKind,
+} from "@edgecall/core/protocol/frames.ts";
 import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
@@ -55,10 +62,14 @@ export class HomeOutbox {
   /** Monotonic ms from which the roster holds what the broker has retained. */
   #rosterBy: number;
   #rosterAtMost = 0;
+  /** The broker was asked for its retained topics once more, and has sent the first by then. */
+  #againBy = 0;
   /** When the broker came up, or sent the last retained topic. Monotonic ms. */
   #retainedAt = 0;
-  /** Agents whose texts Home has and that the roster has not, as far as was looked. */
-  #missing: string[] = [];
+  /** Agents of which Home has texts that the roster has not, as far as was looked, with the kinds of these texts. */
+  #missing: { id: string; kinds: TextKind[] }[] = [];
+  /** Home has texts, and the roster has them all: nothing but a few new agents can still come. */
+  #isWhole = false;
   /** Retained topics that came since the broker is up. */
   #retained = 0;
   /** What Home has; undefined: an older gateway wants all texts, and one frame for each agent. */
@@ -129,7 +140,11 @@ export class HomeOutbox {
   /** The gateway has welcomed this bridge. @param stored what Home has of the agents' texts; undefined: an older gateway */
   welcomed(stored: readonly StoredTexts[] | undefined): void {
     this.#texts = stored && new SentTexts(stored);
-    this.#missing = (stored ?? []).map(({ id }) => id);
+    this.#missing = (stored ?? []).map(({ id, ...hashes }) => ({
+      id,
+      kinds: Object.keys(hashes).filter(isTextKind),
+    }));
+    this.#isWhole = false;
     this.#connection += 1;
     this.#isInSnapshot = true;
     this.#sendSnapshotSoon();
@@ -137,7 +152,7 @@ export class HomeOutbox {
 
   #sendSnapshotSoon(): void {
     // Before the broker's retained topics have come, a snapshot would tell Home that every agent is gone.
-    const wait = Math.max(this.#rosterBy, this.#missingBy()) - this.#parts.clock.now();
+    const wait = this.#retainedBy() - this.#parts.clock.now();
     if (wait > 0) {
       // The broker may be up before that, so look again soon.
       this.#snapshotTimer = setTimeout(() => this.#sendSnapshotSoon(), Math.min(wait, COALESCE_MS));
@@ -148,16 +163,20 @@ export class HomeOutbox {
     );
   }
 
-  /** Until when it waits for agents that Home knows and the broker has not sent. */
-  #missingBy(): number {
+  /** When the roster holds what the broker has retained, as far as is known by now. */
+  #retainedBy(): number {
     const { roster } = this.#parts;
     for (
       let last = this.#missing.at(-1);
-      last !== undefined && roster.judge(last);
+      last !== undefined && roster.holds(last.id, last.kinds);
       last = this.#missing.at(-1)
-    )
+    ) {
       this.#missing.pop();
-    return this.#missing.length > 0 ? Math.min(this.#retainedAt + MISSING_WITHIN_MS, this.#rosterAtMost) : 0;
+      this.#isWhole = this.#missing.length === 0;
+    }
+    if (this.#isWhole) return Math.max(this.#retainedAt + COALESCE_MS, this.#againBy);
+    if (this.#missing.length === 0) return this.#rosterBy;
+    return Math.max(this.#rosterBy, Math.min(this.#retainedAt + MISSING_WITHIN_MS, this.#rosterAtMost));
   }
 
   /** The connection to the gateway is lost. */
@@ -180,7 +199,8 @@ export class HomeOutbox {
   /** The broker was asked for its retained topics once more. */
   retainedAgain(): void {
     const now = this.#parts.clock.now();
-    this.#rosterBy = Math.max(this.#rosterBy, now + RETAINED_WITHIN_MS);
+    this.#againBy = now + RETAINED_WITHIN_MS;
+    this.#rosterBy = Math.max(this.#rosterBy, this.#againBy);
     this.#rosterAtMost = now + RETAINED_MAX_MS;
   }
 

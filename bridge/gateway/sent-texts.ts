@@ -44,6 +44,6 @@ export class SentTexts {
 }
 
 /** The same as core's textHash, at once. */
-function hashOf(text: string): string {
+export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, TEXT_HASH_CHARS);
 }

@@ -32,6 +32,7 @@ const raw = z.string().check(z.maxLength(512 * 1024));
 /** The retained texts of an agent that a bridge and Home compare by their hashes (text-hash.ts). */
 export const TEXT_KINDS = ["capabilities", "tools", "presence"] as const;
 export type TextKind = (typeof TEXT_KINDS)[number];
+export const isTextKind = (kind: string): kind is TextKind => TEXT_KINDS.some((known) => known === kind);
 
 /** The bridge's knowledge of one agent: its presence, and the retained texts exactly as published. */
 export const AgentState = z.object({
