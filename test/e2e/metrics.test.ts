@@ -124,7 +124,7 @@ describe("with Prometheus (apt-get install prometheus)", { tags: ["needs/prometh
       lines.some((line) => line.includes(event) && line.includes(id));
     const worker = (event: string) => stack.worker.events(event).find(({ call }) => call === id);
     await until(() => worker("call.settled"));
-    expect(worker("call.submitted")).toMatchObject({ turn: asked.turn });
+    expect(worker("call.settled")).toMatchObject({ turn: asked.turn });
     expect(has(stack.bridge.lines, '"event":"call.received"')).toBe(true);
     expect(has(stack.bridge.lines, '"event":"call.answered"')).toBe(true);
     expect(has(stack.agent("pi").lines, '"event":"command.received"')).toBe(true);

@@ -27,16 +27,18 @@ export type SubmitRequest = {
   limits?: Limits;
   /** An earlier life of Home may have sent the call: a try failed, or the conversation cannot know. Absent: certainly not. */
   sentBefore?: boolean;
+  /** Calls whose outcomes came with the reply to `submit`, and are in the transcript now: Home acknowledges their reports. */
+  confirmed?: readonly string[];
 };
 
 /** @property sentTo the agent to which an earlier life of Home may have sent the call; absent: it certainly was not sent */
 export type CancelledCall = { id: string; sentTo?: string };
 
 export type SubmitReply = (
-  | /** The call was accepted and ends by `deadline` (epoch ms) in any case. Its outcome was delivered, or Home has stored it. */ {
-      accepted: true;
-      deadline: number;
-    }
+  | /**
+   * The call was accepted and ends by `deadline` (epoch ms) in any case. An outcome that came at once is in the reply, and the
+   * conversation confirms it with its next request; otherwise Home has stored the call.
+   */ { accepted: true; deadline: number; outcome?: SettledOutcome }
   | { accepted: false; outcome: SettledOutcome }
 ) & {
   /** Home's at this moment, as with a result. */

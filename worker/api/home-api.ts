@@ -62,8 +62,8 @@ export interface HomeApi {
   setBudgetTold(keys: BudgetKey[]): Promise<void>;
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;
-  /** Counts a turn of one of this home's conversations. */
-  turnEnded(turn: ReportedTurn): Promise<void>;
+  /** Counts a turn of one of this home's conversations. @param confirmed as with `submit` */
+  turnEnded(turn: ReportedTurn, confirmed: readonly string[]): Promise<void>;
   /** Names of the conversations that belong into a back-up. */
   namesToBackUp(): Promise<string[]>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;

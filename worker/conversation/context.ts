@@ -39,6 +39,8 @@ export class ConversationContext {
   readonly sent = new Map<string, SentCall>();
   /** Calls that were never given to Home, as far as is certain: those that the model made in this object's life. */
   readonly unsent = new Set<string>();
+  /** Calls whose outcomes came with the reply to `submit`: Home is told with the next request that they are stored. */
+  readonly confirmed: string[] = [];
   /** The gateway's own tools that run now, by the call's id. */
   readonly running = new Map<string, AbortController>();
   /** The model call that runs now. */

@@ -1,10 +1,8 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
-import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
-import { settleCall } from "./settle-call.ts";
-import { lateNote } from "./texts.ts";
+import { takeLateResult, takeResult } from "./settle-call.ts";
 import { extendCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
@@ -14,26 +12,10 @@ export async function onResult(
   outcome: Outcome,
   rosterVersion: number | undefined,
 ): Promise<void> {
-  const { media, transcript } = context;
   context.noteRosterVersion(rosterVersion);
-  const separated = await media.separate(callId, outcome);
-  if (!settleCall(context, callId, separated.outcome))
-    return await onResultAfterUnknown(context, callId, outcome);
-  for (const picture of separated.added) media.add(picture);
-  const turn = transcript.currentTurn();
+  await takeResult(context, callId, outcome);
+  const turn = context.transcript.currentTurn();
   if (!turn || !waitsForCalls(context, turn)) drive(context);
-}
-
-/** After an answer that says that nothing is known, Home's or (when it could not be reached) our own, the result comes late. */
-async function onResultAfterUnknown(
-  context: ConversationContext,
-  callId: string,
-  outcome: Outcome,
-): Promise<void> {
-  const known = context.transcript.call(callId)?.outcome;
-  const isUnsure = known?.errorType === "outcome_unknown" || known?.errorType === "timeout";
-  if (isUnsure && outcome.errorType !== "outcome_unknown" && outcome.text !== known.text)
-    await onLateResult(context, callId, callId, outcome, false);
 }
 
 /**
@@ -48,24 +30,10 @@ export async function onLateResult(
   outcome: Outcome,
   isJob: boolean,
 ): Promise<void> {
-  const { transcript, media, chat, subscribers, isOneShot } = context;
-  const call = transcript.call(callId);
-  if (!call) return;
-  // It overtook the reply to submit.
-  if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
   // A queued call may turn out to begin a job: only the last result sets off a turn.
   const isLast = isJob && outcome.job === undefined;
-  const ownTurn = isLast ? (isOneShot ? "apart" : "next") : undefined;
-  const separated = await media.separate(by, outcome);
-  const note = lateNote(call, separated.outcome);
-  if (!transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return;
-  for (const picture of separated.added) media.add(picture);
-  const turn = transcript.turnAt(call.turn);
-  if (turn) chat?.forUser(turn, { ...call, outcome: separated.outcome });
-  logInfo("call.late", { call: callId, by });
-  const begun = ownTurn ? transcript.turns().at(-1) : undefined;
-  if (begun) subscribers.began(begun);
-  drive(context);
+  const ownTurn = isLast ? (context.isOneShot ? "apart" : "next") : undefined;
+  if (await takeLateResult(context, callId, by, outcome, ownTurn)) drive(context);
 }
 
 /** A device, or the gateway for it, asks the person. */

@@ -1,6 +1,9 @@
 /** Answers a call of the transcript, and tells everybody who follows its turn. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
+import type { Turn } from "./store/rows.ts";
+import { lateNote } from "./texts.ts";
 
 /** The first answer counts. @returns false when the call had its answer before */
 export function settleCall(context: ConversationContext, callId: string, outcome: Outcome): boolean {
@@ -15,5 +18,56 @@ export function settleCall(context: ConversationContext, callId: string, outcome
   if (call) chat.forUser(turn, call);
   subscribers.changed(turn);
   chat?.progress(turn);
+  return true;
+}
+
+/**
+ * Answers a call with its device's result, pictures too. A result that comes after an answer which says that nothing is known,
+ * Home's or (when it could not be reached) our own, is a late one.
+ */
+export async function takeResult(
+  context: ConversationContext,
+  callId: string,
+  outcome: Outcome,
+): Promise<void> {
+  const { media, transcript } = context;
+  const separated = await media.separate(callId, outcome);
+  if (settleCall(context, callId, separated.outcome)) {
+    for (const picture of separated.added) media.add(picture);
+    return;
+  }
+  const known = transcript.call(callId)?.outcome;
+  const isUnsure = known?.errorType === "outcome_unknown" || known?.errorType === "timeout";
+  if (isUnsure && outcome.errorType !== "outcome_unknown" && outcome.text !== known.text)
+    await takeLateResult(context, callId, callId, outcome, undefined);
+}
+
+/**
+ * @param by the id under which it was reported
+ * @param ownTurn it begins a turn of its own; undefined: the model learns of it with the next question
+ * @returns false: it was known
+ * @throws while the call has no answer yet: Home brings it again in a moment
+ */
+export async function takeLateResult(
+  context: ConversationContext,
+  callId: string,
+  by: string,
+  outcome: Outcome,
+  ownTurn: "apart" | "next" | undefined,
+): Promise<boolean> {
+  const { transcript, media, chat, subscribers } = context;
+  const call = transcript.call(callId);
+  if (!call) return false;
+  // It overtook the reply to submit.
+  if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
+  const separated = await media.separate(by, outcome);
+  const note = lateNote(call, separated.outcome);
+  if (!transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return false;
+  for (const picture of separated.added) media.add(picture);
+  const turn = transcript.turnAt(call.turn);
+  if (turn) chat?.forUser(turn, { ...call, outcome: separated.outcome });
+  logInfo("call.late", { call: callId, by });
+  const begun: Turn | undefined = ownTurn ? transcript.turns().at(-1) : undefined;
+  if (begun) subscribers.began(begun);
   return true;
 }

@@ -15,7 +15,7 @@ import type { Settings } from "../settings/settings.ts";
 import { sourcesFor } from "./client-context.ts";
 import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
-import { settleCall } from "./settle-call.ts";
+import { settleCall, takeResult } from "./settle-call.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import { cancelledOutcome } from "./texts.ts";
 import { findAgents } from "./tools/find-agents.ts";
@@ -150,6 +150,7 @@ async function submitCall(
   try {
     const reply = await context.home().submit({
       id: call.id,
+      confirmed: context.confirmed.splice(0),
       conversation: name,
       args: checked.args,
       caller: { principal, role, channel, conversation: name.split("/").slice(2).join("/") },
@@ -158,9 +159,17 @@ async function submitCall(
       tainted: isTainted(sources, { agent }),
       ...(sentBefore && { sentBefore }),
     });
-    // The one line that has both ids: devices and bridge know the call, and no turn.
-    logInfo("call.submitted", { turn: turn.id, call: call.id, agent, accepted: reply.accepted });
+    // These lines have both ids: devices and bridge know the call, and no turn.
+    const ids = { turn: turn.id, call: call.id, agent };
     context.noteRosterVersion(reply.rosterVersion);
+    if (reply.accepted && reply.outcome) {
+      const { status, errorType } = reply.outcome;
+      logInfo("call.settled", { ...ids, status, errorType, ms: Date.now() - at });
+      await takeResult(context, call.id, reply.outcome);
+      context.confirmed.push(call.id);
+      return undefined;
+    }
+    logInfo("call.submitted", { ...ids, accepted: reply.accepted });
     const out = sent.get(call.id);
     if (!reply.accepted) {
       sent.delete(call.id);

@@ -41,7 +41,8 @@ export function finishTurn(
   const { iterations, failedCalls, durationMs: ms } = report;
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
-  context.later(withRetry(() => context.home().turnEnded(reported)));
+  const confirmed = context.confirmed.splice(0);
+  context.later(withRetry(() => context.home().turnEnded(reported, confirmed)));
 }
 
 /** Ends a turn with what was done so far. */

@@ -75,6 +75,7 @@ import { Audit } from "./audit/audit.ts";
 import { addToRecord } from "./audit/outlet.ts";
 import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { BridgeSocket } from "./bridge/bridge-socket.ts";
+import { confirmOutcomes } from "./calls/acks.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { cancelCalls, watchCalls } from "./calls/dispatch.ts";
 import { JOB, Ledger } from "./calls/ledger.ts";
@@ -254,7 +255,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return plan;
   }
 
-  async turnEnded(turn: ReportedTurn): Promise<void> {
+  async turnEnded(turn: ReportedTurn, confirmed: readonly string[]): Promise<void> {
+    await confirmOutcomes(this.#home, confirmed);
     const { counters, conversations } = this.#home;
     const now = Date.now();
     counters.turnEnded(turn, now);

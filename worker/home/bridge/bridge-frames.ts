@@ -43,6 +43,7 @@ import {
   deliverNow,
   deliverRouted,
   settleByGateway,
+  settleFlight,
   settleFromReport,
   settleLate,
 } from "../calls/outcome-delivery.ts";
@@ -446,6 +447,8 @@ export class BridgeFrames {
     // The topic is the identity: a report of another agent for this call is a forgery or a mistake.
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call && !call.flags.early) await this.#settle(call, read());
+    // The conversation says when it has the outcome.
+    if (ledger.flights.held(id)) return;
     // In any case: an id that is unknown now stays unknown.
     await acknowledgeReport(this.#home, id, agent, call?.caller);
   }
@@ -529,6 +532,7 @@ export class BridgeFrames {
     if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
     this.#countDropped(call, home.ledger.dropEarlyOf(call.id));
     if (call.outcome) return await settleLate(home, call, outcome);
+    if (settleFlight(home, call, outcome)) return;
     const isFirst = await settleFromReport(home, call, outcome);
     // It ran out of time in the very moment: then this is its late result.
     if (!isFirst) await settleLate(home, call, outcome);

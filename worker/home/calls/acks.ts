@@ -25,6 +25,14 @@ export async function acknowledgeReport(
   bridge.send({ t: "ack", id, agent, ...(payload !== undefined && { payload }) }, now);
 }
 
+/** Conversations have these outcomes, which came with the reply to `submit`. */
+export async function confirmOutcomes(home: HomeContext, ids: readonly string[] = []): Promise<void> {
+  for (const id of ids) {
+    const call = home.ledger.flights.confirm(id);
+    if (call) await acknowledgeReport(home, id, call.agent, call.caller);
+  }
+}
+
 /** A report that is not verified: the bridge may forget it. The agent gets no ack. */
 export function dismissReport({ bridge }: HomeContext, id: string, agent: string): void {
   bridge.send({ t: "ack", id, agent }, Date.now());

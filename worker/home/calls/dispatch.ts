@@ -80,8 +80,11 @@ function notFound(roster: HomeRoster, agentId: string, now: number): Advised {
   };
 }
 
-/** Sends a call, and stores it first unless it may fly. @returns its deadline, epoch ms */
-export async function dispatch(home: HomeContext, call: NewCall): Promise<number> {
+/** @property deadline epoch ms @property outcome absent: it has not come yet, and the call is stored */
+export type Dispatched = { deadline: number; outcome?: SettledOutcome | undefined };
+
+/** Sends a call, and stores it first unless it may fly. */
+export async function dispatch(home: HomeContext, call: NewCall): Promise<Dispatched> {
   return mayFly(home, call) ? await launch(home, call) : await storeAndSend(home, call);
 }
 
@@ -89,18 +92,18 @@ export async function dispatch(home: HomeContext, call: NewCall): Promise<number
  * Sends a call that an earlier life of this object may have sent without a row. The agent's ledger recognises it. It counts
  * as sent twice, so that no refusal of the bridge, which knows only this time, is taken for "nothing was run".
  */
-export async function dispatchAgain(home: HomeContext, call: NewCall): Promise<number> {
+export async function dispatchAgain(home: HomeContext, call: NewCall): Promise<Dispatched> {
   return await storeAndSend(home, call, 2);
 }
 
-async function storeAndSend(home: HomeContext, call: NewCall, sends = 1): Promise<number> {
+async function storeAndSend(home: HomeContext, call: NewCall, sends = 1): Promise<Dispatched> {
   const now = Date.now();
   const stored = home.ledger.add(call, home.ledger.nextN(now), "sent", now, sends);
   // Row and alarm are one write, so the alarm comes before anything that is awaited.
   const armed = home.alarm.wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
   await send(home, stored, now);
   await armed;
-  return stored.endsAt;
+  return { deadline: stored.endsAt };
 }
 
 /** A call that a conversation waits for, to an agent whose ledger recognises it and whose report brings its route back. */
@@ -118,8 +121,8 @@ function returnsRoutes({ agents }: HomeContext, agent: string): boolean {
   return agents.features(agent).includes("route") && agents.canAsk(agent);
 }
 
-/** Sends a call without a row. It returns when the call has its answer, or a row after all. */
-async function launch(home: HomeContext, call: NewCall): Promise<number> {
+/** Sends a call without a row. It returns when the call has its outcome, or a row after all. */
+async function launch(home: HomeContext, call: NewCall): Promise<Dispatched> {
   const { ledger } = home;
   const now = Date.now();
   const flight = ledger.launch(call, ledger.nextN(now), now);
@@ -127,8 +130,7 @@ async function launch(home: HomeContext, call: NewCall): Promise<number> {
   await send(home, flight, now);
   // The bridge went this very moment, so the call has a row.
   if (!ledger.flights.get(flight.id)) await home.alarm.arm();
-  await ledger.flights.ended(flight.id);
-  return flight.endsAt;
+  return { deadline: flight.endsAt, outcome: await ledger.flights.ended(flight.id) };
 }
 
 /** Stores a call whose agent is offline. It is sent when the agent comes, within `forMs`. The conversation goes on. */

@@ -23,11 +23,13 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
 import { Conversation } from "../../conversation/conversation.ts";
 import { Home } from "../home.ts";
 import { Flights } from "./flights.ts";
 
 const WITHIN_MS = 20_000;
+const OUTCOME: SettledOutcome = { status: "success", text: "done", elapsedMs: 1, sources: [] };
 
 // Each test has its own home.
 afterEach(reset);
@@ -142,20 +144,58 @@ test(
   WITHIN_MS,
 );
 
-test.each(["before", "after"] as const)(
-  "Home is lost while the conversation is told (%s its write): the report comes again, and counts once",
-  async (when) => {
+test(
+  "Home is lost with the outcome, before its conversation has it: the call is submitted again, and counts once",
+  async () => {
     const first = await TestBridge.connect(AGENTS);
+    const reply = hold(Home, "submit", "after");
     const { id, waiting, call } = await callOut(first);
-    const settle = hold(Conversation, "settle", when);
     first.report(call, "pi", sounds);
-    await settle.reached();
+    await reply.reached();
     const crashed = crash();
-    settle.release();
+    reply.release();
     const bridge = await crashed;
+    await sameCallAgain(bridge, call);
     bridge.report(call, "pi", sounds);
     await expectSounds(id, waiting);
     await until(() => bridge.acks().includes(call), { what: "the ack" });
+    expect(first.acks()).toEqual([]);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "the conversation is lost before it has the outcome: Home has kept it, and the device is not asked again",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const reply = hold(Home, "submit", "after");
+    const { id, waiting, call } = await callOut(bridge);
+    bridge.report(call, "pi", sounds);
+    await reply.reached();
+    await stop("abort", conversationOf(id), reply.release);
+    await expectSounds(id, waiting);
+    await until(() => bridge.acks().includes(call), { what: "the ack" });
+    expect(bridge.calls()).toHaveLength(1);
+    expect(await callRows()).toEqual([]);
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a report is acknowledged when its conversation has the outcome, not before",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    const { id, waiting, call } = await callOut(bridge);
+    const ended = hold(Home, "turnEnded", "before");
+    bridge.report(call, "pi", sounds);
+    await expectSounds(id, waiting);
+    await ended.reached();
+    expect(bridge.acks()).toEqual([]);
+    // It comes again: the conversation knows it, and says so at once.
+    bridge.report(call, "pi", sounds);
+    await until(() => bridge.acks().includes(call), { what: "the ack" });
+    ended.release();
+    await expectTurns(id, [{ answer: "it sounds", calls: [{ result: "it sounds" }] }]);
   },
   WITHIN_MS,
 );
@@ -237,6 +277,7 @@ test(
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const { id, waiting, call } = await callOut(bridge);
+    await until(async () => (await callRows()).length > 0, { what: "its row" });
     const { settle } = Conversation.prototype;
     const failing = vi.spyOn(Conversation.prototype, "settle").mockRejectedValueOnce(new Error("overloaded"));
     bridge.report(call, "pi", sounds);
@@ -338,11 +379,27 @@ test("the timer is gone with the last flight, so that the home may hibernate", (
   ];
   for (const call of calls) flights.add(call, 0);
   flights.timer = setTimeout(() => {}, WITHIN_MS);
-  flights.remove("one", true);
+  flights.land("one", OUTCOME);
   expect(flights.timer).toBeDefined();
-  flights.remove("two", false);
+  flights.remove("two");
   expect(flights.timer).toBeUndefined();
   expect([flights.hasLanded("one"), flights.hasLanded("two")]).toEqual([true, false]);
+});
+
+test("outcomes are held until they are confirmed, the newest hundred", async () => {
+  const flights = new Flights();
+  const ids = Array.from({ length: 101 }, (_, n) => `${n}`);
+  for (const id of ids) flights.add({ id, agent: "pi" }, 0);
+  const waiting = flights.ended("100");
+  for (const id of ids) flights.land(id, OUTCOME);
+  expect(await waiting).toBe(OUTCOME);
+  expect([flights.held("0"), flights.held("1"), flights.held("100")]).toEqual([undefined, OUTCOME, OUTCOME]);
+  expect([flights.confirm("1")?.id, flights.confirm("1"), flights.held("1")]).toEqual([
+    "1",
+    undefined,
+    undefined,
+  ]);
+  expect(flights.land("1", OUTCOME)).toBe(false);
 });
 
 function holdSubmit() {

@@ -170,19 +170,12 @@ export class Ledger {
     return launched;
   }
 
-  /** A flight was answered, and its conversation has the answer: nothing of it is stored. @returns false: it is no flight */
-  land(id: string): boolean {
-    const isFlight = this.flights.get(id) !== undefined;
-    this.flights.remove(id, true);
-    return isFlight;
-  }
-
   /** Gives a flight its row. For any other call nothing is done. */
   store(id: string): void {
     const call = this.flights.get(id);
     if (!call) return;
     this.#insert(call);
-    this.flights.remove(id, false);
+    this.flights.remove(id);
   }
 
   #insert(call: LedgerCall): void {

@@ -17,8 +17,18 @@ const TURNS_AN_HOUR = 20;
 const HOUR_MS = 3_600_000;
 
 /**
- * Settles a call by its report: first with its conversation, then in the row, if it has one. A crash between the two leaves
- * the report unacknowledged. The report then comes again, and the conversation recognises it.
+ * Settles a flight by its report: the reply to its `submit` brings the outcome, and the conversation writes the log line.
+ * @returns false: it is no flight
+ */
+export function settleFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
+  if (!home.ledger.flights.land(call.id, outcome)) return false;
+  record(home, call, outcome);
+  return true;
+}
+
+/**
+ * Settles a call by its report: first with its conversation, then in the row. A crash between the two leaves the report
+ * unacknowledged. The report then comes again, and the conversation recognises it.
  * @returns false when something else settled it meanwhile
  */
 export async function settleFromReport(
@@ -28,10 +38,6 @@ export async function settleFromReport(
 ): Promise<boolean> {
   const isDelivered = await deliver(home, call, outcome);
   const now = Date.now();
-  if (isDelivered && home.ledger.land(call.id)) {
-    noteSettled(home, call, outcome, now);
-    return true;
-  }
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
   if (call.conversation === null) notifyOutcome(home.ctx, call.id, outcome);
@@ -57,6 +63,7 @@ export async function deliverRouted(
   logInfo("call.settled", { call: call.id, agent: call.agent, status: outcome.status, by: "route" });
   // The conversation may have submitted the call again meanwhile.
   ledger.settle(call.id, outcome, true, Date.now());
+  ledger.flights.confirm(call.id);
   return true;
 }
 

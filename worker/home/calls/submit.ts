@@ -10,7 +10,9 @@ import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts"
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
+import { confirmOutcomes } from "./acks.ts";
 import {
+  type Dispatched,
   dispatch,
   dispatchAgain,
   mayHaveFlown,
@@ -23,6 +25,7 @@ import type { NewCall } from "./ledger.ts";
 
 /** Takes a call of `edge_call`, once for each id. */
 export async function submit(home: HomeContext, request: SubmitRequest): Promise<SubmitReply> {
+  await confirmOutcomes(home, request.confirmed);
   const reply = await takeCall(home, request);
   // A call that was sent is counted when it is settled.
   if (!reply.accepted && !home.ledger.get(request.id)) {
@@ -49,11 +52,10 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
   if (known?.flags.queued)
     return queued(known.id, known.agent, known.deadline - Date.now(), known.state === "asking");
   if (known?.outcome) return { accepted: false, outcome: known.outcome };
-  if (known) {
-    await home.ledger.flights.ended(known.id);
-    return { accepted: true, deadline: known.endsAt };
-  }
-  if (home.ledger.flights.hasLanded(request.id)) return { accepted: true, deadline: Date.now() };
+  const { flights } = home.ledger;
+  if (known) return accepted({ deadline: known.endsAt, outcome: await flights.ended(known.id) });
+  if (flights.hasLanded(request.id))
+    return accepted({ deadline: Date.now(), outcome: flights.held(request.id) });
   const { id, conversation, caller, args, watched: watch, limits = {} } = request;
   const tainted = isTainted(home, request);
   const settings = readSettings(home.env);
@@ -79,11 +81,13 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
     order: command.order,
     flags: { ...(watch && { watch }), ...(tainted && { tainted }), ...(asks && { asks }) },
   };
-  const deadline =
-    needsPerson && !asks
-      ? await askBeforeSending(home, call, reasonOf(conversation))
-      : await (isUnsure ? dispatchAgain : dispatch)(home, call);
-  return { accepted: true, deadline };
+  if (needsPerson && !asks)
+    return accepted({ deadline: await askBeforeSending(home, call, reasonOf(conversation)) });
+  return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
+}
+
+function accepted({ deadline, outcome }: Dispatched): SubmitReply {
+  return { accepted: true, deadline, ...(outcome && { outcome }) };
 }
 
 /** A call without a conversation comes from another program's model, and nobody remembers what our agents showed it. */
@@ -139,7 +143,7 @@ export async function submitCommand(home: HomeContext, request: CommandRequest):
   const order = found.target.foreign
     ? withForeignTimeout(request.order, readSettings(home.env))
     : request.order;
-  return { accepted: true, deadline: await dispatch(home, { ...request, order, conversation: null }) };
+  return accepted(await dispatch(home, { ...request, order, conversation: null }));
 }
 
 /** A foreign agent reports nothing while it works and has no time-outs, so all its commands get the same. */
