@@ -1,11 +1,10 @@
 /**
  * Calls a model at any OpenAI-compatible endpoint, streaming.
  *
- * Only the types and the event parser (4 KB gzip) come from the `openai` package. Its client class would add 86 KB to the
- * Worker and 7 MB to the agent for a single POST. Its `Stream` hides `[DONE]`, which is the only end of a reply that
- * endpoints without `finish_reason` send.
+ * Of the `openai` package it takes the types alone. Its client class would add 86 KB to the Worker and 7 MB to the agent for a
+ * single POST. Its `Stream` hides `[DONE]`, which is the only end of
+ * a reply that endpoints without `finish_reason` send.
  */
-import { _iterSSEMessages as eventsOf } from "openai/streaming";
 import { type LooseChunk, type ModelReply, ReplyBuilder } from "./reply.ts";
 import {
   type ModelRequest,
@@ -16,6 +15,7 @@ import {
   withoutRefused,
 } from "./request.ts";
 import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
+import { type ServerEvent, ServerEvents } from "./server-events.ts";
 
 /** A hosted endpoint sends its first byte within seconds; a longer silence is an outage. */
 export const HOSTED_FIRST_BYTE_MS = 30_000;
@@ -35,8 +35,11 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
  * Object's row (https://developers.cloudflare.com/durable-objects/platform/limits/).
  */
 const REPLY_MAX_CHARS = 500_000;
-/** Most bytes of one event or whole completion: in its JSON a character may take six bytes. */
-const PART_MAX_BYTES = 4 * 1024 * 1024;
+/** Most characters of one event, and bytes of a whole completion: in its JSON a character may take six. */
+const PART_MAX = 4 * 1024 * 1024;
+
+/** A body ends so soon after its reply, or is broken off. */
+const BODY_END_MS = 1_000;
 
 /** Characters read of an error's body; its message stands at the beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
@@ -59,10 +62,11 @@ export async function callModel(
   if (/[^\x21-\x7e]/.test(apiKey))
     throw new ModelError("never", "LLM_API_KEY holds a blank or a character that no header can carry");
   const timeouts = { ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts };
-  const watch = new Watch(whereOf(url), timeouts, request.signal);
+  const watch = new Watch(url, timeouts, request.signal);
   try {
     const response = await post(url, apiKey, requestBody(settings, request), watch, fetch);
-    const reply = await readReply(response, settings.model, request, watch);
+    const reply = await readReply(response, settings.model, request);
+    watch.isReplied = true;
     if (reply.text.trim() === "" && reply.calls.length === 0) throw emptyReply(reply);
     return reply;
   } catch (error) {
@@ -108,19 +112,6 @@ async function post(
   }
 }
 
-/** @throws ModelError when more than PART_MAX_BYTES arrive without a line end, since the parser would buffer them all */
-async function* withBoundedLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let length = 0;
-  for await (const chunk of bytes) {
-    const end = chunk.lastIndexOf(LINE_FEED);
-    length = end === -1 ? length + chunk.length : chunk.length - end - 1;
-    if (length > PART_MAX_BYTES) throw replyTooLong();
-    yield chunk;
-  }
-}
-
-const LINE_FEED = 0x0a;
-
 function replyTooLong(): ModelError {
   return new ModelError(
     "never",
@@ -139,14 +130,14 @@ async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return text.slice(0, ERROR_BODY_MAX_CHARS);
 }
 
-/** @throws ModelError when it is longer than PART_MAX_BYTES */
+/** @throws ModelError when it is longer than PART_MAX */
 async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   let length = 0;
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of bytes) {
     length += chunk.length;
-    if (length > PART_MAX_BYTES) throw replyTooLong();
+    if (length > PART_MAX) throw replyTooLong();
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -156,7 +147,6 @@ async function readReply(
   response: Answered,
   fallbackModel: string,
   request: ModelRequest,
-  watch: Watch,
 ): Promise<ModelReply> {
   const type = response.headers.get("content-type") ?? "";
   const builder = new ReplyBuilder();
@@ -168,7 +158,7 @@ async function readReply(
   if (type.includes("json")) {
     take(readChunk(await textOf(response.bytes)));
   } else if (type.includes("event-stream")) {
-    const done = await readStream(response, watch, take, () => builder.finished);
+    const done = await readStream(response, take, () => builder.finished);
     if (!done && !builder.finished)
       throw new ModelError("now", "the model's stream broke off before its end");
   } else {
@@ -185,20 +175,26 @@ async function readReply(
  *
  * @param finished whether the reply is complete; errors of the connection after that are ignored
  * @returns whether `[DONE]` arrived
+ * @throws ModelError also when one event is longer than PART_MAX, since it would be held whole
  */
 async function readStream(
   response: Answered,
-  watch: Watch,
   take: (chunk: LooseChunk) => void,
   finished: () => boolean,
 ): Promise<boolean> {
-  try {
-    // SAFETY: the parser uses only the response's body, and only its async iterator.
-    const body = { body: withBoundedLines(response.bytes) } as unknown as Response;
-    for await (const { data, event } of eventsOf(body, watch.controller)) {
+  const events = new ServerEvents();
+  const takeAll = (parsed: readonly ServerEvent[]) =>
+    parsed.some(({ data, event }) => {
       if (data === "[DONE]") return true;
       if (data !== "") take(readChunk(data, event === "error"));
+      return false;
+    });
+  try {
+    for await (const piece of response.bytes) {
+      if (takeAll(events.add(piece))) return true;
+      if (events.length > PART_MAX) throw replyTooLong();
     }
+    return takeAll(events.end());
   } catch (error) {
     if (!finished()) throw error;
   }
@@ -227,30 +223,27 @@ function emptyReply({ model, finish }: ModelReply): ModelError {
 /** The three time limits of one call, and the error text of the one that stopped it. */
 class Watch {
   readonly controller = new AbortController();
-  readonly #where: string;
-  readonly #betweenBytesMs: number;
-  readonly #timers: { idle: ReturnType<typeof setTimeout>; total: ReturnType<typeof setTimeout> };
+  /** The reply is read; of its body nothing else is of use. */
+  isReplied = false;
+  readonly #url: string;
+  readonly #timeouts: ModelTimeouts;
   readonly #outer: AbortSignal | undefined;
+  readonly #beganAt = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #answered = false;
-  /** When the last byte arrived (monotonic ms); 0 = none yet. */
-  #heardAt = 0;
+  /** When the last byte arrived (monotonic ms); undefined = none yet. */
+  #heardAt: number | undefined;
   /** The body was read to its end. */
   #wholly = false;
   readonly #onOuterAbort = () =>
     this.controller.abort(new ModelError("cancelled", "the model call was cancelled"));
 
-  /** @param where the result of whereOf */
-  constructor(where: string, timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
-    this.#where = where;
-    this.#betweenBytesMs = timeouts.betweenBytesMs;
+  constructor(url: string, timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
+    this.#url = url;
+    this.#timeouts = timeouts;
     this.#outer = outer;
-    this.#timers = {
-      idle: setTimeout(() => this.#tooSlow(timeouts), timeouts.firstByteMs),
-      total: setTimeout(
-        () => this.#abort("never", `was not done after ${seconds(timeouts.totalMs)}`),
-        timeouts.totalMs,
-      ),
-    };
+    this.#look();
     if (outer?.aborted) this.#onOuterAbort();
     else outer?.addEventListener("abort", this.#onOuterAbort, { once: true });
   }
@@ -259,58 +252,70 @@ class Watch {
     return this.controller.signal;
   }
 
-  /** Yields the body's bytes. Each chunk restarts the idle clock, comment lines included. */
+  /** Yields the body's bytes. Each piece restarts the idle clock, comment lines included. */
   async *bytes(response: Response): AsyncGenerator<Uint8Array> {
     this.#answered = true;
     const reader = response.body?.getReader();
+    this.#reader = reader;
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      if (this.#heardAt === 0) this.#heard(this.#betweenBytesMs);
-      else this.#heardAt = performance.now();
+      this.#heardAt = performance.now();
       yield part.value;
     }
     this.#wholly = true;
   }
 
-  /** Runs the idle clock from the first byte on. It re-arms for the remaining time: a timer for each chunk would cost more. */
-  #heard(withinMs: number): void {
-    clearTimeout(this.#timers.idle);
-    this.#heardAt = performance.now();
-    const look = () => {
-      const left = this.#heardAt + withinMs - performance.now();
-      if (left > 0) this.#timers.idle = setTimeout(look, left);
-      else this.#abort("now", `stopped sending for ${seconds(withinMs)}`);
-    };
-    this.#timers.idle = setTimeout(look, withinMs);
-  }
-
-  #tooSlow({ firstByteMs, firstByteSetting }: ModelTimeouts): void {
-    const setting = firstByteSetting ? ` (${firstByteSetting} says how long to wait)` : "";
-    this.#abort("now", `sent nothing for ${seconds(firstByteMs)}${setting}`, { slow: true });
+  /** One timer for all limits, set anew only when it runs: one for each piece would cost more. */
+  #look(): void {
+    const { firstByteMs, firstByteSetting, betweenBytesMs, totalMs } = this.#timeouts;
+    const now = performance.now();
+    const totalLeft = this.#beganAt + totalMs - now;
+    const heardAt = this.#heardAt;
+    const idleLeft = (heardAt === undefined ? this.#beganAt + firstByteMs : heardAt + betweenBytesMs) - now;
+    if (totalLeft <= 0) {
+      this.#abort("never", `was not done after ${seconds(totalMs)}`);
+    } else if (idleLeft > 0) {
+      // The first byte may arrive at any time, and its idle clock ends no sooner than this.
+      this.#timer = setTimeout(() => this.#look(), Math.min(totalLeft, idleLeft, betweenBytesMs));
+    } else if (heardAt === undefined) {
+      const setting = firstByteSetting ? ` (${firstByteSetting} says how long to wait)` : "";
+      this.#abort("now", `sent nothing for ${seconds(firstByteMs)}${setting}`, { slow: true });
+    } else {
+      this.#abort("now", `stopped sending for ${seconds(betweenBytesMs)}`);
+    }
   }
 
   #abort(kind: "now" | "never", what: string, more: { slow?: boolean } = {}): void {
-    this.controller.abort(new ModelError(kind, `the model endpoint${this.#where} ${what}`, more));
+    this.controller.abort(new ModelError(kind, `the model endpoint${whereOf(this.#url)} ${what}`, more));
   }
 
   /** Runtimes report an abort in different ways, so the reason of our own signal is used. */
   explain(error: unknown): ModelError {
     if (this.signal.reason instanceof ModelError) return this.signal.reason;
     if (error instanceof ModelError) return error;
+    const where = whereOf(this.#url);
     const what = this.#answered
-      ? `the connection to the model${this.#where} broke off`
-      : `the model${this.#where} could not be reached`;
+      ? `the connection to the model${where} broke off`
+      : `the model${where} could not be reached`;
     return new ModelError("now", `${what}: ${inWords(error)}`, {
       cause: error,
       unreachable: !this.#answered,
     });
   }
 
+  /** Releases the connection: for the next call when the body ends of itself, as it does right after a reply. */
   end(): void {
-    // Releases a body that was not read to its end.
-    if (!this.#wholly) this.controller.abort();
-    clearTimeout(this.#timers.idle);
-    clearTimeout(this.#timers.total);
+    clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#onOuterAbort);
+    if (this.#wholly) return;
+    if (this.isReplied) void this.#readEnd();
+    else this.controller.abort();
+  }
+
+  async #readEnd(): Promise<void> {
+    const timer = setTimeout(() => this.controller.abort(), BODY_END_MS);
+    const part = await this.#reader?.read().catch(() => undefined);
+    clearTimeout(timer);
+    if (!part?.done) this.controller.abort();
   }
 }
 
