@@ -11,7 +11,6 @@ import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
 const SAFE = {
-  "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   // Only the console and a device's files are pages, and their routes set their own policy (page-files.ts, media.ts).
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -28,9 +27,12 @@ export async function securityHeaders(c: Context<App>, next: Next): Promise<void
   await next();
   // The response of a socket cannot be changed, and no browser shows it.
   if (c.res.status === 101) return;
-  for (const [name, value] of Object.entries(SAFE)) if (!c.res.headers.has(name)) c.header(name, value);
+  // This makes a response whose headers can be changed. For each header of c.header it would make another.
+  c.header("x-content-type-options", "nosniff");
+  const { headers } = c.res;
+  for (const [name, value] of Object.entries(SAFE)) if (!headers.has(name)) headers.set(name, value);
   // RFC 6797 §7.2 forbids this header over plain http (on one machine).
-  if (c.req.url.startsWith("https:")) c.header("strict-transport-security", HSTS);
+  if (c.req.url.startsWith("https:")) headers.set("strict-transport-security", HSTS);
 }
 
 /** The routes for programs. The console serves its own site alone, and chat platforms are no pages. */
