@@ -92,10 +92,13 @@ export class Transcript {
     return row.seq;
   }
 
-  /** One transaction. If it fails, the rows in memory are dropped, and read again. */
-  #write<T>(work: () => T): T {
+  /**
+   * One transaction. If it fails, the rows in memory are dropped, and read again.
+   * @param isSingle it writes one row at most, which needs no savepoint
+   */
+  #write<T>(work: () => T, isSingle = false): T {
     try {
-      return this.#storage.transactionSync(work);
+      return isSingle ? work() : this.#storage.transactionSync(work);
     } catch (error) {
       this.forget();
       throw error;
@@ -107,6 +110,7 @@ export class Transcript {
    * @returns `as`: what was said is a turn of its own, was joined to the one that waits, or is known
    */
   begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
+    const isSingle = this.#tables.has("entry") && turn.origin.brought === undefined;
     return this.#write(() => {
       const known = turn.idempotency === undefined ? undefined : this.turnByKey(turn.idempotency);
       if (known) return { turn: known, as: "known" };
@@ -117,7 +121,7 @@ export class Transcript {
         return { turn: this.#turnAt(waiting.turn), as: "joined" };
       }
       return { turn: this.#beginTurn(turn), as: "new" };
-    });
+    }, isSingle);
   }
 
   /** The newest turn's message, while the model has not answered it and the same person goes on writing. */
@@ -374,9 +378,9 @@ export class Transcript {
   settle(callId: string, outcome: Outcome, submittedAt?: number): number | undefined {
     const call = this.call(callId);
     if (!call || call.outcome) return undefined;
+    const isRunning = this.turnAt(call.turn)?.status === "running";
     return this.#write(() => {
-      if (this.turnAt(call.turn)?.status !== "running")
-        this.#addSources(call.turn, outcomeSources(call, outcome));
+      if (!isRunning) this.#addSources(call.turn, outcomeSources(call, outcome));
       this.#append(call.turn, "result", {
         call: callId,
         outcome,
@@ -384,7 +388,7 @@ export class Transcript {
         ...(submittedAt !== undefined && { submittedAt }),
       });
       return call.turn;
-    });
+    }, isRunning);
   }
 
   /**
@@ -563,7 +567,7 @@ export class Transcript {
         );
       }
       return true;
-    });
+    }, !origin.reply);
   }
 
   /** The ids of the calls of a turn without an outcome. */

@@ -36,6 +36,8 @@ const SUBSCRIBERS = "questions";
 export class Questions {
   readonly #ctx: DurableObjectState;
   readonly #sql: SqlStorage;
+  /** The calls of all questions that are open, and of some that were; undefined: not read yet. */
+  #asked: Set<string> | undefined;
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -74,6 +76,7 @@ export class Questions {
       now,
       asked.expiresAt,
     );
+    this.#asked?.add(asked.call);
     this.#notifySubscribers();
     return true;
   }
@@ -87,6 +90,9 @@ export class Questions {
   }
 
   openOf(call: string): Question[] {
+    // Every call that ends is looked for here, and hardly one was asked about.
+    this.#asked ??= new Set(this.open().map((question) => question.call));
+    if (!this.#asked.has(call)) return [];
     return this.#select("WHERE call = ? AND answer IS NULL", call);
   }
 
