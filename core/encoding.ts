@@ -17,7 +17,11 @@ export function toBase64(bytes: Uint8Array): string {
 
 /** @throws DOMException when the text is not base64 */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const chars = atob(text);
+  const bytes = new Uint8Array(chars.length);
+  // Uint8Array.from with a function takes many times longer.
+  for (let at = 0; at < chars.length; at += 1) bytes[at] = chars.charCodeAt(at);
+  return bytes;
 }
 
 /** Without `=` at its end. */
@@ -46,7 +50,9 @@ export function tryFromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefi
 
 /** In lower case. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let text = "";
+  for (const byte of bytes) text += (byte < 16 ? "0" : "") + byte.toString(16);
+  return text;
 }
 
 /** Takes both cases. @returns undefined when the text is not whole pairs of hex digits */

@@ -41,17 +41,9 @@ export function checkJson<T>(schema: z.ZodMiniType<T>, text: string): Parsed<T> 
 }
 
 /** Whether a value of JSON.parse has more levels than MAX_DEPTH. */
-export function isTooDeep(value: unknown): boolean {
-  let level = [value].filter(isContainer);
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth === MAX_DEPTH) return true;
-    level = level.flatMap((one) => Object.values(one).filter(isContainer));
-  }
-  return false;
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
+export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isTooDeep(one, levels - 1));
 }
 
 function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
