@@ -3,9 +3,11 @@
 /** Characters that go into one call: a large array spread into arguments would overflow the stack. */
 const PIECE_BYTES = 8_192;
 
+const ENCODER = new TextEncoder();
+
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   // SAFETY: an encoder's result is never shared memory, though not every runtime's types say so.
-  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
+  return ENCODER.encode(text) as Uint8Array<ArrayBuffer>;
 }
 
 export function toBase64(bytes: Uint8Array): string {

@@ -46,12 +46,15 @@ const BODY_MAX_BYTES = 1024 * 1024;
 
 /** A body that announces too great a length is not read at all; any other is read up to the limit. @throws HttpError 413 */
 export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint8Array> {
-  if (Number(c.req.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const announced = c.req.header("content-length");
+  if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  // HTTP ends a body at the length that it announces.
+  if (announced !== undefined) return new Uint8Array(await unbroken(c.req.raw.arrayBuffer()));
   const reader = c.req.raw.body?.getReader();
   const parts: Uint8Array[] = [];
   let bytes = 0;
   if (reader) {
-    for (let part = await next(reader); !part.done; part = await next(reader)) {
+    for (let part = await unbroken(reader.read()); !part.done; part = await unbroken(reader.read())) {
       bytes += part.value.length;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
       parts.push(part.value);
@@ -69,9 +72,9 @@ export async function readBytes(c: Context<App>, maxBytes: number): Promise<Uint
 }
 
 /** When a client hangs up or sends invalid chunks, that is the client's error. @throws HttpError 400 */
-async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
+async function unbroken<T>(read: Promise<T>): Promise<T> {
   try {
-    return await reader.read();
+    return await read;
   } catch {
     throw new HttpError(400, "invalid_body", "the body broke off, or is not framed as HTTP has it");
   }
