@@ -219,7 +219,11 @@ class RunningBridge implements Bridge {
     this.#serve();
     // An older gateway sends no keys, which does not mean that there are none.
     if (keys) this.#logins?.update(keys);
-    this.#outbox.welcomed(texts);
+    const keyed = [...this.#keys.values()].filter(({ key }) => key !== null);
+    this.#outbox.welcomed(
+      texts,
+      keyed.map(({ id }) => id),
+    );
     void this.#update.welcomed();
   }
 

@@ -53,7 +53,7 @@ export function fleetTable(fleets: readonly FleetResult[]): string {
 
 export const FLEET_NOTES = [
   "Fleets: one process plays all agents but one over a real Mosquitto, each with its key, paired over HTTP; 'real' has the",
-  "28 tools of a pi-agent, 'slim' 3. CPU is workerd's, with a probe of /v1/status every 20 ms, whose longest answer is",
+  "28 tools of a pi-agent, 'slim' 3. CPU is workerd's, with a probe of /v1/status every 50 ms, whose longest answer is",
   "'deaf'. A step is over when Home calls all agents online; it begins at the gateway's welcome, a storm with the first",
   "last will; they return 2.5 s later. What the questions take that run beside a storm is not counted as the storm's.",
   "Tokens are of tools and system prompt, as the gateway estimates them: three characters each. The heap is that of the",

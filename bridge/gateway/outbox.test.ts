@@ -14,8 +14,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An outbox whose broker is up and has sent nothing yet, at a gateway that has texts of the agent `pi`. */
-function begin() {
+/** An outbox whose broker is up and has sent nothing yet, at a gateway that has texts of the agent `pi`. @param keyed agents with a key */
+function begin(keyed: string[] = []) {
   const sent: BridgeFrame[] = [];
   const log = () => {};
   const clock = { now: () => Date.now(), wall: () => Date.now() };
@@ -32,7 +32,7 @@ function begin() {
   const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
   roster.brokerConnected();
   outbox.brokerUp();
-  outbox.welcomed([{ id: "pi", capabilities: "h" }]);
+  outbox.welcomed([{ id: "pi", capabilities: "h" }], keyed);
   return { sent, roster, outbox };
 }
 
@@ -52,6 +52,16 @@ test("a snapshot does not wait once the broker has sent everything that Home has
   for (let n = 0; n < 400; n += 1) outbox.retainedCame();
   roster.advertised("pi", JSON.stringify(OURS), OURS, false);
   await vi.advanceTimersByTimeAsync(50);
+  expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [{ id: "pi" }] }]);
+});
+
+test("it waits as long as ever while an agent with a key is missing of which Home has nothing", async () => {
+  const { sent, roster, outbox } = begin(["eye", "pi"]);
+  for (let n = 0; n < 400; n += 1) outbox.retainedCame();
+  roster.advertised("pi", JSON.stringify(OURS), OURS, false);
+  await vi.advanceTimersByTimeAsync(400);
+  expect(sent).toEqual([]);
+  await vi.advanceTimersByTimeAsync(200);
   expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [{ id: "pi" }] }]);
 });
 

@@ -9,6 +9,7 @@ import {
   isTextKind,
   type Refusal,
   type StoredTexts,
+  TEXT_KINDS,
   type TextKind,
 } from "@edgecall/core/protocol/frames.ts";
 import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
@@ -68,7 +69,9 @@ export class HomeOutbox {
   #retainedAt = 0;
   /** Agents of which Home has texts that the roster has not, as far as was looked, with the kinds of these texts. */
   #missing: { id: string; kinds: TextKind[] }[] = [];
-  /** Home has texts, and the roster has them all: nothing but a few new agents can still come. */
+  /** Agents with a key of which Home has no text, as far as the roster was not seen to have all of theirs. */
+  #unseen: string[] = [];
+  /** The roster has what Home has, and all agents with a key: nothing but a few others can still come. */
   #isWhole = false;
   /** Retained topics that came since the broker is up. */
   #retained = 0;
@@ -137,13 +140,18 @@ export class HomeOutbox {
     if (frame.t !== "report" || !this.#isInSnapshot) gateway.send(frame);
   }
 
-  /** The gateway has welcomed this bridge. @param stored what Home has of the agents' texts; undefined: an older gateway */
-  welcomed(stored: readonly StoredTexts[] | undefined): void {
+  /**
+   * The gateway has welcomed this bridge.
+   * @param stored what Home has of the agents' texts; undefined: an older gateway @param keyed agents with a key
+   */
+  welcomed(stored: readonly StoredTexts[] | undefined, keyed: readonly string[]): void {
     this.#texts = stored && new SentTexts(stored);
     this.#missing = (stored ?? []).map(({ id, ...hashes }) => ({
       id,
       kinds: Object.keys(hashes).filter(isTextKind),
     }));
+    const known = new Set(this.#missing.map(({ id }) => id));
+    this.#unseen = stored ? keyed.filter((id) => !known.has(id)) : [];
     this.#isWhole = false;
     this.#connection += 1;
     this.#isInSnapshot = true;
@@ -166,14 +174,10 @@ export class HomeOutbox {
   /** When the roster holds what the broker has retained, as far as is known by now. */
   #retainedBy(): number {
     const { roster } = this.#parts;
-    for (
-      let last = this.#missing.at(-1);
-      last !== undefined && roster.holds(last.id, last.kinds);
-      last = this.#missing.at(-1)
-    ) {
-      this.#missing.pop();
-      this.#isWhole = this.#missing.length === 0;
-    }
+    const isExpecting = this.#missing.length + this.#unseen.length > 0;
+    dropLast(this.#missing, ({ id, kinds }) => roster.holds(id, kinds));
+    dropLast(this.#unseen, (id) => roster.holds(id, TEXT_KINDS));
+    if (isExpecting) this.#isWhole = this.#missing.length + this.#unseen.length === 0;
     if (this.#isWhole) return Math.max(this.#retainedAt + COALESCE_MS, this.#againBy);
     if (this.#missing.length === 0) return this.#rosterBy;
     return Math.max(this.#rosterBy, Math.min(this.#retainedAt + MISSING_WITHIN_MS, this.#rosterAtMost));
@@ -326,4 +330,9 @@ export class HomeOutbox {
       if (!(await this.#sendInTurn([{ t: "report", ...report }], connection))) return;
     }
   }
+}
+
+/** Drops items from the end, up to one that is not done. */
+function dropLast<T>(items: T[], isDone: (item: T) => boolean): void {
+  for (let last = items.at(-1); last !== undefined && isDone(last); last = items.at(-1)) items.pop();
 }

@@ -2,8 +2,8 @@
 import type { AgentState, BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 
 export const SNAPSHOT_MAX_AGENTS = 64;
-/** Bytes of JSON. A larger agent has a frame to itself (its tools are bounded at 192 KiB). */
-export const SNAPSHOT_MAX_BYTES = 256 * 1024;
+/** Bytes of JSON. Home reads some frames at once, and is deaf meanwhile: 0.25 s with four times as much. A larger agent has a frame to itself (its tools are bounded at 192 KiB). */
+export const SNAPSHOT_MAX_BYTES = 64 * 1024;
 
 /** Splits the states into `snapshot` frames, the last one marked; one empty frame when there are none. */
 export function snapshotFrames(states: readonly AgentState[]): BridgeFrame[] {

@@ -46,7 +46,8 @@ type StoredKey = {
   counters: Counters;
   /** The row has these counters. */
   isStored: boolean;
-  key: Promise<Key | undefined>;
+  /** Imported when it is first needed: 5,000 keys at once would take 0.2 s. */
+  key(): Promise<Key | undefined>;
   login: string | null;
   broker: string | null;
 };
@@ -102,7 +103,7 @@ export class AgentKeys {
     const session = this.sessionOf(agent);
     const isSealed = isOfSession(kind) && (await session?.isFromAgent({ agent, kind }, text)) === true;
     if (!isSealed) {
-      const key = await stored.key;
+      const key = await stored.key();
       if (!key || !(await isSigned(key, { agent, kind }, text)))
         return { ok: false, why: "it is not signed with the agent's key" };
     }
@@ -166,7 +167,7 @@ export class AgentKeys {
   /** The state of the key that made a signature; `none`: it is not the holder's. */
   async #signerOf(holder: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<Standing> {
     const stored = this.#read().get(holder);
-    const key = await stored?.key;
+    const key = await stored?.key();
     if (!key || !(await crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), bytes))) return "none";
     // It may have been revoked or replaced in the meantime.
     const isSame = this.#read().get(holder)?.publicKey === stored?.publicKey;
@@ -233,7 +234,7 @@ export class AgentKeys {
       // A revoked key proves nothing, so only a person can let the device in again.
       if (isLive && grant.by !== "pairing") {
         if (grant.by === "nothing") return "has_a_key";
-        const key = await before.key;
+        const key = await before.key();
         if (!key || !(await isRotation(key, agent, publicKey, grant.signature))) return "wrong_signature";
       }
       // Nothing that an old key signed verifies under a new one, so the counters begin anew. A revoked key that comes back
@@ -350,6 +351,7 @@ export class AgentKeys {
 }
 
 function toStored(row: KeyRow): StoredKey {
+  let key: Promise<Key | undefined> | undefined;
   return {
     publicKey: row.public_key,
     name: row.name,
@@ -363,7 +365,10 @@ function toStored(row: KeyRow): StoredKey {
       events: row.events_n,
     },
     isStored: true,
-    key: importPublicKey(row.public_key),
+    key() {
+      key ??= importPublicKey(row.public_key);
+      return key;
+    },
     login: row.login,
     broker: row.broker,
   };
