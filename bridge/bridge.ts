@@ -200,7 +200,10 @@ class RunningBridge implements Bridge {
     this.#outbox.sendChangesSoon();
   }
 
-  async #onWelcome({ keys, unsigned }: Welcome, texts: readonly StoredTexts[] | undefined): Promise<void> {
+  async #onWelcome(
+    { keys, unsigned, paced }: Welcome,
+    texts: readonly StoredTexts[] | undefined,
+  ): Promise<void> {
     this.#connection += 1;
     const connection = this.#connection;
     this.#counts.connected("gateway");
@@ -220,10 +223,7 @@ class RunningBridge implements Bridge {
     // An older gateway sends no keys, which does not mean that there are none.
     if (keys) this.#logins?.update(keys);
     const keyed = [...this.#keys.values()].filter(({ key }) => key !== null);
-    this.#outbox.welcomed(
-      texts,
-      keyed.map(({ id }) => id),
-    );
+    this.#outbox.welcomed({ texts, keyed: keyed.map(({ id }) => id), isPaced: paced === true });
     void this.#update.welcomed();
   }
 
@@ -271,6 +271,9 @@ class RunningBridge implements Bridge {
         break;
       case "lacks":
         this.#outbox.lacks(frame.agents);
+        break;
+      case "stored":
+        this.#outbox.stored(frame.n);
         break;
       case "session": {
         // Kept with the key: when a single key changes, the verifier learns them all again.

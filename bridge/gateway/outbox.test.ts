@@ -32,7 +32,7 @@ function begin(keyed: string[] = []) {
   const outbox = new HomeOutbox({ gateway, roster, reports, counts: new Counts(), clock, log });
   roster.brokerConnected();
   outbox.brokerUp();
-  outbox.welcomed([{ id: "pi", capabilities: "h" }], keyed);
+  outbox.welcomed({ texts: [{ id: "pi", capabilities: "h" }], keyed, isPaced: true });
   return { sent, roster, outbox };
 }
 
@@ -69,4 +69,18 @@ test("an agent that is gone from the broker delays a snapshot only for a while",
   const { sent } = begin();
   await vi.advanceTimersByTimeAsync(2_500);
   expect(sent).toMatchObject([{ t: "snapshot", last: true, agents: [] }]);
+});
+
+test("only a few frames are ahead of what Home has stored", async () => {
+  const { sent, roster, outbox } = begin();
+  for (let n = 0; n < 400; n += 1) roster.advertised(`agent-${n}`, JSON.stringify(OURS), OURS, false);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent.map((frame) => "n" in frame && frame.n)).toEqual([1, 2, 3, 4]);
+  outbox.stored(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(sent).toHaveLength(6);
+  // A gateway that says nothing more.
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(sent).toHaveLength(7);
+  expect(sent.at(-1)).toMatchObject({ t: "snapshot", last: true, n: 7 });
 });

@@ -39,6 +39,10 @@ const MISSING_WITHIN_MS = 2_000;
 const RETAINED_MAX_MS = 20_000;
 /** The log says this often that there are too many agents. */
 const OVER_EVERY_MS = 600_000;
+/** Frames of agents that Home has not stored yet. With more it would hold them all in memory, and answer nobody else. */
+const AHEAD_MAX = 4;
+/** Home does not say so? Then it goes on all the same. */
+const STORED_WITHIN_MS = 10_000;
 /** Events that wait while Home is away: progress older than this many messages is of no use. */
 const EVENTS_MAX = 100;
 
@@ -51,6 +55,15 @@ export type OutboxParts = {
   counts: Counts;
   clock: Clock;
   log: Log;
+};
+
+export type Greeting = {
+  /** What Home has of the agents' texts; undefined: an older gateway does not say. */
+  texts: readonly StoredTexts[] | undefined;
+  /** Agents with a key. */
+  keyed: readonly string[];
+  /** The gateway says when it has stored a frame of agents. */
+  isPaced: boolean;
 };
 
 export class HomeOutbox {
@@ -81,6 +94,11 @@ export class HomeOutbox {
   #connection = 0;
   /** Changes go out one after the other, each when the line has taken the one before. */
   #sending: Promise<void> | undefined;
+  #isPaced = false;
+  /** The number of the last frame of agents, and of the last that Home has stored. */
+  #numbered = 0;
+  #storedUpTo = 0;
+  #onStored = () => {};
   /** When changes were sent last, monotonic ms. */
   #changedAt = 0;
   /** Until the next frame of changes, ms. */
@@ -140,18 +158,16 @@ export class HomeOutbox {
     if (frame.t !== "report" || !this.#isInSnapshot) gateway.send(frame);
   }
 
-  /**
-   * The gateway has welcomed this bridge.
-   * @param stored what Home has of the agents' texts; undefined: an older gateway @param keyed agents with a key
-   */
-  welcomed(stored: readonly StoredTexts[] | undefined, keyed: readonly string[]): void {
-    this.#texts = stored && new SentTexts(stored);
-    this.#missing = (stored ?? []).map(({ id, ...hashes }) => ({
+  /** The gateway has welcomed this bridge. */
+  welcomed({ texts, keyed, isPaced }: Greeting): void {
+    this.#texts = texts && new SentTexts(texts);
+    this.#isPaced = isPaced;
+    this.#missing = (texts ?? []).map(({ id, ...hashes }) => ({
       id,
       kinds: Object.keys(hashes).filter(isTextKind),
     }));
     const known = new Set(this.#missing.map(({ id }) => id));
-    this.#unseen = stored ? keyed.filter((id) => !known.has(id)) : [];
+    this.#unseen = texts ? keyed.filter((id) => !known.has(id)) : [];
     this.#isWhole = false;
     this.#connection += 1;
     this.#isInSnapshot = true;
@@ -188,7 +204,15 @@ export class HomeOutbox {
     this.#hasSnapshot = false;
     this.#isInSnapshot = false;
     this.#connection += 1;
+    this.#numbered = 0;
+    this.stored(0);
     clearTimeout(this.#snapshotTimer);
+  }
+
+  /** Home has stored the frames of agents up to this one. */
+  stored(n: number): void {
+    this.#storedUpTo = n;
+    this.#onStored();
   }
 
   /** The broker is up: its retained topics follow. */
@@ -283,13 +307,28 @@ export class HomeOutbox {
   async #sendInTurn(frames: readonly BridgeFrame[], connection: number): Promise<boolean> {
     const { gateway } = this.#parts;
     for (const frame of frames) {
+      const isNumbered = this.#isPaced && (frame.t === "snapshot" || frame.t === "agents");
+      if (isNumbered) await this.#room(connection);
       if (connection !== this.#connection) return false;
+      if (isNumbered) this.#numbered += 1;
+      const next = isNumbered ? { ...frame, n: this.#numbered } : frame;
       const sent = await new Promise<boolean>((resolve) => {
-        if (!gateway.send(frame, (error) => resolve(!error))) resolve(false);
+        if (!gateway.send(next, (error) => resolve(!error))) resolve(false);
       });
       if (!sent) return false;
     }
     return connection === this.#connection;
+  }
+
+  /** Waits until Home has stored all but a few frames. */
+  async #room(connection: number): Promise<void> {
+    while (connection === this.#connection && this.#numbered - this.#storedUpTo >= AHEAD_MAX) {
+      const later = Promise.withResolvers<void>();
+      this.#onStored = later.resolve;
+      const timer = setTimeout(() => this.stored(this.#numbered), STORED_WITHIN_MS);
+      await later.promise;
+      clearTimeout(timer);
+    }
   }
 
   #sayOver(): void {

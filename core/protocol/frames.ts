@@ -78,6 +78,8 @@ export const BROKER_UNREACHABLE = "the broker is not reachable";
 /** The text is stored with the bridge's socket, which has little room. */
 export const UPDATE_WORDS_MAX = 300;
 
+/** Rises with each frame of agents to a gateway whose `welcome` says `paced`, which answers it in `stored`. */
+const frameNumber = z.optional(z.int().check(z.minimum(1)));
 /** How many agents the bridge has left out, since there is no room for them. */
 const over = z.optional(z.int().check(z.minimum(0)));
 
@@ -95,6 +97,7 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     agents: z.array(AgentState).check(z.maxLength(256)),
     last: z.boolean(),
     over,
+    n: frameNumber,
   }),
   z.object({ t: z.literal("agent"), agent: AgentState }),
   /** Changes of several agents. */
@@ -102,6 +105,7 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     t: z.literal("agents"),
     agents: z.array(AgentState).check(z.maxLength(256)),
     over,
+    n: frameNumber,
   }),
   /** The agent removed its retained advert and is no longer known. */
   z.object({ t: z.literal("gone"), agent: agentId }),
@@ -171,6 +175,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     keys: z.optional(z.array(AgentKey)),
     /** `known` frames follow, and the bridge may leave out texts. Older gateways do not send it. */
     kept: z.optional(z.boolean()),
+    /** Home answers each frame of agents that has a number. Older gateways do not send it. */
+    paced: z.optional(z.boolean()),
     /** A replaced bridge may ask, with the STANDBY header, whether its place is free again. */
     standby: z.optional(z.boolean()),
     /** Agents without a key that the home serves; `*`: all. Older gateways do not send it and decide alone. */
@@ -183,6 +189,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     texts: z.array(StoredTexts),
     last: z.boolean(),
   }),
+  /** The frames of agents up to this number are stored, or could not be. */
+  z.object({ t: z.literal("stored"), n: z.int() }),
   /** The bridge left out texts of these agents that Home does not have (any more): it has to send them whole. */
   z.object({ t: z.literal("lacks"), agents: z.array(agentId) }),
   /** A key was added, replaced or revoked. `part`: these keys alone; otherwise all keys. */

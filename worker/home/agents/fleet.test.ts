@@ -121,6 +121,16 @@ describe("1,000 agents without keys", () => {
     WITHIN_MS,
   );
 
+  test("are stored frame by frame, and Home says so of each that has a number", async () => {
+    const bridge = await connected();
+    for (const n of [1, 2])
+      bridge.send({ t: "snapshot", agents: unsigned().slice(3 * n, 3 * n + 3), last: n === 2, n });
+    const numbers = () => bridge.received.flatMap((frame) => (frame.t === "stored" ? frame.n : []));
+    await until(() => numbers().length === 2, { what: "both frames are stored" });
+    expect(numbers()).toEqual([1, 2]);
+    expect((await status()).agents).toEqual({ known: 6, online: 6 });
+  });
+
   test(
     "that leave and come back cost two rows each, and calls of others go on",
     async () => {

@@ -65,8 +65,6 @@ const FORGOTTEN_MS = 5 * 60_000;
 const UNSERVED_MAX = 32;
 /** Keys, and hashes of agents' texts, in one frame. A key with its login and session has at most 850 characters. */
 const KNOWN_AT_ONCE = 1_000;
-/** A frame of more agents lets other requests have their turn. */
-const FEW = 4;
 
 type SignedKind = "events" | "reports";
 type ParsedReport = Parsed<ReadReport>;
@@ -115,6 +113,8 @@ export class BridgeFrames {
         }),
       );
     }
+    if ("n" in frame.value && frame.value.n !== undefined)
+      socket.send(encodeFrame({ t: "stored", n: frame.value.n }));
   }
 
   async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
@@ -177,6 +177,7 @@ export class BridgeFrames {
       ...(gatewayKey !== undefined && { gateway_key: gatewayKey }),
       keys: keeps ? [] : keys,
       ...(keeps && { kept: true }),
+      paced: true,
       standby: true,
       unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
     };
@@ -280,8 +281,8 @@ export class BridgeFrames {
         if (greets) greeted.push(id);
         if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) lacking.push(id);
       }
-      // A full frame takes some 20 ms, and many may be waiting. Without this, all would be applied before any other request.
-      if (reported.length > FEW) await scheduler.wait(0);
+      // Many frames may be waiting. Without this, all would be applied before any other request.
+      if (reported.length > 1) await scheduler.wait(0);
     });
     for (const id of greeted) await greetAgent(this.#home, id);
     if (lacking.length > 0) socket.send(encodeFrame({ t: "lacks", agents: lacking }));
