@@ -2,8 +2,7 @@
  * Calls a model at any OpenAI-compatible endpoint, streaming.
  *
  * Of the `openai` package it takes the types alone. Its client class would add 86 KB to the Worker and 7 MB to the agent for a
- * single POST. Its `Stream` hides `[DONE]`, which is the only end of
- * a reply that endpoints without `finish_reason` send.
+ * single POST. Its `Stream` hides `[DONE]`, which is the only end of a reply that endpoints without `finish_reason` send.
  */
 import { type LooseChunk, type ModelReply, ReplyBuilder } from "./reply.ts";
 import {

@@ -10,22 +10,34 @@ const KEEP_DAYS = 32;
 const RELAYED = "#";
 const DAY_MS = 86_400_000;
 
+type DayTotal = { day: string; spent: Spent; told: BudgetKey[] };
+
 export class Spending {
   readonly #sql: SqlStorage;
+  /** What was read last, until it is written: every plan asks for both. */
+  #today: DayTotal | undefined;
+  #health: ModelHealth | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql;
   }
 
-  today(now: number): { spent: Spent; told: BudgetKey[] } {
+  today(now: number): Readonly<DayTotal> {
+    const day = budgetDay(now);
+    if (this.#today?.day !== day) this.#today = this.#read(day);
+    return this.#today;
+  }
+
+  #read(day: string): DayTotal {
     const row = this.#sql
       .exec<{ tokens: number; model_calls: number; told: string }>(
         "SELECT tokens, model_calls, told FROM usage WHERE day = ?",
-        budgetDay(now),
+        day,
       )
       .toArray()[0];
-    if (!row) return { spent: { tokens: 0, modelCalls: 0 }, told: [] };
+    if (!row) return { day, spent: { tokens: 0, modelCalls: 0 }, told: [] };
     return {
+      day,
       spent: { tokens: row.tokens, modelCalls: row.model_calls },
       told: JSON.parse(row.told) as BudgetKey[],
     };
@@ -33,6 +45,7 @@ export class Spending {
 
   /** @param tokens may be negative: a reservation was more than the call took */
   add(tokens: number, modelCalls: number, now: number): void {
+    this.#today = undefined;
     this.#sql.exec(
       `INSERT INTO usage (day, tokens, model_calls) VALUES (?, MAX(0, ?), ?)
        ON CONFLICT (day) DO UPDATE SET tokens = MAX(0, tokens + ?), model_calls = model_calls + ?`,
@@ -109,10 +122,16 @@ export class Spending {
 
   setTold(keys: readonly BudgetKey[], now: number): void {
     const told = [...new Set([...this.today(now).told, ...keys])];
+    this.#today = undefined;
     this.#sql.exec("UPDATE usage SET told = ? WHERE day = ?", JSON.stringify(told), budgetDay(now));
   }
 
   health(): ModelHealth {
+    this.#health ??= this.#readHealth();
+    return this.#health;
+  }
+
+  #readHealth(): ModelHealth {
     const rows = this.#sql.exec<{ name: string; failures: number; cool_until: number }>(
       "SELECT * FROM model_health",
     );
@@ -126,6 +145,7 @@ export class Spending {
     let health = this.health();
     for (let time = 0; time < times; time += 1) health = noteFailure(health, name, now);
     const { failures = 0, coolUntil = 0 } = health[name] ?? {};
+    this.#health = undefined;
     this.#sql.exec(
       "INSERT OR REPLACE INTO model_health (name, failures, cool_until) VALUES (?, ?, ?)",
       name,
@@ -135,6 +155,7 @@ export class Spending {
   }
 
   modelAnswered(name: string): void {
+    this.#health = undefined;
     this.#sql.exec("DELETE FROM model_health WHERE name = ?", name);
   }
 }
