@@ -28,6 +28,8 @@ test("a tool runs once, and each delivery is answered with the same report", asy
 
   await deliverAgain("pi", command?.text ?? "");
   await until(() => observer.answersTo("pi", id).length === 2);
+  // A result without an ack would be sent once more by the next run.
+  await until(() => observer.commands("pi", "ack").some(({ text }) => text.includes(`${id}`)));
   await stack.agent("pi").kill();
   await stack.restartAgent("pi");
   await deliverAgain("pi", command?.text ?? "");
