@@ -3,6 +3,7 @@
  * take far less than 256 times as long.
  */
 import { readArguments } from "@edgecall/core/loop/reply.ts";
+import { ServerEvents } from "@edgecall/core/loop/server-events.ts";
 import { htmlToMarkdown } from "@edgecall/core/web/html-markdown.ts";
 import { visible } from "@edgecall/core/web/page-text.ts";
 import { describe, expect, test } from "vitest";
@@ -88,8 +89,16 @@ const LOOKED_AT: Array<[string, (text: string) => unknown]> = [
   ["arguments of a model", readArguments],
   ["arguments of a model, in a fence", (text) => readArguments(`\`\`\`json${text}x`)],
   ["text of a page", visible],
+  ["a model's events, in pieces", events],
   ["HTML of a page", (text) => htmlToMarkdown(text, undefined, 200_000)],
 ];
+
+function events(text: string): void {
+  const read = new ServerEvents();
+  const bytes = new TextEncoder().encode(text);
+  const PIECE = 512;
+  for (let at = 0; at < bytes.length; at += PIECE) read.add(bytes.subarray(at, at + PIECE));
+}
 
 const SMALL = 16_000;
 const TIMES = 16;

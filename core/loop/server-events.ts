@@ -7,8 +7,9 @@ export type ServerEvent = { event: string; data: string };
 
 export class ServerEvents {
   readonly #decoder = new TextDecoder();
-  /** The line that has begun. */
+  /** The line that has begun, without a CR at its end: an LF may follow in the next piece. */
   #line = "";
+  #isReturned = false;
   #data: string[] = [];
   #event = "";
   #length = 0;
@@ -30,15 +31,16 @@ export class ServerEvents {
 
   #read(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
-    // Only the new text is searched, since a long line comes in many pieces. LF may follow a CR in the next one.
-    const lines = (this.#line.endsWith("\r") ? `\r${text}` : text).split(/\r\n|\n|\r(?!$)/);
-    const begun = this.#line.endsWith("\r") ? this.#line.slice(0, -1) : this.#line;
+    const lines = (this.#isReturned ? `\r${text}` : text).split(/\r\n|\n|\r(?!$)/);
     const last = lines.pop() ?? "";
+    this.#isReturned = last.endsWith("\r");
     for (const [at, line] of lines.entries()) {
-      const event = this.#take(at === 0 ? begun + line : line);
+      const event = this.#take(at === 0 ? this.#line + line : line);
       if (event) events.push(event);
     }
-    this.#line = lines.length === 0 ? begun + last : last;
+    const begun = this.#isReturned ? last.slice(0, -1) : last;
+    // A long line comes in many pieces. It is only appended to: to look into it would copy all of it for each piece.
+    this.#line = lines.length === 0 ? this.#line + begun : begun;
     return events;
   }
 
