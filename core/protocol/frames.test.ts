@@ -58,11 +58,20 @@ const bridgeFrame = fc.oneof(
     ["features"],
   ),
   record(
-    { t: of("snapshot"), agents: fc.array(state, { maxLength: 4 }), last: fc.boolean(), over: fc.nat() },
-    ["over"],
+    {
+      t: of("snapshot"),
+      agents: fc.array(state, { maxLength: 4 }),
+      last: fc.boolean(),
+      over: fc.nat(),
+      n: fc.nat(),
+    },
+    ["over", "n"],
   ),
   record({ t: of("agent"), agent: state }),
-  record({ t: of("agents"), agents: fc.array(state, { maxLength: 4 }), over: fc.nat() }, ["over"]),
+  record({ t: of("agents"), agents: fc.array(state, { maxLength: 4 }), over: fc.nat(), n: fc.nat() }, [
+    "over",
+    "n",
+  ]),
   record({ t: of("gone"), agent }),
   record({ t: of("taken"), id }),
   record({
@@ -96,10 +105,11 @@ const homeFrame = fc.oneof(
       gateway_key: fc.string({ maxLength: 64 }),
       keys: fc.array(key, { maxLength: 4 }),
       kept: fc.boolean(),
+      paced: fc.boolean(),
       standby: fc.boolean(),
       unsigned: fc.array(fc.string({ maxLength: 64 }), { maxLength: 4 }),
     },
-    ["gateway_key", "keys", "kept", "standby", "unsigned"],
+    ["gateway_key", "keys", "kept", "paced", "standby", "unsigned"],
   ),
   record({
     t: of("known"),
@@ -107,6 +117,7 @@ const homeFrame = fc.oneof(
     texts: fc.array(storedTexts, { maxLength: 4 }),
     last: fc.boolean(),
   }),
+  record({ t: of("stored"), n: fc.nat() }),
   record({ t: of("lacks"), agents: fc.array(agent, { maxLength: 4 }) }),
   record({ t: of("keys"), keys: fc.array(key, { maxLength: 4 }), part: fc.boolean() }, ["part"]),
   record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
@@ -138,7 +149,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([10, 11]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([10, 12]);
 });
 
 test.each<[string, unknown, string]>([
