@@ -321,7 +321,9 @@ describe("S9 guesses are counted on every route that accepts a token", () => {
     for (const kind of ["lived-in", "ghost"] as const) {
       const from = `198.51.${LIMITED.findIndex(([one]) => one === name)}.${kind === "ghost" ? 2 : 1}`;
       const statuses = new Set<number>();
-      for (let i = 0; i < 40; i += 1) statuses.add((await send(way(homeOf(kind), host()), from)).status);
+      // The minute may end among them, and the next 30 are counted anew.
+      for (let i = 0; i < 61 && !statuses.has(429); i += 1)
+        statuses.add((await send(way(homeOf(kind), host()), from)).status);
       expect([...statuses], kind).toContain(429);
     }
   });
