@@ -115,9 +115,12 @@ test("after this much output of one call only signs of life are sent", () => {
   progress.end();
 });
 
+/** Without the character that stands for a broken one. */
+const graphemes = fc.string({ unit: "grapheme" }).filter((text) => !text.includes("\ufffd"));
+
 test("tailOf: never over the size, always an end, never half a character", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 8, max: 100 }), (text, most) => {
+    fc.property(graphemes, fc.integer({ min: 8, max: 100 }), (text, most) => {
       const tail = tailOf(text, most);
       expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(Math.max(most, 8));
       if (Buffer.byteLength(text) <= most) expect(tail).toBe(text);
