@@ -46,8 +46,9 @@ async function callOut(bridge: TestBridge) {
   return { id, waiting, call: frame.id, route };
 }
 
-async function crash(): Promise<TestBridge> {
-  await stop("abort", theHome());
+/** @param release opens what holds Home, once it is gone */
+async function crash(release?: () => void): Promise<TestBridge> {
+  await stop("abort", theHome(), release);
   return await TestBridge.connect(AGENTS);
 }
 
@@ -152,9 +153,8 @@ test(
     const { id, waiting, call } = await callOut(first);
     first.report(call, "pi", sounds);
     await reply.reached();
-    const crashed = crash();
-    reply.release();
-    const bridge = await crashed;
+    // Released only then: otherwise the reply may reach the conversation before the crash.
+    const bridge = await crash(reply.release);
     await sameCallAgain(bridge, call);
     bridge.report(call, "pi", sounds);
     await expectSounds(id, waiting);
