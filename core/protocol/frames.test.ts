@@ -19,6 +19,7 @@ const agent = fc.stringMatching(AGENT_ID);
 /** Published texts: any bytes of an agent, as text. */
 const payload = fc.oneof(fc.string({ unit: "grapheme" }), fc.json());
 const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const frameNumber = fc.integer({ min: 1 });
 
 const state: fc.Arbitrary<AgentState> = fc.record(
   {
@@ -63,12 +64,12 @@ const bridgeFrame = fc.oneof(
       agents: fc.array(state, { maxLength: 4 }),
       last: fc.boolean(),
       over: fc.nat(),
-      n: fc.nat(),
+      n: frameNumber,
     },
     ["over", "n"],
   ),
   record({ t: of("agent"), agent: state }),
-  record({ t: of("agents"), agents: fc.array(state, { maxLength: 4 }), over: fc.nat(), n: fc.nat() }, [
+  record({ t: of("agents"), agents: fc.array(state, { maxLength: 4 }), over: fc.nat(), n: frameNumber }, [
     "over",
     "n",
   ]),
