@@ -37,6 +37,9 @@ const REPLY_MAX_CHARS = 500_000;
 /** Most characters of one event, and bytes of a whole completion: in its JSON a character may take six. */
 const PART_MAX = 4 * 1024 * 1024;
 
+/** A body ends so soon after its reply, or is broken off. */
+const BODY_END_MS = 1_000;
+
 /** Characters read of an error's body; its message stands at the beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
 
@@ -62,6 +65,7 @@ export async function callModel(
   try {
     const response = await post(url, apiKey, requestBody(settings, request), watch, fetch);
     const reply = await readReply(response, settings.model, request);
+    watch.isReplied = true;
     if (reply.text.trim() === "" && reply.calls.length === 0) throw emptyReply(reply);
     return reply;
   } catch (error) {
@@ -218,11 +222,14 @@ function emptyReply({ model, finish }: ModelReply): ModelError {
 /** The three time limits of one call, and the error text of the one that stopped it. */
 class Watch {
   readonly controller = new AbortController();
+  /** The reply is read; of its body nothing else is of use. */
+  isReplied = false;
   readonly #url: string;
   readonly #timeouts: ModelTimeouts;
   readonly #outer: AbortSignal | undefined;
   readonly #beganAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #answered = false;
   /** When the last byte arrived (monotonic ms); undefined = none yet. */
   #heardAt: number | undefined;
@@ -248,6 +255,7 @@ class Watch {
   async *bytes(response: Response): AsyncGenerator<Uint8Array> {
     this.#answered = true;
     const reader = response.body?.getReader();
+    this.#reader = reader;
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       this.#heardAt = performance.now();
       yield part.value;
@@ -293,11 +301,20 @@ class Watch {
     });
   }
 
+  /** Releases the connection: for the next call when the body ends of itself, as it does right after a reply. */
   end(): void {
-    // Releases a body that was not read to its end.
-    if (!this.#wholly) this.controller.abort();
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#onOuterAbort);
+    if (this.#wholly) return;
+    if (this.isReplied) void this.#readEnd();
+    else this.controller.abort();
+  }
+
+  async #readEnd(): Promise<void> {
+    const timer = setTimeout(() => this.controller.abort(), BODY_END_MS);
+    const part = await this.#reader?.read().catch(() => undefined);
+    clearTimeout(timer);
+    if (!part?.done) this.controller.abort();
   }
 }
 

@@ -46,6 +46,9 @@ type BridgeFeature = "session" | "acks";
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
+/** What is stored with each socket: to read it there copies it, several times a frame. */
+const ATTACHMENTS = new WeakMap<WebSocket, Attachment>();
+
 export class BridgeSocket {
   readonly #ctx: DurableObjectState;
 
@@ -57,18 +60,18 @@ export class BridgeSocket {
   /** @param headers of the Worker's request: who it is, and where it reached this gateway */
   accept(headers: Headers, now: number): Response {
     const { socket, response } = acceptSocket(this.#ctx, [TAG]);
-    socket.serializeAttachment({
+    store(socket, {
       token: headers.get("x-edgecall-bridge") ?? "",
       origin: headers.get("x-edgecall-origin") ?? undefined,
       connectedAt: now,
       welcomed: false,
       told: false,
-    } satisfies Attachment);
+    });
     return response;
   }
 
   isBridge(socket: WebSocket): boolean {
-    return this.#ctx.getTags(socket).includes(TAG);
+    return ATTACHMENTS.has(socket) || this.#ctx.getTags(socket).includes(TAG);
   }
 
   /** True if the key that let it in was revoked: the socket is closed, but its peer may go on sending. */
@@ -279,9 +282,17 @@ export class BridgeSocket {
 }
 
 function attachmentOf(socket: WebSocket): Attachment {
-  return socket.deserializeAttachment() as Attachment;
+  const attachment = ATTACHMENTS.get(socket) ?? (socket.deserializeAttachment() as Attachment);
+  ATTACHMENTS.set(socket, attachment);
+  return attachment;
 }
 
-function attach(socket: WebSocket, change: Partial<Attachment>): void {
-  socket.serializeAttachment({ ...attachmentOf(socket), ...change } satisfies Attachment);
+function store(socket: WebSocket, attachment: Attachment): void {
+  socket.serializeAttachment(attachment);
+  ATTACHMENTS.set(socket, attachment);
+}
+
+/** Exported for tests, in which a bridge was heard long ago. */
+export function attach(socket: WebSocket, change: Partial<Attachment>): void {
+  store(socket, { ...attachmentOf(socket), ...change });
 }

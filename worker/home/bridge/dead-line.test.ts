@@ -10,6 +10,7 @@ import { theHome } from "../../../test/states.ts";
 import { rowsOf } from "../../../test/stopping.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import { attach } from "./bridge-socket.ts";
 
 afterEach(reset);
 
@@ -42,8 +43,7 @@ async function status(): Promise<Status> {
 async function silentFor(ms: number): Promise<number> {
   const heardAt = Date.now() - ms;
   await runInDurableObject(theHome(), (_, ctx) => {
-    for (const socket of ctx.getWebSockets("bridge"))
-      socket.serializeAttachment({ ...socket.deserializeAttachment(), connectedAt: heardAt });
+    for (const socket of ctx.getWebSockets("bridge")) attach(socket, { connectedAt: heardAt });
   });
   await runDurableObjectAlarm(theHome());
   return heardAt;
