@@ -79,9 +79,8 @@ export async function areOnline(url: string, ids: readonly string[]): Promise<bo
     const response = await fetch(`${url}/v1/agents/${id}`, {
       headers: { authorization: `Bearer ${TOKENS.owner}` },
     });
-    const agent = (await response.json()) as { online?: boolean; actions?: unknown[] };
-    // The first advert of its tools follows its presence.
-    if (agent.online !== true || !agent.actions?.length) return false;
+    const agent = (await response.json()) as { online?: boolean };
+    if (agent.online !== true) return false;
   }
   return true;
 }

@@ -30,6 +30,8 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
   const agent = keep(await readyAgent(testSettings(broker.port), { log }));
   await until(() => peer.received.some(({ kind }) => kind === "reports"));
   const said = Object.fromEntries(peer.received.map(({ kind, payload }) => [kind, payload]));
+  // Without its tools, an agent that is there gets a call by action as a prompt.
+  expect(Object.keys(said).slice(0, 3)).toEqual(["capabilities", "tools", "presence"]);
   expect(said.presence).toEqual({ state: "online", boot_id: agent.bootId, reason: "birth" });
   expect(said.capabilities).toEqual({
     agent_id: "eye",

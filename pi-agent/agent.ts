@@ -193,9 +193,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await connection.subscribe([broadcasts]).catch((error: unknown) => {
       log("info", "mqtt.no_broadcast", { error: messageOf(error) });
     });
-    await presence.announce();
+    // The tools come first: a gateway takes an agent that is there without any for one that knows prompts alone.
     published.clear();
     await advertiseTools();
+    await presence.announce();
     await heartbeat();
     await publisher.connected();
     questions.announce();
