@@ -96,12 +96,14 @@ type Slot = {
   kind: Kind;
   area: string | undefined;
   terms: readonly string[];
-  actions: readonly number[];
+  actions: ActionSet;
   atWork: boolean;
   /** Weight by the number of its own words: a word says more among few. */
   brevity: number;
 };
-/** The text of an action, with the number of agents that have it. */
+/** The actions of all agents that have the same, so that they are compared with a word once. `worth`: for the word at hand. */
+type ActionSet = { key: string; actions: readonly number[]; users: number; worth: number };
+/** The text of an action, with the number of sets that have it. */
 type Action = { key: string; name: string; terms: readonly string[]; users: number };
 /** What agents (by slot) and actions are worth for a word; rarity 0: nobody has it. */
 type Match = Pick<Concept, "weight" | "isNumber"> & {
@@ -118,6 +120,7 @@ export class AgentIndex {
   readonly #actionOf = new Map<string, number>();
   readonly #actions: Array<Action | undefined> = [];
   readonly #freeActions: number[] = [];
+  readonly #actionSets = new Map<string, ActionSet>();
   readonly #inActions = new Postings(NAME_BITS);
 
   /** The words that are known, of agents and of actions. */
@@ -154,13 +157,12 @@ export class AgentIndex {
     for (const [term, bits] of fields) this.#own.add(term, slot, bits);
     const actions = new Set(agent.actions.map((action) => this.#actionSlot(action)));
     actions.delete(NO_SLOT);
-    for (const action of actions) this.#changeUsers(action, 1);
     this.#slots[slot] = {
       id: agent.id,
       kind,
       area,
       terms: [...fields.keys()],
-      actions: [...actions],
+      actions: this.#useActions([...actions]),
       atWork: isAtWork(agent),
       brevity: brevity(length),
     };
@@ -172,7 +174,7 @@ export class AgentIndex {
     const gone = slot === undefined ? undefined : this.#slots[slot];
     if (slot === undefined || !gone) return;
     for (const term of gone.terms) this.#own.remove(term, slot);
-    for (const action of gone.actions) this.#changeUsers(action, -1);
+    this.#releaseActions(gone.actions);
     this.#slotOf.delete(id);
     this.#slots[slot] = undefined;
     this.#freeSlots.push(slot);
@@ -203,11 +205,12 @@ export class AgentIndex {
     for (const [n, match] of matches.entries()) {
       if (match.rarity === 0 || (match.isNumber && isValue(matches, n))) continue;
       askedFor += match.rarity;
+      for (const set of this.#actionSets.values()) set.worth = bestAction(set.actions, match.ofActions);
       for (let slot = 0; slot < total; slot += 1) {
         const here = this.#slots[slot];
         if (!here) continue;
         const own = at(match.own, slot);
-        const action = bestAction(here.actions, match.ofActions);
+        const action = here.actions.worth;
         if (own === 0 && action === 0) continue;
         const best = Math.max(own * here.brevity, action) + BOTH_WAYS * Math.min(own, action);
         add(match.isNumber ? numbers : words, slot, best * match.weight);
@@ -306,7 +309,7 @@ export class AgentIndex {
   }
 
   #actionsOf(id: string, scores: Float64Array): string[] {
-    const actions = this.#slots[this.#slotOf.get(id) ?? -1]?.actions ?? [];
+    const { actions } = this.#slots[this.#slotOf.get(id) ?? -1]?.actions ?? { actions: [] };
     return actions
       .filter((one) => at(scores, one) > 0)
       .sort((a, b) => at(scores, b) - at(scores, a))
@@ -327,6 +330,24 @@ export class AgentIndex {
     this.#actions[slot] = { key, name, terms: [...terms], users: 0 };
     this.#actionOf.set(key, slot);
     return slot;
+  }
+
+  #useActions(actions: readonly number[]): ActionSet {
+    const key = actions.join();
+    const set = this.#actionSets.get(key) ?? { key, actions, users: 0, worth: 0 };
+    if (set.users === 0) {
+      this.#actionSets.set(key, set);
+      for (const action of actions) this.#changeUsers(action, 1);
+    }
+    set.users += 1;
+    return set;
+  }
+
+  #releaseActions(set: ActionSet): void {
+    set.users -= 1;
+    if (set.users > 0) return;
+    this.#actionSets.delete(set.key);
+    for (const action of set.actions) this.#changeUsers(action, -1);
   }
 
   #changeUsers(slot: number, by: 1 | -1): void {
