@@ -18,3 +18,12 @@ export function closeQuietly(socket: WebSocket, reason: string, code = 1000): vo
     // Closed already.
   }
 }
+
+/** Sending over a socket that was closed meanwhile throws, and nobody is there to read it. */
+export function sendQuietly(socket: WebSocket, text: string): void {
+  try {
+    socket.send(text);
+  } catch {
+    // Closed already.
+  }
+}

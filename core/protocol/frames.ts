@@ -234,7 +234,7 @@ export const CLOSE = {
   badProtocol: 4003,
   /** The peer sent an unknown frame. */
   badFrame: 4004,
-  /** Calls were not taken in time; the bridge should dial again. */
+  /** Calls were not taken in time, or Home was rebuilt within a snapshot; the bridge should dial again. */
   silent: 4005,
   /** The bridge's key was revoked or replaced. */
   revoked: 4006,

@@ -29,7 +29,7 @@ import { conversationOf } from "../../api/stubs.ts";
 import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
-import { closeQuietly } from "../../sockets.ts";
+import { closeQuietly, sendQuietly } from "../../sockets.ts";
 import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
@@ -95,7 +95,7 @@ export class BridgeFrames {
     if (!frame.ok) {
       logInfo("bridge.bad_frame", { problem: frame.error });
       if (!isWelcomed) return closeQuietly(socket, `hello: ${frame.error}`.slice(0, 120), CLOSE.badHello);
-      socket.send(JSON.stringify({ t: "error", code: "bad_frame", message: frame.error }));
+      sendQuietly(socket, JSON.stringify({ t: "error", code: "bad_frame", message: frame.error }));
       return;
     }
     try {
@@ -105,7 +105,8 @@ export class BridgeFrames {
     } catch (error) {
       // An error that leaves the handler would reset the object, and drop the socket with it.
       logError("bridge.frame_failed", error, { t: frame.value.t });
-      socket.send(
+      sendQuietly(
+        socket,
         JSON.stringify({
           t: "error",
           code: "internal",
@@ -114,7 +115,7 @@ export class BridgeFrames {
       );
     }
     if ("n" in frame.value && frame.value.n !== undefined)
-      socket.send(encodeFrame({ t: "stored", n: frame.value.n }));
+      sendQuietly(socket, encodeFrame({ t: "stored", n: frame.value.n }));
   }
 
   async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
@@ -181,7 +182,7 @@ export class BridgeFrames {
       standby: true,
       unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
     };
-    socket.send(encodeFrame(welcome));
+    sendQuietly(socket, encodeFrame(welcome));
     if (keeps) this.#sendKnown(socket, keys);
   }
 
@@ -192,7 +193,7 @@ export class BridgeFrames {
     for (let at = 0; at < end; at += KNOWN_AT_ONCE) {
       const upTo = at + KNOWN_AT_ONCE;
       const part = { keys: keys.slice(at, upTo), texts: texts.slice(at, upTo), last: upTo >= end };
-      socket.send(encodeFrame({ t: "known", ...part }));
+      sendQuietly(socket, encodeFrame({ t: "known", ...part }));
     }
   }
 
@@ -285,7 +286,7 @@ export class BridgeFrames {
       if (reported.length > 1) await scheduler.wait(0);
     });
     for (const id of greeted) await greetAgent(this.#home, id);
-    if (lacking.length > 0) socket.send(encodeFrame({ t: "lacks", agents: lacking }));
+    if (lacking.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: lacking }));
     return arrived;
   }
 
