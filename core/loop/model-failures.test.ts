@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
@@ -221,6 +221,38 @@ test("an unused body is cancelled", async () => {
   };
   await failure(ask());
   await until(() => closed, { what: "our side lets go of the connection" });
+});
+
+/** Refuses the first request for its temperature, and answers the second one so. */
+function refuseFirst(answer: (response: ServerResponse) => void): void {
+  let asked = 0;
+  endpoint.handle = (_, response) => {
+    asked += 1;
+    if (asked > 1) return answer(response);
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: "bad temperature" } }));
+  };
+}
+
+test("a stream that breaks its form is let go also after a refused parameter", async () => {
+  let closed = false;
+  refuseFirst((response) => {
+    response.on("close", () => {
+      closed = true;
+    });
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: {broken\n\n");
+  });
+  await failure(ask());
+  await until(() => closed, { what: "our side lets go of the connection" });
+});
+
+test("after a refused parameter the first byte has its whole time again", async () => {
+  refuseFirst(() => {});
+  endpoint.settings.timeouts = { firstByteMs: 300, betweenBytesMs: 50 };
+  const error = await failure(ask());
+  expect(error).toMatchObject({ slow: true });
+  expect(error.message).toContain("sent nothing for 0.3 s");
 });
 
 test.each<[string, string, string, string]>([

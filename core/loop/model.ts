@@ -93,6 +93,7 @@ async function post(
 ): Promise<Answered> {
   let body: RequestBody | undefined = wanted;
   for (;;) {
+    watch.asks();
     const answered = await fetch(url, {
       method: "POST",
       headers: {
@@ -228,6 +229,8 @@ class Watch {
   readonly #timeouts: ModelTimeouts;
   readonly #outer: AbortSignal | undefined;
   readonly #beganAt = performance.now();
+  /** When the request was sent, or sent again without what the endpoint refused. */
+  #askedAt = this.#beganAt;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #answered = false;
@@ -251,6 +254,16 @@ class Watch {
     return this.controller.signal;
   }
 
+  /** A request is about to be sent. What was read of an answer before it counts no more. */
+  asks(): void {
+    this.#reader?.cancel().catch(() => {});
+    this.#reader = undefined;
+    this.#askedAt = performance.now();
+    this.#answered = false;
+    this.#heardAt = undefined;
+    this.#wholly = false;
+  }
+
   /** Yields the body's bytes. Each piece restarts the idle clock, comment lines included. */
   async *bytes(response: Response): AsyncGenerator<Uint8Array> {
     this.#answered = true;
@@ -269,7 +282,7 @@ class Watch {
     const now = performance.now();
     const totalLeft = this.#beganAt + totalMs - now;
     const heardAt = this.#heardAt;
-    const idleLeft = (heardAt === undefined ? this.#beganAt + firstByteMs : heardAt + betweenBytesMs) - now;
+    const idleLeft = (heardAt === undefined ? this.#askedAt + firstByteMs : heardAt + betweenBytesMs) - now;
     if (totalLeft <= 0) {
       this.#abort("never", `was not done after ${seconds(totalMs)}`);
     } else if (idleLeft > 0) {
