@@ -349,7 +349,7 @@ export class BridgeFrames {
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
-    const { ctx, env, keys, ledger } = this.#home;
+    const { alarm, ctx, env, keys, ledger } = this.#home;
     const named = () => calledIn(text);
     if (!(await this.#inOrder(() => this.#isVerified(agent, "events", id, text, named)))) return;
     const call = ledger.get(id);
@@ -363,7 +363,9 @@ export class BridgeFrames {
     if (event.value.type === "question") {
       ledger.store(id);
       keys.storeCounters(agent);
-      return await askFromAgent(this.#home, call, event.value);
+      // A row needs the alarm also where the question is asked of nobody.
+      await Promise.all([alarm.arm(), askFromAgent(this.#home, call, event.value)]);
+      return;
     }
     this.#onSignOfLife(call);
     if (event.value.type === "accepted") return this.#onAccepted(call);

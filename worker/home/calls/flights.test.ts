@@ -2,11 +2,11 @@
  * A call on its way to an agent that is there has no row, and nothing is lost by that: Home is stopped at each point between
  * the frame and the ack, and the turn has one answer, the call one result.
  */
-import { reset } from "cloudflare:test";
+import { reset, runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, expect, test, vi } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { conversationOf, theHome } from "../../../test/states.ts";
-import { hold, rowsOf, stop } from "../../../test/stopping.ts";
+import { alarmOf, hold, rowsOf, stop } from "../../../test/stopping.ts";
 import {
   AGENTS,
   cancel,
@@ -332,6 +332,24 @@ test(
     await until(async () => JSON.stringify(await turnsOf(id)).includes("an hour long"), {
       what: "the job's result",
     });
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a call whose question is asked of nobody keeps its deadline",
+  async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    // The alarm of the connection is over.
+    await runDurableObjectAlarm(theHome());
+    expect(await alarmOf(theHome())).toBeNull();
+    const { id, waiting, call } = await callOut(bridge);
+    const approval = { tool: "siren", parameters: {}, reason: "policy", hash: "0".repeat(64) };
+    deviceAsks(bridge, call, { text: "May I?", approval });
+    await until(async () => (await callRows()).length > 0, { what: "its row" });
+    await until(async () => (await alarmOf(theHome())) !== null, { what: "the home's alarm" });
+    bridge.report(call, "pi", sounds);
+    await expectSounds(id, waiting);
   },
   WITHIN_MS,
 );
