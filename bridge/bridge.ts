@@ -220,8 +220,8 @@ class RunningBridge implements Bridge {
       began = performance.now();
     }
     this.#serve();
-    // An older gateway sends no keys, which does not mean that there are none.
-    if (keys) this.#logins?.update(keys);
+    // An older gateway sends no keys, which does not mean that there are none. Some may have changed since the welcome.
+    if (keys) this.#logins?.update([...this.#keys.values()]);
     const keyed = [...this.#keys.values()].filter(({ key }) => key !== null);
     this.#outbox.welcomed({ texts, keyed: keyed.map(({ id }) => id), isPaced: paced === true });
     void this.#update.welcomed();

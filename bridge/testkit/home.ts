@@ -39,6 +39,8 @@ export class PlayedHome {
   keys: AgentKey[] | undefined;
   /** What it has stored of the agents' texts; undefined: like a gateway that wants all texts. */
   texts: StoredTexts[] | undefined;
+  /** Sent right behind each welcome. */
+  afterWelcome: HomeFrame[] = [];
   #socket: WebSocket | undefined;
 
   async start(token = "secret"): Promise<string> {
@@ -109,6 +111,7 @@ export class PlayedHome {
       const more = { ...(keys && { keys }), ...(standby && { standby }), ...(texts && { kept: true }) };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
       if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));
+      for (const next of this.afterWelcome) ws.send(encodeFrame(next));
     });
   }
 }
