@@ -129,6 +129,20 @@ test("an agent that says something else is found by that alone", () => {
   expect(ids(index, "cellar")).toEqual(["a"]);
 });
 
+test("lines of ever new words do not fill the memory: beyond a bound an agent is found by its id and by words that others have", () => {
+  const index = new AgentIndex();
+  const words = (n: number) =>
+    Array.from({ length: 60 }, (_, at) => `zu${n.toString(36)}x${at.toString(36)}q`);
+  for (let n = 0; n < 1_800; n += 1) index.set(light(`board-${n}`, words(n).join(" ")));
+  expect(ids(index, words(0)[0] ?? "")).toEqual(["board-0"]);
+  expect(index.search({ text: words(1_799)[0] ?? "", limit: 5 }).map(({ id }) => id)).not.toContain(
+    "board-1799",
+  );
+  index.set(light("sauna", `warms ${words(5_000).join(" ")} ${words(0)[1]}`));
+  expect(ids(index, "sauna")).toEqual(["sauna"]);
+  expect(ids(index, words(0)[1] ?? "").sort()).toEqual(["board-0", "sauna"]);
+});
+
 test("property: however agents came and went, the answers are those of an index made at once", () => {
   const step = fc.record({
     id: fc.nat(15),

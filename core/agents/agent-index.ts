@@ -12,6 +12,8 @@ import { askedWords, stem, wordsOf } from "./words.ts";
 
 /** Of one agent; words beyond are not found. A line has 1,000 characters at most. */
 const OWN_WORDS_MAX = 96;
+/** Different words of all agents' lines and ids. Beyond, only ids bring new ones: 10,000 lines of random words would fill the object. */
+const WORDS_MAX = 100_000;
 /** Of one action's description. */
 const DESCRIPTION_CHARS_MAX = 300;
 /** Different texts of actions. A home has some hundreds; beyond, an agent is found by its id and line alone. */
@@ -146,6 +148,7 @@ export class AgentIndex {
     const fields = new Map<string, number>();
     const addTerms = (terms: readonly string[], field: number): void => {
       for (const term of terms) {
+        if (field === LINE && this.#own.size >= WORDS_MAX && !this.#own.has(term)) continue;
         const known = fields.get(term);
         if (known !== undefined || fields.size < OWN_WORDS_MAX) fields.set(term, (known ?? 0) | field);
       }

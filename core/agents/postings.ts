@@ -9,6 +9,11 @@ export class Postings {
     this.#bits = bits;
   }
 
+  /** How many words there are. */
+  get size(): number {
+    return this.#lists.size;
+  }
+
   get(term: string): readonly number[] {
     return this.#lists.get(term) ?? [];
   }
