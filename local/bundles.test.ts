@@ -17,8 +17,10 @@ test("the upload and the local run replace the same modules", async () => {
   const toml = readFileSync(new URL("../wrangler.toml", import.meta.url), "utf8");
   expect(parseToml(toml).alias).toEqual(WORKER_ALIAS);
   const code = await bundleWorker();
-  expect(code).toContain("// worker/frontends/mcp/sdk-shims.ts");
-  expect(code.includes("shortCircuit")).toBe(false);
+  expect(code).toContain("// worker/conversation/tools/html-entities.ts");
+  expect(code.includes("decode-data-html")).toBe(false);
+  // The MCP server is our own; the SDK's would be 60 KiB of gzip.
+  expect(code.includes("@modelcontextprotocol/server")).toBe(false);
 });
 
 test.each(["worker/home/schema.ts", "worker/conversation/store/schema.ts"])(

@@ -18,7 +18,7 @@ const MQTT_SLIM: Record<string, string> = {
 
 /** Replacements of package modules in the Worker. They equal wrangler.toml's `[alias]`; a test compares the two. */
 export const WORKER_ALIAS: Record<string, string> = {
-  "@modelcontextprotocol/server/_shims": "./worker/frontends/mcp/sdk-shims.ts",
+  "entities/decode": "./worker/conversation/tools/html-entities.ts",
 };
 
 const COMMON = {

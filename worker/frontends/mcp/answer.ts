@@ -3,13 +3,13 @@ import { toBase64 } from "@edgecall/core/encoding.ts";
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOfMedia } from "../../api/media.ts";
 import type { AskedQuestion } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import type { CallEnd } from "./device-call.ts";
+import type { CallToolResult, ContentBlock } from "./protocol.ts";
 import { EDGE_RESULT } from "./tools.ts";
 
 /** Bytes of all pictures of one answer; further pictures are links. Models accept 5 MB at most. */

@@ -12,5 +12,5 @@ mcpDiscovery.all("/.well-known/*", (c) => {
 
 export const mcp = newRoutes();
 
-// The server is loaded at the first call: the SDK's schemas would double the Worker's start-up time.
+// The server is loaded at the first call, so its schemas cost nothing at the Worker's start.
 mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c));

@@ -1,14 +1,7 @@
-/** The MCP server of one request: it lists the tools for this token and runs the calls. It holds no state afterwards. */
+/** The MCP server for one token: it lists the tools and runs the calls. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
-import {
-  type CallToolResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../api/find-agents.ts";
 import type { Targets } from "../../api/home-api.ts";
@@ -22,10 +15,9 @@ import { answerOf } from "./answer.ts";
 import { callId } from "./call-id.ts";
 import { awaitCall, type CallEnd, callDevice, type Waiting } from "./device-call.ts";
 import { EdgeListInput, EdgeResultInput } from "./inputs.ts";
+import { type CallToolResult, INVALID_PARAMS, McpError } from "./protocol.ts";
+import type { CallContext, McpServer } from "./serve.ts";
 import { actionTools, EDGE_LIST, EDGE_RESULT, namedActions, steadyTools } from "./tools.ts";
-
-/** A client may use its list of tools for so long. */
-const LIST_TTL_MS = 30_000;
 
 const INSTRUCTIONS = [
   "Tools of the devices (edge agents) of a home.",
@@ -39,47 +31,41 @@ export type McpCaller = {
   token: ApiToken;
   /** The address at which the client reaches this gateway. */
   origin: string;
-  /** Closing the response cancels the call (since revision 2026-07-28). */
-  closeCancels: boolean;
   /** Keeps work alive after the response. */
   waitUntil(work: Promise<unknown>): void;
 };
 
-export function mcpServer(caller: McpCaller): Server {
-  const server = new Server(
-    { name: "edgecall", title: "edgecall", version: VERSION },
-    {
-      capabilities: { tools: {} },
-      instructions: INSTRUCTIONS,
-      cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
+export function mcpServer(caller: McpCaller): McpServer {
+  return {
+    info: { name: "edgecall", title: "edgecall", version: VERSION },
+    instructions: INSTRUCTIONS,
+    listTtlMs: 30_000,
+    list: async () => {
+      const targets = await targetsOf(caller);
+      const { actionTools: max } = readMcpSettings(caller.env);
+      const may = mayAct(caller.token);
+      const actions = may ? actionTools((await namedActions(targets.agents)).values(), max) : [];
+      return [...steadyTools(targets, may), ...actions];
     },
-  );
-  server.setRequestHandler("tools/list", async () => {
-    const targets = await targetsOf(caller);
-    const { actionTools: max } = readMcpSettings(caller.env);
-    const may = mayAct(caller.token);
-    const actions = may ? actionTools((await namedActions(targets.agents)).values(), max) : [];
-    return { tools: [...steadyTools(targets, may), ...actions] };
-  });
-  server.setRequestHandler("tools/call", async ({ params }, context) => {
-    try {
-      return await call(caller, params.name, params.arguments ?? {}, context);
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error;
-      logError("mcp.call_failed", error);
-      return failed(
-        "Error: Something went wrong in the gateway; its log has the reason. Look before you call again: it may have run.",
-      );
-    }
-  });
-  return server;
+    call: async (name, args, context) => {
+      try {
+        return await call(caller, name, args, context);
+      } catch (error) {
+        if (error instanceof McpError) throw error;
+        logError("mcp.call_failed", error);
+        return failed(
+          "Error: Something went wrong in the gateway; its log has the reason. Look before you call again: it may have run.",
+        );
+      }
+    },
+  };
 }
 
 async function call(
   caller: McpCaller,
   tool: string,
   args: Record<string, unknown>,
-  context: ServerContext,
+  context: CallContext,
 ): Promise<CallToolResult> {
   switch (tool) {
     case EDGE_LIST:
@@ -132,7 +118,7 @@ async function find(caller: McpCaller, args: Record<string, unknown>): Promise<C
 async function edgeCall(
   caller: McpCaller,
   args: Record<string, unknown>,
-  context: ServerContext,
+  context: CallContext,
 ): Promise<CallToolResult> {
   const read = parseArguments(edgeCallTool, args);
   if (!read.ok) return failed(modelTextOf(read.fault));
@@ -149,28 +135,28 @@ async function action(
   caller: McpCaller,
   name: string,
   params: Record<string, unknown>,
-  context: ServerContext,
+  context: CallContext,
 ): Promise<CallToolResult> {
   const named = mayAct(caller.token)
     ? (await namedActions((await targetsOf(caller)).agents)).get(name)
     : undefined;
   if (!named)
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
+    throw new McpError(
+      INVALID_PARAMS,
       `there is no tool '${name.slice(0, 100)}' here (any more); tools/list has what there is`,
     );
   const args: EdgeCallArgs = { agent_id: named.agent.id, action: named.advert.name, params };
   return await run(caller, args, context);
 }
 
-async function run(caller: McpCaller, args: EdgeCallArgs, context: ServerContext): Promise<CallToolResult> {
+async function run(caller: McpCaller, args: EdgeCallArgs, context: CallContext): Promise<CallToolResult> {
   const { env, token } = caller;
-  const id = await callId(token, context.http?.req?.headers.get("idempotency-key") ?? undefined);
+  const id = await callId(token, context.headers.get("idempotency-key") ?? undefined);
   const { trustedTokens } = readMcpSettings(env);
   const tainted = !trustedTokens.has("*") && !trustedTokens.has(token.name);
-  const { signal } = context.mcpReq;
+  const { signal } = context;
   const stop = () => caller.waitUntil(homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`));
-  if (caller.closeCancels) signal.addEventListener("abort", stop);
+  if (context.closeCancels) signal.addEventListener("abort", stop);
   try {
     const end = await callDevice(env, token, { id, args, tainted }, waitingOf(context));
     return await answered(caller, args.agent_id, id, end);
@@ -182,7 +168,7 @@ async function run(caller: McpCaller, args: EdgeCallArgs, context: ServerContext
 async function result(
   caller: McpCaller,
   args: Record<string, unknown>,
-  context: ServerContext,
+  context: CallContext,
 ): Promise<CallToolResult> {
   const read = parseArguments({ name: EDGE_RESULT, input: EdgeResultInput }, args);
   if (!read.ok) return failed(modelTextOf(read.fault));
@@ -207,27 +193,12 @@ async function answered(
   return await answerOf(end, { env, home: token.home, origin, agent, call });
 }
 
-/** Progress is sent when the client gave a progress token. Its numbers rise. */
-function waitingOf({ mcpReq, http }: ServerContext): Waiting {
-  const { signal } = mcpReq;
-  const patienceMs = wantedPatience(http?.req?.headers.get("edgecall-wait"));
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { signal, patienceMs };
-  let progress = 0;
-  return {
-    signal,
-    patienceMs,
-    progress: (message) => {
-      progress += 1;
-      const params = { progressToken, progress, message };
-      // The client has left. The call does not depend on this stream.
-      mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
-    },
-  };
+function waitingOf({ headers, signal, progress }: CallContext): Waiting {
+  return { signal, progress, patienceMs: wantedPatience(headers.get("edgecall-wait")) };
 }
 
 /** Reads `Edgecall-Wait`, in seconds, for clients that give up early (Home Assistant after 10 s). */
-function wantedPatience(header: string | null | undefined): number | undefined {
+function wantedPatience(header: string | null): number | undefined {
   return header && /^\d{1,3}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 

@@ -2,11 +2,11 @@
 
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
-import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { type CallTarget, DESCRIPTION_MAX, EDGE_CALL, edgeCallDefinition } from "../../api/edge-call.ts";
 import { findAgentsDefinition } from "../../api/find-agents.ts";
 import type { Targets } from "../../api/home-api.ts";
 import { type HomeCounts, oneLine } from "../../api/roster.ts";
+import type { McpTool, ToolAnnotations } from "./protocol.ts";
 import { toolName } from "./tool-name.ts";
 
 export const EDGE_LIST = "edge_list";
@@ -19,7 +19,7 @@ const WORDS_MAX = 500;
 export type NamedAction = { name: string; agent: CallTarget; advert: ActionAdvert };
 
 /** @param actions false: the caller may only ask in words */
-export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): Tool[] {
+export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): McpTool[] {
   return [
     ...(excerptOf ? [findTool()] : []),
     {
@@ -71,13 +71,13 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): T
 const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
 
 /** Only in a home of too many agents to list. */
-function findTool(): Tool {
+function findTool(): McpTool {
   const { name, description, parameters } = findAgentsDefinition().function;
   return {
     name,
     title: "Find edge agents",
     description,
-    inputSchema: parameters as Tool["inputSchema"],
+    inputSchema: parameters,
     annotations: { readOnlyHint: true, openWorldHint: false },
   };
 }
@@ -107,14 +107,14 @@ export async function namedActions(targets: readonly CallTarget[]): Promise<Map<
  * The actions that can be called now, as tools.
  * @param max with more actions the list is empty: they would fill a model's context, and edge_call reaches all of them
  */
-export function actionTools(actions: Iterable<NamedAction>, max: number): Tool[] {
+export function actionTools(actions: Iterable<NamedAction>, max: number): McpTool[] {
   const there = [...actions].filter(
     ({ agent, advert }) => agent.online || agent.queues.includes(advert.name),
   );
   return there.length > max ? [] : there.map(actionTool);
 }
 
-function actionTool({ name, agent, advert }: NamedAction): Tool {
+function actionTool({ name, agent, advert }: NamedAction): McpTool {
   const state = agent.online ? "" : " (offline; it gets this when it comes back)";
   const before = `Action '${advert.name}' of edge agent '${agent.id}'${state}. Its own words: `;
   const words = quoted(oneLine(advert.description, WORDS_MAX), DESCRIPTION_MAX - before.length);
@@ -122,7 +122,7 @@ function actionTool({ name, agent, advert }: NamedAction): Tool {
     name,
     title: `${agent.id}: ${advert.name}`,
     description: `${before}${words}`,
-    inputSchema: foreignSchema(advert.parameters) as Tool["inputSchema"],
+    inputSchema: foreignSchema(advert.parameters),
     annotations: annotationsOf(advert),
   };
 }

@@ -1,0 +1,155 @@
+/** Serves one message of a client with a server's tools. Nothing is held afterwards: there are no sessions. */
+import { check, type z } from "@edgecall/core/protocol/parse.ts";
+import { logInfo } from "../../log.ts";
+import {
+  CallParams,
+  type CallToolResult,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  InitializeParams,
+  ListParams,
+  McpError,
+  type McpRequest,
+  type McpTool,
+  METHOD_NOT_FOUND,
+  MODERN_REVISION,
+  OLD_REVISIONS,
+  type RequestId,
+  readMessage,
+  SERVER,
+} from "./protocol.ts";
+import { type Exchange, errorOf, respond } from "./stream.ts";
+
+export type McpServer = {
+  info: { name: string; title: string; version: string };
+  instructions: string;
+  /** A client may use its list of tools for so long. */
+  listTtlMs: number;
+  list(): Promise<McpTool[]>;
+  /** @throws McpError when there is no such tool */
+  call(name: string, args: Record<string, unknown>, context: CallContext): Promise<CallToolResult>;
+};
+
+export type CallContext = {
+  headers: Headers;
+  /** The client has left. */
+  signal: AbortSignal;
+  /** Closing the response cancels the call (since revision 2026-07-28). */
+  closeCancels: boolean;
+  /** Absent when the client wants no progress. */
+  progress?: (text: string) => void;
+};
+
+const OLD_METHODS = ["initialize", "ping", "tools/list", "tools/call"];
+const MODERN_METHODS = ["server/discover", "subscriptions/listen", "tools/list", "tools/call"];
+const CAPABILITIES = { tools: {} };
+
+/** @param message the body of a POST */
+export async function serve(http: Request, message: object, server: McpServer): Promise<Response> {
+  let request: McpRequest | undefined;
+  try {
+    request = readMessage(message, http.headers);
+    // In old revisions the stream has begun before a method is looked up.
+    if (request?.modern && !MODERN_METHODS.includes(request.method)) throw unknownMethod(404);
+  } catch (error) {
+    if (!(error instanceof McpError)) throw error;
+    return refusal(error, idOf(message));
+  }
+  if (!request) return new Response(null, { status: 202 });
+  const asked = request;
+  return await respond(asked, http.signal, async (exchange) => {
+    const result = await resultOf(asked, http.headers, server, exchange);
+    if (!asked.modern) return result;
+    return { ...result, resultType: "complete", _meta: { ...result._meta, [SERVER]: server.info } };
+  });
+}
+
+/** A message is refused before its method runs. */
+export function refusal(error: McpError, id: RequestId | null = null): Response {
+  // The message quotes the client, so it is not logged.
+  logInfo("mcp.refused", { code: error.code });
+  return Response.json(
+    { jsonrpc: "2.0", error: errorOf(error), id },
+    { status: error.status, ...(error.status === 405 && { headers: { allow: "POST" } }) },
+  );
+}
+
+function unknownMethod(status: number): McpError {
+  return new McpError(METHOD_NOT_FOUND, "Method not found", { status });
+}
+
+function idOf(message: object): RequestId | null {
+  // SAFETY: both are looked at before use.
+  const { id, method } = message as { id?: unknown; method?: unknown };
+  return typeof method === "string" && (typeof id === "string" || typeof id === "number") ? id : null;
+}
+
+type Result = Record<string, unknown> & { _meta?: Readonly<Record<string, unknown>> };
+
+async function resultOf(
+  request: McpRequest,
+  headers: Headers,
+  server: McpServer,
+  exchange: Exchange,
+): Promise<Result> {
+  const { method, modern } = request;
+  if (!modern && !OLD_METHODS.includes(method)) throw unknownMethod(200);
+  const { info, instructions } = server;
+  switch (method) {
+    case "initialize": {
+      const { protocolVersion } = paramsOf(request, InitializeParams);
+      const known = OLD_REVISIONS.includes(protocolVersion);
+      return {
+        protocolVersion: known ? protocolVersion : OLD_REVISIONS[0],
+        capabilities: CAPABILITIES,
+        serverInfo: info,
+        instructions,
+      };
+    }
+    case "server/discover":
+      return {
+        supportedVersions: [MODERN_REVISION],
+        capabilities: CAPABILITIES,
+        instructions,
+        ttlMs: 0,
+        cacheScope: "private",
+      };
+    case "tools/list": {
+      paramsOf(request, ListParams);
+      const tools = await server.list();
+      return { tools, ...(modern && { ttlMs: server.listTtlMs, cacheScope: "private" }) };
+    }
+    case "tools/call": {
+      const { name, arguments: args = {} } = paramsOf(request, CallParams);
+      return await server.call(name, args, contextOf(request, headers, exchange));
+    }
+    case "subscriptions/listen":
+      // For changes a Worker would have to hold a stream open.
+      throw new McpError(INTERNAL_ERROR, "Subscription limit reached");
+    default:
+      return {};
+  }
+}
+
+function paramsOf<T>({ method, params }: McpRequest, schema: z.ZodMiniType<T>): T {
+  const read = check(schema, params);
+  if (!read.ok) throw new McpError(INVALID_PARAMS, `Invalid ${method} request: ${read.error}`);
+  return read.value;
+}
+
+function contextOf(
+  { modern, progressToken }: McpRequest,
+  headers: Headers,
+  { signal, notify }: Exchange,
+): CallContext {
+  const context = { headers, signal, closeCancels: modern };
+  if (progressToken === undefined) return context;
+  let progress = 0;
+  return {
+    ...context,
+    progress: (message) => {
+      progress += 1;
+      notify("notifications/progress", { progressToken, progress, message });
+    },
+  };
+}

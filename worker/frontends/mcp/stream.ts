@@ -1,0 +1,73 @@
+/** Answers one request: as JSON, or as a stream of events, which can carry progress and comments that keep the connection open. */
+import { eventStream } from "../../http/object-stream.ts";
+import { logError } from "../../log.ts";
+import { INTERNAL_ERROR, McpError, type McpRequest } from "./protocol.ts";
+
+export type Exchange = {
+  /** The client has left. */
+  signal: AbortSignal;
+  /** Sends a note before the result. */
+  notify(method: string, params: object): void;
+};
+
+/** `no-transform` and the last header prevent compressors and nginx from collecting events before they send them. */
+const EVENTS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+/**
+ * Clients of 2025 get a stream at once, since a proxy would close a connection that is silent during a long call. Clients of
+ * 2026-07-28 get JSON, unless there is something to tell before.
+ * @param hangup fires when the client leaves
+ * @param run makes the result, or throws McpError
+ */
+export async function respond(
+  request: McpRequest,
+  hangup: AbortSignal,
+  run: (exchange: Exchange) => Promise<object>,
+): Promise<Response> {
+  const { promise: response, resolve } = Promise.withResolvers<Response>();
+  const ended = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  let write: ((events: string) => void) | undefined;
+  const open = () => {
+    if (write) return;
+    const body = eventStream(hangup, async (writeEvents, gone) => {
+      write = writeEvents;
+      gone.addEventListener("abort", () => stop.abort());
+      await ended.promise;
+    });
+    resolve(new Response(body, { headers: EVENTS }));
+  };
+  const send = (message: object) =>
+    write?.(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
+  if (!request.modern) open();
+  const exchange: Exchange = {
+    signal: AbortSignal.any([hangup, stop.signal]),
+    notify: (method, params) => {
+      open();
+      send({ method, params });
+    },
+  };
+  const finish = (reply: object) => {
+    const message = { ...reply, id: request.id };
+    if (write) send(message);
+    else resolve(Response.json({ jsonrpc: "2.0", ...message }));
+    ended.resolve();
+  };
+  run(exchange).then(
+    (result) => finish({ result }),
+    (error: unknown) => finish({ error: errorOf(error) }),
+  );
+  return await response;
+}
+
+/** An unexpected error's text stays in the log. */
+export function errorOf(error: unknown): { code: number; message: string; data?: object } {
+  if (error instanceof McpError)
+    return { code: error.code, message: error.message, ...(error.data && { data: error.data }) };
+  logError("mcp.failed", error);
+  return { code: INTERNAL_ERROR, message: "Internal error" };
+}
