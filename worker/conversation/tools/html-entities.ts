@@ -4,9 +4,9 @@
  * letters, common signs, and what begins like a name without a semicolon (`&lthree;`). In the Worker any other name stays as it is
  * written: `&nleqslant;`. Names of two characters are left out too.
  */
-import { DecodingMode, EntityDecoder } from "entities";
+import { EntityDecoder as Decoder } from "entities";
 
-export { DecodingMode, EntityDecoder };
+export { DecodingMode } from "entities";
 
 /** Characters by their names. A number is the code of the next name's character; then the codes follow one another. */
 const WITHOUT_SEMICOLON = [
@@ -53,52 +53,59 @@ const WITH_SEMICOLON = [
   "ltquest gtquest 10886 gtrapprox 10892 gtreqqless 10918 ltcc gtcc",
 ].join(" ");
 
-type Node = { value?: number; semicolon?: boolean; next: Map<number, Node> };
+let tree: Uint16Array | undefined;
 
-export const htmlDecodeTree = decodeTree();
-/** For XML, which is not parsed here. */
-export const xmlDecodeTree = new Uint16Array(1);
-
-function decodeTree(): Uint16Array {
-  const root: Node = { next: new Map() };
-  addNames(root, WITHOUT_SEMICOLON, false);
-  addNames(root, WITH_SEMICOLON, true);
-  return Uint16Array.from(encode(root));
+/** Takes the table below, which is made for the first page and not at the Worker's start. */
+export class EntityDecoder extends Decoder {
+  constructor(_: Uint16Array, emit: (code: number, consumed: number) => void) {
+    tree ??= Uint16Array.from(decodeTree());
+    super(tree, emit);
+  }
 }
 
-function addNames(root: Node, names: string, semicolon: boolean): void {
+/** htmlparser2 passes one of these to the decoder. */
+export const htmlDecodeTree = new Uint16Array();
+export const xmlDecodeTree = new Uint16Array();
+
+type Named = { name: string; code: number; semicolon: boolean };
+
+function* namesOf(words: string, semicolon: boolean): Generator<Named> {
   let code = 0;
-  for (const word of names.split(" ")) {
-    if (/^\d/.test(word)) {
-      code = Number(word);
-      continue;
+  for (const name of words.split(" ")) {
+    if (/^\d/.test(name)) code = Number(name);
+    else {
+      yield { name, code, semicolon };
+      code += 1;
     }
-    let node = root;
-    for (let at = 0; at < word.length; at += 1) {
-      const key = word.charCodeAt(at);
-      const child: Node = node.next.get(key) ?? { next: new Map() };
-      node.next.set(key, child);
-      node = child;
-    }
-    Object.assign(node, { value: code, semicolon });
-    code += 1;
   }
 }
 
 /**
- * Makes a node as the decoder reads it (`bin-trie-flags.ts` of entities 8): a header of the value's words + 1, whether the semicolon is
- * required, and the number of branches; the value; the branches' sorted characters, two a word; and their places after these.
+ * Makes the table as the decoder reads it (`bin-trie-flags.ts` of entities 8). Each node has a header (the value's words + 1, whether the
+ * semicolon is required, the number of branches), the value, the branches' sorted characters (two a word), and the branches' places,
+ * counted from where the first begins.
  */
-function encode({ value, semicolon, next }: Node): number[] {
-  const header = (value === undefined ? 0 : (2 << 14) | (semicolon ? 1 << 13 : 0)) | (next.size << 7);
-  const keys = [...next].sort(([a], [b]) => a - b);
-  const packed: number[] = [];
-  const places: number[] = [];
-  const children: number[] = [];
-  for (const [index, [key, child]] of keys.entries()) {
-    packed[index >> 1] = (packed[index >> 1] ?? 0) | (key << ((index & 1) * 8));
-    places.push(children.length);
-    for (const word of encode(child)) children.push(word);
+function decodeTree(): number[] {
+  const names = [...namesOf(WITHOUT_SEMICOLON, false), ...namesOf(WITH_SEMICOLON, true)];
+  names.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const words: number[] = [];
+  addNode(words, names, 0);
+  return words;
+}
+
+/** @param names sorted; all begin with the same `depth` characters */
+function addNode(words: number[], names: readonly Named[], depth: number): void {
+  const value = names[0]?.name.length === depth ? names[0] : undefined;
+  const branches = Map.groupBy(value ? names.slice(1) : names, ({ name }) => name.charCodeAt(depth));
+  words.push((value ? (2 << 14) | (Number(value.semicolon) << 13) : 0) | (branches.size << 7));
+  if (value) words.push(value.code);
+  const keys = [...branches.keys()];
+  for (let at = 0; at < keys.length; at += 2) words.push((keys[at] ?? 0) | ((keys[at + 1] ?? 0) << 8));
+  const places = words.length;
+  const first = places + keys.length;
+  words.length = first;
+  for (const [index, branch] of [...branches.values()].entries()) {
+    words[places + index] = words.length - first;
+    addNode(words, branch, depth + 1);
   }
-  return [header, ...(value === undefined ? [] : [value]), ...packed, ...places, ...children];
 }
