@@ -430,7 +430,24 @@ test("a client that leaves stops the call, in both eras", async () => {
     };
     const response = await serve(request, message, { ...OURS, call });
     await response.body?.cancel();
-    expect((await left).closeCancels).toBe(sent === undefined || "mcp-name" in sent[1]);
+    expect((await left).closeCancels).toBe("mcp-name" in sent[1]);
+  }
+});
+
+test("a note after the result is dropped", async () => {
+  for (const sent of [
+    old("tools/call", { name: "cpu", _meta: { progressToken: 1 } }),
+    modern("tools/call", { params: { name: "cpu" }, meta: { progressToken: 1 } }),
+  ]) {
+    const { request, message } = requestOf(sent);
+    let progress: CallContext["progress"];
+    const call: McpServer["call"] = async (_name, _args, context) => {
+      progress = context.progress;
+      return { content: [] };
+    };
+    const { messages } = await readAnswer(await serve(request, message, { ...OURS, call }));
+    progress?.("late");
+    expect(messages).toHaveLength(1);
   }
 });
 

@@ -6,7 +6,7 @@ import { INTERNAL_ERROR, McpError, type McpRequest } from "./protocol.ts";
 export type Exchange = {
   /** The client has left. */
   signal: AbortSignal;
-  /** Sends a note before the result. */
+  /** Sends a note before the result; later ones are dropped. */
   notify(method: string, params: object): void;
 };
 
@@ -32,6 +32,7 @@ export async function respond(
   const ended = Promise.withResolvers<void>();
   const stop = new AbortController();
   let write: ((events: string) => void) | undefined;
+  let isOver = false;
   const open = () => {
     if (write) return;
     const body = eventStream(hangup, async (writeEvents, gone) => {
@@ -47,11 +48,13 @@ export async function respond(
   const exchange: Exchange = {
     signal: AbortSignal.any([hangup, stop.signal]),
     notify: (method, params) => {
+      if (isOver) return;
       open();
       send({ method, params });
     },
   };
   const finish = (reply: object) => {
+    isOver = true;
     const message = { ...reply, id: request.id };
     if (write) send(message);
     else resolve(Response.json({ jsonrpc: "2.0", ...message }));
