@@ -31,6 +31,12 @@ export type Outcome = Advised & {
   late?: boolean;
   /** Its pictures and files. */
   media?: Media[];
+  /** Tokens that agents used for it, as they say. */
+  usage?: Usage;
+  /** The agent that was chosen for a call that named none, and why. */
+  routed?: { agent: string; why: string };
+  /** The session that it began or asked. */
+  session?: string;
 };
 
 /** One tool invocation that a model asked for. */

@@ -5,14 +5,20 @@
  * identity; an `agent_id` in a payload never overrides it.
  */
 import { AuditBatch } from "./audit.ts";
-import { UploadRequest } from "./media.ts";
+import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
 import { CallId } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
 /** The most reports that one message acknowledges. */
 export const ACKS_MAX = 64;
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const text = (max: number) => z.string().check(z.maxLength(max));
+
+/** Characters of the outcome that the notice `called` brings, and the calls that it lists. */
+const CALLED_TEXT_MAX = 51_200;
+const CALLED_CALLS_MAX = 50;
 
 /** A gateway makes routes of some 500 characters. */
 const ROUTE_MAX_CHARS = 2_000;
@@ -44,6 +50,8 @@ export const Capabilities = z.looseObject({
   version: z.optional(text(64)),
   /** What the agent understands beyond EvoClaw; an agent without this field is foreign. */
   features: z.optional(z.array(text(64)).check(z.maxLength(64))),
+  /** Agents that do the same work share a group, by whose name any of them can be called. Its own claim. */
+  group: z.optional(text(64)),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
@@ -64,12 +72,26 @@ export const Presence = z.looseObject({
 });
 export type Presence = z.infer<typeof Presence>;
 
+/** The steps of a chain of calls: A→B→C→D may be, a fifth agent not. */
+export const CHAIN_MAX = 3;
+
+/** How a call that an agent asked for came about. */
+export const Chain = z.looseObject({
+  /** The call of a model or a client with which the chain began. */
+  id: CallId,
+  /** The agents before this one, in order. One that another home lent is `home/agent`. */
+  via: z.array(text(129)).check(z.maxLength(CHAIN_MAX)),
+});
+export type Chain = z.infer<typeof Chain>;
+
 export const Caller = z.looseObject({
   principal: text(200),
   role: z.enum(["owner", "member", "guest"]),
   channel: text(64),
   /** The conversation's id, where the peer has conversations. A to-do list belongs to one. */
   conversation: z.optional(text(128)),
+  /** Absent: no agent asked for this call. */
+  chain: z.optional(Chain),
 });
 /** Who asked. The device's policy may use it; arriving over the LAN alone gives a call no rights. */
 export type Caller = z.infer<typeof Caller>;
@@ -210,6 +232,17 @@ export const AgentEvent = z.discriminatedUnion("type", [
     approval: z.optional(ApprovalRequest),
     expires_in_ms: z.int().check(z.minimum(1), z.maximum(604_800_000)),
   }),
+  /**
+   * The call needs another agent, or something of the gateway: `name` is the tool. Repeated, under the same `call_id`, until
+   * the notice `called` brings the outcome.
+   */
+  z.looseObject({
+    type: z.literal("call"),
+    request_id: CallId,
+    call_id: z.string().check(z.regex(UUID)),
+    name: text(64),
+    args: z.record(z.string(), z.unknown()),
+  }),
   UploadRequest,
   AuditBatch,
   /** A message that the device sends unasked. */
@@ -228,3 +261,37 @@ export const AnswerCommand = z.looseObject({
   refused: z.optional(text(1_000)),
 });
 export type AnswerCommand = z.infer<typeof AnswerCommand>;
+
+/** A chain's tokens are a device's claim, and count no further than this. */
+const TOKENS_CLAIMED_MAX = 10_000_000;
+const tokens = z.int().check(z.minimum(0), z.maximum(TOKENS_CLAIMED_MAX));
+const ClaimedUsage = z.looseObject({ input_tokens: tokens, output_tokens: tokens });
+
+/** The outcome of a call that an agent asked for. */
+export const CalledOutcome = z.looseObject({
+  status: z.enum(["success", "error"]),
+  text: text(CALLED_TEXT_MAX),
+  /** For the model alone. */
+  advice: z.optional(text(2_000)),
+  error_type: z.optional(text(64)),
+  elapsed_ms: z.int().check(z.minimum(0)),
+  /** The agent that was called; `routed`: how it was chosen. */
+  agent: z.optional(text(129)),
+  routed: z.optional(z.looseObject({ agent: text(129), why: text(500) })),
+  /** The calls of that agent's own loop, as in its report. */
+  calls: z.optional(z.array(z.record(z.string(), z.unknown())).check(z.maxLength(CALLED_CALLS_MAX))),
+  media: z.optional(z.array(z.union([StoredMedia, InlineMedia])).check(z.maxLength(MEDIA_MAX_ITEMS))),
+  usage: z.optional(ClaimedUsage),
+  /** The call was only accepted: its result comes to the conversation with which the chain began. */
+  job: z.optional(text(128)),
+  /** The session that it began or asked. */
+  session: z.optional(text(200)),
+});
+export type CalledOutcome = z.infer<typeof CalledOutcome>;
+
+/** Payload of the notice `called`, which answers the event `call`. */
+export const CalledCommand = z.looseObject({
+  call_id: z.string().check(z.regex(UUID)),
+  outcome: CalledOutcome,
+});
+export type CalledCommand = z.infer<typeof CalledCommand>;

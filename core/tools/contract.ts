@@ -55,6 +55,9 @@ export type JobWork = (
   token: string,
 ) => Promise<ToolResult>;
 
+/** @property program the work is a program's, which outlives this process where the system lets it */
+export type JobOptions = { maxMs: number; program?: true };
+
 /** Made for each call and passed to the tool. Tools hold no state of a call, so calls cannot race. */
 export type ToolContext = {
   callId: string;
@@ -79,12 +82,17 @@ export type ToolContext = {
    * @returns the result that `execute` must return: accepted, with the token of the later result, or a fault where jobs are
    *   not possible
    */
-  job(work: JobWork, options: { maxMs: number }): ToolResult;
+  job(work: JobWork, options: JobOptions): ToolResult;
   /**
    * Calls another tool as part of this call, with the same policy, approvals, locks and record as any call. This call's
    * time-out pauses meanwhile. Absent where it is not possible, such as within such a call.
    */
   call?(inner: InnerCall): Promise<{ result: ToolResult; elapsedMs: number; args?: Record<string, unknown> }>;
+  /**
+   * Has the gateway run one of its tools, or call another agent, as a part of this call. The time of this call pauses
+   * meanwhile. Absent where it is not possible: the gateway is too old, or a job asks.
+   */
+  gateway?(name: string, args: Record<string, unknown>): Promise<ToolResult>;
   /**
    * Makes content for the result from a picture or file. A picture that fits travels in the report; anything else is uploaded
    * to the gateway first.
@@ -101,8 +109,19 @@ export type ToolContext = {
  */
 export type Target = { path: string; real: string; link: boolean; git: boolean };
 
-/** A call within a call. `callId` names it in the log and the record. */
-export type InnerCall = { callId: string; name: string; args: Record<string, unknown> };
+/**
+ * A call within a call. `callId` names it in the log and the record. `approved`: a person approved it as a step of its tool
+ * (`Tool.plan`); no tool sets it.
+ */
+export type InnerCall = { callId: string; name: string; args: Record<string, unknown>; approved?: true };
+
+/** One step of a tool that is made of others. `when` refers to the steps before. */
+export type PlannedStep = {
+  id: string;
+  tool: string;
+  params: Record<string, unknown>;
+  when: "success" | "failure" | "always";
+};
 
 /** Maps an alias to the parameter's own name, or a parameter to the aliases within it (or within each object of its list). */
 export type Aliases = { readonly [name: string]: string | Aliases };
@@ -116,6 +135,10 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   permission?: Permission;
   /** All permissions that it needs, when `permission` (the gravest) is not the only one. The strictest rule applies. */
   permissions?: readonly Permission[];
+  /** Only the device's own model gets it: it is not advertised, and nobody else can call it by name. */
+  own?: true;
+  /** The steps of a tool that is made of others, for the person who approves them all at once. */
+  plan?(input: z.output<Input>): readonly PlannedStep[];
   /** Whether it may run again after a crash between start and end. */
   idempotent: boolean;
   /** `alone`: no other tool runs on this machine at the same time. */

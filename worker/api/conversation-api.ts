@@ -6,7 +6,7 @@ import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { StartRule } from "./start-turn.ts";
-import type { HistoryPage, HistoryPlace, NewTurn } from "./turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo } from "./turns.ts";
 
 export interface ConversationApi {
   /**
@@ -29,6 +29,13 @@ export interface ConversationApi {
   settle(callId: string, outcome: Outcome, rosterVersion?: number): Promise<void>;
   /** A result that comes after the call was answered: a job's, a queued call's, or one that was given up. */
   late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void>;
+  /** For `session_status`. Undefined: nothing is here. */
+  sessionInfo(): Promise<SessionInfo | undefined>;
+  /**
+   * The session that a call began, or the turn that it waits for, has ended. A repeat is recognised by the turn's id.
+   * @param outcome what its model gets
+   */
+  sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<void>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
   /** It was answered, or nobody needs to any more. */

@@ -15,8 +15,10 @@ import type { ListedConversation, Listing, ListQuery } from "./conversation-list
 import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
 import type { CallTarget } from "./edge-call.ts";
 import type { FindQuery, FoundWords } from "./find-agents.ts";
+import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
+import type { PeerKind, PeerReply } from "./peers.ts";
 import type { Plan } from "./plan.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";
@@ -72,6 +74,10 @@ export interface HomeApi {
   metrics(): Promise<string>;
   /** Takes a call of `edge_call`, once for each id. */
   submit(request: SubmitRequest): Promise<SubmitReply>;
+  /** Runs a tool of the home, once for each id. */
+  runTool(request: HomeToolRequest): Promise<HomeToolReply>;
+  /** Another home asks. @param token signed with its key @param body JSON */
+  peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
   /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
   command(request: CommandRequest): Promise<SubmitReply>;
   /** Tells the devices to stop. @returns the calls that were sent: what they did is unknown */

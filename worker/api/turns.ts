@@ -81,6 +81,34 @@ export type Origin = {
   /** The client waits for the answer to this request, and may repeat the request after a lost connection. */
   client?: { request: string; lost?: boolean };
   limits?: Limits;
+  session?: SessionOrigin;
+};
+
+/** A turn that a tool began, in a session of its own or in another conversation. */
+export type SessionOrigin = {
+  /** The conversation that gets its end; null: none. */
+  parent: string | null;
+  /** The call of that conversation. */
+  call: string;
+  /** How many sessions are above it. */
+  depth: number;
+  /** Tokens. */
+  budget?: number;
+  /** Its title in the list. */
+  label?: string;
+  /** The device that began it. */
+  agent?: string;
+};
+
+/** A conversation as `session_status` shows it. Tokens and turns are those of its whole life; `lastAt` in epoch ms. */
+export type SessionInfo = {
+  principal: string;
+  status: "running" | "idle" | "waiting";
+  turns: number;
+  tokens: number;
+  session?: SessionOrigin;
+  lastAt: number;
+  waitsFor?: string;
 };
 
 /** The origin of a new turn, with the client's whole context. */

@@ -23,7 +23,7 @@ import {
   TURN_HEADER,
 } from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
-import type { HistoryPage, HistoryPlace, NewTurn } from "../api/turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
@@ -201,6 +201,14 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async late(callId: string, by: string, outcome: Outcome, isJob: boolean): Promise<void> {
     if (this.#context) await onLateResult(this.#context, callId, by, outcome, isJob);
+  }
+
+  async sessionInfo(): Promise<SessionInfo | undefined> {
+    return undefined;
+  }
+
+  async sessionEnded(_callId: string, _turnId: string, _outcome: Outcome): Promise<void> {
+    throw new Error("there are no sessions yet");
   }
 
   async ask(asked: QuestionToPerson): Promise<void> {

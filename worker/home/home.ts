@@ -30,8 +30,10 @@ import type { CallTarget } from "../api/edge-call.ts";
 import { errorBody } from "../api/errors.ts";
 import type { FindQuery, FoundWords } from "../api/find-agents.ts";
 import type { HomeApi, Targets } from "../api/home-api.ts";
+import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
+import type { PeerKind, PeerReply } from "../api/peers.ts";
 import type { Plan } from "../api/plan.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../api/questions.ts";
 import type { RosterQuestion } from "../api/roster.ts";
@@ -128,6 +130,15 @@ export class Home extends DurableObject<Env> implements HomeApi {
   async submit(request: SubmitRequest): Promise<SubmitReply> {
     const reply = await submit(this.#home, request);
     return { ...reply, rosterVersion: this.#home.roster.version(Date.now()) };
+  }
+
+  async runTool({ name }: HomeToolRequest): Promise<HomeToolReply> {
+    const text = `Error: This gateway does not have the tool '${name}' yet. Nothing was run.`;
+    return { outcome: { status: "error", errorType: "not_found", text, elapsedMs: 0, sources: [] } };
+  }
+
+  async peer(_kind: PeerKind, _token: string, _body: string): Promise<PeerReply> {
+    return { status: 401, body: errorBody("unauthorized", "this home lends nothing yet") };
   }
 
   async command(request: CommandRequest): Promise<SubmitReply> {

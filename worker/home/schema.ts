@@ -460,4 +460,46 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 20,
+    sql: `
+      -- Who gets the outcome (ledger.ts, Asker): JSON. Null: the call's conversation, or a client's socket.
+      ALTER TABLE call ADD COLUMN asker TEXT;
+      ALTER TABLE agent ADD COLUMN share_group TEXT; -- agents of one group do the same work
+      -- What this home lends to others. Back-ups do not contain it, nor the next table.
+      CREATE TABLE lent (
+        id            TEXT PRIMARY KEY,
+        label         TEXT NOT NULL, -- what this home calls the borrower; its principal is home:LABEL
+        agents        TEXT NOT NULL, -- JSON: ids
+        scopes        TEXT NOT NULL, -- JSON: ask, command
+        reads_only    INTEGER NOT NULL,
+        expires_at    INTEGER NOT NULL, -- epoch ms, as all times here
+        made_by       TEXT NOT NULL,
+        made_at       INTEGER NOT NULL,
+        secret_hash   TEXT, -- of the invitation; null = taken
+        offered_until INTEGER NOT NULL,
+        peer_key      TEXT,
+        peer_url      TEXT,
+        peer_home     TEXT,
+        taken_at      INTEGER,
+        revoked_at    INTEGER
+      ) STRICT, WITHOUT ROWID;
+      -- What other homes lend to this one.
+      CREATE TABLE borrowed (
+        name       TEXT PRIMARY KEY, -- the home of home/agent, chosen here
+        grant_id   TEXT NOT NULL,
+        url        TEXT NOT NULL,
+        home       TEXT NOT NULL, -- its name there
+        lender_key TEXT NOT NULL,
+        reads_only INTEGER NOT NULL,
+        scopes     TEXT NOT NULL, -- JSON
+        expires_at INTEGER NOT NULL,
+        agents     TEXT NOT NULL, -- JSON: what the lender said of them
+        seen_at    INTEGER,
+        problem    TEXT,
+        by         TEXT NOT NULL,
+        at         INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -7,6 +7,7 @@ import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
+import type { Limits } from "../../api/turns.ts";
 import { Flights } from "./flights.ts";
 
 /**
@@ -32,7 +33,19 @@ export type CallFlags = {
   cut?: boolean;
   /** A job's result that came before the result of its call, which has to announce it. Until then nobody gets it. */
   early?: boolean;
+  /** Of the first caller of a chain: they hold for every call that follows from this one. */
+  limits?: Limits;
+  /** The calls that this call's agent asked for so far. */
+  delegates?: number;
+  /** The agent was chosen: of what, whom the call went to before, and why this one. */
+  any?: { of: string; tried: string[]; why: string };
 };
+
+/**
+ * Who asked for a call and gets its outcome, other than a conversation or a client's socket.
+ * `agent`: an agent of this home, in the middle of its own call. `home`: another home, under a grant.
+ */
+export type Asker = { by: "agent"; agent: string; call: string } | { by: "home"; grant: string };
 
 export type LedgerCall = {
   id: string;
@@ -54,6 +67,8 @@ export type LedgerCall = {
   settledAt: number | null;
   /** The call of the conversation that has an answer already. This call's outcome replaces that answer. */
   lateFor: string | null;
+  /** Null: its conversation, or a client's socket. */
+  asker: Asker | null;
   flags: CallFlags;
 };
 
@@ -76,6 +91,7 @@ type CallRow = {
   created_at: number;
   settled_at: number | null;
   late_for: string | null;
+  asker: string | null;
   flags: string;
 };
 
@@ -87,6 +103,7 @@ export type NewCall = {
   order: AgentCommand;
   flags?: CallFlags;
   lateFor?: string;
+  asker?: Asker;
 };
 
 /** The command of an agent's own work. It is waited for, never sent. */
@@ -104,6 +121,11 @@ export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
   return outcome.sources.length > 0;
 }
 const GIVEN_UP = new Set<ErrorType | undefined>(["outcome_unknown", "timeout", "offline"]);
+
+/** The call by which the conversation knows this one: the call with which a chain began, or the one that has an answer already. */
+export function idInConversation({ id, caller, asker, lateFor }: LedgerCall): string {
+  return asker?.by === "agent" && caller.chain ? caller.chain.id : (lateFor ?? id);
+}
 
 /** Open calls and jobs of one agent. */
 export const OPEN_MAX = 200;
@@ -181,8 +203,8 @@ export class Ledger {
   #insert(call: LedgerCall): void {
     this.#sql.exec(
       `INSERT INTO call (id, conversation, agent, command, payload, caller, idempotent, n, state, sent_at, sends, silence_ms,
-                         deadline, ends_at, created_at, late_for, flags)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+                         deadline, ends_at, created_at, late_for, asker, flags)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       call.id,
       call.conversation,
       call.agent,
@@ -199,6 +221,7 @@ export class Ledger {
       call.endsAt,
       call.createdAt,
       call.lateFor,
+      call.asker && JSON.stringify(call.asker),
       JSON.stringify(call.flags),
     );
   }
@@ -453,7 +476,7 @@ export class Ledger {
 }
 
 function newLedgerCall(
-  { id, conversation, agent, caller, order, flags = {}, lateFor }: NewCall,
+  { id, conversation, agent, caller, order, flags = {}, lateFor, asker }: NewCall,
   n: number,
   state: AddedState,
   now: number,
@@ -479,6 +502,7 @@ function newLedgerCall(
     createdAt: now,
     settledAt: null,
     lateFor: lateFor ?? null,
+    asker: asker ?? null,
     flags: { ...flags },
   };
 }
@@ -503,6 +527,7 @@ function toCall(row: CallRow): LedgerCall {
     createdAt: row.created_at,
     settledAt: row.settled_at,
     lateFor: row.late_for,
+    asker: row.asker === null ? null : (JSON.parse(row.asker) as Asker),
     flags: JSON.parse(row.flags) as CallFlags,
   };
 }

@@ -8,7 +8,9 @@ import { logError, logInfo } from "../../log.ts";
 import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
+import { answerPeer } from "../peers/outgoing.ts";
 import { notifyOutcome } from "./call-watchers.ts";
+import { answerAgent } from "./delegation.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
 import type { RoutedCall } from "./route.ts";
 
@@ -160,8 +162,24 @@ async function deliverStored(home: HomeContext, call: LedgerCall, outcome: Settl
   } else await home.alarm.arm();
 }
 
-/** @returns true if the conversation has it. A command from the API has no conversation */
+/** @returns true if whoever asked has the outcome, or asks for it again */
 async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
+  switch (call.asker?.by) {
+    case "agent":
+      return await answerAgent(home, call, outcome);
+    case "home":
+      return await answerPeer(home, call, outcome);
+    case undefined:
+      return await answerConversation(home, call, outcome);
+  }
+}
+
+/** @returns true if the conversation has it. A command from the API has no conversation */
+async function answerConversation(
+  home: HomeContext,
+  call: LedgerCall,
+  outcome: SettledOutcome,
+): Promise<boolean> {
   if (call.conversation === null) return true;
   try {
     const stub = conversationOf(home.env, call.conversation);
