@@ -11,6 +11,7 @@ import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { AuditLog } from "./calls/audit.ts";
 import type { Device } from "./calls/device.ts";
+import { GatewayCalls } from "./calls/gateway-calls.ts";
 import { Inbox } from "./calls/inbox.ts";
 import { Jobs } from "./calls/jobs.ts";
 import { CommandLedger } from "./calls/ledger.ts";
@@ -39,6 +40,7 @@ import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
 import type { Unavailable } from "./toolbox/group.ts";
+import { ownTools, withOwnTools } from "./toolbox/own-tools.ts";
 import type { CurrentState } from "./toolbox/places.ts";
 import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
 import { openToolbox } from "./toolbox/toolbox.ts";
@@ -148,6 +150,8 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     send: (batch) => publisher.event(batch),
   });
   const questions = new PersonQuestions((question) => publisher.event(question));
+  const gatewayCalls = new GatewayCalls((event) => publisher.event(event));
+  const own = ownTools(settings);
   const uploads = new Uploads((request) => publisher.event(request), log);
   const jobs = new Jobs({ settings, ledger, runner, metrics, uploads, publisher, log });
   const device: Device = {
@@ -165,6 +169,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     profile,
     ledger,
     questions,
+    gatewayCalls,
+    get promptTools() {
+      return withOwnTools(catalog.registry, gatewayCalls.areOffered ? own : []);
+    },
     jobs,
     uploads,
     promptSemaphore: new Semaphore(settings.maxPrompts),
@@ -200,6 +208,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await heartbeat();
     await publisher.connected();
     questions.announce();
+    gatewayCalls.announce();
     void audit.offer();
     if (!isReady && connection.connected) {
       isReady = true;

@@ -103,9 +103,11 @@ export class SignedAgent {
   }
 
   /** Returns the agent's state as a bridge reports it. */
-  async state(more: { online?: boolean; line?: string; tools?: unknown[] } = {}): Promise<AgentState> {
+  async state(
+    more: { online?: boolean; line?: string; tools?: unknown[]; features?: string[] } = {},
+  ): Promise<AgentState> {
     const { online = true, line = `${this.id} edge agent`, tools = [] } = more;
-    const features = ["tool", "prompt", "cancel", "ack", "acks", "question", "route"];
+    const { features = ["tool", "prompt", "cancel", "ack", "acks", "question", "route"] } = more;
     const half = this.half && { session: this.half.publicKey };
     return {
       id: this.id,

@@ -10,6 +10,7 @@ import {
   STANDBY,
   type StoredTexts,
 } from "@edgecall/core/protocol/frames.ts";
+import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import {
   BRIDGE_PROTOCOL,
   FRAME_MAX_BYTES,
@@ -123,7 +124,7 @@ export class GatewayLink {
         protocol: BRIDGE_PROTOCOL,
         bridge,
         version: VERSION,
-        features: [...features, "keepalive", "kept", "session", "acks"],
+        features: [...features, "keepalive", "kept", "session", "acks", CALL_FEATURE],
       };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });

@@ -72,6 +72,9 @@ export const Presence = z.looseObject({
 });
 export type Presence = z.infer<typeof Presence>;
 
+/** The word by which agents, bridges and gateways say that they know the event `call`. */
+export const CALL_FEATURE = "call";
+
 /** The steps of a chain of calls: A→B→C→D may be, a fifth agent not. */
 export const CHAIN_MAX = 3;
 
@@ -265,7 +268,7 @@ export type AnswerCommand = z.infer<typeof AnswerCommand>;
 /** A chain's tokens are a device's claim, and count no further than this. */
 const TOKENS_CLAIMED_MAX = 10_000_000;
 const tokens = z.int().check(z.minimum(0), z.maximum(TOKENS_CLAIMED_MAX));
-const ClaimedUsage = z.looseObject({ input_tokens: tokens, output_tokens: tokens });
+export const ClaimedUsage = z.looseObject({ input_tokens: tokens, output_tokens: tokens });
 
 /** The outcome of a call that an agent asked for. */
 export const CalledOutcome = z.looseObject({

@@ -26,6 +26,12 @@ export const ABORT_GRACE_MS = 500;
  */
 const LOCK_KEPT_MS = 60_000;
 
+export type AskGateway = (
+  name: string,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+) => Promise<ToolResult>;
+
 export type Execution = {
   callId: string;
   tool: Tool;
@@ -40,6 +46,7 @@ export type Execution = {
   ask: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
   job: ToolContext["job"] | undefined;
   call: ToolContext["call"] | undefined;
+  gateway: AskGateway | undefined;
   artifact: KeepArtifact | undefined;
   targets: readonly Target[] | undefined;
   secrets: readonly string[];
@@ -81,7 +88,7 @@ export function execute(execution: Execution): Executing {
 }
 
 function contextOf(
-  { callId, caller, tool, ask, job, call, artifact, targets, secrets }: Execution,
+  { callId, caller, tool, ask, job, call, gateway, artifact, targets, secrets }: Execution,
   signal: AbortSignal,
   timer: CallTimer,
   output: Output,
@@ -108,6 +115,16 @@ function contextOf(
         const resume = timer.pause();
         try {
           return await call(inner);
+        } finally {
+          resume();
+        }
+      },
+    }),
+    ...(gateway && {
+      async gateway(name: string, args: Record<string, unknown>) {
+        const resume = timer.pause();
+        try {
+          return await gateway(name, args, signal);
         } finally {
           resume();
         }

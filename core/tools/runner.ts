@@ -14,7 +14,7 @@ import {
   Unstorable,
 } from "./contract.ts";
 import { errorText } from "./errors.ts";
-import { ABORT_GRACE_MS, type Execution, execute } from "./execute.ts";
+import { ABORT_GRACE_MS, type AskGateway, type Execution, execute } from "./execute.ts";
 import type { KeepArtifact } from "./inline.ts";
 import type { Locks } from "./locks.ts";
 import { outgoing } from "./outgoing.ts";
@@ -48,6 +48,8 @@ export type RunRequest = {
   job?: ToolContext["job"];
   /** Absent = a tool cannot call another one. */
   call?: ToolContext["call"];
+  /** Absent = the gateway cannot be asked. */
+  gateway?: AskGateway;
   /** Stores a picture or file; rejects with Unstorable. Absent = only pictures that fit the result are kept. */
   artifact?: KeepArtifact;
 };
@@ -127,6 +129,7 @@ async function attempt(
     ask: request.ask,
     job: request.job,
     call: request.call,
+    gateway: request.gateway,
     artifact: request.artifact,
     targets: request.targets,
     secrets: options.secrets ?? [],

@@ -22,7 +22,12 @@ export type CommandCall = {
   taint: Taint;
   /** Publishes progress before the end; undefined for a look. */
   progress: Progress | undefined;
+  /** Its place among the prompts that run at once. */
+  place?: Place;
 };
+
+/** `leave` frees the place. What it returns waits for a place again, and rejects when the command ends first. */
+export type Place = { leave(): () => Promise<void> };
 
 /** The reason why a call was aborted, as its signal's `reason`. */
 export class CallEnded extends Error {

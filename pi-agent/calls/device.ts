@@ -10,6 +10,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { ToolMetrics } from "../metrics/tool-metrics.ts";
 import type { ToolCatalog } from "../toolbox/tool-catalog.ts";
 import type { AuditLog } from "./audit.ts";
+import type { GatewayCalls } from "./gateway-calls.ts";
 import type { Jobs } from "./jobs.ts";
 import type { CommandLedger } from "./ledger.ts";
 import type { PersonQuestions } from "./questions.ts";
@@ -31,6 +32,9 @@ export type Device = {
   profile: Profile;
   ledger: CommandLedger;
   questions: PersonQuestions;
+  gatewayCalls: GatewayCalls;
+  /** The tools of a prompt: those that are offered, and those of this agent's own model. */
+  readonly promptTools: ToolRegistry;
   jobs: Jobs;
   uploads: Uploads;
   promptSemaphore: Semaphore;

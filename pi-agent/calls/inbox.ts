@@ -183,7 +183,9 @@ export class Inbox {
       case "upload":
         return this.#upload(command);
       case "gateway":
-        return this.#gateway.onCommand(command.payload);
+        return device.gatewayCalls.gatewayKnows(this.#gateway.onCommand(command.payload));
+      case "called":
+        return this.#called(command);
     }
     const kind = COMMANDS.get(command.command);
     const problem = kind ? kind.problem?.(command) : `unknown command: ${command.command}`;
@@ -199,7 +201,7 @@ export class Inbox {
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
     const { device, publisher } = this.#options;
-    const { ledger, questions } = device;
+    const { ledger, questions, gatewayCalls } = device;
     const id = command.request_id;
     const acks = command.n !== undefined;
     const tool = typeof command.payload.tool === "string" ? command.payload.tool.slice(0, 128) : undefined;
@@ -219,6 +221,7 @@ export class Inbox {
         // The caller may not know of it yet.
         publisher.event({ type: "accepted", request_id: id });
         questions.announce(id);
+        gatewayCalls.announce(id);
         return command.watch ? this.#watchCall(id) : undefined;
       case "repeat":
         device.log("info", "command.repeated", { request_id: id });
@@ -352,6 +355,13 @@ export class Inbox {
     const { device } = this.#options;
     const problem = device.uploads.onCommand(command.payload);
     if (problem !== undefined) device.log("warn", "upload.unreadable", { error: problem });
+  }
+
+  /** The same. */
+  #called(command: Command): void {
+    const { device } = this.#options;
+    const problem = device.gatewayCalls.onCalled(command.payload);
+    if (problem !== undefined) device.log("warn", "called.unreadable", { error: problem });
   }
 
   #watchCall(id: string): void {

@@ -32,7 +32,8 @@ export class Journal {
       {
         call: id,
         tool: tool.name,
-        read: tool.effect === "read",
+        // What another agent does may be more than a read.
+        read: tool.effect === "read" && !tool.own,
         ...(Buffer.byteLength(JSON.stringify(input)) <= RECORDED_BYTES && { args: input }),
       },
       !tool.idempotent,

@@ -1,12 +1,14 @@
 /** Makes one call of a tool, from any source: policy, approval, then the runner. */
-import type { InnerCall, Question, Target, ToolResult } from "@edgecall/core/tools/contract.ts";
+import type { InnerCall, Question, Target, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type ParsedCall, parseCall, type RunOutcome, runTool } from "@edgecall/core/tools/runner.ts";
 import { withWrites, writesOf } from "../commands/writes.ts";
 import { blocks } from "../evoclaw/genome.ts";
 import { type Approval, askForApproval } from "./approvals.ts";
 import type { Budget } from "./budget.ts";
+import { callGateway } from "./call-gateway.ts";
 import type { CommandCall } from "./command.ts";
 import type { Device } from "./device.ts";
 import { Journal } from "./journal.ts";
@@ -29,6 +31,8 @@ export type Action = {
   timeoutMs?: number;
   /** True if a tool makes this call as a part of its own. */
   inner?: true;
+  /** Where its tool is looked up; absent = among those that the device offers. */
+  registry?: ToolRegistry;
 };
 
 /** `args`: the arguments with which it ran; absent when they were refused. `ran`: false when the tool certainly did not start. */
@@ -42,7 +46,7 @@ export async function runAction(
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<ActionOutcome> {
   // Parsed once, before all else. Skills may be read again while the call waits for an approval: what was approved runs.
-  const found = parseCall(device.registry, action);
+  const found = parseCall(action.registry ?? device.registry, action);
   const parsed = "fault" in found ? undefined : found;
   const { approval, ...outcome } = await attempt(action, parsed, call, device, starting);
   record({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval }, call, device);
@@ -85,7 +89,7 @@ async function attempt(
   device: Device,
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
-  const { registry } = device;
+  const { registry = device.registry } = action;
   const permitted: Permitted = parsed ? await permit(parsed, action, call, device) : {};
   const { refusal: refused, approval, targets } = permitted;
   const refusal = refused ?? (parsed && (await starting?.(parsed)));
@@ -99,7 +103,7 @@ async function attempt(
       args: action.args,
       ...(parsed && { parsed }),
       ...(targets && { targets }),
-      timeoutMs: timeoutOf(device, action.name, call.budget, action.timeoutMs),
+      timeoutMs: timeoutOf(parsed?.tool, call.budget, action.timeoutMs),
       caller: call.caller,
       signal: call.signal,
       update: (text) => call.progress?.output(text, action.name),
@@ -117,6 +121,13 @@ async function attempt(
         job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs),
         // A call within a call cannot make further calls.
         ...(!action.inner && { call: (inner) => callWithin(inner, call, device) }),
+        ...(parsed.tool.own &&
+          device.gatewayCalls.areOffered && {
+            gateway: (name, args, signal) => {
+              const asked = { requestId: call.command.request_id, callId: action.callId, name, args };
+              return callGateway(asked, signal, call, device);
+            },
+          }),
       }),
     },
     device.runner,
@@ -213,8 +224,7 @@ async function ask(
 }
 
 /** @returns the wanted time-out, or the tool's own, at most the rest of the call's budget, in ms */
-function timeoutOf(device: Device, name: string, budget: Budget, wanted?: number): number {
-  const own = device.registry.get(name)?.timeoutMs;
-  const timeout = Math.min(wanted ?? own ?? Number.POSITIVE_INFINITY, budget.remainingMs());
+function timeoutOf(tool: Tool | undefined, budget: Budget, wanted?: number): number {
+  const timeout = Math.min(wanted ?? tool?.timeoutMs ?? Number.POSITIVE_INFINITY, budget.remainingMs());
   return Math.max(1, Math.floor(timeout));
 }

@@ -47,3 +47,41 @@ export class Semaphore {
     });
   }
 }
+
+/** A place that its holder may leave for a while. Several parts of the holder's work may leave it at once. */
+export class HeldPlace {
+  readonly #of: Semaphore;
+  readonly #signal: AbortSignal;
+  #release: () => void;
+  #away = 0;
+
+  private constructor(of: Semaphore, signal: AbortSignal, release: () => void) {
+    this.#of = of;
+    this.#signal = signal;
+    this.#release = release;
+  }
+
+  /** @throws the signal's reason, when it is aborted first */
+  static async take(of: Semaphore, signal: AbortSignal): Promise<HeldPlace> {
+    return new HeldPlace(of, signal, await of.take(signal));
+  }
+
+  /** @returns a function that waits for a place again. It throws as `take` does */
+  leave(): () => Promise<void> {
+    this.#away += 1;
+    this.#release();
+    return async () => {
+      this.#away -= 1;
+      if (this.#away > 0) return;
+      const release = await this.#of.take(this.#signal);
+      // Another part left it while this one waited.
+      if (this.#away > 0) release();
+      else this.#release = release;
+    };
+  }
+
+  /** Its holder has ended. */
+  end(): void {
+    this.#release();
+  }
+}

@@ -15,13 +15,14 @@ export const toolsList: CommandKind = {
   kind: "look",
   async run(_call, device) {
     await device.catalog.look();
-    const { registry, catalog } = device;
-    const tools = registry.all().map((tool) => {
+    const { promptTools, catalog } = device;
+    const tools = promptTools.all().map((tool) => {
       const metadata = catalog.skillOf(tool)?.metadata;
       return {
         name: tool.name,
         description: tool.description,
         parameters: jsonSchema(tool.input),
+        ...(tool.own && { own: true }),
         ...(metadata && { evoclaw: metadata }),
       };
     });

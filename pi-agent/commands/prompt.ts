@@ -1,11 +1,17 @@
 /** `prompt`: a question in words. This device's own model and tool loop answer it. */
-import type { Call, CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import {
+  addUsage,
+  type Call,
+  type CallRecord,
+  type Outcome,
+  type Usage,
+} from "@edgecall/core/loop/history.ts";
 import { countTurn } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
-import { PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
+import { ClaimedUsage, PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { errorFields } from "@edgecall/core/tools/advice.ts";
-import { advisedOf } from "@edgecall/core/tools/contract.ts";
+import { advisedOf, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { type ErrorType, errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
 import { cutText } from "@edgecall/core/tools/runner.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -15,6 +21,7 @@ import type { Device } from "../calls/device.ts";
 import { Journal } from "../calls/journal.ts";
 import { mediaOf, pack } from "../calls/media.ts";
 import { runAction } from "../calls/run-action.ts";
+import { HeldPlace } from "../calls/semaphore.ts";
 import { innerCalls, reported } from "../calls/tool-reply.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
@@ -33,9 +40,13 @@ const CONTENT_MAX_BYTES = 50 * 1024;
 const NO_MODEL =
   "LLM client not configured. Set LLM_BASE_URL, LLM_API_KEY, and optionally LLM_MODEL environment variables.";
 
+const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0 };
+
 /** The record of a prompt so far. */
 type Trace = {
   modelCalls: number;
+  /** Tokens of what its tools had others do. */
+  usage: Usage;
   records: CallRecord[];
   jobs: Array<{ job: string; tool: string }>;
   media: Media[];
@@ -52,13 +63,13 @@ export const promptCommand: CommandKind = {
   async run(call, device) {
     const startedAt = performance.now();
     const elapsed = () => Math.round(performance.now() - startedAt);
-    const trace: Trace = { modelCalls: 0, records: [], jobs: [], media: [] };
+    const trace: Trace = { modelCalls: 0, usage: NO_USAGE, records: [], jobs: [], media: [] };
     try {
-      const release = await device.promptSemaphore.take(call.signal);
+      const place = await HeldPlace.take(device.promptSemaphore, call.signal);
       try {
-        return await answer(call, device, trace, elapsed);
+        return await answer({ ...call, place }, device, trace, elapsed);
       } finally {
-        release();
+        place.end();
       }
     } catch (error) {
       countTurn(device.turns, {
@@ -79,15 +90,15 @@ export const promptCommand: CommandKind = {
         calls: reported(trace.records),
         ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
         ...(call.taint.inResults && { tainted: true }),
-        metadata: { elapsed_ms: elapsed() },
+        metadata: { ...(trace.usage !== NO_USAGE && trace.usage), elapsed_ms: elapsed() },
       });
     }
   },
 };
 
-/** A prompt may use any tool, so it is as safe to repeat as the least safe one. */
-function onlyReads(device: Device): boolean {
-  return device.registry.all().every((tool) => tool.effect === "read");
+/** A prompt may use any tool, so it is as safe to repeat as the least safe one. Another agent may do anything. */
+function onlyReads({ promptTools }: Device): boolean {
+  return promptTools.all().every((tool) => tool.effect === "read" && !tool.own);
 }
 
 async function answer(
@@ -107,7 +118,7 @@ async function answer(
   const result = await runLoop({
     system: systemPromptOf(device, systemPrompt, system_prompt),
     prompt,
-    tools: enable_tools ? device.registry.definitions() : [],
+    tools: enable_tools ? device.promptTools.definitions() : [],
     limits,
     model: (request) => {
       trace.modelCalls += 1;
@@ -122,6 +133,7 @@ async function answer(
       if (trace.records.length < SHOWN_CALLS) trace.records.push(recordOf(inner, outcome));
       if (outcome.job !== undefined) trace.jobs.push({ job: outcome.job, tool: inner.name });
       trace.media.push(...(outcome.media ?? []));
+      if (outcome.usage) trace.usage = addUsage(trace.usage, outcome.usage);
       return outcome;
     },
     signal: call.signal,
@@ -145,12 +157,13 @@ async function answer(
     calls: reported(result.calls.slice(0, SHOWN_CALLS).map(withShortTexts)),
     ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
     ...(call.taint.inResults && { tainted: true }),
-    metadata: { ...result.usage, elapsed_ms: elapsed() },
+    metadata: { ...addUsage(result.usage, trace.usage), elapsed_ms: elapsed() },
   });
 }
 
 async function runCall(inner: Call, call: CommandCall, device: Device): Promise<Outcome> {
-  const tool = device.registry.get(inner.name);
+  const registry = device.promptTools;
+  const tool = registry.get(inner.name);
   if (inner.problem && tool) {
     const words = errorText.invalidParams(inner.name, inner.problem, jsonSchema(tool.input));
     return { status: "error", ...words, errorType: "invalid_params", elapsedMs: 0 };
@@ -160,7 +173,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
   call.progress?.at(inner.name);
   const journal = onlyReads(device) ? undefined : new Journal(inner, call.command.request_id, device.ledger);
   const { result, elapsedMs, args } = await runAction(
-    { callId: inner.id, name: inner.name, args: inner.args },
+    { callId: inner.id, name: inner.name, args: inner.args, registry },
     call,
     device,
     (it) => journal?.starting(it) ?? Promise.resolve(undefined),
@@ -169,6 +182,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
   call.progress?.at(undefined);
   const media = mediaOf(result);
   const calls = innerCalls(result);
+  const usage = usageIn(result);
   return {
     status: result.fault ? "error" : "success",
     ...advisedOf(result),
@@ -177,9 +191,16 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
+    ...(usage && { usage }),
     ...(args && { args }),
     elapsedMs,
   };
+}
+
+/** Tokens that a tool's work took: a sub-agent's, or another agent's. */
+function usageIn({ details }: ToolResult): Usage | undefined {
+  const usage = check(ClaimedUsage, details?.usage);
+  return usage.ok ? usage.value : undefined;
 }
 
 function recordOf(call: Call, outcome: Outcome): CallRecord {

@@ -1,6 +1,6 @@
 /** The texts with which the agent advertises itself. */
 import { createHash } from "node:crypto";
-import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { type ActionAdvert, CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { defaultLine } from "@edgecall/core/text/default-line.ts";
@@ -25,6 +25,7 @@ function features(settings: Settings): string[] {
     "upload",
     "gateway",
     "route",
+    CALL_FEATURE,
   ];
 }
 

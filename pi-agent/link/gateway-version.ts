@@ -8,7 +8,11 @@ import type { Log } from "@edgecall/node/log.ts";
 export const GATEWAY_VERSION = "gateway.version";
 
 /** The payload of a `gateway` command. The pattern keeps a stranger's text out of the log and terminals. */
-const GatewayPayload = z.looseObject({ version: z.string().check(z.regex(/^[A-Za-z0-9.+-]{1,64}$/)) });
+const GatewayPayload = z.looseObject({
+  version: z.string().check(z.regex(/^[A-Za-z0-9.+-]{1,64}$/)),
+  /** What the gateway and this agent's bridge know beyond the first version. */
+  features: z._default(z.array(z.string().check(z.maxLength(64))).check(z.maxLength(64)), []),
+});
 
 export class GatewayVersion {
   readonly #log: Log;
@@ -18,11 +22,16 @@ export class GatewayVersion {
     this.#log = log;
   }
 
-  /** Takes the command's payload. It comes with every connection of the bridge; only changes are logged. */
-  onCommand(payload: unknown): void {
+  /** Takes the command's payload. It comes with every connection of the bridge; only changes are logged. @returns its features */
+  onCommand(payload: unknown): readonly string[] {
     const read = check(GatewayPayload, payload);
-    if (!read.ok) this.#log("warn", "gateway.unreadable", { error: read.error });
-    else if (read.value.version !== this.#known) this.#change(read.value.version);
+    if (!read.ok) {
+      this.#log("warn", "gateway.unreadable", { error: read.error });
+      return [];
+    }
+    const { version, features } = read.value;
+    if (version !== this.#known) this.#change(version);
+    return features;
   }
 
   #change(version: string): void {

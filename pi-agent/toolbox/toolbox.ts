@@ -62,12 +62,7 @@ export async function openToolbox(
   });
   await probes.start();
   let own = offered(probes.all, settings);
-  const mcp = await openMcp(
-    settings,
-    places,
-    (tool) => notHeld(tool, settings.permissions) ?? notEnabled(tool, settings.tools.enabled),
-    log,
-  );
+  const mcp = await openMcp(settings, places, (tool) => leftOut(tool, settings), log);
   const withoutTool = () => {
     const names = [...mcp.names(settings), ...groups.flatMap(({ names }) => names)];
     return namesWithoutTool(settings, names, skills.current);
@@ -186,14 +181,14 @@ async function workOf(
 
 function offered(
   probed: readonly Probed[],
-  { tools: { enabled }, permissions }: Settings,
+  settings: Settings,
 ): { tools: Tool[]; unavailable: Unavailable[] } {
   const tools = new Map<string, Tool>();
   const unavailable = new Map<string, string>();
   for (const group of probed) {
     for (const name of group.names) if (group.why !== undefined) unavailable.set(name, group.why);
     for (const tool of group.tools) {
-      const refused = notHeld(tool, permissions) ?? notEnabled(tool, enabled);
+      const refused = leftOut(tool, settings);
       if (refused === undefined) tools.set(tool.name, tool);
       else unavailable.set(tool.name, refused);
     }
@@ -205,6 +200,11 @@ function offered(
       .map(([name, why]) => ({ name, why }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
+}
+
+/** @returns why the settings leave a tool out */
+export function leftOut(tool: Tool, { permissions, tools }: Settings): string | undefined {
+  return notHeld(tool, permissions) ?? notEnabled(tool, tools.enabled);
 }
 
 /** The seed's capability filter: returns why a tool that needs an unlisted permission is left out. */

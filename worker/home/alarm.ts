@@ -3,6 +3,7 @@
  * times, and when it goes off, each part is called.
  */
 import * as auditOutlet from "./audit/outlet.ts";
+import * as delegation from "./calls/delegation.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
 import type { Alarm, HomeContext, HomeStores } from "./context.ts";
@@ -20,6 +21,7 @@ type AlarmPart = {
 const PARTS: readonly AlarmPart[] = [
   approvals,
   silentCalls,
+  delegation,
   outcomeDelivery,
   {
     nextDue: ({ bridge }) => bridge.nextHelloDue(),

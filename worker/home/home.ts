@@ -158,7 +158,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
     const { ledger } = this.#home;
     const call = ledger.get(id);
-    if (call?.agent !== agent || call.conversation !== null) return undefined;
+    if (call?.agent !== agent || call.conversation !== null || call.asker) return undefined;
     // A question in words that became a job has its answer in the job's row.
     const asked = call.command === JOB ? ledger.get(call.lateFor ?? "") : call;
     const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";

@@ -6,7 +6,7 @@
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
-import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { type ActionAdvert, CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { AgentView } from "../../api/answers.ts";
@@ -67,7 +67,7 @@ type ListedAgent = {
   problem: string | null;
   changedAt: number;
   texts: KnownTexts;
-  /** The gateway's version and the agent's run at the last greeting. */
+  /** The gateway's version, the agent's run, and what its bridge knew at the last greeting. */
   greeted: string | null;
   /** Why its program does not fit this gateway. */
   incompatibleWith: string | undefined;
@@ -79,7 +79,7 @@ export type AgentActivity = { last: number; calls: number; success: number; erro
 
 export class Agents {
   readonly #sql: SqlStorage;
-  readonly #bridge: Pick<BridgeSocket, "lastSeenAt" | "vouchedUntil">;
+  readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">;
   readonly #keys: Pick<AgentKeys, "serves" | "standing">;
   readonly #adverts: Adverts;
   /** Read once: this class alone writes the rows, and every step of every turn needs them. */
@@ -94,7 +94,7 @@ export class Agents {
 
   constructor(
     storage: DurableObjectStorage,
-    bridge: Pick<BridgeSocket, "lastSeenAt" | "vouchedUntil">,
+    bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">,
     keys: Pick<AgentKeys, "serves" | "standing">,
   ) {
     this.#sql = storage.sql;
@@ -144,7 +144,8 @@ export class Agents {
       newText: undefined,
     };
     const isNew = state.online && (before?.online !== true || isNewRun);
-    const greeting = `${VERSION} ${texts.run ?? ""}`;
+    const calls = this.#bridge.has(CALL_FEATURE, Date.now()) ? ` ${CALL_FEATURE}` : "";
+    const greeting = `${VERSION} ${texts.run ?? ""}${calls}`;
     const isUnknown = agent.greeted !== greeting || (isNew && texts.run === undefined);
     const greets = state.online && features.includes("gateway") && isUnknown;
     if (greets) agent.greeted = greeting;

@@ -1,5 +1,5 @@
 /** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
-import { agentSource } from "@edgecall/core/loop/taint.ts";
+import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import {
   type AgentKey,
@@ -35,9 +35,10 @@ import { addToRecord } from "../audit/outlet.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
+import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeFlights } from "../calls/flight-rows.ts";
-import { hasReported, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
+import { hasReported, idInConversation, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import {
   deliverNow,
@@ -359,6 +360,10 @@ export class BridgeFrames {
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
     // A job uploads its pictures after its call was answered.
     if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
+    if (event.value.type === "call") {
+      await onAgentCall(this.#home, call, event.value);
+      return await this.#home.alarm.arm();
+    }
     if (call.outcome) return;
     if (event.value.type === "question") {
       ledger.store(id);
@@ -372,14 +377,15 @@ export class BridgeFrames {
     if (event.value.type !== "progress" || event.value.text === undefined) return;
     // Only clients that watch right now see it, and it is not stored: the result has what counts.
     const { tool, text: output } = event.value;
-    if (call.conversation === null) return notifyWatchers(ctx, id, { news: "progress", text: output });
-    const sent = conversationOf(env, call.conversation).progress(call.lateFor ?? id, tool, output);
+    const shownAs = idInConversation(call);
+    if (call.conversation === null) return notifyWatchers(ctx, shownAs, { news: "progress", text: output });
+    const sent = conversationOf(env, call.conversation).progress(shownAs, tool, output);
     ctx.waitUntil(sent.catch((error: unknown) => logError("progress.lost", error, { call: id })));
   }
 
   /** The device has the call: a client that watches shows since when. */
   #onAccepted(call: LedgerCall): void {
-    if (call.conversation === null || !call.flags.watch) return;
+    if (call.conversation === null || call.asker || !call.flags.watch) return;
     const { ctx, env } = this.#home;
     const sent = conversationOf(env, call.conversation).accepted(call.lateFor ?? call.id, Date.now());
     ctx.waitUntil(sent.catch((error: unknown) => logError("accepted.lost", error, { call: call.id })));
@@ -526,6 +532,8 @@ export class BridgeFrames {
     let outcome = report.ok
       ? this.#outcomeOf(call, report.value, elapsedMs)
       : unreadable(call, report.error, elapsedMs);
+    // Its agent has read what other devices answered, whatever it says itself.
+    if (call.flags.delegates !== undefined) outcome = withSource(outcome, STRANGER);
     // Only the first result of a call announces jobs, and a job's result announces none.
     const announces = report.ok && call.command !== JOB && !hasReported(call);
     const jobs = announces ? jobsOf(report.value.payload) : [];
@@ -587,6 +595,11 @@ function calledIn(text: string): string | undefined {
 }
 
 const Named = z.looseObject({ request_id: CallId });
+
+function withSource(outcome: SettledOutcome, source: Source): SettledOutcome {
+  const { sources = [] } = outcome;
+  return sources.includes(source) ? outcome : { ...outcome, sources: [...sources, source] };
+}
 
 /** The device goes on with these jobs, but their results will not arrive here. */
 function withoutJobs(outcome: SettledOutcome, agent: string, lost: readonly string[]): SettledOutcome {

@@ -38,11 +38,12 @@ type Attachment = {
   updates?: boolean;
   session?: boolean;
   acks?: boolean;
+  call?: boolean;
   update?: BridgeUpdate;
 };
 
-/** What a bridge may know: sessions (core/protocol/session.ts), and acks of many reports at once. */
-type BridgeFeature = "session" | "acks";
+/** What a bridge may know: sessions (core/protocol/session.ts), acks of many reports at once, and the event `call`. */
+type BridgeFeature = "session" | "acks" | "call";
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -105,6 +106,7 @@ export class BridgeSocket {
       keepsTexts: features.includes("kept"),
       session: features.includes("session"),
       acks: features.includes("acks"),
+      call: features.includes("call"),
     });
   }
 

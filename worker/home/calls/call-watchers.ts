@@ -2,6 +2,7 @@
  * Sockets of the requests that wait for a call which belongs to no conversation: a command of the API, or a call of an MCP
  * client. Each gets the outcome, and some get what happens until then.
  */
+import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallNews, SettledOutcome } from "../../api/calls.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 import type { LedgerCall } from "./ledger.ts";
@@ -46,12 +47,16 @@ function sendOutcome(socket: WebSocket, outcome: SettledOutcome): void {
   }
 }
 
-/** Where a call's media are stored, as `home/channel/id`: with its conversation, else in a place of the call's own. */
+/** Where a call's media are stored, as `home/channel/id`: with its conversation, else in a place of the call with which its chain began. */
 export function placeOf(
-  call: { id: string; conversation: string | null; caller: { channel: string } },
+  {
+    id,
+    conversation,
+    caller,
+  }: { id: string; conversation: string | null; caller: Pick<Caller, "channel" | "chain"> },
   home: string,
 ): string {
-  return call.conversation ?? `${home}/${call.caller.channel === "mcp" ? "mcp" : "command"}/${call.id}`;
+  return conversation ?? `${home}/${caller.channel === "mcp" ? "mcp" : "command"}/${caller.chain?.id ?? id}`;
 }
 
 function liveTag(callId: string): string {

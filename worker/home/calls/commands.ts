@@ -1,5 +1,6 @@
 /** What Home sends to an agent: the text of a command, which the bridge publishes as it is, and notices that nobody answers. */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { HomeContext } from "../context.ts";
@@ -18,7 +19,7 @@ export type Command = Pick<LedgerCall, "agent" | "command" | "payload" | "id" | 
   acks?: readonly string[];
 };
 
-export type Notice = "cancel" | "ack" | "watch" | "upload" | "gateway";
+export type Notice = "cancel" | "ack" | "watch" | "upload" | "gateway" | "called";
 
 type Recipient = Pick<LedgerCall, "agent" | "caller">;
 
@@ -66,7 +67,8 @@ export async function encodeNotice(
   payload: Record<string, unknown>,
   now: number,
 ): Promise<string | undefined> {
-  if (!home.agents.features(agent).includes(command)) return undefined;
+  const feature = command === "called" ? CALL_FEATURE : command;
+  if (!home.agents.features(agent).includes(feature)) return undefined;
   const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: home.ledger.nextN(now) };
   return await encodeCommand(home, notice, NOTICE_LIFE_MS, now);
 }
@@ -84,7 +86,10 @@ export async function sendNotice(
 
 /** An agent learns its gateway's version, so that its own log and status can tell whether the two fit. */
 export async function greetAgent(home: HomeContext, agent: string): Promise<void> {
-  await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "gateway", { version: VERSION });
+  // An older bridge drops the event.
+  const features = home.bridge.has(CALL_FEATURE, Date.now()) ? [CALL_FEATURE] : [];
+  const payload = { version: VERSION, ...(features.length > 0 && { features }) };
+  await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "gateway", payload);
 }
 
 /** Refuses a question before any person sees it. Nothing is stored: an agent that repeats it is refused again. */

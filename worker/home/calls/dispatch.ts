@@ -12,7 +12,7 @@ import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import { watchFlights } from "./flight-rows.ts";
-import { type CallFlags, JOB, type LedgerCall, type NewCall, OPEN_MAX } from "./ledger.ts";
+import { type CallFlags, idInConversation, JOB, type LedgerCall, type NewCall, OPEN_MAX } from "./ledger.ts";
 import { noteSettled } from "./outcome-delivery.ts";
 import { sealRoute } from "./route.ts";
 
@@ -107,8 +107,8 @@ async function storeAndSend(home: HomeContext, call: NewCall, sends = 1): Promis
 }
 
 /** A call that a conversation waits for, to an agent whose ledger recognises it and whose report brings its route back. */
-function mayFly(home: HomeContext, { conversation, agent }: NewCall): boolean {
-  return conversation !== null && returnsRoutes(home, agent);
+function mayFly(home: HomeContext, { conversation, agent, asker }: NewCall): boolean {
+  return conversation !== null && asker === undefined && returnsRoutes(home, agent);
 }
 
 /** True if an earlier life of this object may have sent the call without a row. */
@@ -189,7 +189,7 @@ export async function expectJob(
     idempotent: false,
   };
   const { conversation, agent, caller } = call;
-  const lateFor = call.lateFor ?? call.id;
+  const lateFor = idInConversation(call);
   const job = { id: token, conversation, agent, caller, order, lateFor, ...(flags && { flags }) };
   ledger.add(job, ledger.nextN(now), "taken", now);
   await home.alarm.arm();
@@ -281,8 +281,8 @@ export async function cancelCalls(
   return sent;
 }
 
-/** @returns true if it may have run */
-async function stop(home: HomeContext, call: LedgerCall, now: number): Promise<boolean> {
+/** Whoever asked for the call does not want it any more, and gets no outcome. @returns true if it may have run */
+export async function stop(home: HomeContext, call: LedgerCall, now: number): Promise<boolean> {
   const sent = call.state === "sent" || call.state === "taken";
   // A tool that waits for its own approval has done nothing. A tool that runs others may have, before one of them asked.
   const isHeld = call.command === "tool" && home.questions.asksFor(call.id, call.payload.tool);

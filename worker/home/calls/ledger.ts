@@ -134,6 +134,8 @@ export class Ledger {
   readonly #sql: SqlStorage;
   /** Calls without a row. */
   readonly flights = new Flights<LedgerCall>();
+  /** False: no open call was asked for by an agent. True after each start, until the rows were looked at. */
+  #mayBeDelegated = true;
   #lastN = 0;
 
   constructor(storage: DurableObjectStorage) {
@@ -171,6 +173,36 @@ export class Ledger {
     return flights.length === 0 ? rows : [...rows, ...flights].sort((a, b) => a.n - b.n);
   }
 
+  /** Open calls that agents asked for. */
+  delegated(): LedgerCall[] {
+    if (!this.#mayBeDelegated) return [];
+    const calls = this.#select(
+      `WHERE state <> 'settled' AND json_extract(asker, '$.by') = 'agent' ORDER BY n`,
+    );
+    this.#mayBeDelegated = calls.length > 0;
+    return calls;
+  }
+
+  /** Open calls that the agent of this call asked for. */
+  delegatedBy(call: string): LedgerCall[] {
+    return this.delegated().filter(({ asker }) => asker?.by === "agent" && asker.call === call);
+  }
+
+  /** The agent of this call asks for another one. The call has a row from here on. */
+  countDelegated(call: LedgerCall): void {
+    const delegates = (call.flags.delegates ?? 0) + 1;
+    const flight = this.flights.get(call.id);
+    if (flight) {
+      flight.flags.delegates = delegates;
+      this.store(call.id);
+    } else
+      this.#sql.exec(
+        "UPDATE call SET flags = json_set(flags, '$.delegates', ?) WHERE id = ? AND state <> 'settled'",
+        delegates,
+        call.id,
+      );
+  }
+
   undelivered(): LedgerCall[] {
     return this.#select("WHERE state = 'settled' AND delivered = 0 ORDER BY settled_at");
   }
@@ -181,6 +213,7 @@ export class Ledger {
    */
   add(call: NewCall, n: number, state: AddedState, now: number, sends?: number): LedgerCall {
     const added = newLedgerCall(call, n, state, now, sends);
+    if (added.asker) this.#mayBeDelegated = true;
     this.#insert(added);
     return added;
   }
@@ -315,13 +348,13 @@ export class Ledger {
     );
   }
 
-  /** The call is not due before then: a person is asked, or the agent is offline. */
-  postpone(id: string, until: number): void {
+  /** The call is not due before then: a person or another agent is asked, or the agent is offline. */
+  postpone(id: string, until: number, endsAt = until): void {
     this.store(id);
     this.#sql.exec(
       "UPDATE call SET deadline = ?, ends_at = MAX(ends_at, ?) WHERE id = ? AND state <> 'settled'",
       until,
-      until,
+      endsAt,
       id,
     );
   }
@@ -382,7 +415,7 @@ export class Ledger {
 
   /** After a back-up was restored: the outcome of its open calls is unknown. A job is still waited for, since it is never sent. */
   giveUpAll(now: number): void {
-    for (const { id, command, agent, conversation } of this.open()) {
+    for (const { id, command, agent, conversation, asker } of this.open()) {
       if (command === JOB) continue;
       const words = errorText.outcomeUnknown(`the ${command} for agent '${agent}' (from a back-up)`);
       const outcome: SettledOutcome = {
@@ -392,7 +425,7 @@ export class Ledger {
         elapsedMs: 0,
         sources: [],
       };
-      this.settle(id, outcome, conversation === null, now);
+      this.settle(id, outcome, asker ? asker.by === "agent" : conversation === null, now);
     }
   }
 

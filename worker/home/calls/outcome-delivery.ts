@@ -9,10 +9,11 @@ import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { answerPeer } from "../peers/outgoing.ts";
+import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
-import { answerAgent } from "./delegation.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
 import type { RoutedCall } from "./route.ts";
+import { askerGoesOn } from "./waits.ts";
 
 /** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
 const TURNS_AN_HOUR = 20;
@@ -38,11 +39,11 @@ export async function settleFromReport(
   call: LedgerCall,
   outcome: SettledOutcome,
 ): Promise<boolean> {
-  const isDelivered = await deliver(home, call, outcome);
+  const isDelivered = asksAgain(call) || (await deliver(home, call, outcome));
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
-  if (call.conversation === null) notifyOutcome(home.ctx, call.id, outcome);
+  if (asksAgain(call)) await deliver(home, call, outcome);
   if (!isDelivered) await home.alarm.arm();
   return true;
 }
@@ -80,12 +81,9 @@ export async function settleByGateway(
   outcome: SettledOutcome,
 ): Promise<boolean> {
   const now = Date.now();
-  if (!home.ledger.settle(call.id, outcome, call.conversation === null, now)) return false;
+  if (!home.ledger.settle(call.id, outcome, asksAgain(call), now)) return false;
   noteSettled(home, call, outcome, now);
-  if (call.conversation === null) {
-    notifyOutcome(home.ctx, call.id, outcome);
-    return true;
-  }
+  if (asksAgain(call)) return await deliver(home, call, outcome);
   // If this object is stopped in the next lines, its alarm delivers the outcome.
   home.deliveryRetries.failed(call.id, now, now);
   await home.alarm.wakeBy(home.deliveryRetries.dueAt(call.id));
@@ -108,9 +106,14 @@ export async function settleLate(
 /** A call was settled, once: for the record, the log and the counters. */
 export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   record(home, call, outcome);
+  askerGoesOn(home, call);
+  // delegation.ts ends what its agent asked for.
+  if (call.flags.delegates !== undefined && home.ledger.delegatedBy(call.id).length > 0)
+    home.ctx.waitUntil(home.alarm.wakeBy(now));
   if (call.agent === NO_AGENT) return;
-  // The calls of a turn are counted when it ends.
-  if (call.conversation === null || call.lateFor !== null) home.counters.settled(call, outcome, now);
+  // The calls of a turn are counted when it ends. What its agents asked for is not among them.
+  if (call.conversation === null || call.lateFor !== null || call.asker !== null)
+    home.counters.settled(call, outcome, now);
   const { status, errorType } = outcome;
   const ms = now - call.createdAt;
   logInfo("call.settled", { call: call.id, agent: call.agent, status, errorType, ms });
@@ -162,6 +165,11 @@ async function deliverStored(home: HomeContext, call: LedgerCall, outcome: Settl
   } else await home.alarm.arm();
 }
 
+/** True if whoever asked for the call asks until it has the outcome: it is told after the row, and nothing has to be repeated. */
+function asksAgain({ asker, conversation }: LedgerCall): boolean {
+  return asker ? asker.by === "agent" : conversation === null;
+}
+
 /** @returns true if whoever asked has the outcome, or asks for it again */
 async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<boolean> {
   switch (call.asker?.by) {
@@ -180,7 +188,10 @@ async function answerConversation(
   call: LedgerCall,
   outcome: SettledOutcome,
 ): Promise<boolean> {
-  if (call.conversation === null) return true;
+  if (call.conversation === null) {
+    notifyOutcome(home.ctx, call.id, outcome);
+    return true;
+  }
   try {
     const stub = conversationOf(home.env, call.conversation);
     if (call.lateFor === null) await stub.settle(call.id, outcome, home.roster.version(Date.now()));

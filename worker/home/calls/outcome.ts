@@ -1,5 +1,5 @@
 /** Turns a device's report into the outcome of its call: bounded, and in words for the model. */
-import type { CallRecord, Outcome } from "@edgecall/core/loop/history.ts";
+import type { CallRecord, Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import {
   INLINE_MAX_CHARS,
@@ -9,7 +9,7 @@ import {
   type Media,
   StoredMedia,
 } from "@edgecall/core/protocol/media.ts";
-import type { ActionAdvert, ReadReport } from "@edgecall/core/protocol/mqtt.ts";
+import { type ActionAdvert, ClaimedUsage, type ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.ts";
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
@@ -17,6 +17,8 @@ import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 
 /** Inner calls of a device's own loop that an outcome holds, and the characters of each text: every answer carries them. */
 const INNER_CALLS_MAX = 50;
+/** A call of an agent that called an agent that called an agent. */
+const INNER_DEPTH_MAX = 3;
 const INNER_TEXT_MAX = 2_000;
 /** A device's advice to a model is a few sentences. */
 const ADVICE_MAX_BYTES = 2_000;
@@ -46,6 +48,7 @@ export function outcomeOf(
 ): Outcome {
   const { payload } = report;
   const calls = innerCalls(payload, foreign);
+  const usage = usageOf(payload);
   const media = mediaOf(payload);
   const forUser = forUserOf(payload);
   const isStrangers =
@@ -59,6 +62,7 @@ export function outcomeOf(
     ...(forUser !== undefined && { forUser }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
+    ...(usage && { usage }),
     sources,
   };
   if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
@@ -116,6 +120,14 @@ function timesOf(
   if (typeof own !== "number" || !(own >= 0 && own <= roundTripMs)) return { elapsedMs: roundTripMs };
   const waitedMs = Math.round(roundTripMs - own);
   return { elapsedMs: Math.round(own), ...(waitedMs >= WAIT_SHOWN_MS && { waitedMs }) };
+}
+
+/** What an agent's own model used, and the agents that it called. Its claim, so nothing more than a bound follows from it. */
+function usageOf({ metadata }: Record<string, unknown>): Usage | undefined {
+  const usage = ClaimedUsage.safeParse(metadata);
+  if (!usage.success) return undefined;
+  const { input_tokens, output_tokens } = usage.data;
+  return input_tokens + output_tokens > 0 ? { input_tokens, output_tokens } : undefined;
 }
 
 /** PicoClaw's tools may forbid it with `silent`. */
@@ -214,10 +226,16 @@ const InnerCall = z.looseObject({
   success: z.optional(z.boolean()),
   error_type: z.optional(z.string()),
   elapsed_ms: z.optional(z.number()),
+  agent: z.optional(z.string()),
 });
 
 /** The calls of a device's own loop: ours in `calls`, EvoClaw's in `tools_executed`. */
-function innerCalls(payload: Record<string, unknown>, foreign: boolean | undefined): CallRecord[] {
+function innerCalls(
+  payload: Record<string, unknown>,
+  foreign: boolean | undefined,
+  depth = INNER_DEPTH_MAX,
+): CallRecord[] {
+  if (depth === 0) return [];
   const listed = Array.isArray(payload.calls)
     ? payload.calls
     : Array.isArray(payload.tools_executed)
@@ -226,8 +244,9 @@ function innerCalls(payload: Record<string, unknown>, foreign: boolean | undefin
   return listed.slice(0, INNER_CALLS_MAX).flatMap((item: unknown, index): CallRecord[] => {
     const call = InnerCall.safeParse(item);
     if (!call.success) return [];
-    const { id, name, tool, args, status, success, result, error, advice, error_type, elapsed_ms } =
+    const { id, name, tool, agent, args, status, success, result, error, advice, error_type, elapsed_ms } =
       call.data;
+    const calls = innerCalls(call.data, foreign, depth - 1);
     const ok = status === undefined ? success === true : status === "success";
     return [
       {
@@ -245,6 +264,8 @@ function innerCalls(payload: Record<string, unknown>, foreign: boolean | undefin
             }),
         ...(!ok && error_type !== undefined && { error_type: errorTypeOf(error_type) }),
         ...(elapsed_ms !== undefined && { elapsed_ms }),
+        ...(agent !== undefined && { agent: agent.slice(0, 129) }),
+        ...(calls.length > 0 && { calls }),
       },
     ];
   });

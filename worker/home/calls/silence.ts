@@ -9,6 +9,7 @@ import { sendNotice } from "./commands.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
+import { isWaiting } from "./waits.ts";
 
 /** When the next call has to be taken or answered, or the line that calls wait for counts as dead. */
 export function nextDue(home: HomeStores): number | undefined {
@@ -86,7 +87,7 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   if (bridge.storeGone(vouchedAt ?? now)) agents.setLastSeen(vouchedAt ?? now);
 }
 
-/** Calls that wait for an answer over the line. One that waits for a person is not: its answer goes out when the line is back. */
-function onTheLine({ ledger, questions }: HomeStores): LedgerCall[] {
-  return ledger.onTheWay().filter(({ id }) => questions.openOf(id).length === 0);
+/** Calls that wait for an answer over the line. One that waits for a person, or for another call, is not: that answer goes out when the line is back. */
+function onTheLine(home: HomeStores): LedgerCall[] {
+  return home.ledger.onTheWay().filter((call) => !isWaiting(home, call));
 }

@@ -5,6 +5,7 @@ import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
 import { AGENT_COMMANDS, type AgentCommand, toAgentCommand } from "../../api/edge-call.ts";
+import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
@@ -21,12 +22,12 @@ import {
   reach,
   type Unreachable,
 } from "./dispatch.ts";
-import type { NewCall } from "./ledger.ts";
+import type { Asker, NewCall } from "./ledger.ts";
 
-/** Takes a call of `edge_call`, once for each id. */
-export async function submit(home: HomeContext, request: SubmitRequest): Promise<SubmitReply> {
+/** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
+export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {
   await confirmOutcomes(home, request.confirmed);
-  const reply = await takeCall(home, request);
+  const reply = await takeCall(home, request, asker);
   // A call that was sent is counted when it is settled.
   if (!reply.accepted && !home.ledger.get(request.id)) {
     const { agent_id, action, params, query } = request.args;
@@ -46,7 +47,11 @@ function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome)
   addToRecord(home, call.agent, call.id, [homeLine(call, outcome, Date.now())]);
 }
 
-async function takeCall(home: HomeContext, request: SubmitRequest): Promise<SubmitReply> {
+async function takeCall(
+  home: HomeContext,
+  request: SubmitRequest,
+  asker: Asker | undefined,
+): Promise<SubmitReply> {
   const known = home.ledger.get(request.id);
   // Its result comes as a message of its own, also if the conversation does not know yet that it was queued.
   if (known?.flags.queued)
@@ -65,7 +70,11 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
   const isUnsure = mayHaveFlown(home, request);
   // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
   const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
-  if (!found.ok) return await queueOrRefuse(home, request, found, settings);
+  // An agent that asked does not wait for days.
+  if (!found.ok)
+    return asker
+      ? refusal(found.errorType, found, found.target)
+      : await queueOrRefuse(home, request, found, settings);
   const { target } = found;
   const command = toAgentCommand(args, target, settings);
   if (!command.ok) return isUnsure ? unknown(target) : refusal("invalid_params", command.text, target);
@@ -79,11 +88,21 @@ async function takeCall(home: HomeContext, request: SubmitRequest): Promise<Subm
     caller,
     agent: target.id,
     order: command.order,
-    flags: { ...(watch && { watch }), ...(tainted && { tainted }), ...(asks && { asks }) },
+    flags: {
+      ...(watch && { watch }),
+      ...(tainted && { tainted }),
+      ...(asks && { asks }),
+      ...(hasLimits(limits) && { limits }),
+    },
+    ...(asker && { asker }),
   };
   if (needsPerson && !asks)
-    return accepted({ deadline: await askBeforeSending(home, call, reasonOf(conversation)) });
+    return accepted({ deadline: await askBeforeSending(home, call, reasonOf(conversation, asker)) });
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
+}
+
+function hasLimits({ readsOnly, agents }: Limits): boolean {
+  return readsOnly === true || agents !== undefined;
 }
 
 function accepted({ deadline, outcome }: Dispatched): SubmitReply {
@@ -113,7 +132,11 @@ async function queueOrRefuse(
   const { queueMs } = command.order;
   const needsPerson = tainted && !command.order.readOnly;
   const isHeld = needsPerson && !target.asks;
-  const flags = { ...(tainted && { tainted }), ...(needsPerson && !isHeld && { asks: true }) };
+  const flags = {
+    ...(tainted && { tainted }),
+    ...(needsPerson && !isHeld && { asks: true }),
+    ...(hasLimits(limits) && { limits }),
+  };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
     const held = { ...call, order: { ...call.order, totalMs: queueMs }, flags: { ...flags, queued: true } };
@@ -204,7 +227,8 @@ function outOfReach(agent: string): Advised {
 const STRANGERS_TEXT = "the conversation holds a text of another device, a file, the web or a picture";
 const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
 
-function reasonOf(conversation: string | null): string {
+function reasonOf(conversation: string | null, asker?: Asker): string {
+  if (asker?.by === "agent") return `it comes from device '${asker.agent}'`;
   return conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
 }
 

@@ -16,8 +16,9 @@ import { logError, logInfo } from "../../log.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved } from "../calls/dispatch.ts";
-import type { LedgerCall, NewCall } from "../calls/ledger.ts";
+import { idInConversation, type LedgerCall, type NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
+import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */
@@ -106,8 +107,13 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
 
 async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): Promise<void> {
   const now = Date.now();
+  const wasWaiting = isWaiting(home, call);
   if (!home.questions.add(question, now)) return;
-  home.ledger.postpone(call.id, question.expiresAt + AFTER_EXPIRY_MS);
+  const until = question.expiresAt + AFTER_EXPIRY_MS;
+  if (call.state === "asking") {
+    home.ledger.postpone(call.id, until);
+    askerWaits(home, call.id);
+  } else waitFor(home, call, until, wasWaiting);
   if (call.conversation !== null) {
     // If this object is stopped before the conversation has it, its alarm delivers it.
     home.questionRetries.failed(question.id, now, now);
@@ -119,14 +125,17 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
 
 /** @param askedAt epoch ms */
 async function deliverQuestion(home: HomeContext, question: NewQuestion, askedAt: number): Promise<void> {
-  const { id, call, agent, text, options, expiresAt, approval } = question;
-  if (hasNoConversation(home, call)) {
-    notifyWatchers(home.ctx, call, newsOf(question));
+  const { id, agent, text, options, expiresAt, approval } = question;
+  const call = home.ledger.get(question.call);
+  // A person sees it at the call with which the chain began.
+  const shownAs = call ? idInConversation(call) : question.call;
+  if (call?.conversation === null) {
+    notifyWatchers(home.ctx, shownAs, newsOf(question));
     return home.questions.setDelivered(id);
   }
   try {
     const stub = conversationOf(home.env, question.conversation);
-    await stub.ask({ id, call, agent, text, options, expiresAt, approval });
+    await stub.ask({ id, call: shownAs, agent, text, options, expiresAt, approval });
     home.questions.setDelivered(id);
     home.questionRetries.remove(id);
   } catch (error) {
@@ -176,10 +185,8 @@ async function sendAnswer(
   call: LedgerCall,
   answer: string,
 ): Promise<void> {
-  const now = Date.now();
   // A device that is away asks again when it is back, until the question would have expired. Its call goes on then.
-  if (answer === EXPIRED || reach(home, call.agent, undefined).ok)
-    home.ledger.restart(call.id, Math.max(call.silenceMs, call.endsAt - question.expiresAt), now);
+  if (answer === EXPIRED || reach(home, call.agent, undefined).ok) goOn(home, call);
   // The device knows by its own clock that a question has expired.
   if (answer === EXPIRED) return;
   const payload = {

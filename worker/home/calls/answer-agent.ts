@@ -1,0 +1,72 @@
+/** The notice `called`: an agent gets the outcome of a call that it asked for. Its event is repeated until it has that. */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import type { HomeContext } from "../context.ts";
+import { GATEWAY_CALLER, sendNotice } from "./commands.ts";
+import type { LedgerCall } from "./ledger.ts";
+
+/** JSON of the calls that the other agent made: with text and pictures it has to pass the broker. */
+const CALLS_MAX_CHARS = 64 * 1024;
+
+/** Sends the outcome to the agent that asked. @returns true: the agent asks again until it has it */
+export async function answerAgent(
+  home: HomeContext,
+  call: LedgerCall,
+  outcome: SettledOutcome,
+): Promise<boolean> {
+  if (call.asker?.by === "agent") await sendCalled(home, call.asker.agent, call.id, outcome, call.agent);
+  return true;
+}
+
+/** @param to the agent that asked @param agent the one that was called */
+export async function sendCalled(
+  home: HomeContext,
+  to: string,
+  callId: string,
+  outcome: SettledOutcome,
+  agent?: string,
+): Promise<void> {
+  const payload = { call_id: callId, outcome: toCalled(outcome, agent) };
+  await sendNotice(home, { agent: to, caller: GATEWAY_CALLER }, "called", payload);
+}
+
+/** @returns a `CalledOutcome` of core/protocol/mqtt.ts */
+function toCalled(outcome: SettledOutcome, agent: string | undefined): Record<string, unknown> {
+  const {
+    status,
+    text,
+    advice,
+    errorType,
+    elapsedMs,
+    calls = [],
+    media,
+    usage,
+    job,
+    routed,
+    session,
+  } = outcome;
+  const shown = fitting(calls);
+  return {
+    status,
+    text: cutText(text, RESULT_TEXT_MAX_BYTES),
+    ...(advice !== undefined && { advice }),
+    ...(errorType && { error_type: errorType }),
+    elapsed_ms: Math.max(0, Math.round(elapsedMs)),
+    ...(agent !== undefined && { agent }),
+    ...(shown.length > 0 && { calls: shown }),
+    ...(media && { media }),
+    ...(usage && { usage }),
+    ...(job !== undefined && { job }),
+    ...(routed && { routed }),
+    ...(session !== undefined && { session }),
+  };
+}
+
+function fitting(calls: readonly CallRecord[]): CallRecord[] {
+  let chars = 0;
+  return calls.filter((call) => {
+    chars += JSON.stringify(call).length;
+    return chars <= CALLS_MAX_CHARS;
+  });
+}
