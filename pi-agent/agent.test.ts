@@ -52,6 +52,7 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
       "upload",
       "gateway",
       "route",
+      "call",
     ],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });

@@ -59,7 +59,7 @@ async function onDisk<T>(
 /** Columns of tables and of indexes, each as the platform would give them to a new object. */
 /** The agents of a home that serves every agent and whose bridge is connected. */
 function rosterOf(storage: DurableObjectStorage) {
-  const bridge = { lastSeenAt: () => 1, vouchedUntil: () => null };
+  const bridge = { has: () => false, lastSeenAt: () => 1, vouchedUntil: () => null };
   const keys = { serves: () => true, standing: () => "none" as const };
   return new Agents(storage, bridge, keys).roster(1);
 }
@@ -301,6 +301,7 @@ test("the turns of version 8 become entries that say the same", async () => {
     ...{ n: 3, id: "0d6b0ff4-9f5c-4a0e-8a57-0e1d0a3f1f03", idempotency: "key-3", status: "failed" },
     ...{ attempts: 0, notBefore: 0, answer: "I gave up.", error: "gave_up", model: "gpt-x", replies: 2 },
     usage: { input_tokens: 7, output_tokens: 3 },
+    agentsUsage: { input_tokens: 0, output_tokens: 0 },
     ...{ createdAt: 1795300010000, finishedAt: 1795300011000, finishedSeq: 16, notices: [] },
     sources: ["*", "agent:nas"],
     origin: {

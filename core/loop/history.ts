@@ -101,3 +101,7 @@ export function addUsage(a: Usage, b: Usage | undefined): Usage {
     output_tokens: a.output_tokens + (b?.output_tokens ?? 0),
   };
 }
+
+export function tokensOf({ input_tokens, output_tokens }: Usage): number {
+  return input_tokens + output_tokens;
+}

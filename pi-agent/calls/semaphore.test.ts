@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Semaphore } from "./semaphore.ts";
+import { HeldPlace, Semaphore } from "./semaphore.ts";
 
 const never = new AbortController().signal;
 
@@ -29,5 +29,40 @@ test("a waiter that gives up leaves the queue, and no slot is lost", async () =>
   first();
   first();
   (await next)();
+  (await semaphore.take(never))();
+});
+
+test("a place that is left is another's, and is waited for again", async () => {
+  const semaphore = new Semaphore(1);
+  const mine = await HeldPlace.take(semaphore, never);
+  const [back, alsoBack] = [mine.leave(), mine.leave()];
+  const other = await semaphore.take(never);
+  await alsoBack();
+  let isBack = false;
+  const coming = back().then(() => {
+    isBack = true;
+  });
+  await Promise.resolve();
+  expect(isBack).toBe(false);
+  other();
+  await coming;
+  expect(semaphore.waiting).toBe(0);
+  const next = semaphore.take(never);
+  expect(semaphore.waiting).toBe(1);
+  mine.end();
+  (await next)();
+});
+
+test("two that wait for each other do not block each other, and no place is lost when a command ends meanwhile", async () => {
+  const semaphore = new Semaphore(1);
+  const control = new AbortController();
+  const mine = await HeldPlace.take(semaphore, control.signal);
+  const back = mine.leave();
+  const other = await semaphore.take(never);
+  const coming = back();
+  control.abort(new Error("cancelled"));
+  await expect(coming).rejects.toThrow("cancelled");
+  mine.end();
+  other();
   (await semaphore.take(never))();
 });

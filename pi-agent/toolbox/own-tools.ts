@@ -2,11 +2,11 @@
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { Settings } from "../config/settings.ts";
-import { edgeCall } from "../tools/session/edge-call.ts";
+import { edgeCall, findAgents } from "../tools/session/edge-call.ts";
 import { leftOut } from "./toolbox.ts";
 
 export function ownTools(settings: Settings): Tool[] {
-  return [edgeCall()].filter((tool) => leftOut(tool, settings) === undefined);
+  return [edgeCall(), findAgents()].filter((tool) => leftOut(tool, settings) === undefined);
 }
 
 /** @param own those that can be used now @returns all tools of a prompt. The device's other tools have precedence */

@@ -19,6 +19,8 @@ export type TurnResult = {
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: CallRecord[];
   usage: Usage;
+  /** What the agents that were called say that their own models took. It counts for the budgets of turn and conversation. */
+  agents_usage?: Usage;
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
   /** Budgets that are nearly used up. */

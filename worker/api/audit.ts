@@ -6,6 +6,8 @@ export type AuditFilter = {
   agent?: string | undefined;
   tool?: string | undefined;
   result?: "success" | "error" | undefined;
+  /** The id of a call: that call, what it was made of, and what its agents asked of others. */
+  chain?: string | undefined;
   /** ISO 8601, of the device's clock: from here on, and before. */
   since?: string | undefined;
   until?: string | undefined;

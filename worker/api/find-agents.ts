@@ -2,12 +2,16 @@
  * `find_agents`: how a model finds the agents of a large home, by a person's words. It reads what Home knows of its agents, and asks none
  * of them, so it needs no approval.
  */
+import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
+import { advisedOf } from "@edgecall/core/tools/contract.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import { type CallTarget, countsLine, EDGE_CALL, FIND_AGENTS } from "./edge-call.ts";
 import { ago, type HomeCounts, oneLine, type RosterAgent } from "./roster.ts";
 
@@ -52,6 +56,22 @@ export const findAgentsTool = {
     return Object.fromEntries(Object.entries(raw).filter(([name, value]) => name === "text" || value !== ""));
   },
 };
+
+export type CheckedSearch = { ok: true; query: FindQuery } | { ok: false; outcome: Outcome };
+
+/** @returns the query, or what is wrong with the call's arguments */
+export function checkFindAgents({ args, problem }: Pick<Call, "args" | "problem">): CheckedSearch {
+  const parsed = parseArguments(findAgentsTool, args);
+  // SAFETY: parseArguments parsed with FindAgentsInput.
+  if (parsed.ok && problem === undefined) return { ok: true, query: parsed.input as FindQuery };
+  const words = parsed.ok
+    ? errorText.invalidParams(FIND_AGENTS, problem ?? "", jsonSchema(FindAgentsInput))
+    : advisedOf(parsed.fault);
+  return {
+    ok: false,
+    outcome: { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0, sources: [] },
+  };
+}
 
 const FIND_AGENTS_WORDS = `Find edge agents by what they are, where they are and what they can do. Answers ids for ${EDGE_CALL}, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.`;
 

@@ -1,5 +1,5 @@
 /** A turn as clients see it: as the JSON answer, as a page of the history, and as the events that a client can re-attach to. */
-import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { type CallRecord, tokensOf } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
@@ -78,6 +78,7 @@ function resultOf(
     ...(requested.length > 0 && { requested }),
     calls: recordsOf(entries).filter(isOurs).map(shownCall),
     usage: turn.usage,
+    ...(tokensOf(turn.agentsUsage) > 0 && { agents_usage: turn.agentsUsage }),
     metrics: metricsOf(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),

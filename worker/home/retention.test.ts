@@ -23,7 +23,7 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
   await runInDurableObject(await madeHome(), async (_, ctx) => {
     const agents = new Agents(
       ctx.storage,
-      { lastSeenAt: () => null, vouchedUntil: () => now - MINUTE_MS },
+      { has: () => false, lastSeenAt: () => null, vouchedUntil: () => now - MINUTE_MS },
       everybody,
     );
     const told = (id: string, online: boolean) => ({

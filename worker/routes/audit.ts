@@ -20,7 +20,7 @@ const LIMIT_MAX = 1_000;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?)?$/;
 
 /**
- * Query: `agent`, `tool`, `result` (success, error), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000).
+ * Query: `agent`, `tool`, `result` (success, error), `chain` (a call's id), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000).
  * @returns `more`: older lines match too; `until` the last one's time, or the export, has them
  */
 async function showAudit(c: Context<App>): Promise<Response> {
@@ -59,12 +59,12 @@ async function* exported(env: Env, home: string, after: number, filter: AuditFil
 }
 
 function readFilter(c: Context<App>): AuditFilter {
-  const { agent, tool, result, since, until } = c.req.query();
+  const { agent, tool, result, chain, since, until } = c.req.query();
   if (result !== undefined && result !== "success" && result !== "error")
     throw new HttpError(400, "invalid_query", "result: expected success or error");
   for (const [name, value] of Object.entries({ since, until })) {
     if (value !== undefined && !INSTANT.test(value))
       throw new HttpError(400, "invalid_query", `${name}: expected a time like 2026-11-22T10:00:00Z`);
   }
-  return { agent, tool, result, since, until };
+  return { agent, tool, result, chain, since, until };
 }

@@ -1,4 +1,4 @@
-/** edge_call: this agent's own model calls another agent of the home, through the gateway, as the person who asked this one. */
+/** edge_call and find_agents: this agent's own model finds and calls other agents of the home, through the gateway, as the person who asked this one. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { defineTool, faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 
@@ -11,7 +11,7 @@ export function edgeCall(): Tool {
     name: "edge_call",
     own: true,
     description:
-      "Call another edge agent of this home. Give it a query in words, or one of its actions with params. A wrong agent_id is answered with ids that exist.",
+      "Call another edge agent of this home. Give it a query in words, or one of its actions with params. find_agents finds its id.",
     input: z.strictObject({
       agent_id: z.string().check(z.minLength(1), z.maxLength(129), z.describe("Id of the other agent")),
       query: z
@@ -34,12 +34,44 @@ export function edgeCall(): Tool {
     timeoutMs: TIMEOUT_MS,
     maxTimeoutMs: TIMEOUT_MS,
     async execute(input, { gateway }): Promise<ToolResult> {
-      return gateway
-        ? await gateway("edge_call", input)
-        : faultResult("unavailable", {
-            text: "Error: Tool 'edge_call' cannot run: this gateway does not pass calls between agents. Nothing was run.",
-            advice: "Explain to the user.",
-          });
+      return gateway ? await gateway("edge_call", input) : unavailable("edge_call");
     },
+  });
+}
+
+export function findAgents(): Tool {
+  return defineTool({
+    name: "find_agents",
+    own: true,
+    description:
+      "Find other edge agents of this home by what they are, where they are and what they can do. Answers ids for edge_call, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.",
+    input: z.strictObject({
+      text: z
+        .string()
+        .check(z.minLength(1), z.maxLength(1_000), z.describe("What is wanted, in words; or one agent's id")),
+      area: z.optional(z.string().check(z.maxLength(100))).check(z.describe("Only there: kitchen, hall 2")),
+      kind: z
+        .optional(z.string().check(z.maxLength(100)))
+        .check(z.describe("Only of that kind: light, lock")),
+      limit: z
+        .optional(z.int().check(z.minimum(1), z.maximum(20)))
+        .check(z.describe("At most so many agents; 5")),
+    }),
+    effect: "read",
+    permission: "session",
+    idempotent: true,
+    taints: true,
+    timeoutMs: TIMEOUT_MS,
+    maxTimeoutMs: TIMEOUT_MS,
+    async execute(input, { gateway }): Promise<ToolResult> {
+      return gateway ? await gateway("find_agents", input) : unavailable("find_agents");
+    },
+  });
+}
+
+function unavailable(name: string): ToolResult {
+  return faultResult("unavailable", {
+    text: `Error: Tool '${name}' cannot run: this gateway does not pass calls between agents. Nothing was run.`,
+    advice: "Explain to the user.",
   });
 }

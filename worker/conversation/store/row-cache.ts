@@ -170,6 +170,7 @@ function toTurn(n: number, { id, idempotency, origin, at, sources, before }: Bod
     error: null,
     model: null,
     usage: { input_tokens: 0, output_tokens: 0 },
+    agentsUsage: { input_tokens: 0, output_tokens: 0 },
     replies: 0,
     createdAt: at,
     finishedAt: null,
@@ -197,7 +198,9 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       };
     }
     case "result":
-      return further;
+      return { ...further, agentsUsage: addUsage(turn.agentsUsage, row.body.outcome.usage) };
+    case "late":
+      return { agentsUsage: addUsage(turn.agentsUsage, row.body.outcome?.usage) };
     case "note":
     case "sources":
       return { sources: joinSources(turn.sources, row.body.sources ?? []) };
@@ -214,7 +217,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       return { origin: { ...origin, ...(client && { client: { ...client, lost: row.body.lost } }) } };
     }
     case "end": {
-      const { status, answer, error, at, replies, model, usage, sources } = row.body;
+      const { status, answer, error, at, replies, model, usage, agentsUsage, sources } = row.body;
       return {
         status,
         answer,
@@ -224,6 +227,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
         replies,
         ...(model !== undefined && { model }),
         ...(usage && { usage }),
+        ...(agentsUsage && { agentsUsage }),
         ...(sources && { sources }),
       };
     }

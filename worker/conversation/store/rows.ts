@@ -23,6 +23,8 @@ export type Turn = {
   error: string | null;
   model: string | null;
   usage: Usage;
+  /** What the agents that were called say that their own models took. */
+  agentsUsage: Usage;
   /** The number of the model's replies, with what the person was told in place of one. */
   replies: number;
   createdAt: number;
@@ -98,6 +100,8 @@ export type Bodies = {
     replies: number;
     model?: string;
     usage?: Usage;
+    /** Absent: none. */
+    agentsUsage?: Usage;
     sources?: Source[];
   };
 };

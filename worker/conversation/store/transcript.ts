@@ -5,7 +5,14 @@
 
 import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import { leftOutNote } from "@edgecall/core/loop/fit.ts";
-import { addUsage, type Entry, type Outcome, type Summary, type Usage } from "@edgecall/core/loop/history.ts";
+import {
+  addUsage,
+  type Entry,
+  type Outcome,
+  type Summary,
+  tokensOf,
+  type Usage,
+} from "@edgecall/core/loop/history.ts";
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
@@ -450,10 +457,10 @@ export class Transcript {
     return this.#turnAt(n);
   }
 
-  /** The tokens and model calls of a turn and of its conversation. @param chat the turns of the conversation, where others are in the object */
+  /** The tokens, with those of agents, and the model calls of a turn and of its conversation. @param chat the turns of the conversation, where others are in the object */
   spent(n: number, chat?: readonly Turn[]): { turn: Spent; conversation: Spent } {
     const spentIn = (turns: readonly Turn[]) => ({
-      tokens: turns.reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0),
+      tokens: turns.reduce((sum, { usage, agentsUsage }) => sum + tokensOf(usage) + tokensOf(agentsUsage), 0),
       modelCalls: turns.reduce((sum, { replies }) => sum + replies, 0),
     });
     return { turn: spentIn([this.#turnAt(n)]), conversation: spentIn(chat ?? this.turns()) };
@@ -555,6 +562,7 @@ export class Transcript {
         replies: turn.replies + (says ? 1 : 0),
         ...(model !== null && { model }),
         usage: addUsage(turn.usage, last?.usage),
+        ...(tokensOf(turn.agentsUsage) > 0 && { agentsUsage: turn.agentsUsage }),
         sources: joinSources(this.sourcesOf(turn), last?.shown ?? []),
       });
       if (origin.reply) {

@@ -259,10 +259,21 @@ export class Audit {
   }
 }
 
-function meets({ tool, result, since = "", until = "9999" }: AuditFilter): (line: AuditLine) => boolean {
+function meets({
+  tool,
+  result,
+  chain,
+  since = "",
+  until = "9999",
+}: AuditFilter): (line: AuditLine) => boolean {
   return (line) =>
     line.timestamp >= since &&
     line.timestamp < until &&
     (tool === undefined || line.tool === tool) &&
-    (result === undefined || line.result === result);
+    (result === undefined || line.result === result) &&
+    (chain === undefined || isOf(chain, line));
+}
+
+function isOf(chain: string, { call_id, request_id, caller }: AuditLine): boolean {
+  return [call_id, request_id, (caller.chain as { id?: unknown } | undefined)?.id].includes(chain);
 }

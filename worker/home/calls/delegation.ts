@@ -7,7 +7,8 @@ import { type AgentEvent, CHAIN_MAX, type Chain } from "@edgecall/core/protocol/
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
-import { checkEdgeCall } from "../../api/edge-call.ts";
+import { checkEdgeCall, FIND_AGENTS } from "../../api/edge-call.ts";
+import { checkFindAgents } from "../../api/find-agents.ts";
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
@@ -39,8 +40,8 @@ export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: 
   keys.storeCounters(parent.agent);
   const wasWaiting = isWaiting(home, parent);
   ledger.countDelegated(parent);
-  const refused = await take(home, parent, event);
-  if (refused) return await sendCalled(home, parent.agent, event.call_id, refused);
+  const outcome = await take(home, parent, event);
+  if (outcome) return await sendCalled(home, parent.agent, event.call_id, outcome);
   const child = ledger.get(event.call_id);
   const waits = ledger.get(parent.id);
   // It may have ended meanwhile.
@@ -82,13 +83,14 @@ function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): Set
     : undefined;
 }
 
-/** @returns why the call was not taken */
+/** @returns the outcome of a call that is not sent to an agent */
 async function take(
   home: HomeContext,
   parent: LedgerCall,
   { call_id: id, name, args }: CallEvent,
 ): Promise<SettledOutcome | undefined> {
-  const checked = checkEdgeCall({ id, modelCallId: id, name, args }, []);
+  if (name === FIND_AGENTS) return await find(home, parent, args);
+  const checked = checkEdgeCall({ id, modelCallId: id, name, args }, [FIND_AGENTS]);
   if (!checked.ok) return checked.outcome;
   const chain = nextChain(parent);
   const refusal = chainRefusal(chain, checked.args.agent_id);
@@ -105,6 +107,19 @@ async function take(
   };
   const reply = await submit(home, request, { by: "agent", agent, call: parent.id });
   return reply.accepted ? undefined : reply.outcome;
+}
+
+/** A read that no device sees, so it is not recorded. */
+async function find(
+  { roster }: HomeContext,
+  { flags }: LedgerCall,
+  args: Record<string, unknown>,
+): Promise<SettledOutcome> {
+  const checked = checkFindAgents({ args });
+  if (!checked.ok) return checked.outcome;
+  const began = Date.now();
+  const found = await roster.find(checked.query, flags.limits?.agents, began);
+  return { status: "success", ...found, elapsedMs: Date.now() - began };
 }
 
 /** Home's own row of the parent says how deep a chain is, never the agent. */
