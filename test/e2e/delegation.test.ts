@@ -19,14 +19,19 @@ const stack = useStack({}, async (stack) => {
       id,
       model: true,
       // One prompt at once: two agents that ask each other would wait for each other's place.
-      top: { state_dir: join(dir, id), max_prompts: 1, policy: { append: "allow" } },
+      top: { state_dir: join(dir, id), agent: { max_prompts: 1 }, policy: { append: "allow" } },
       env: { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: marksFile },
     });
-  for (const id of ["a", "b", "c", "d"]) await stack.gateway.online(id);
-  await until(async () => (await stack.gateway.toolsOf("d")).tools.some(({ name }) => name === "edge_call"), {
-    what: "the agents know that the gateway passes calls",
-  });
+  for (const id of ["a", "b", "c", "d"]) await canCall(id);
 });
+
+/** The agent is online, and knows that the gateway passes calls. */
+async function canCall(id: string): Promise<void> {
+  await stack.gateway.online(id);
+  const hasTool = async () =>
+    (await stack.gateway.toolsOf(id)).tools.some(({ name }) => name === "edge_call");
+  await until(hasTool, { what: `${id} has edge_call` });
+}
 
 const marks = () => (existsSync(marksFile) ? readFileSync(marksFile, "utf8").trim().split("\n") : []);
 
@@ -48,6 +53,12 @@ test("three steps: each agent's own calls are shown within the call before, and 
       { name: "edge_call", status: "success", calls: [{ name: "edge_call", calls: [{ name: "disk" }] }] },
     ],
   });
+  // They bring their record when they connect.
+  for (const id of ["a", "b", "c"]) {
+    await stack.agent(id).stop();
+    await stack.restartAgent(id);
+    await canCall(id);
+  }
   const entries = await until(
     async () => {
       const response = await stack.gateway.fetch(`/v1/audit?chain=${root.id}`);
@@ -196,6 +207,7 @@ describe("killed while the last agent's model thinks, it goes on: one effect, on
     const before = marks().length;
     await stack.agent("b").kill();
     await stack.restartAgent("b");
+    await canCall("b");
     const turn = await stack.gateway.settled(conversation, id, 60_000);
     expect(turn.answer).toMatch(/unknown/);
     stack.model.release(held);

@@ -7,9 +7,11 @@ import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } 
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, describe, expect, test } from "vitest";
+import { post } from "../../test/keyed-home.ts";
 import { call as mcpCall } from "../../test/mcp-requests.ts";
 import { chat, assistant as said, user } from "../../test/openai-requests.ts";
 import { type Step, script } from "../../test/scripted-model.ts";
+import { SignedAgent } from "../../test/signed-agent.ts";
 import { HOWS, hold, stop, storedNotes, storedTurns } from "../../test/stopping.ts";
 import { answerQuestion, on, questionOf, turnsOf } from "../../test/turns.ts";
 import { until } from "../../test/wait.ts";
@@ -279,6 +281,43 @@ describe("S5 walk: a turn that no person began, by", () => {
     const called = await until(() => bridge.calls().find((call) => call.agent === "pi"));
     expect(JSON.parse(called.payload).tainted).toBe(true);
   });
+});
+
+describe("S5 walk: to each of the other devices, by an event `call` in the middle of its own call", () => {
+  const parts = [...FEATURES, "gateway", "call"];
+  test.each(Object.keys(TARGETS) as Target[])(
+    "%s",
+    async (target) => {
+      const key = await SignedAgent.make("nas");
+      const bridge = await TestBridge.dial();
+      await post("/v1/agents/nas/key", { public_key: key.publicKey, name: "NAS" });
+      await bridge.hello(["call"]);
+      await bridge.snapshot([await key.state({ tools: [look], features: parts }), ...OTHERS]);
+      const id = crypto.randomUUID();
+      void say(id, script(asks({ query: "how are you?" }), { text: "ok" }));
+      const own = await until(() => bridge.calls()[0], { what: "the call of nas" });
+      const { arguments: args } = TARGETS[target].call;
+      const called = crypto.randomUUID();
+      const event = { type: "call", request_id: own.id, call_id: called, name: "edge_call", args };
+      bridge.send({ t: "event", id: own.id, agent: "nas", payload: await key.say("events", event) });
+      const frame = () => bridge.calls().find((call) => call.id === called);
+      if (args.agent_id === "rust") {
+        const { id: question } = await questionOf(id);
+        expect(frame()).toBeUndefined();
+        await answerQuestion(question, "deny");
+      } else if (args.agent_id === "pi") {
+        const { payload } = await until(frame, { what: "the call to pi" });
+        expect(JSON.parse(payload)).toMatchObject({ tainted: true });
+        return;
+      }
+      const notice = () => bridge.received.find((one) => one.t === "publish" && one.payload.includes(called));
+      await until(notice, { what: "the refusal" });
+      // Nothing waits for a device that is away.
+      expect(frame()).toBeUndefined();
+      expect(JSON.stringify(notice())).toContain("Nothing was run.");
+    },
+    WITHIN_MS,
+  );
 });
 
 test.each(["while its device is away", "when its device is back"])(
