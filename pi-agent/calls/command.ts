@@ -27,7 +27,7 @@ export type CommandCall = {
 };
 
 /** `leave` frees the place. What it returns waits for a place again, and rejects when the command ends first. */
-export type Place = { leave(): () => Promise<void> };
+type Place = { leave(): () => Promise<void> };
 
 /** The reason why a call was aborted, as its signal's `reason`. */
 export class CallEnded extends Error {

@@ -33,7 +33,7 @@ export class Journal {
         call: id,
         tool: tool.name,
         // What another agent does may be more than a read.
-        read: tool.effect === "read" && !tool.own,
+        read: tool.effect === "read" && (!tool.own || tool.idempotent),
         ...(Buffer.byteLength(JSON.stringify(input)) <= RECORDED_BYTES && { args: input }),
       },
       !tool.idempotent,

@@ -6,7 +6,8 @@ import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import type { AgentPage, AuditLine } from "./shapes.ts";
 import { duration } from "./times.ts";
 
-type Filter = { agent: string; tool: string; result: string; since: string };
+/** `chain`: the id of the call with which a chain of agents began. */
+type Filter = { agent: string; tool: string; result: string; since: string; chain: string };
 
 const SHOWN = 100;
 /** Devices to choose from. In a larger home the name is typed, and those are offered whose names fit it. */
@@ -15,7 +16,13 @@ const OFFERED = 40;
 const EXPORTED = 1_000;
 
 export function Audit() {
-  const [filter, setFilter] = useState<Filter>({ agent: "", tool: "", result: "", since: "" });
+  const [filter, setFilter] = useState<Filter>({
+    agent: "",
+    tool: "",
+    result: "",
+    since: "",
+    chain: "",
+  });
   const { value, problem, reload } = useLoaded<{ entries: AuditLine[]; more: boolean }>(
     pathOf(filter, SHOWN),
   );
@@ -25,6 +32,8 @@ export function Audit() {
     const { value: chosen } = event.currentTarget;
     setFilter((before) => ({ ...before, [name]: chosen }));
   };
+
+  const setChain = (chain: string) => setFilter((before) => ({ ...before, chain }));
 
   async function save() {
     try {
@@ -67,13 +76,22 @@ export function Audit() {
           Since
           <input type="date" value={filter.since} onChange={set("since")} />
         </label>
+        {filter.chain !== "" && (
+          <button type="button" class="small" onClick={() => setChain("")}>
+            Show all chains
+          </button>
+        )}
       </form>
       <Problem text={problem ?? failed} />
       <p class="quiet">
         Each device keeps its own record and sends it within five minutes, so the newest calls may still be
         missing.
       </p>
-      {value ? <Lines entries={value.entries} more={value.more} /> : !problem && <Skeleton lines={6} />}
+      {value ? (
+        <Lines entries={value.entries} more={value.more} onChain={setChain} />
+      ) : (
+        !problem && <Skeleton lines={6} />
+      )}
     </Screen>
   );
 }
@@ -118,7 +136,9 @@ function AgentChoice({ agent, set }: ChoiceProps) {
   );
 }
 
-function Lines({ entries, more }: { entries: AuditLine[]; more: boolean }) {
+type LinesProps = { entries: AuditLine[]; more: boolean; onChain: (id: string) => void };
+
+function Lines({ entries, more, onChain }: LinesProps) {
   if (entries.length === 0) return <p class="empty">No recorded calls match.</p>;
   return (
     <table class="lines">
@@ -142,7 +162,10 @@ function Lines({ entries, more }: { entries: AuditLine[]; more: boolean }) {
             <td>
               <time dateTime={entry.timestamp}>{localTime(entry.timestamp)}</time>
             </td>
-            <td>{entry.agent_id}</td>
+            <td>
+              {entry.agent_id}
+              <ChainLink entry={entry} onChain={onChain} />
+            </td>
             <td class="mono">{visible(entry.tool)}</td>
             <td>
               {entry.caller.principal} <small>over {entry.caller.channel}</small>
@@ -166,6 +189,18 @@ function Lines({ entries, more }: { entries: AuditLine[]; more: boolean }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** A call that another agent asked for leads to all calls of its chain. */
+function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string) => void }) {
+  // A device wrote it.
+  const { id, via } = (entry.caller.chain ?? {}) as { id?: unknown; via?: unknown };
+  if (typeof id !== "string" || !Array.isArray(via)) return null;
+  return (
+    <button type="button" class="small" title="Show the whole chain" onClick={() => onChain(id)}>
+      from {visible(via.join(" → "))}
+    </button>
   );
 }
 

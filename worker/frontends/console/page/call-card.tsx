@@ -152,6 +152,9 @@ function Inner({ call }: { call: Call }) {
         {call.elapsed_ms !== undefined && duration(call.elapsed_ms)}
       </p>
       <Outcome call={call} />
+      {call.calls?.map((inner) => (
+        <Inner call={inner} />
+      ))}
     </div>
   );
 }
