@@ -67,3 +67,31 @@ test("an exception of a call is thrown after the others have ended, and no more 
   await expect(batch).rejects.toThrow("no");
   expect(ran).toEqual([1]);
 });
+
+test("a call waits until it is ready, and others pass it", async () => {
+  const began: string[] = [];
+  const ended = new Set<string>();
+  const after: Record<string, string> = { a: "c", b: "a" };
+  const results = await runBatch(
+    ["a", "b", "c", "d"],
+    { maxParallel: 1, isReady: (call) => after[call] === undefined || ended.has(after[call]) },
+    async (call) => {
+      began.push(call);
+      await Promise.resolve();
+      ended.add(call);
+      return call;
+    },
+  );
+  expect(began).toEqual(["c", "a", "b", "d"]);
+  expect(results).toEqual(["a", "b", "c", "d"]);
+});
+
+test("a call that never is ready is not started, and holds nobody up", async () => {
+  const isReady = (call: number) => call !== 1;
+  expect(await runBatch([0, 1, 2], { maxParallel: 2, isReady }, async (call) => call)).toEqual([
+    0,
+    undefined,
+    2,
+  ]);
+  expect(await runBatch([1], { maxParallel: 2, isReady }, async (call) => call)).toEqual([undefined]);
+});

@@ -1,43 +1,50 @@
 /** Runs the calls of one reply, several at a time. */
 
-export type BatchOptions = {
+export type BatchOptions<Call> = {
   /** Calls that run at the same time. */
   maxParallel: number;
   /** After an abort no call is started; calls under way are awaited. */
   signal?: AbortSignal;
+  /** Whether a call may start now; asked again whenever a call has ended. Absent = each may. */
+  isReady?(call: Call): boolean;
 };
 
 /**
- * Runs the calls, at most `maxParallel` at a time.
+ * Runs the calls, at most `maxParallel` at a time. The first one that is ready is next.
  *
- * @returns the results in the order of the calls; undefined = not started because of the abort
+ * @returns the results in the order of the calls; undefined = not started, because of the abort or because it never was ready
  * @throws the first error that a call threw, once all calls under way have ended; no call is started after it
  */
 export async function runBatch<Call, Result>(
   calls: readonly Call[],
-  options: BatchOptions,
+  { maxParallel, signal, isReady = () => true }: BatchOptions<Call>,
   run: (call: Call) => Promise<Result>,
 ): Promise<Array<Result | undefined>> {
   const [only] = calls;
-  if (calls.length === 1 && only !== undefined) {
-    return [options.signal?.aborted ? undefined : await run(only)];
+  if (calls.length === 1 && only !== undefined && isReady(only)) {
+    return [signal?.aborted ? undefined : await run(only)];
   }
   const results = new Array<Result | undefined>(calls.length).fill(undefined);
   const failures: unknown[] = [];
-  // All workers share one iterator, so each takes the next free call.
-  const waiting = calls.entries();
-  const worker = async () => {
-    for (const [position, call] of waiting) {
-      if (options.signal?.aborted || failures.length > 0) return;
-      try {
-        results[position] = await run(call);
-      } catch (error) {
-        failures.push(error);
-      }
+  const waiting = [...calls.entries()];
+  const running = new Set<Promise<void>>();
+  const start = async (position: number, call: Call) => {
+    try {
+      results[position] = await run(call);
+    } catch (error) {
+      failures.push(error);
     }
   };
-  const workers = Math.min(Math.max(1, options.maxParallel), calls.length);
-  await Promise.all(Array.from({ length: workers }, worker));
+  for (;;) {
+    const isOver = signal?.aborted || failures.length > 0;
+    const at = isOver ? -1 : waiting.findIndex(([, call]) => isReady(call));
+    const next = at >= 0 && running.size < Math.max(1, maxParallel) ? waiting.splice(at, 1)[0] : undefined;
+    if (next) {
+      const one = start(...next).finally(() => running.delete(one));
+      running.add(one);
+    } else if (running.size > 0) await Promise.race(running);
+    else break;
+  }
   if (failures.length > 0) throw failures[0];
   return results;
 }

@@ -138,6 +138,77 @@ test("at most 5 calls run at once, and keep their order however they end", async
   });
 });
 
+describe("calls of one reply that depend on each other", () => {
+  const reply = (...all: object[]): ModelReply => ({
+    ...base,
+    calls: all.map((args) => ({ id: undefined, name: "read", rawArguments: JSON.stringify(args) })),
+  });
+
+  test("a call gets the result of another, and the model the results in its own order", async () => {
+    const ran: unknown[] = [];
+    const { asked, model } = script(
+      reply({ path: { $ref: "/first/result" } }, { id: "first", path: "index" }),
+      says("done"),
+    );
+    const result = await run({
+      model,
+      runCall: async ({ args }) => {
+        ran.push(args);
+        return ok(args.path === "index" ? "/etc/hosts" : "localhost");
+      },
+    });
+    expect(ran).toEqual([{ path: "index" }, { path: "/etc/hosts" }]);
+    expect(result.calls).toMatchObject([
+      { args: { path: "/etc/hosts" }, result: "localhost" },
+      { args: { id: "first", path: "index" }, result: "/etc/hosts" },
+    ]);
+    expect(asked[1]?.messages.slice(-2)).toMatchObject([{ content: "localhost" }, { content: "/etc/hosts" }]);
+  });
+
+  test("after a failure it is not run, and says so", async () => {
+    const ran: unknown[] = [];
+    const { model } = script(
+      reply({ id: "first", path: "index" }, { after: ["first"], path: "b" }, { after: ["none"], path: "c" }),
+      says("done"),
+    );
+    const result = await run({
+      model,
+      runCall: async ({ args }) => {
+        ran.push(args);
+        return failed;
+      },
+    });
+    expect(ran).toEqual([{ path: "index" }]);
+    expect(result.calls).toMatchObject([
+      { error_type: "execution_failed" },
+      {
+        error_type: "execution_failed",
+        error: "Not run: it was to come after 'first', which failed. Nothing was run.",
+      },
+      {
+        error_type: "invalid_params",
+        error: "Invalid parameters for 'read': no call of this reply has the id 'none'. Nothing was run.",
+      },
+    ]);
+  });
+
+  test("a tool's own parameter of this name stays its own", async () => {
+    const properties = { id: { type: "string" } };
+    const tools = [{ ...TOOLS[0], function: { name: "read", description: "", parameters: { properties } } }];
+    const ran: unknown[] = [];
+    const { model } = script(reply({ id: "x y" }), says("done"));
+    await run({
+      model,
+      tools: tools as ToolDefinition[],
+      runCall: async ({ args }) => {
+        ran.push(args);
+        return ok("");
+      },
+    });
+    expect(ran).toEqual([{ id: "x y" }]);
+  });
+});
+
 test("three failed batches in a row end in one summary without tools", async () => {
   const { model, asked } = script(asks("a", "b"), asks("c"), asks("d"), says("It did not work."));
   const result = await run({ model, runCall: async () => failed });

@@ -3,6 +3,7 @@ import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import { runBatch } from "./batch.ts";
+import { shownArguments, type Waiting, waitingOf } from "./dependencies.ts";
 import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
@@ -53,7 +54,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: iterations, metrics };
     }
     if (next.do === "calls") {
-      batches.push(await makeCalls(next.calls, options));
+      batches.push(await makeCalls(next.calls, batchOf(turn), options));
       continue;
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
@@ -86,12 +87,35 @@ function usedCallIds(history: readonly Entry[]): Set<string> {
   );
 }
 
-/** Runs the open calls of a reply and stores each outcome in its call as soon as it arrives. */
-async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<CallTiming[]> {
-  const { maxParallel } = options.limits;
-  const timings = await runBatch(calls, { maxParallel, signal: options.signal }, async (call) => {
+/** Returns the calls of the last reply. */
+function batchOf(turn: readonly Entry[]): readonly Call[] {
+  const asked = turn.findLast((entry) => entry.role === "assistant");
+  return asked?.calls ?? [];
+}
+
+/**
+ * Runs the open calls of a reply and stores each outcome in its call as soon as it arrives.
+ * @param batch all calls of the reply, which a call may depend on
+ */
+async function makeCalls(
+  calls: readonly Call[],
+  batch: readonly Call[],
+  options: LoopOptions,
+): Promise<CallTiming[]> {
+  const { limits, signal, tools, runCall } = options;
+  const look = (call: Call) =>
+    waitingOf(call, batch, (name) => Object.keys(schemaOf(name, tools).properties ?? {}));
+  const batchOptions = {
+    maxParallel: limits.maxParallel,
+    signal,
+    isReady: (call: Call) => look(call).state !== "waits",
+  };
+  const timings = await runBatch(calls, batchOptions, async (call) => {
     const startedAt = performance.now();
-    const outcome = unreadable(call, options.tools) ?? (await options.runCall(call, options.signal));
+    const waiting = look(call);
+    const refused = unreadable(call, tools) ?? neverRun(waiting);
+    const args = waiting.state === "ready" ? waiting.args : call.args;
+    const outcome = refused ?? (await runCall({ ...call, args }, signal));
     call.outcome = outcome;
     const { status, errorType, elapsedMs } = outcome;
     return { startedAt, endedAt: performance.now(), elapsedMs, status, ...(errorType && { errorType }) };
@@ -105,9 +129,17 @@ async function makeCalls(calls: readonly Call[], options: LoopOptions): Promise<
  */
 function unreadable(call: Call, tools: readonly ToolDefinition[]): Outcome | undefined {
   if (call.problem === undefined) return undefined;
-  const schema = tools.find((tool) => tool.function.name === call.name)?.function.parameters ?? {};
-  const words = errorText.invalidParams(call.name, call.problem, schema);
+  const words = errorText.invalidParams(call.name, call.problem, schemaOf(call.name, tools));
   return { status: "error", ...words, errorType: "invalid_params", elapsedMs: 0 };
+}
+
+function neverRun(waiting: Waiting): Outcome | undefined {
+  if (waiting.state !== "ended") return undefined;
+  return { status: "error", ...waiting.words, errorType: waiting.errorType, elapsedMs: 0 };
+}
+
+function schemaOf(name: string, tools: readonly ToolDefinition[]): Record<string, unknown> {
+  return tools.find((tool) => tool.function.name === name)?.function.parameters ?? {};
 }
 
 async function withRetries(options: LoopOptions, attempt: () => Promise<ModelReply>): Promise<ModelReply> {
@@ -137,11 +169,13 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** Returns the calls of a turn with their results, in order. */
 export function recordsOf(turn: readonly Entry[]): CallRecord[] {
-  return turn.flatMap((entry) => (entry.role === "assistant" ? entry.calls.map(recordOf) : []));
+  return turn.flatMap((entry) =>
+    entry.role === "assistant" ? entry.calls.map((call) => recordOf(call, entry.calls)) : [],
+  );
 }
 
-function recordOf(call: Call): CallRecord {
-  const base = { id: call.id, name: call.name, args: call.outcome?.args ?? call.args };
+function recordOf(call: Call, batch: readonly Call[]): CallRecord {
+  const base = { id: call.id, name: call.name, args: call.outcome?.args ?? shownArguments(call, batch) };
   if (!call.outcome) return { ...base, status: "pending" };
   const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];

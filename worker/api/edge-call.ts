@@ -183,6 +183,14 @@ export function edgeCallDefinition(
           query: { type: "string", description: "natural language query (agent handles routing)" },
           action: { type: "string", description: "optional: specific action name for structured calls" },
           params: { type: "object", description: "optional: parameters for the structured action" },
+          // core/loop/dependencies.ts takes these two out before the call is checked.
+          id: { type: "string", description: "optional: a name for this call, for 'after'" },
+          after: {
+            type: "array",
+            items: { type: "string" },
+            description:
+              'optional: ids of calls of this reply to wait for; {"$ref": "/ID/result"} in params becomes the result of one',
+          },
         },
         required: ["agent_id"],
         additionalProperties: false,

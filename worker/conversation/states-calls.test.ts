@@ -33,6 +33,13 @@ import { Home } from "../home/home.ts";
 const cpu = on("pi", { action: "cpu" });
 const load = { status: "success", tool: "cpu", result: "load 0.5" };
 
+const first = { arguments: { ...siren.arguments, id: "first" } };
+const dependent = { arguments: { ...cpu.arguments, params: { heard: { $ref: "/first/result" } } } };
+
+function parametersOf(call: { payload: string } | undefined): unknown {
+  return (JSON.parse(call?.payload ?? "{}") as { payload: { parameters: unknown } }).payload.parameters;
+}
+
 stopConversationWhile({
   "calls are given to Home, which does not have them yet": async ({ id, bridge, stop }) => {
     bridge.onCall = () => load;
@@ -104,6 +111,34 @@ stopConversationWhile({
     expect((await waiting).body).toMatchObject({ status: "done", answer });
     expect(new Set(bridge.calls().map((call) => call.id)).size).toBe(6);
     expect(bridge.calls()).toHaveLength(6);
+  },
+
+  "a call waits for the result of another": async ({ id, bridge, stop }) => {
+    const waiting = say(id, script({ calls: [dependent, first] }, results));
+    const [call] = await until(() => bridge.calls().length === 1 && bridge.calls());
+    await stop();
+    bridge.onCall = () => load;
+    bridge.report(call?.id ?? "", "pi", sounds);
+    expect((await waiting).body).toMatchObject({ status: "done", answer: "load 0.5 | it sounds" });
+    expect(bridge.calls()).toHaveLength(2);
+    expect(parametersOf(bridge.calls()[1])).toEqual({ heard: "it sounds" });
+    await expectTurns(id, [
+      { answer: "load 0.5 | it sounds", calls: [{ args: { params: { heard: "it sounds" } } }, {}] },
+    ]);
+  },
+
+  "Home has a call that waited for another, its reply is not there": async ({ id, bridge, stop }) => {
+    const waiting = say(id, script({ calls: [dependent, first] }, results));
+    const [call] = await until(() => bridge.calls().length === 1 && bridge.calls());
+    const submit = hold(Home, "submit", "after");
+    bridge.report(call?.id ?? "", "pi", sounds);
+    const [, second] = await until(() => bridge.calls().length === 2 && bridge.calls());
+    await submit.reached();
+    await stop(submit.release);
+    bridge.report(second?.id ?? "", "pi", load);
+    expect((await waiting).body).toMatchObject({ status: "done", answer: "load 0.5 | it sounds" });
+    expect(bridge.calls()).toHaveLength(2);
+    await expectTurns(id, [{ answer: "load 0.5 | it sounds", calls: [{}, {}] }]);
   },
 
   // The model step again, here with a result that must not be lost or requested again.

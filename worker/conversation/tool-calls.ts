@@ -2,6 +2,7 @@
  * The step of a turn that makes its calls. It never waits for a device: Home takes the calls, and brings their results
  * (results.ts). The gateway's own tools run here (tools/gateway-calls.ts), and the step waits for them.
  */
+import { type Waiting, waitingOf } from "@edgecall/core/loop/dependencies.ts";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
@@ -40,7 +41,10 @@ export async function takeCallStep(
   const out = open.filter((call) => sent.has(call.id));
   const overdue = out.filter((call) => dueAt(context, call) <= now);
   const room = Math.max(0, settings.limits.maxParallel - out.length);
-  const due = [...open.filter((call) => !sent.has(call.id)).slice(0, room), ...overdue];
+  const batch = batchOf(turn, history);
+  const unsent = open.filter((call) => !sent.has(call.id));
+  for (const call of unsent) endUnrun(context, call, waitingFor(call, batch));
+  const due = [...readyOf(unsent, batch).slice(0, room), ...readyOf(overdue, batch)];
   if (due.length > 0) await sendCalls(context, turn, due, history, settings);
   const left = ownCalls(turn, openCalls(transcript.entriesOf(turn.n)));
   // Something was settled on the spot: there is room for another call, or the batch is complete.
@@ -66,7 +70,7 @@ export async function cancelCalls(context: ConversationContext, turn: Turn): Pro
   for (const { id } of open()) context.running.get(id)?.abort(cancelled());
   const unstopped = () => open().filter(({ id, name }) => name === EDGE_CALL && !stopped.has(id));
   for (let calls = unstopped(); calls.length > 0; calls = unstopped()) {
-    for (const id of await stopCalls(context, calls)) sent.add(id);
+    for (const id of await stopCalls(context, turn, calls)) sent.add(id);
     for (const { id } of calls) stopped.add(id);
   }
   for (const { id } of open()) settleCall(context, id, cancelledOutcome(sent.has(id)));
@@ -88,6 +92,39 @@ export async function watchCalls(context: ConversationContext, turn: Turn): Prom
 /** The time at which Home is asked for the outcome of a call (epoch ms). */
 function dueAt({ sent }: ConversationContext, call: StoredCall): number {
   return (sent.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
+}
+
+/** The calls of the last reply that run here, which a call may come after. */
+function batchOf(turn: Turn, entries: readonly StoredEntry[]): StoredCall[] {
+  const asked = entries.findLast((entry) => entry.role === "assistant" && entry.turn === turn.n);
+  return asked?.role === "assistant" ? asked.calls.filter((call) => !isClients(turn, call)) : [];
+}
+
+function waitingFor(call: StoredCall, batch: readonly StoredCall[]): Waiting {
+  // A tool that Home answers keeps all its parameters.
+  return waitingOf(call, batch, (tool) => (tool === FIND_AGENTS ? ["id", "after"] : []));
+}
+
+/** The calls that may go out, with the results of others in their arguments: the same ones each time that a call is sent. */
+function readyOf(calls: readonly StoredCall[], batch: readonly StoredCall[]): StoredCall[] {
+  return calls.flatMap((call) => {
+    const waiting = waitingFor(call, batch);
+    return waiting.state === "ready" ? [{ ...call, args: waiting.args }] : [];
+  });
+}
+
+/** Answers a call that never runs, because of what it depends on. */
+function endUnrun(context: ConversationContext, call: StoredCall, waiting: Waiting): void {
+  if (waiting.state !== "ended") return;
+  const { errorType, words } = waiting;
+  settleCall(context, call.id, {
+    status: "error",
+    errorType,
+    ...words,
+    elapsedMs: 0,
+    sources: [],
+    unsent: true,
+  });
 }
 
 async function sendCalls(
@@ -206,9 +243,16 @@ function homeFailed(context: ConversationContext, turn: Turn, calls: readonly St
  * Home tells the devices, and keeps back what has not reached it yet. A Home that is being replaced is asked again: it
  * would go on with the calls. @returns those that were sent, or may be
  */
-async function stopCalls(context: ConversationContext, calls: readonly StoredCall[]): Promise<string[]> {
+async function stopCalls(
+  context: ConversationContext,
+  turn: Turn,
+  calls: readonly StoredCall[],
+): Promise<string[]> {
+  const batch = batchOf(turn, context.transcript.entriesOf(turn.n));
   const stopped = calls.map((call): CancelledCall => {
-    const checked = context.unsent.has(call.id) ? undefined : checkEdgeCall(call, []);
+    // A call that waits for another one has not been sent.
+    const [ready] = context.unsent.has(call.id) ? [] : readyOf([call], batch);
+    const checked = ready && checkEdgeCall(ready, []);
     return { id: call.id, ...(checked?.ok && { sentTo: checked.args.agent_id }) };
   });
   try {
