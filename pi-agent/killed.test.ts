@@ -1,6 +1,6 @@
 /** A real agent process that is killed with SIGKILL during everything that it does, and restarted. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -124,6 +124,51 @@ test("a prompt ends as unknown with its calls, a job and a call as unknown, and 
   const payload = { tool: "append", parameters: { wait_ms: 0 } };
   await home.peer.command("eye", { command: "tool", payload, request_id: call, n: 1 });
   await until(() => home.peer.reports(call).length >= 2);
+  expect(marks()).toHaveLength(1);
+}, 40_000);
+
+test("a tool made of tools that is killed between two steps says what was done", async () => {
+  const skills = join(config, "../skills/twice");
+  mkdirSync(skills, { recursive: true });
+  writeFileSync(
+    join(skills, "skill.toml"),
+    `[[tools]]
+name = "twice"
+description = "Append twice"
+[[tools.steps]]
+id = "one"
+tool = "append"
+[[tools.steps]]
+id = "two"
+tool = "append"
+params = { wait_ms = 60000, text = { "$ref" = "/one/result" } }
+`,
+  );
+  const plain = readFileSync(config, "utf8").replace("[policy]", '[policy]\ntwice = "allow"');
+  writeFileSync(config, `${plain}\n[tools]\nskills_path = "${join(config, "../skills")}"\n`);
+  const first = await run();
+  const id = await home.tool("twice");
+  const ledger = join(config, "../eye.state/ledger.jsonl");
+  await until(() => readFileSync(ledger, "utf8").split('"t":"inner"').length === 3, {
+    what: "the second step",
+  });
+  expect(marks()).toHaveLength(1);
+  await kill(first);
+
+  await run();
+  expect(await home.result(id)).toMatchObject({
+    status: "error",
+    error_type: "outcome_unknown",
+    error: expect.stringContaining("The calls in its record: append (done), append (under way)."),
+    calls: [
+      { name: "append", status: "success" },
+      {
+        name: "append",
+        args: { wait_ms: 60_000, text: `appended ${marks()[0]}` },
+        error_type: "outcome_unknown",
+      },
+    ],
+  });
   expect(marks()).toHaveLength(1);
 }, 40_000);
 

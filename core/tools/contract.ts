@@ -109,11 +109,8 @@ export type ToolContext = {
  */
 export type Target = { path: string; real: string; link: boolean; git: boolean };
 
-/**
- * A call within a call. `callId` names it in the log and the record. `approved`: a person approved it as a step of its tool
- * (`Tool.plan`); no tool sets it.
- */
-export type InnerCall = { callId: string; name: string; args: Record<string, unknown>; approved?: true };
+/** A call within a call. `callId` names it in the log and the record. */
+export type InnerCall = { callId: string; name: string; args: Record<string, unknown> };
 
 /** One step of a tool that is made of others. `when` refers to the steps before. */
 export type PlannedStep = {
@@ -137,7 +134,7 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   permissions?: readonly Permission[];
   /** Only the device's own model gets it: it is not advertised, and nobody else can call it by name. */
   own?: true;
-  /** The steps of a tool that is made of others, for the person who approves them all at once. */
+  /** The steps of a tool that is made of others. They are judged, and approved by a person, all at once before it runs. */
   plan?(input: z.output<Input>): readonly PlannedStep[];
   /** Whether it may run again after a crash between start and end. */
   idempotent: boolean;

@@ -59,6 +59,37 @@ export function decide(
   return strangers === "ask" ? { do: "ask", reason: STRANGERS } : { do: "allow" };
 }
 
+/**
+ * Decides about a tool that is made of others, before anything of it runs. A step that the policy denies denies all of it.
+ * The owner's rule for the tool's own name counts for its steps; without one the strictest decision counts.
+ *
+ * @param tool with the strictest effect and the permissions of its steps
+ * @param steps the tools of its steps, in their order
+ */
+export function decidePlan(
+  tool: Ruled,
+  steps: ReadonlyArray<Ruled & Pick<Tool, "taints" | "taintsIn">>,
+  rules: PolicyRules,
+  tainted: boolean,
+): Decision {
+  let isTainted = tainted;
+  let actsTainted = tainted;
+  let asks: Decision | undefined;
+  for (const [at, step] of steps.entries()) {
+    const decision = decide(step, rules, { tainted: isTainted });
+    if (decision.do === "deny") {
+      const text = `${decision.text} It is step ${at + 1} of '${tool.name}', of which nothing was run.`;
+      return { ...decision, text };
+    }
+    if (decision.do === "ask") asks ??= decision;
+    if (step.effect !== "read") actsTainted ||= isTainted;
+    isTainted ||= step.taints === true || step.taintsIn !== undefined;
+  }
+  const whole = decide(tool, rules, { tainted: actsTainted });
+  if (whole.do !== "allow" || rules.has(tool.name)) return whole;
+  return asks ?? whole;
+}
+
 /** A tool's own rule wins over the strictest rule of its permissions, and that over the rule for all. */
 function taintRuleOf(tool: Ruled, { tainted }: PolicyRules): Rule {
   const own = tainted?.named.get(tool.name);

@@ -1,4 +1,5 @@
 /** Makes one call of a tool, from any source: policy, approval, then the runner. */
+import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import type { InnerCall, Question, Target, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
@@ -12,8 +13,9 @@ import { callGateway } from "./call-gateway.ts";
 import type { CommandCall } from "./command.ts";
 import type { Device } from "./device.ts";
 import { Journal } from "./journal.ts";
-import { decide } from "./policy.ts";
+import { decide, decidePlan } from "./policy.ts";
 import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
+import { innerCalls } from "./tool-reply.ts";
 
 /** The wire's bounds for a question. */
 const QUESTION_CHARS = 4_000;
@@ -33,6 +35,8 @@ export type Action = {
   inner?: true;
   /** Where its tool is looked up; absent = among those that the device offers. */
   registry?: ToolRegistry;
+  /** A step of a tool that was judged with all its steps. Only this file sets it. */
+  step?: true;
 };
 
 /** `args`: the arguments with which it ran; absent when they were refused. `ran`: false when the tool certainly did not start. */
@@ -46,17 +50,32 @@ export async function runAction(
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<ActionOutcome> {
   // Parsed once, before all else. Skills may be read again while the call waits for an approval: what was approved runs.
-  const found = parseCall(action.registry ?? device.registry, action);
+  const registry = action.registry ?? device.registry;
+  const found = parseCall(registry, action);
   const parsed = "fault" in found ? undefined : found;
-  const { approval, ...outcome } = await attempt(action, parsed, call, device, starting);
-  record({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval }, call, device);
+  const { approval, ...outcome } = await attempt(action, { parsed, registry }, call, device, starting);
+  const isPlanned = parsed?.tool.plan !== undefined;
+  record(
+    { ...action, args: parsed?.input ?? action.args },
+    { ...outcome, approval, isPlanned },
+    call,
+    device,
+  );
   return { ...outcome, ...(parsed && { args: parsed.input }) };
 }
 
-/** Adds a call to the record and the figures, whatever its result. A refusal is a call too. */
+/**
+ * Adds a call to the record and the figures, whatever its result. A refusal is a call too. A step is a part of its tool's
+ * line, and has its own only if a person was asked for it.
+ */
 function record(
   action: Action,
-  { result, elapsedMs, approval }: RunOutcome & { approval: Approval | undefined },
+  {
+    result,
+    elapsedMs,
+    approval,
+    isPlanned,
+  }: RunOutcome & { approval: Approval | undefined; isPlanned: boolean },
   call: CommandCall,
   device: Device,
 ): void {
@@ -66,6 +85,7 @@ function record(
     elapsedMs,
     fault && { text: fault.message, errorType: errorTypeOf(fault.code) },
   );
+  if (action.step && !approval) return;
   device.audit.record({
     agent_id: device.settings.agentId,
     tool: action.name.slice(0, 128),
@@ -78,19 +98,24 @@ function record(
     request_id: call.command.request_id,
     caller: call.caller,
     ...(approval && { approval }),
+    ...(isPlanned && { parts: innerCalls(result).map(partOf) }),
   });
+}
+
+/** A step in the line of its tool. */
+function partOf({ name, status, error_type, elapsed_ms }: CallRecord) {
+  return { tool: name, result: status, ...(error_type && { error_type }), elapsed_ms };
 }
 
 /** @param parsed absent when there is no such tool or its arguments are wrong: then nobody has to be asked */
 async function attempt(
   action: Action,
-  parsed: ParsedCall | undefined,
+  { parsed, registry }: { parsed: ParsedCall | undefined; registry: ToolRegistry },
   call: CommandCall,
   device: Device,
   starting?: (call: ParsedCall) => Promise<ToolResult | undefined>,
 ): Promise<RunOutcome & { ran: boolean; approval: Approval | undefined }> {
-  const { registry = device.registry } = action;
-  const permitted: Permitted = parsed ? await permit(parsed, action, call, device) : {};
+  const permitted: Permitted = parsed ? await permit(parsed, { ...action, registry }, call, device) : {};
   const { refusal: refused, approval, targets } = permitted;
   const refusal = refused ?? (parsed && (await starting?.(parsed)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
@@ -118,9 +143,12 @@ async function attempt(
       artifact: (bytes, mediaType, signal) =>
         device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
       ...(parsed && {
-        job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs),
-        // A call within a call cannot make further calls.
-        ...(!action.inner && { call: (inner) => callWithin(inner, call, device) }),
+        // The result of a job would come after the steps that need it.
+        ...(!action.step && { job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs) }),
+        // A call within a call makes no further calls, except a tool's steps, which were judged with it.
+        ...(parsed.tool.plan
+          ? { call: (inner) => callWithin(inner, call, device, { registry, step: true }) }
+          : !action.inner && { call: (inner) => callWithin(inner, call, device) }),
         ...(parsed.tool.own &&
           device.gatewayCalls.areOffered && {
             gateway: (name, args, signal) => {
@@ -144,11 +172,17 @@ function taints({ tool, input }: ParsedCall): boolean {
 }
 
 /** Makes a call for a tool. It is recorded like the calls of a prompt, in case the process is killed. */
-async function callWithin(inner: InnerCall, call: CommandCall, device: Device): Promise<ActionOutcome> {
-  call.progress?.at(inner.name);
-  const { callId, name } = inner;
+async function callWithin(
+  { callId, name, args }: InnerCall,
+  call: CommandCall,
+  device: Device,
+  step: Pick<Action, "registry" | "step"> = {},
+): Promise<ActionOutcome> {
+  call.progress?.at(name);
   const journal = new Journal({ id: callId, name }, call.command.request_id, device.ledger);
-  const outcome = await runAction({ ...inner, inner: true }, call, device, (it) => journal.starting(it));
+  // Not the whole object, in which a tool could claim to be a step.
+  const action: Action = { callId, name, args, inner: true, ...step };
+  const outcome = await runAction(action, call, device, (it) => journal.starting(it));
   await journal.ended(outcome.result, outcome.elapsedMs);
   return outcome;
 }
@@ -158,15 +192,17 @@ type Permitted = { refusal?: ToolResult; approval?: Approval; targets?: readonly
 
 async function permit(
   { tool, input }: ParsedCall,
-  action: Action,
+  action: Action & { registry: ToolRegistry },
   call: CommandCall,
   device: Device,
 ): Promise<Permitted> {
   const { policy, permissions } = device.settings;
   const targets = await tool.targets?.(input, call.signal);
   const writes = writesOf(targets);
+  const steps = tool.plan?.(input);
+  const stepTools = steps?.flatMap((step) => action.registry.get(step.tool) ?? []) ?? [];
   // The genome comes before the policy and before anybody is asked. It can only forbid.
-  if ([tool, ...writes.needs].some((one) => blocks(device.profile.genome, one, action.name))) {
+  if ([tool, ...stepTools, ...writes.needs].some((one) => blocks(device.profile.genome, one, action.name))) {
     device.log("info", "policy.refused", {
       request_id: call.command.request_id,
       tool: tool.name,
@@ -176,13 +212,27 @@ async function permit(
   }
   const effect = tool.effectIn?.(input) ?? tool.effect;
   const tainted = call.taint.inConversation || call.taint.inResults;
-  const own = decide({ ...tool, effect }, policy, { tainted, danger: tool.danger?.(input, call.caller) });
-  const decision = withWrites(own, writes, { tool, policy, held: permissions, tainted });
+  const danger = tool.danger?.(input, call.caller);
+  const own = steps
+    ? decidePlan(tool, stepTools, policy, tainted)
+    : decide({ ...tool, effect }, policy, { tainted, danger });
+  // A step was approved, or allowed, with its tool. But nobody has seen what a result made of its arguments.
+  const wasJudged = action.step !== undefined && own.do === "ask" && danger === undefined;
+  const decision = withWrites(wasJudged ? { do: "allow" } : own, writes, {
+    tool,
+    policy,
+    held: permissions,
+    tainted,
+  });
   if (decision.do === "allow") return { ...(targets && { targets }) };
   const permitted: Permitted =
     decision.do === "deny"
       ? { refusal: faultResult("blocked", decision) }
-      : await askForApproval({ tool, args: input, reason: decision.reason }, call, device);
+      : await askForApproval(
+          { tool, args: steps ? { ...input, steps } : input, reason: decision.reason },
+          call,
+          device,
+        );
   const log = { request_id: call.command.request_id, tool: tool.name, rule: decision.do };
   device.log("info", permitted.refusal ? "policy.refused" : "policy.approved", log);
   return { ...permitted, ...(targets && { targets }) };

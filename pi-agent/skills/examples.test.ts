@@ -38,7 +38,12 @@ for (const [engine, environment] of places) {
     const environments = { [engine]: environment() };
     const { set } = await loadSkills({ path: EXAMPLES, workspace, environments, engine });
     expect(set.skipped).toEqual([]);
-    expect(set.tools.map(({ tool, metadata }) => [tool.name, tool.effect, metadata.sandbox])).toEqual([
+    const programs = set.tools.filter(({ bind }) => bind === undefined);
+    expect(set.tools.filter(({ bind }) => bind).map(({ tool }) => tool.name)).toEqual([
+      "disk_note",
+      "log_watch",
+    ]);
+    expect(programs.map(({ tool, metadata }) => [tool.name, tool.effect, metadata.sandbox])).toEqual([
       ["convert_temperature", "read", engine !== "none"],
       ["count_lines", "read", engine !== "none"],
       ["measure_load", "read", engine !== "none"],
@@ -114,6 +119,63 @@ test("D12 a skill begins a job: its call is answered at once, and its output com
     // A wrong argument is reported at once, and begins nothing.
     const wrong = { command: "tool", payload: { tool: "measure_load", parameters: {} }, request_id: "wrong" };
     expect((await peer.ask("eye", wrong)).payload).toMatchObject({ error_type: "invalid_params" });
+  } finally {
+    await agent.stop();
+    await peer.stop();
+    await broker.stop();
+  }
+});
+
+test("tools made of tools: one writes what another found, and one asks when the log cannot be read", {
+  tags: ["needs/ripgrep"],
+}, async () => {
+  const broker = await startBroker();
+  const peer = await Peer.connect(broker.port);
+  const settings = testSettings(broker.port);
+  const { workspace } = settings.tools;
+  const tools = { ...settings.tools, skillsPath: EXAMPLES, sandbox: "none" as const, browser: undefined };
+  const policy = new Map([["disk_note", "allow" as const]]);
+  const agent = await readyAgent({ ...settings, tools, policy }, { log: () => {}, toolbox: openToolbox });
+  const call = async (tool: string, parameters: object) =>
+    (
+      await peer.ask("eye", {
+        command: "tool",
+        payload: { tool, parameters },
+        request_id: crypto.randomUUID(),
+      })
+    ).payload;
+  try {
+    expect(await call("disk_note", { path: "notes/disk.txt" })).toMatchObject({
+      status: "success",
+      result: expect.stringMatching(/^Created notes\/disk\.txt/),
+      calls: [{ name: "disk" }, { name: "write" }],
+    });
+    expect(readFileSync(join(workspace, "notes/disk.txt"), "utf8")).toMatch(/%/);
+
+    writeFileSync(join(workspace, "app.log"), "started\nerror: no disk\n");
+    expect(await call("log_watch", { path: "app.log", pattern: "error" })).toMatchObject({
+      status: "success",
+      result: expect.stringContaining("app.log:2: error: no disk"),
+      tainted: true,
+    });
+
+    const asked = crypto.randomUUID();
+    const payload = { tool: "log_watch", parameters: { path: "gone.log", pattern: "error" } };
+    await peer.command("eye", { command: "tool", payload, request_id: asked });
+    const question = await until(() => peer.events(asked, "question")[0], { what: "the question" });
+    const { question_id } = question.payload as { question_id: string };
+    await peer.ask("eye", {
+      command: "answer",
+      payload: { question_id, answer: "app.log" },
+      request_id: crypto.randomUUID(),
+    });
+    const report = await until(() => peer.reports(asked)[0], { what: "the report" });
+    expect(report.payload).toMatchObject({
+      status: "success",
+      result: expect.stringMatching(
+        /^Step 1 of 3 \('log': read\) failed: [\s\S]*The user answered: app\.log$/,
+      ),
+    });
   } finally {
     await agent.stop();
     await peer.stop();

@@ -1,10 +1,11 @@
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Tool } from "@edgecall/core/tools/contract.ts";
-import { expect, test } from "vitest";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { defineTool, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import { describe, expect, test } from "vitest";
 import { oneTool, put, skillFolder } from "../testing/skill-folder.ts";
-import { loadSkills, MAX_SKILL_TOOLS, type SkillSet, type SkillsOptions } from "./load-skills.ts";
+import { loadSkills, MAX_SKILL_TOOLS, type SkillSet, type SkillsOptions, withSteps } from "./load-skills.ts";
 import { skillRows } from "./skill-report.ts";
 
 const PROGRAM = "#!/bin/sh\n";
@@ -306,4 +307,78 @@ test.each<[string, readonly string[] | undefined, boolean]>([
   expect(names(set)).toEqual(isOffered ? ["a", "c"] : ["c"]);
   if (isOffered) expect(set.tools.find(({ tool }) => tool.name === "a")?.metadata.sandbox).toBe(false);
   else expect(reasons(set)[0]).toContain("unsandboxed in [tools] of agent.toml names the tools that may");
+});
+
+describe("a tool with steps", () => {
+  const steps = (name: string, tool: string, version = "1.0.0") =>
+    `[[tools]]\nname = "${name}"\ndescription = "d"\n[[tools.steps]]\nid = "a"\ntool = "${tool}"\n[tools.metadata]\nversion = "${version}"\n`;
+  const greet = {
+    "greet/skill.toml": oneTool("greet", 'permissions = ["network"]\ntimeout_ms = 20000'),
+    "greet/bin/dt-greet": PROGRAM,
+  };
+  const own = (name: string, effect: Tool["effect"]): Tool =>
+    defineTool({
+      name,
+      description: "",
+      input: z.strictObject({}),
+      effect,
+      idempotent: true,
+      timeoutMs: 1_000,
+      maxTimeoutMs: 1_000,
+      execute: async () => textResult("own"),
+    });
+
+  test("is made of the tools that the device has, another skill's too", async () => {
+    const set = await load(
+      skillFolder({
+        ...greet,
+        "two/skill.toml": steps("first", "greet"),
+        "three/skill.toml": steps("then", "mine"),
+      }),
+    );
+    const bound = withSteps([own("mine", "device")], set);
+    expect(bound.skipped).toEqual([]);
+    expect(bound.tools.map(({ tool, metadata }) => [tool.name, tool.effect, metadata.permissions])).toEqual([
+      ["first", "network", ["network"]],
+      ["greet", "network", ["network"]],
+      ["then", "device", []],
+    ]);
+    expect(bound.tools[0]?.metadata).toEqual({
+      binary: "steps",
+      timeout_ms: 20_000,
+      sandbox: false,
+      permissions: ["network"],
+      version: "1.0.0",
+      skill: "two",
+    });
+    expect(bound.versions.get("first@1.0.0")).toBe(bound.tools[0]?.tool);
+  });
+
+  test("is left out with the reason while a tool of it is missing, or is one with steps", async () => {
+    const set = await load(
+      skillFolder({
+        ...greet,
+        "two/skill.toml": steps("first", "mine"),
+        "three/skill.toml": steps("again", "first"),
+      }),
+    );
+    const bound = withSteps([], set);
+    expect(names(bound)).toEqual(["greet"]);
+    expect([...bound.versions.keys()]).toEqual(["greet@1.0.0"]);
+    expect(reasons(bound)).toEqual([
+      "three/again: step 'a': there is no tool 'first' here that a step may call",
+      "two/first: step 'a': there is no tool 'mine' here that a step may call",
+    ]);
+    expect(names(withSteps([own("mine", "read")], set))).toEqual(["first", "greet"]);
+  });
+
+  test("the agent's own tool comes before a skill's of the same name", async () => {
+    const set = await load(skillFolder({ ...greet, "two/skill.toml": steps("first", "greet") }));
+    expect(withSteps([own("greet", "read")], set).tools[0]?.tool.effect).toBe("read");
+  });
+
+  test("without one, the set stays as it is", async () => {
+    const set = await load(skillFolder(greet));
+    expect(withSteps([], set)).toBe(set);
+  });
 });

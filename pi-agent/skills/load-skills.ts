@@ -6,6 +6,7 @@ import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../env/environment.ts";
 import { isBelow } from "../env/local-exec.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
+import { type Composition, composedTool, unboundTool } from "./composed-tool.ts";
 import { findProgram, writableByAll } from "./find-program.ts";
 import { readSkillFile, SKILL_FILE_MAX_BYTES, type Skipped, type ToolDefinition } from "./skill-file.ts";
 import { type Guide, readGuide } from "./skill-guide.ts";
@@ -53,7 +54,15 @@ type SkillMetadata = {
   skill: string;
 };
 
-export type SkillTool = { tool: Tool; metadata: SkillMetadata };
+/**
+ * @property bind of a tool with steps: makes the tool that runs them, or says why it cannot be offered. `tool` is only its
+ *   name until then
+ */
+export type SkillTool = {
+  tool: Tool;
+  metadata: SkillMetadata;
+  bind?: (find: (name: string) => Tool | undefined) => Tool | { reason: string };
+};
 
 /** An immutable snapshot. */
 export type SkillSet = {
@@ -103,6 +112,43 @@ export function withoutSkills(set: SkillSet, isLeftOut: (skill: string) => boole
     guides: guides.filter(({ name }) => !leftOut.includes(name)),
     skipped: [...skipped, ...leftOut.map((skill) => ({ skill, reason: why }))],
   });
+}
+
+/**
+ * Returns the set with its tools with steps bound to the tools of this device. Those that cannot be are left out.
+ * @param own the device's own tools, which take precedence over a skill's tool of the same name
+ */
+export function withSteps(own: readonly Tool[], set: SkillSet): SkillSet {
+  const composed = set.read.tools.filter(({ bind }) => bind);
+  if (composed.length === 0) return set;
+  // A tool with steps is no step of another one.
+  const programs = set.tools.flatMap(({ tool, bind }) => (bind ? [] : [tool]));
+  const callable = new Map([...programs, ...own].map((tool) => [tool.name, tool]));
+  const bound = new Map<Tool, Tool>();
+  const skipped: Skipped[] = [];
+  for (const { tool, metadata, bind } of composed) {
+    const made = bind?.((name) => callable.get(name));
+    if (made && "reason" in made) skipped.push({ skill: metadata.skill, tool: tool.name, ...made });
+    else if (made) bound.set(tool, made);
+  }
+  return {
+    ...set,
+    tools: set.tools.flatMap((one) => (one.bind ? boundOf(one, bound.get(one.tool)) : [one])),
+    versions: new Map(
+      [...set.versions].flatMap(([name, tool]) => {
+        const isComposed = composed.some((one) => one.tool === tool);
+        const now = isComposed ? bound.get(tool) : tool;
+        return now ? [[name, now] as const] : [];
+      }),
+    ),
+    skipped: [...set.skipped, ...skipped].sort(byName),
+  };
+}
+
+function boundOf({ metadata }: SkillTool, tool: Tool | undefined): SkillTool[] {
+  if (!tool) return [];
+  const { permissions = [], timeoutMs: timeout_ms } = tool;
+  return [{ tool, metadata: { ...metadata, permissions, timeout_ms } }];
 }
 
 function setOf(read: SkillsRead): SkillSet {
@@ -202,6 +248,8 @@ async function loadTool(
     void reading.skipped.push({ skill: name, tool: definition.name, reason });
   const unfit = unfitFor(definition, reading.options);
   if (unfit !== undefined) return refuse(unfit);
+  const { steps } = definition;
+  if (steps) return loadSteps({ ...definition, steps }, name);
   const sandboxing = definition.sandboxing ?? engine;
   const environment = environments[sandboxing];
   const isAllowed = sandboxing === engine || sandboxing !== "none" || unsandboxed.includes(definition.name);
@@ -218,6 +266,22 @@ async function loadTool(
       timeout_ms: definition.timeoutMs,
       sandbox: sandboxing !== "none",
       permissions: definition.permissions ?? [],
+      version: definition.version,
+      skill: definition.skill,
+    },
+  };
+}
+
+function loadSteps(definition: Composition, folder: string): Loaded {
+  return {
+    folder,
+    tool: unboundTool(definition),
+    bind: (find) => composedTool(definition, find),
+    metadata: {
+      binary: "steps",
+      timeout_ms: definition.timeoutMs,
+      sandbox: false,
+      permissions: [],
       version: definition.version,
       skill: definition.skill,
     },
@@ -271,7 +335,7 @@ function byVersion(loaded: readonly Loaded[], skipped: Skipped[]) {
     }
   }
   const offered = [...newest.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1));
-  return { offered: offered.map(({ tool, metadata }) => ({ tool, metadata })), versions };
+  return { offered: offered.map(({ folder: _, ...one }) => one), versions };
 }
 
 function oneOfEachName(guides: readonly Guide[], skipped: Skipped[]): Guide[] {

@@ -1,10 +1,11 @@
 /** Reads the tools that a skill.toml declares. A wrong one is left out with the reason; the others stay. */
 
 import { check, z } from "@edgecall/core/protocol/parse.ts";
-import { PERMISSIONS, type Permission } from "@edgecall/core/tools/contract.ts";
+import { PERMISSIONS, type Permission, type PlannedStep } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { parse as parseToml } from "smol-toml";
 import { SANDBOX_ENGINES, type SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
+import { readSteps } from "./steps.ts";
 import { defaultTimeoutMs } from "./timeouts.ts";
 
 /** A larger file is a mistake, and must not fill the memory of a small device. */
@@ -61,6 +62,8 @@ export type ToolDefinition = {
   /** Empty = none given. */
   version: string;
   skill: string;
+  /** The tool is made of other tools; absent = it is a program. */
+  steps?: readonly PlannedStep[];
 };
 
 /** A tool that is not offered, and why. `tool` is absent for a whole skill. */
@@ -116,6 +119,8 @@ const Declared = z.looseObject({
       required: right(z.array(z.string()), "right would be a list of parameter names"),
     }),
   ),
+  // readSteps checks them.
+  steps: z.optional(z.unknown()),
   metadata: z.optional(
     z.looseObject({
       version: right(z.string().check(z.regex(VERSION)), 'right would be text like "1.2.0"'),
@@ -136,8 +141,20 @@ type Declared = {
   platforms?: string[];
   idempotent?: boolean;
   parameters?: { properties?: Record<string, Property>; required?: string[] };
+  steps?: unknown;
   metadata?: { version?: string; skill?: string };
 };
+
+/** Fields that say how a program runs. What is true of a tool with steps follows from theirs. */
+const OF_PROGRAMS = [
+  "binary",
+  "sandboxing",
+  "timeout_ms",
+  "job_timeout_s",
+  "permissions",
+  "devices",
+  "idempotent",
+] as const satisfies ReadonlyArray<keyof Declared>;
 
 /** @param folder name of the skill's folder, used when the file has no name */
 export function readSkillFile(source: string, folder: string, timeoutMs?: number): SkillFile {
@@ -172,6 +189,10 @@ function readTool(
   const it = checked.value as Declared;
   const parameters = readParameters(it.parameters);
   if (typeof parameters === "string") return skip(parameters);
+  const steps = it.steps === undefined ? undefined : readSteps(it.steps, parameters);
+  if (typeof steps === "string") return skip(steps);
+  const extra = steps && OF_PROGRAMS.find((field) => it[field] !== undefined);
+  if (extra !== undefined) return skip(`${extra}: a tool with steps has none; it follows from its steps`);
   const permissions = it.permissions && [...new Set(it.permissions)];
   return {
     tool: {
@@ -188,6 +209,7 @@ function readTool(
       idempotent: it.idempotent ?? permissions?.every((one) => one === "file_read") ?? false,
       version: it.metadata?.version ?? "",
       skill: it.metadata?.skill ?? folder,
+      ...(steps && { steps }),
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type Genome, leavesEnabled } from "../evoclaw/genome.ts";
 import type { Profile } from "../evoclaw/profile.ts";
-import { type SkillSet, type SkillTool, withoutSkills } from "../skills/load-skills.ts";
+import { type SkillSet, type SkillTool, withoutSkills, withSteps } from "../skills/load-skills.ts";
 import { type Skipped, unavailableOf } from "../skills/skill-file.ts";
 import type { Skills } from "../skills/skills.ts";
 import { withSkills } from "../skills/skills.ts";
@@ -79,7 +79,8 @@ export class ToolCatalog {
     const own = this.#own.tools;
     const last = this.#made;
     if (last?.own === own && last.from === from && last.genome === genome) return last;
-    const skills = withoutSkills(from, (skill) => !leavesEnabled(genome, skill), DISABLED);
+    const enabled = withoutSkills(from, (skill) => !leavesEnabled(genome, skill), DISABLED);
+    const skills = withSteps(own, enabled);
     this.#made = { own, from, genome, skills, ...withSkills(own, skills) };
     return this.#made;
   }

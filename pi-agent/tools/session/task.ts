@@ -4,7 +4,6 @@ import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import {
-  advisedOf,
   defineTool,
   faultResult,
   type Tool,
@@ -12,18 +11,15 @@ import {
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
-import { errorText, errorTypeOf } from "@edgecall/core/tools/errors.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
-import { cutText } from "@edgecall/core/tools/runner.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import { mediaOf } from "../../calls/media.ts";
+import { innerOutcome, innerRecord } from "../../calls/inner-outcome.ts";
 import type { CurrentState } from "../../toolbox/places.ts";
 
 const PROMPT_CHARS = 20_000;
 /** Time for its model calls; its tool calls have time-outs of their own. */
 const TASK_MS = 300_000;
-/** Bytes of one inner result where the calls are shown. */
-const SHOWN_RESULT_BYTES = 1_000;
 /** Tools that a task does not get: tasks do not nest, and the person and the to-do list belong to the conversation. */
 const WITHHELD = ["task", "question", "todowrite", "todoread"];
 
@@ -108,7 +104,7 @@ async function work(
     model: (request) => callModel(llm, { ...request, onText: update }),
     runCall: async (inner) => {
       const outcome = await runCall(inner, tools, call);
-      records.push(recordOf(inner, outcome));
+      records.push(innerRecord(inner, outcome));
       return outcome;
     },
     signal,
@@ -121,33 +117,7 @@ async function runCall(inner: Call, tools: ToolRegistry, call: Work["call"]): Pr
     const words = errorText.unknownTool(inner.name, tools.list());
     return { status: "error", ...words, errorType: "not_found", elapsedMs: 0 };
   }
-  const { result, elapsedMs, args } = await call({ callId: inner.id, name: inner.name, args: inner.args });
-  const media = mediaOf(result);
-  return {
-    status: result.fault ? "error" : "success",
-    ...advisedOf(result),
-    ...(result.fault && { errorType: errorTypeOf(result.fault.code) }),
-    ...(result.job !== undefined && { job: result.job }),
-    ...(media.length > 0 && { media }),
-    ...(args && { args }),
-    elapsedMs,
-  };
-}
-
-function recordOf(
-  { id, name, args: asked }: Call,
-  { status, text, errorType, elapsedMs, args = asked }: Outcome,
-): CallRecord {
-  const shortText = cutText(text, SHOWN_RESULT_BYTES);
-  return {
-    id,
-    name,
-    args,
-    status,
-    ...(status === "error" ? { error: shortText } : { result: shortText }),
-    ...(errorType && { error_type: errorType }),
-    elapsed_ms: elapsedMs,
-  };
+  return innerOutcome(await call({ callId: inner.id, name: inner.name, args: inner.args }));
 }
 
 function doneSoFar(records: readonly CallRecord[]): string {
