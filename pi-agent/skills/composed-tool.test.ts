@@ -11,6 +11,7 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Rule } from "../calls/policy.ts";
+import { genome } from "../testing/genome.ts";
 import { type House, house, rules } from "../testing/house.ts";
 import { composedTool } from "./composed-tool.ts";
 import { readSkillFile } from "./skill-file.ts";
@@ -249,6 +250,46 @@ describe("on a device", () => {
     home = await house();
     const jobs = await start([{ id: "a", tool: "job" }]);
     expect((await home.result(await jobs.call())).error).toContain("jobs are not possible here");
+  });
+
+  test("a tool that calls others may call it, and its steps are judged the same way", async () => {
+    const outer = tool("outer", "read", {
+      execute: async (_, { call }) =>
+        (await call?.({ callId: crypto.randomUUID(), name: "made", args: {} }))?.result ??
+        textResult("no call"),
+    });
+    await start(
+      [
+        { id: "a", tool: "json" },
+        { id: "b", tool: "write_it" },
+      ],
+      {},
+      [outer],
+    );
+    const id = await home.tool("outer");
+    const { question_id, approval } = await home.question(id);
+    expect(approval).toMatchObject({
+      tool: "made",
+      parameters: { steps: [{ tool: "json" }, { tool: "write_it" }] },
+    });
+    expect(ran).toEqual([]);
+    await home.answer(question_id, "approve", { hash: approval?.hash });
+    expect(await home.result(id)).toMatchObject({ status: "success", result: "write_it ran" });
+  });
+
+  test("a step that the genome blocks blocks all of it", async () => {
+    const { call } = await start([
+      { id: "a", tool: "json" },
+      { id: "b", tool: "write_it" },
+    ]);
+    const blocking = genome({ constraints: { blocked_actions: ["write_it"] } });
+    const caller = { principal: "anna", role: "owner", channel: "api" };
+    await home.result(await home.send("update_genome", { genome: blocking }, { caller }));
+    expect(await home.result(await call())).toMatchObject({
+      error_type: "permission_denied",
+      error: expect.stringContaining("blocked by this agent's genome"),
+    });
+    expect(ran).toEqual([]);
   });
 
   test("has one line in the record, with its parts", async () => {

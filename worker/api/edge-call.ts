@@ -184,12 +184,12 @@ export function edgeCallDefinition(
           action: { type: "string", description: "optional: specific action name for structured calls" },
           params: { type: "object", description: "optional: parameters for the structured action" },
           // core/loop/dependencies.ts takes these two out before the call is checked.
-          id: { type: "string", description: "optional: a name for this call, for 'after'" },
+          id: { type: "string", description: "optional: name of this call, for 'after'" },
           after: {
             type: "array",
             items: { type: "string" },
             description:
-              'optional: ids of calls of this reply to wait for; {"$ref": "/ID/result"} in params becomes the result of one',
+              'optional: ids of calls of this reply to wait for; {"$ref":"/ID/result"} in params stands for a result',
           },
         },
         required: ["agent_id"],
