@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shownArguments, type Waiting, waitingOf, withoutPlace } from "./dependencies.ts";
+import { shownArguments, type Waiting, waitingOf } from "./dependencies.ts";
 import type { Call, Outcome } from "./history.ts";
 
 const done = (text: string): Outcome => ({ status: "success", text, elapsedMs: 1 });
@@ -138,12 +138,6 @@ test("parameters of a tool stay its own", () => {
 
 test("all arguments may be one reference to an object", () => {
   expect(last(a(done('{"n": 1}')), call({ $ref: "/a/data", id: "b" }))).toEqual(ready({ n: 1 }));
-});
-
-test("a call without its place keeps its references", () => {
-  const args = { agent_id: "pi", params: { x: { $ref: "/a/result" } } };
-  expect(withoutPlace(call({ ...args, id: "b", after: ["a"] }))).toEqual(args);
-  expect(withoutPlace(call({ ...args, id: {} }))).toEqual({ ...args, id: {} });
 });
 
 test("people see what it ran with", () => {

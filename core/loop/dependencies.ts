@@ -64,12 +64,6 @@ export function waitingOf(call: Call, batch: readonly Call[], parametersOf: Para
     : invalid(call, "what stands for all its arguments is not an object");
 }
 
-/** Returns the arguments of a call without `id` and `after`. References in them stay. */
-export function withoutPlace(call: Call, parametersOf: ParametersOf = none): Record<string, unknown> {
-  const place = placeOf(call, parametersOf);
-  return place.ok ? place.value.args : call.args;
-}
-
 /** Returns the arguments with which a call ran, for people: with the results that its references point to. */
 export function shownArguments(call: Call, batch: readonly Call[]): Record<string, unknown> {
   if (referencesIn(call.args).length === 0) return call.args;

@@ -92,6 +92,10 @@ echo x > written && echo done
 test("docs/skills.md shows the examples unchanged", () => {
   const docs = readFileSync(join(EXAMPLES, "../../docs/skills.md"), "utf8");
   expect(docs).toContain(readFileSync(join(EXAMPLES, "count-lines/bin/dt-count_lines"), "utf8"));
+  const note = readFileSync(join(EXAMPLES, "disk-note/skill.toml"), "utf8");
+  expect(docs).toContain(
+    note.slice(note.indexOf("[[tools.steps]]"), note.indexOf("[tools.metadata]")).trim(),
+  );
   const guide = readGuide(readFileSync(join(EXAMPLES, "morning-report/SKILL.md"), "utf8"), "/");
   if (typeof guide === "string") throw new Error(guide);
   expect(docs).toContain(`name: ${guide.name}\ndescription: ${guide.description}\n---\n`);

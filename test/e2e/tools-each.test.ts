@@ -60,6 +60,7 @@ const TAGS: Record<string, string[]> = {
   git_status: GIT,
   glob: RG,
   grep: RG,
+  log_watch: RG,
   nodes: ["needs/openssh-client"],
 };
 
@@ -113,7 +114,7 @@ const DOT = Buffer.from(
 const CHANGED = { "list.txt": "milk\nrolls\n" };
 const PATCH = "*** Begin Patch\n*** Update File: list.txt\n@@\n milk\n-bread\n+rolls\n*** End Patch";
 
-const SKILLS = ["convert_temperature", "count_lines", "measure_load"];
+const SKILLS = ["convert_temperature", "count_lines", "disk_note", "log_watch", "measure_load"];
 const ROWS: Record<string, Row> = {
   append: {
     params: { path: "list.txt", content: "eggs\n" },
@@ -134,6 +135,7 @@ const ROWS: Record<string, Row> = {
   count_lines: { params: { path: "list.txt" }, files: LIST, gives: /^2\s*$/ },
   cpu: { gives: /^CPU 20% busy .* 4 cores/ },
   disk: { params: { path: "/boot/firmware" }, gives: /^\/boot\/firmware \d+% used/ },
+  disk_note: { params: { path: "notes/disk.txt" }, gives: /^(Created|Replaced) notes\/disk\.txt/ },
   edit: {
     params: { path: "list.txt", old_string: "bread", new_string: "rolls" },
     files: LIST,
@@ -160,6 +162,11 @@ const ROWS: Record<string, Row> = {
   },
   journal: { params: { lines: 5 }, gives: /^2026-11-22T01:35:26Z sshd: hello$/ },
   list_processes: { gives: /^1 systemd: CPU 0\.0%, memory 11\.0 MiB/m },
+  log_watch: {
+    params: { path: "app.log", pattern: "err.r" },
+    files: { "app.log": "started\nerror: no disk\n" },
+    gives: /^app\.log:2: error: no disk/m,
+  },
   ls: { files: LIST, gives: /^list\.txt$/m },
   measure_load: { params: { minutes: 0.01 }, gives: /^Accepted: 'measure_load' goes on in the background\./ },
   memory: { gives: /^RAM 25% used/ },
