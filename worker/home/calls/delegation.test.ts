@@ -1,5 +1,6 @@
 /** An agent asks for another one in the middle of its own call, and Home is stopped at each point of that. */
 import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { post } from "../../../test/keyed-home.ts";
 import { script } from "../../../test/scripted-model.ts";
@@ -8,7 +9,8 @@ import { theHome } from "../../../test/states.ts";
 import { rowsOf, stop } from "../../../test/stopping.ts";
 import { answerQuestion, cancel, expectTurns, on, questionOf, turnsOf } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
-import { agent, type CallFrame, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import { conversationOf } from "../../api/stubs.ts";
 
 const WITHIN_MS = 20_000;
 const FEATURES = ["tool", "prompt", "cancel", "ack", "acks", "question", "watch", "job", "route"];
@@ -91,6 +93,14 @@ const rows = () =>
     theHome(),
     "SELECT id, state, asker FROM call ORDER BY n",
   );
+
+const timesOf = async (id: string) =>
+  (
+    await rowsOf<{ deadline: number; ends_at: number; flags: string }>(
+      theHome(),
+      `SELECT deadline, ends_at, flags FROM call WHERE id = '${id}'`,
+    )
+  )[0];
 
 const cpu = { agent_id: "pi", action: "cpu" };
 
@@ -259,6 +269,61 @@ test(
   },
   WITHIN_MS,
 );
+
+test.each([
+  [
+    "only reads",
+    { readsOnly: true },
+    { agent_id: "pi", action: "siren" },
+    "only actions that read are allowed",
+  ],
+  ["only these agents", { agents: ["ann"] }, cpu, "'pi' is not in reach of this caller"],
+])("the limits of the person who began hold: %s", async (_, limits, args, words) => {
+  const id = crypto.randomUUID();
+  const text = script({ calls: [on("ann", { query: "look" })] }, { text: "$results" });
+  const origin = { principal: "anna", role: "guest" as const, channel: "api", limits };
+  const turn = { id: crypto.randomUUID(), idempotency: undefined, text, images: [], origin };
+  await conversationOf(env, `a/api/${id}`).start(turn, "any");
+  const { id: call } = await until(() => bridge.calls()[0], { what: "ann's call" });
+  const outcome = await outcomeOf(await annAsks(call, args));
+  expect(outcome).toMatchObject({ error_type: "permission_denied", text: expect.stringContaining(words) });
+  expect(bridge.calls()).toHaveLength(1);
+});
+
+test("its own call waits as long as the other one may take, and goes on when that has ended", async () => {
+  const { call } = await annIsAsked(crypto.randomUUID());
+  const child = await annAsks(call, { agent_id: "mute", query: "look" });
+  // Home asks a person first, which takes ten minutes at most.
+  await until(async () => (await timesOf(child)) !== undefined, { what: "the row" });
+  await until(async () => (await timesOf(call))?.flags.includes("delegates"), { what: "the parent waits" });
+  const [parent, asked] = await until(
+    async () => {
+      const both = [await timesOf(call), await timesOf(child)] as const;
+      return both[0] && both[1] && both[0].deadline >= both[1].ends_at ? both : undefined;
+    },
+    { what: "the parent waits for its child" },
+  );
+  expect(parent?.ends_at).toBeGreaterThan(asked?.ends_at ?? 0);
+  const questions = (await (await ask("/v1/questions")).json()) as { questions: Array<{ id: string }> };
+  await answerQuestion(questions.questions[0]?.id ?? "", "deny");
+  await outcomeOf(child);
+  const after = await timesOf(call);
+  expect(after?.deadline).toBeLessThan(Date.now() + 61_000);
+  // The time that it had left when it asked.
+  expect(after?.ends_at).toBeGreaterThan(Date.now() + 13 * 60_000);
+});
+
+test("an agent hears that it may ask only while its bridge passes the event", async () => {
+  const greetings = () => noticesTo("ann", "gateway").map(({ payload }) => payload.features);
+  await until(() => greetings().length > 0, { what: "the greeting" });
+  expect(greetings()).toEqual([["call"]]);
+  bridge.close();
+  bridge = await TestBridge.dial();
+  await bridge.hello(["acks"]);
+  await bridge.snapshot([await ann.state({ tools: [CPU], features: PARTS })]);
+  await until(() => greetings().length > 0, { what: "another greeting" });
+  expect(greetings()).toEqual([undefined]);
+});
 
 describe("Home is stopped", () => {
   test.each([
