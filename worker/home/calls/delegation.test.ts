@@ -1,5 +1,5 @@
 /** An agent asks for another one in the middle of its own call, and Home is stopped at each point of that. */
-import { reset } from "cloudflare:test";
+import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { post } from "../../../test/keyed-home.ts";
@@ -201,6 +201,30 @@ describe("refused in words, and nothing is sent", () => {
     });
     expect(bridge.calls()).toHaveLength(before + 1);
     expect(noticesTo("ann", "called")).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a fourth step",
+      'caller = json_set(caller, \'$.chain\', json(\'{"id":"c","via":["x","y","z"]}\'))',
+      "This chain of calls has 3 steps already (x → y → z → ann), which is the most. Nothing was run.",
+    ],
+    [
+      "the twenty-first of a call",
+      "flags = json_set(flags, '$.delegates', 20)",
+      "This call has called other agents 20 times, which is the most. Nothing was run.",
+    ],
+    ["one of a job", "command = 'job'", "A job cannot call other agents. Nothing was run."],
+  ])("%s, by Home's own row", async (_, change, words) => {
+    const { call } = await annIsAsked(crypto.randomUUID());
+    // With it, the call has a row.
+    await callOf(await annAsks(call, cpu));
+    await runInDurableObject(theHome(), (_home, { storage }) => {
+      storage.sql.exec(`UPDATE call SET ${change} WHERE id = ?`, call);
+    });
+    const refused = await annAsks(call, cpu);
+    expect((await outcomeOf(refused)).text).toBe(`Error: ${words}`);
+    expect(bridge.calls()).toHaveLength(2);
   });
 
   test("a sixth at once", async () => {
