@@ -15,6 +15,7 @@ import { HOME_V9 } from "./fixtures/v9.ts";
 import { HOME_V10 } from "./fixtures/v10.ts";
 import { HOME_V11 } from "./fixtures/v11.ts";
 import { HOME_V16 } from "./fixtures/v16.ts";
+import { HOME_V19 } from "./fixtures/v19.ts";
 import { AgentKeys } from "./home/agents/agent-keys.ts";
 import { Agents } from "./home/agents/agents.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
@@ -39,6 +40,8 @@ const KEPT = [
   { version: 11, conversation: CONVERSATION_V4, home: HOME_V11 },
   // The rows of 0.3.0.
   { version: 16, conversation: CONVERSATION_V8, home: HOME_V16 },
+  // Not released; homes of the main branch have it.
+  { version: 19, conversation: CONVERSATION_V8, home: HOME_V19 },
 ];
 
 /** Makes an object with a fixture on its disk, migrated by today's code. */
@@ -129,7 +132,7 @@ describe.each(KEPT)("a conversation of version $version", ({ version, conversati
       return transcript.call("6a4b1d7e-0000-4000-8000-000000000002")?.settledSeq;
     });
     // From version 2 on there is a question, whose seq counts too. The tries of the running turn have a row.
-    expect(settledSeq).toBe(version === 16 ? 26 : version === 1 ? 9 : 10);
+    expect(settledSeq).toBe(version >= 16 ? 26 : version === 1 ? 9 : 10);
   });
 });
 

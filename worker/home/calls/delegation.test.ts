@@ -6,11 +6,12 @@ import { post } from "../../../test/keyed-home.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../test/signed-agent.ts";
 import { theHome } from "../../../test/states.ts";
-import { rowsOf, stop } from "../../../test/stopping.ts";
+import { hold, rowsOf, stop } from "../../../test/stopping.ts";
 import { answerQuestion, cancel, expectTurns, on, questionOf, turnsOf } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 import { conversationOf } from "../../api/stubs.ts";
+import { GatewayKey } from "../agents/gateway-key.ts";
 
 const WITHIN_MS = 20_000;
 const FEATURES = ["tool", "prompt", "cancel", "ack", "acks", "question", "watch", "job", "route"];
@@ -19,7 +20,7 @@ const PARTS = [...FEATURES, "gateway", "call"];
 type Command = { command: string; payload: Record<string, unknown>; tainted?: boolean; caller?: unknown };
 type Called = {
   call_id: string;
-  outcome: { status: string; text: string; error_type?: string; agent?: string };
+  outcome: { status: string; text: string; error_type?: string; agent?: string; job?: string };
 };
 
 let ann: SignedAgent;
@@ -33,7 +34,8 @@ beforeEach(async () => {
 // Each test has its own home.
 afterEach(reset);
 
-async function connect(): Promise<TestBridge> {
+/** @param more agents beside ann and those without a key */
+async function connect(...more: ReturnType<typeof agent>[]): Promise<TestBridge> {
   const next = await TestBridge.dial();
   await next.hello(["call", "acks"]);
   const tools = [CPU, SIREN];
@@ -42,7 +44,7 @@ async function connect(): Promise<TestBridge> {
     agent("mute", { features: ["tool", "prompt", "cancel", "ack"], tools }),
     agent("gone", { online: false, features: FEATURES, tools: [{ ...SIREN, queue_ms: 3_600_000 }] }),
   ];
-  await next.snapshot([await ann.state({ tools: [CPU], features: PARTS }), ...others]);
+  await next.snapshot([await ann.state({ tools: [CPU], features: PARTS }), ...others, ...more]);
   return next;
 }
 
@@ -294,6 +296,33 @@ test(
   WITHIN_MS,
 );
 
+test(
+  "a job that the other agent begins: its result comes into the conversation of the person who began",
+  async () => {
+    const id = crypto.randomUUID();
+    const steps = [{ calls: [on("ann", { query: "look" })] }, { text: "$results" }, { text: "then: $notes" }];
+    const waiting = say(id, script(...steps));
+    const { id: call } = await until(() => bridge.calls()[0], { what: "ann's call" });
+    const child = await annAsks(call, { agent_id: "pi", action: "cpu" });
+    await callOf(child);
+    const job = "job-token-0001";
+    bridge.report(child, "pi", { status: "accepted", job, tool: "cpu", result: "It has begun." });
+    const accepted = await outcomeOf(child);
+    expect(accepted).toMatchObject({ status: "success", job });
+    expect(accepted.text).toContain("Accepted, not done");
+    await annReports(call, "pi has begun");
+    expect((await waiting).body).toMatchObject({ answer: "pi has begun" });
+    bridge.report(job, "pi", { status: "success", tool: "cpu", result: "12 GB saved" });
+    const answer = () =>
+      until(async () => (await turnsOf(id)).find((one) => one.answer.includes("12 GB saved"))?.answer);
+    expect(await answer()).toMatch(/^then: /);
+    // ann asked for the call, not for the job.
+    expect(calledOf(child)).toHaveLength(1);
+    expect((await rows()).filter(({ state }) => state !== "settled")).toEqual([]);
+  },
+  WITHIN_MS,
+);
+
 test.each([
   [
     "only reads",
@@ -375,6 +404,37 @@ describe("Home is stopped", () => {
       expect(await outcomeOf(child)).toMatchObject({ status: "success", text: "12 %" });
       await annReports(call, "pi says 12 %");
       expect((await waiting).body).toMatchObject({ answer: "pi says 12 %" });
+    },
+    WITHIN_MS,
+  );
+
+  test(
+    "with the row of the other agent's call stored, and nothing sent: it is sent then, once",
+    async () => {
+      const bob = await SignedAgent.make("bob");
+      await post("/v1/agents/bob/key", { public_key: bob.publicKey, name: "Bob" });
+      const state = await bob.state({ tools: [CPU], features: PARTS });
+      bridge.close();
+      bridge = await connect(state);
+      const id = crypto.randomUUID();
+      const { waiting, call } = await annIsAsked(id);
+      // Its command is signed after its row is stored.
+      const signing = hold(GatewayKey, "sign");
+      const child = await annAsks(call, { agent_id: "bob", action: "cpu" });
+      await until(async () => (await rows()).some((row) => row.id === child), { what: "the row" });
+      await signing.reached();
+      const sent = bridge.calls();
+      await stop("abort", theHome(), signing.release);
+      expect(sent.map((frame) => frame.id)).toEqual([call]);
+      bridge = await connect(await bob.state({ tools: [CPU], features: PARTS }));
+      expect((await callOf(child)).agent).toBe("bob");
+      await annAsks(call, { agent_id: "bob", action: "cpu" }, child);
+      const payload = await bob.report(child, { status: "success", result: "12 %" });
+      bridge.send({ t: "report", id: child, agent: "bob", payload });
+      expect(await outcomeOf(child)).toMatchObject({ status: "success", text: "12 %" });
+      expect(bridge.calls().filter((frame) => frame.id === child)).toHaveLength(1);
+      await annReports(call, "bob says 12 %");
+      expect((await waiting).body).toMatchObject({ answer: "bob says 12 %" });
     },
     WITHIN_MS,
   );
