@@ -159,6 +159,7 @@ describe("killed while the last agent's model thinks, it goes on: one effect, on
         await stack.startBridge();
       },
     ],
+    ["the broker", () => stack.restartBroker()],
   ])(
     "%s",
     async (_, killed) => {
@@ -188,34 +189,41 @@ describe("killed while the last agent's model thinks, it goes on: one effect, on
     90_000,
   );
 
-  test("an agent in the middle: its call ends as unknown, and what it asked for is ended", async () => {
-    const conversation = crypto.randomUUID();
-    const held = crypto.randomUUID();
-    const text = script(through(["a", "b", "d"], { hold: held, step: APPEND }, RESULTS), {
-      text: "told: $results",
-    });
-    const id = await stack.gateway.begin(text, conversation);
-    await until(
-      () =>
-        stack.model.requests.some(
-          ({ question }) => question.includes(held) && !question.includes("agent_id"),
-        ),
-      {
-        what: "d's model is asked",
-      },
-    );
-    const before = marks().length;
-    await stack.agent("b").kill();
-    await stack.restartAgent("b");
-    await canCall("b");
-    const turn = await stack.gateway.settled(conversation, id, 60_000);
-    expect(turn.answer).toMatch(/unknown/);
-    stack.model.release(held);
-    await until(async () => (await stack.gateway.agents()).every(({ counts }) => counts.open === 0), {
-      what: "no agent has an open call",
-    });
-    expect(marks()).toHaveLength(before);
-  }, 90_000);
+  test.each([
+    ["the first agent", "a"],
+    ["an agent in the middle", "b"],
+  ])(
+    "%s: its call ends as unknown, and what it asked for is ended",
+    async (_, killed) => {
+      const conversation = crypto.randomUUID();
+      const held = crypto.randomUUID();
+      const text = script(through(["a", "b", "d"], { hold: held, step: APPEND }, RESULTS), {
+        text: "told: $results",
+      });
+      const id = await stack.gateway.begin(text, conversation);
+      await until(
+        () =>
+          stack.model.requests.some(
+            ({ question }) => question.includes(held) && !question.includes("agent_id"),
+          ),
+        {
+          what: "d's model is asked",
+        },
+      );
+      const before = marks().length;
+      await stack.agent(killed).kill();
+      await stack.restartAgent(killed);
+      await canCall(killed);
+      const turn = await stack.gateway.settled(conversation, id, 60_000);
+      expect(turn.answer).toMatch(/unknown/);
+      stack.model.release(held);
+      await until(async () => (await stack.gateway.agents()).every(({ counts }) => counts.open === 0), {
+        what: "no agent has an open call",
+      });
+      expect(marks()).toHaveLength(before);
+    },
+    90_000,
+  );
 });
 
 test("every history that the models received is valid", () => {
