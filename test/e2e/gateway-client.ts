@@ -50,7 +50,8 @@ export type Reply = {
 
 /** The tools that an agent offers, and the missing ones with the reasons. */
 export type ToolsList = {
-  tools: Array<{ name: string; description: string; evoclaw?: Record<string, unknown> }>;
+  /** `own`: only the agent's own model has it. */
+  tools: Array<{ name: string; description: string; own?: true; evoclaw?: Record<string, unknown> }>;
   unavailable: Array<{ name: string; why: string }>;
 };
 
