@@ -10,16 +10,30 @@ import { ExecError, type ExecOps } from "./environment.ts";
 
 /** @param exec runs programs on this machine, with the same PATH */
 export function withProgramCheck(exec: ExecOps, path = cleanEnv().PATH ?? ""): ExecOps {
+  const { detached } = exec;
   return {
     async run(argv, options) {
-      const [program] = argv;
-      if (!program.includes("/") && !(await isOnPath(program, path)))
-        throw new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
-          absent: true,
-        });
+      await mustBeOnPath(argv[0], path);
       return await exec.run(argv, options);
     },
+    ...(detached && {
+      detached: {
+        ...detached,
+        async start(argv, options) {
+          await mustBeOnPath(argv[0], path);
+          await detached.start(argv, options);
+        },
+      },
+    }),
   };
+}
+
+/** @throws ExecError when a program that is given by its name is not there */
+export async function mustBeOnPath(program: string, path: string): Promise<void> {
+  if (program.includes("/") || (await isOnPath(program, path))) return;
+  throw new ExecError("spawn_failed", `'${program}' could not be started: there is no such program.`, {
+    absent: true,
+  });
 }
 
 async function isOnPath(program: string, path: string): Promise<boolean> {

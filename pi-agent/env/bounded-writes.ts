@@ -6,7 +6,7 @@
  */
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { ExecOps, Ran } from "./environment.ts";
+import type { ExecOps, FollowOptions, Ran } from "./environment.ts";
 import { type ProcessTree, writtenBy } from "./process-tree.ts";
 
 export type WriteBounds = {
@@ -29,41 +29,58 @@ const LOOK_AGAIN_MS = 500;
 const CLOCK_MS = 1_000;
 
 export function boundedWrites(exec: ExecOps, workspace: string, bounds: WriteBounds): ExecOps {
+  const { detached } = exec;
   return {
     async run(argv, options): Promise<Ran> {
       // A server that the agent talks to lives as long as the agent and belongs to no call.
       if (options.lasting) return await exec.run(argv, options);
-      const watch = new Watch(workspace, bounds, await freeOf(workspace));
-      watch.begin();
-      const stop = new AbortController();
-      let why: string | undefined;
-      const looking = watch.until(stop.signal, (problem) => {
-        why = problem;
-        stop.abort();
-      });
-      let ran: Ran;
-      try {
-        ran = await exec.run(argv, {
-          ...options,
-          signal: AbortSignal.any([options.signal, stop.signal]),
-          onStarted: (tree) => {
-            watch.tree = tree;
-            options.onStarted?.(tree);
-          },
-        });
-      } finally {
-        stop.abort();
-        await looking;
-        watch.end();
-      }
-      const killed = why !== undefined;
-      // It ended before the first check, but what it wrote must still be reported.
-      why ??= await watch.problem();
-      if (why === undefined) return ran;
-      options.onOutput?.(Buffer.from(`\n[${why}]\n`), "stderr");
-      return killed && !options.signal.aborted ? { exitCode: null, signal: "SIGKILL", stopped: false } : ran;
+      return await watched(workspace, bounds, options, (more) => exec.run(argv, { ...options, ...more }));
     },
+    // A job that a later process follows is measured from then on.
+    ...(detached && {
+      detached: {
+        ...detached,
+        follow: (dir, options) =>
+          watched(workspace, bounds, options, (more) => detached.follow(dir, { ...options, ...more })),
+      },
+    }),
   };
+}
+
+async function watched(
+  workspace: string,
+  bounds: WriteBounds,
+  options: FollowOptions,
+  run: (options: Pick<FollowOptions, "signal" | "onStarted">) => Promise<Ran>,
+): Promise<Ran> {
+  const watch = new Watch(workspace, bounds, await freeOf(workspace));
+  watch.begin();
+  const stop = new AbortController();
+  let why: string | undefined;
+  const looking = watch.until(stop.signal, (problem) => {
+    why = problem;
+    stop.abort();
+  });
+  let ran: Ran;
+  try {
+    ran = await run({
+      signal: AbortSignal.any([options.signal, stop.signal]),
+      onStarted: (tree) => {
+        watch.tree = tree;
+        options.onStarted?.(tree);
+      },
+    });
+  } finally {
+    stop.abort();
+    await looking;
+    watch.end();
+  }
+  const killed = why !== undefined;
+  // It ended before the first check, but what it wrote must still be reported.
+  why ??= await watch.problem();
+  if (why === undefined) return ran;
+  options.onOutput?.(Buffer.from(`\n[${why}]\n`), "stderr");
+  return killed && !options.signal.aborted ? { exitCode: null, signal: "SIGKILL", stopped: false } : ran;
 }
 
 /** Active runs, whose files cannot be told apart. */

@@ -80,7 +80,43 @@ export type ExecOps = {
    * @throws ExecError when it could not be started
    */
   run(argv: readonly [string, ...string[]], options: RunOptions): Promise<Ran>;
+  /** Absent where programs end with this process or with its connection. */
+  readonly detached?: DetachedOps;
 };
+
+/** Programs that go on when this process ends. Each has a folder of its own on this device, outside of the workspace. */
+export type DetachedOps = {
+  /**
+   * Starts a program, and returns when it is recorded in its folder. It runs until its end or until `follow` stops it.
+   *
+   * @param dir absolute; must not exist or must be empty of another program
+   * @throws ExecError when it could not be started
+   */
+  start(
+    argv: readonly [string, ...string[]],
+    options: Pick<RunOptions, "cwd" | "env" | "grants"> & { dir: string },
+  ): Promise<void>;
+  /**
+   * Follows the program of a folder to its end, from the first byte of its output, as `run` does. Also works in a later process.
+   * On the signal its whole tree is killed, except with the reason LeftRunning, with which `follow` rejects.
+   *
+   * @throws ProgramLost when nobody knows how it ended
+   * @throws ExecError when it could not be started
+   */
+  follow(dir: string, options: FollowOptions): Promise<Ran>;
+};
+
+export type FollowOptions = Pick<RunOptions, "signal" | "onOutput" | "onStarted">;
+
+/** The reason of an abort that leaves a detached program running, because this process ends and a later one follows it. */
+export class LeftRunning extends Error {
+  override readonly name = "LeftRunning";
+}
+
+/** A detached program is gone and its exit code is not known: the device was restarted, or somebody killed its supervisor. */
+export class ProgramLost extends Error {
+  override readonly name = "ProgramLost";
+}
 
 export type RunOptions = {
   /** `Environment.cwd` or a folder below it. */

@@ -1,17 +1,33 @@
 /** Runs programs on this machine without a sandbox: those that the owner trusts, and all with `sandboxing = "none"`. */
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
+import { mustBeOnPath } from "./absent-programs.ts";
 import { cleanEnv } from "./clean-env.ts";
+import { followDetached, isDetachable, startDetached } from "./detached.ts";
 import { ExecError, type ExecOps } from "./environment.ts";
 import { runProcess } from "./run-process.ts";
 
 /** @param cwd absolute; programs start here or below, which does not limit what they do afterwards */
 export function localExec(cwd: string): ExecOps {
+  const run: ExecOps["run"] = async (argv, options) => {
+    const env = cleanEnv(options.env);
+    const folder = await workingFolder(cwd, options.cwd);
+    return await runProcess(argv, { ...options, cwd: folder, env });
+  };
+  if (!isDetachable()) return { run };
   return {
-    async run(argv, options) {
-      const env = cleanEnv(options.env);
-      const folder = await workingFolder(cwd, options.cwd);
-      return await runProcess(argv, { ...options, cwd: folder, env });
+    run,
+    detached: {
+      async start(argv, { dir, ...options }) {
+        const env = cleanEnv(options.env);
+        // The supervisor's shell would report a missing program as exit code 127.
+        await mustBeOnPath(argv[0], env.PATH ?? "");
+        await startDetached(dir, { argv, cwd: await workingFolder(cwd, options.cwd), env });
+      },
+      async follow(dir, options) {
+        const { entered: _, ...ran } = await followDetached(dir, options);
+        return ran;
+      },
     },
   };
 }

@@ -48,7 +48,7 @@ export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boo
       send(process.pid, "SIGSTOP");
     }
   }
-  send(-tree.root, "SIGKILL");
+  if (!isReused(tree)) send(-tree.root, "SIGKILL");
   for (const { pid } of found.values()) send(pid, "SIGKILL");
   for (;;) {
     const left = [...found.values()].filter(isThere);
@@ -58,13 +58,29 @@ export async function killTree(tree: ProcessTree, withinMs = 2_000): Promise<boo
   }
 }
 
+/**
+ * True if the root's id belongs to another process by now. The system gives an id away only when no process is left in the
+ * group and session of that id, so then only the mark tells what belongs to the tree.
+ */
+function isReused({ root, since }: ProcessTree): boolean {
+  const startedAt = startOf(root);
+  return startedAt !== undefined && startedAt !== since;
+}
+
+/** The ids of the living processes of a tree. */
+export function pidsOf(tree: ProcessTree): number[] {
+  return members(tree).map(({ pid }) => pid);
+}
+
 /** Returns the living processes that belong to the tree or descend from a known one. */
 function members(tree: ProcessTree, known: ReadonlyMap<number, Process> = new Map()): Process[] {
   const all = alive().filter(({ startedAt }) => startedAt >= tree.since);
-  const ours = new Set<number>([tree.root, ...known.keys()]);
+  const root = isReused(tree) ? undefined : tree.root;
+  const ours = new Set<number>(root === undefined ? known.keys() : [root, ...known.keys()]);
   const marked = new Set<number>();
   for (const { pid, group, session } of all) {
-    if (session === tree.root || group === tree.root || isMarked(pid, tree.mark)) marked.add(pid);
+    const isInGroup = root !== undefined && (session === root || group === root);
+    if (isInGroup || isMarked(pid, tree.mark)) marked.add(pid);
   }
   for (let grown = true; grown; ) {
     grown = false;

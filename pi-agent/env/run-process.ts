@@ -71,7 +71,8 @@ function pipesFor(...uses: unknown[]): "pipe"[] {
   return uses.filter((use) => use !== undefined).map(() => "pipe");
 }
 
-function spawnFailed(program: string, error: unknown): ExecError {
+/** Converts the error of a failed start. */
+export function spawnFailed(program: string, error: unknown): ExecError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const why =
     code === "ENOENT"

@@ -10,6 +10,8 @@ import { setTimeout as delay } from "node:timers/promises";
 export type ProcessGroupLimit = {
   /** Prefix of a command, which joins the group and then runs the command. Empty when there is no limit to set. */
   prefix: readonly string[];
+  /** The group's folder; absent when there is none. */
+  group?: string;
   release(): Promise<void>;
 };
 
@@ -29,7 +31,8 @@ export async function processGroupLimit(
     if (group === undefined) continue;
     return {
       prefix: ["/bin/sh", "-c", 'echo 0 > "$0/cgroup.procs" && exec "$@"', group],
-      release: async () => await remove(group),
+      group,
+      release: async () => await removeGroup(group),
     };
   }
   return NONE;
@@ -48,12 +51,13 @@ async function made(parent: string, processes: number): Promise<string | undefin
     await writeFile(join(group, "pids.max"), String(processes), { flag: "r+" });
     return group;
   } catch {
-    await remove(group);
+    await removeGroup(group);
     return undefined;
   }
 }
 
-async function remove(group: string): Promise<void> {
+/** Removes a control group once its last process has ended. Never rejects. */
+export async function removeGroup(group: string): Promise<void> {
   for (let tries = 0; tries < RELEASE_TRIES; tries += 1) {
     try {
       return await rmdir(group);

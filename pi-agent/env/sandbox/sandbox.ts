@@ -4,7 +4,9 @@ import { access, constants } from "node:fs/promises";
 import { posix } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
 import { refuseEnv } from "../clean-env.ts";
+import { followDetached, isDetachable, startDetached } from "../detached.ts";
 import { type Environment, ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
+import { asShellsTell } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
 import { lookFor, NoAnswer } from "../probe.ts";
@@ -69,23 +71,58 @@ function sandboxExec(
   profile: SandboxProfile,
   { kind = "bubblewrap", program = KINDS[kind].program, stateDir }: SandboxOptions,
 ): ExecOps {
+  const starting = async (argv: readonly [string, ...string[]], options: CommandOptions) => {
+    refuseEnv(options.env);
+    const cwd = posix.resolve(profile.workspace, options.cwd ?? ".");
+    for (const device of options.grants?.devices ?? []) await mustBeThere(device);
+    const run = { argv, cwd, ...(options.grants && { grants: options.grants }) };
+    const start = KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
+    const limit = await processGroupLimit(profile.limits.processes);
+    const command = [...limit.prefix, program, ...start.args] as [string, ...string[]];
+    return { start, limit, command };
+  };
+  const run: ExecOps["run"] = async (argv, options) => {
+    const { start, limit, command } = await starting(argv, options);
+    try {
+      return await enter(command, options, { program: argv[0], start });
+    } finally {
+      await limit.release();
+    }
+  };
+  // firejail needs a further descriptor, and podman's containers are nobody's child process.
+  if (kind !== "bubblewrap" || !isDetachable()) return { run };
   return {
-    async run(argv, options): Promise<Ran> {
-      refuseEnv(options.env);
-      const cwd = posix.resolve(profile.workspace, options.cwd ?? ".");
-      for (const device of options.grants?.devices ?? []) await mustBeThere(device);
-      const run = { argv, cwd, ...(options.grants && { grants: options.grants }) };
-      const start = KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
-      const limit = await processGroupLimit(profile.limits.processes);
-      try {
-        const command = [...limit.prefix, program, ...start.args] as [string, ...string[]];
-        return await enter(command, options, { program: argv[0], start });
-      } finally {
-        await limit.release();
-      }
+    run,
+    detached: {
+      async start(argv, { dir, ...options }) {
+        const { start, limit, command } = await starting(argv, options);
+        const { env } = start;
+        try {
+          await startDetached(dir, { argv: command, cwd: "/", env, ...(limit.group && { group: limit.group }) });
+        } catch (error) {
+          await limit.release();
+          throw error;
+        }
+      },
+      async follow(dir, options) {
+        let errorText = "";
+        const { entered, ...ran } = await followDetached(dir, {
+          ...options,
+          onOutput(chunk, stream) {
+            if (errorText.length < 1_000) errorText += Buffer.from(chunk).toString();
+            options.onOutput?.(chunk, stream);
+          },
+        });
+        if (ran.stopped || entered === "ready") return ran;
+        // Its arguments are not stored, so the text names neither the program nor the folder.
+        const words = { cwd: "of this job", program: "the program", errorText, absent: ran.exitCode === 127 };
+        throw notEntered(entered as Exclude<Entered, "ready"> | "", words);
+      },
     },
   };
 }
+
+type CommandOptions = Pick<RunOptions, "cwd" | "env" | "grants">;
 
 async function enter(
   command: readonly [string, ...string[]],
@@ -117,31 +154,6 @@ async function enter(
   if (entered === "ready") return asShellsTell(ran);
   throw notEntered(entered, { cwd: cwd ?? ".", program, errorText, absent: ran.exitCode === 127 });
 }
-
-/**
- * Converts the exit code 128 + N, with which a shell or bwrap reports a program killed by signal N. A program that exits with
- * such a code by itself also counts as killed; only shells do that.
- */
-export function asShellsTell(ran: Ran): Ran {
-  const signal = ran.exitCode === null ? undefined : SIGNALS.get(ran.exitCode - 128);
-  return signal === undefined ? ran : { ...ran, exitCode: null, signal };
-}
-
-/** Signals that end a program, with numbers that are the same on all Linux architectures. */
-const SIGNALS: ReadonlyMap<number, string> = new Map([
-  [1, "SIGHUP"],
-  [2, "SIGINT"],
-  [3, "SIGQUIT"],
-  [4, "SIGILL"],
-  [6, "SIGABRT"],
-  [8, "SIGFPE"],
-  [9, "SIGKILL"],
-  [11, "SIGSEGV"],
-  [13, "SIGPIPE"],
-  [14, "SIGALRM"],
-  [15, "SIGTERM"],
-  [25, "SIGXFSZ"],
-]);
 
 function notEntered(
   entered: Exclude<Entered, "ready"> | "",
