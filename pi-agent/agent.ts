@@ -98,6 +98,9 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     get guides() {
       return catalog.skills.guides;
     },
+    get jobs() {
+      return jobs;
+    },
   };
   const toolbox = await (options.toolbox ?? openToolbox)(settings, state, options.tools, log);
   const catalog = new ToolCatalog(toolbox, options.skills ?? toolbox.skills, profile);
@@ -300,6 +303,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     heartbeat().catch(() => {});
   }, HEARTBEAT_EVERY_MS);
   for (const job of unfinished) jobs.resume(job);
+  await jobs.tidyUp();
   connection.start();
   const offered = () => ({ tools: catalog.registry.list(), unavailable: catalog.unavailable });
   return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };

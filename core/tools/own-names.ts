@@ -4,7 +4,7 @@
  */
 const OWN_TOOLS: ReadonlySet<string> = new Set(
   `append apply_patch bash browser canvas codesearch cpu disk edit find git_branch git_commit git_diff git_log git_status
-  glob gpio_list gpio_read gpio_write grep i2c_detect image journal list_processes ls memory network_info nodes ping
+  glob gpio_list gpio_read gpio_write grep i2c_detect image jobs journal list_processes ls memory network_info nodes ping
   question read read_cpu_usage read_disk read_file read_memory read_temperature safe_exec services skill snapshot
   system_info task temperature todoread todowrite update_self webfetch websearch write`.split(/\s+/),
 );

@@ -5,6 +5,7 @@
 import { AnswerCommand, type Caller, Command } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type Advised, errorFields } from "@edgecall/core/tools/advice.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { COMMANDS } from "../commands/all.ts";
@@ -19,6 +20,7 @@ import type { CommandKind } from "./command-kind.ts";
 import type { Device } from "./device.ts";
 import { replyOfInterrupted } from "./interrupted.ts";
 import type { UnfinishedJob } from "./jobs.ts";
+import { keptProgram } from "./kept-program.ts";
 import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
 
@@ -146,12 +148,14 @@ export class Inbox {
    * @returns jobs that go on
    */
   async settleInterrupted(): Promise<UnfinishedJob[]> {
-    const { ledger, settings, registry } = this.#options.device;
+    const { ledger, settings, registry, jobs } = this.#options.device;
     const unfinished: UnfinishedJob[] = [];
     for (const entry of ledger.interrupted()) {
       const { id, acks, jobOf: of, route } = entry;
-      const tool = registry.get(entry.tool ?? "");
-      if (of !== undefined && tool?.resume) unfinished.push({ id, of, acks, tool, work: tool.resume, route });
+      const { isProgram = false, ...recorded } = of === undefined ? {} : await jobs.recorded(id);
+      const name = entry.tool ?? "";
+      const tool = resumable(registry.get(name)) ?? (isProgram ? keptProgram(name, settings.stateDir) : undefined);
+      if (of !== undefined && tool) unfinished.push({ id, of, acks, tool, work: tool.resume, route, ...recorded });
       else if (acks)
         await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry, ledger.jobsOf(id)), route));
     }
@@ -393,6 +397,10 @@ export class Inbox {
       route,
     );
   }
+}
+
+function resumable(tool: Tool | undefined): (Tool & Required<Pick<Tool, "resume">>) | undefined {
+  return tool?.resume && { ...tool, resume: tool.resume };
 }
 
 function inSeconds(ms: number): string {

@@ -1,6 +1,7 @@
 /**
  * Jobs: work that goes on after its call was answered. A job is a command of its own in the ledger, under a token. Its result
- * is stored and sent again until it is acknowledged, like any other. A job that a restart cut off is reported.
+ * is stored and sent again until it is acknowledged, like any other. The program of a job goes on when the agent ends, and the
+ * next agent follows it. A job that a restart cut off is reported.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -8,16 +9,23 @@ import {
   type JobWork,
   jobResult,
   type Tool,
+  type ToolContext,
   type ToolResult,
+  textOf,
 } from "@edgecall/core/tools/contract.ts";
+import { OutputTail } from "@edgecall/core/tools/output-tail.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type ParsedCall, type RunnerOptions, runTool } from "@edgecall/core/tools/runner.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { Settings } from "../config/settings.ts";
+import { treeOfDetached } from "../env/detached.ts";
+import { LeftRunning } from "../env/environment.ts";
+import { killTree } from "../env/process-tree.ts";
 import type { Publisher } from "../link/publisher.ts";
 import { isFailure, replyText, succeeded } from "../link/reports.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
+import { JobFiles, type JobOutput, type JobRecord } from "./job-files.ts";
 import type { CommandLedger } from "./ledger.ts";
 import { mediaOf, pack } from "./media.ts";
 import { Progress } from "./progress.ts";
@@ -51,9 +59,34 @@ export type UnfinishedJob = {
   tool: Tool;
   work: JobWork;
   route: string | undefined;
+  /** Absent when it was not recorded who began it and how long it may take. */
+  caller?: ToolContext["caller"] | undefined;
+  maxMs?: number | undefined;
 };
 
-type Job = { of: string; control: AbortController; progress: Progress; ended: Promise<void> };
+/** A job as its people see it. */
+export type JobView = JobRecord & { running: boolean };
+
+/** The jobs of this device, for its tools. */
+export type JobList = {
+  /** The newest first. */
+  list(): Promise<JobView[]>;
+  get(token: string): Promise<JobView | undefined>;
+  /** @param from the first line, from 1; absent: the last ones */
+  output(token: string, lines: number, from?: number): Promise<JobOutput | undefined>;
+  /** @returns true if there was one under way */
+  cancel(token: string): boolean;
+};
+
+type Job = {
+  of: string;
+  control: AbortController;
+  progress: Progress;
+  /** The end of what it said, for a look at a job without a program. */
+  tail: OutputTail;
+  goesOn: boolean;
+  ended: Promise<void>;
+};
 
 /** The work under a token. */
 type Work = {
@@ -68,6 +101,8 @@ type Work = {
   route: string | undefined;
   work: JobWork;
   maxMs: number;
+  /** It goes on when this process ends. */
+  goesOn: boolean;
   /** An earlier process began it, so the ledger has it already. */
   again: boolean;
 };
@@ -75,17 +110,23 @@ type Work = {
 /** The caller of a job of an earlier process is no longer known. The tool was allowed when the job began. */
 const UNKNOWN_CALLER: CommandCall["caller"] = { principal: "gateway", role: "member", channel: "gateway" };
 
-export class Jobs {
+export class Jobs implements JobList {
   readonly #options: JobsOptions;
+  readonly #files: JobFiles;
   readonly #jobs = new Map<string, Job>();
   #stopping = false;
 
   constructor(options: JobsOptions) {
     this.#options = options;
+    this.#files = new JobFiles(options.settings.stateDir);
   }
 
   /** Begins a job. @returns the call's own result */
-  begin(from: JobCall, work: JobWork, maxMs: number): ToolResult {
+  begin(
+    from: JobCall,
+    work: JobWork,
+    { maxMs, program }: Parameters<ToolContext["job"]>[1],
+  ): ToolResult {
     const { call, parsed } = from;
     const { tool, input } = parsed;
     if (this.#jobs.size >= MAX_JOBS) {
@@ -106,6 +147,7 @@ export class Jobs {
         route: call.command.route,
         work,
         maxMs: Math.max(1, Math.min(maxMs, JOB_MAX_MS)),
+        goesOn: program ?? tool.resume !== undefined,
         again: false,
       },
       call.command.watch === true,
@@ -117,24 +159,26 @@ export class Jobs {
   }
 
   /** Goes on with a job that an earlier process of this agent began. */
-  resume({ id: token, of, acks, tool, work, route }: UnfinishedJob): void {
+  resume({ id: token, of, acks, tool, work, route, caller, maxMs }: UnfinishedJob): void {
     const job = {
       token,
       of,
       tool,
       input: {},
-      caller: UNKNOWN_CALLER,
+      caller: caller ?? UNKNOWN_CALLER,
       acks,
       route,
       work,
-      maxMs: JOB_MAX_MS,
+      maxMs: maxMs ?? JOB_MAX_MS,
+      goesOn: true,
       again: true,
     };
     this.#start(job, false);
   }
 
   #start(work: Work, watched: boolean): void {
-    const { token, of, tool } = work;
+    const { token, of, tool, goesOn } = work;
+    const tail = new OutputTail();
     const control = new AbortController();
     const progress = new Progress({
       publish: (progress) =>
@@ -144,7 +188,11 @@ export class Jobs {
       // A job may take hours, and its caller waits as long as the device is online.
       signsOfLife: false,
     });
-    const ended = this.#run(work, control, progress)
+    const said = (text: string) => {
+      tail.add(text);
+      progress.output(text, tool.name);
+    };
+    const ended = this.#run(work, control, said)
       .catch((error: unknown) => {
         this.#options.log("error", "job.failed", { request_id: token, error: messageOf(error) });
       })
@@ -152,19 +200,26 @@ export class Jobs {
         progress.end();
         this.#jobs.delete(token);
       });
-    this.#jobs.set(token, { of, control, progress, ended });
+    this.#jobs.set(token, { of, control, progress, tail, goesOn, ended });
   }
 
   async #run(
-    { token, of, tool, input, caller, acks, route, work, maxMs, again }: Work,
+    { token, of, tool, input, caller, acks, route, work, maxMs, goesOn, again }: Work,
     control: AbortController,
-    progress: Progress,
+    update: (text: string) => void,
   ): Promise<void> {
     const { ledger, settings, runner, metrics, uploads, publisher } = this.#options;
     const job = { of, maxMs };
-    const begin = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job, route };
+    const started = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job, route };
     // Writes keep their order, so the job is recorded before the call's own result.
-    const begun = again ? ({ do: "run" } as const) : await ledger.begin(begin);
+    const begun = again ? ({ do: "run" } as const) : await ledger.begin(started);
+    const record = { of, tool: tool.name, caller, maxMs };
+    const recorded = again ? undefined : this.#files.begin(token, record).catch(this.#unkept(token));
+    let isBegun = again;
+    const begin: JobWork = (...args) => {
+      isBegun = true;
+      return work(...args);
+    };
     const { result, elapsedMs } =
       begun.do === "refuse"
         ? { result: faultResult("io", unrecordable(begun.reason)), elapsedMs: 0 }
@@ -174,23 +229,85 @@ export class Jobs {
               callId: token,
               name: tool.name,
               args: input,
-              parsed: { tool: asTool(tool, work, maxMs), input },
+              parsed: { tool: asTool(tool, begin, maxMs), input },
               timeoutMs: maxMs,
               caller,
               signal: control.signal,
-              update: (text) => progress.output(text, tool.name),
+              update,
               artifact: (bytes, mediaType, signal) => uploads.keep(token, bytes, mediaType, signal),
             },
             runner,
           );
     // A job that the next process goes on with has no end in this one.
-    if (this.#stopping && tool.resume) return;
+    await recorded;
+    if (this.#stopping && goesOn && isBegun) return;
     const packed = await pack(mediaOf(result), token, uploads, control.signal);
     const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
     metrics.count(isFailure(reply) ? "failed" : "success");
     const text = replyText(settings, token, succeeded({ ...reply.payload, job_of: of }), route);
     await ledger.done(token, text);
+    const exitCode = result.details?.exit_code;
+    await this.#files
+      .end(token, {
+        status: result.fault ? "error" : "success",
+        ...(typeof exitCode === "number" && { exitCode }),
+        text: textOf(result),
+      })
+      .catch(this.#unkept(token));
     await publisher.report(text, token, acks);
+    await this.#prune();
+  }
+
+  /** A job runs and is reported even where its files cannot be written. */
+  #unkept(token: string): (error: unknown) => void {
+    return (error) => this.#options.log("warn", "job.unkept", { request_id: token, error: messageOf(error) });
+  }
+
+  async #prune(): Promise<void> {
+    await this.#files.prune(new Set(this.#jobs.keys())).catch((error: unknown) => {
+      this.#options.log("warn", "job.unpruned", { error: messageOf(error) });
+    });
+  }
+
+  /** What is recorded of a job that an earlier process began. */
+  async recorded(token: string): Promise<Pick<UnfinishedJob, "caller" | "maxMs"> & { isProgram: boolean }> {
+    const [record, maxMs, tree] = await Promise.all([
+      this.#files.get(token),
+      this.#files.restOf(token),
+      treeOfDetached(this.#files.dir(token)),
+    ]);
+    return { caller: record?.caller, maxMs, isProgram: tree !== undefined };
+  }
+
+  /** Ends programs of jobs that the ledger has no more, and removes old files. Call it when all jobs are resumed. */
+  async tidyUp(): Promise<void> {
+    for (const token of await this.#files.tokens()) {
+      const record = await this.#files.get(token);
+      if (this.#jobs.has(token) || record?.ended) continue;
+      const tree = await treeOfDetached(this.#files.dir(token));
+      if (tree) await killTree(tree);
+      if (record)
+        await this.#files.end(token, { status: "error", text: "" }).catch(this.#unkept(token));
+    }
+    await this.#prune();
+  }
+
+  async list(): Promise<JobView[]> {
+    const records = await this.#files.list();
+    return records.map((record) => ({ ...record, running: this.#jobs.has(record.token) }));
+  }
+
+  async get(token: string): Promise<JobView | undefined> {
+    const record = await this.#files.get(token);
+    return record && { ...record, running: this.#jobs.has(token) };
+  }
+
+  async output(token: string, lines: number, from?: number): Promise<JobOutput | undefined> {
+    const kept = await this.#files.output(token, lines, from);
+    const text = this.#jobs.get(token)?.tail.text();
+    if (kept || text === undefined) return kept;
+    const shown = text.split("\n").slice(-lines);
+    return { text: shown.join("\n"), first: 1, last: shown.length, total: shown.length, stderr: "" };
   }
 
   /**
@@ -214,7 +331,8 @@ export class Jobs {
 
   stop(): void {
     this.#stopping = true;
-    for (const job of this.#jobs.values()) job.control.abort(new CallEnded("stopping"));
+    for (const { control, goesOn } of this.#jobs.values())
+      control.abort(goesOn ? new LeftRunning("the agent was stopped") : new CallEnded("stopping"));
   }
 
   /** Resolves when no job is under way. */

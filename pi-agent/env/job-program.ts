@@ -2,8 +2,8 @@
 import { type ExecOps, type FollowOptions, ProgramLost, type Ran, type RunOptions } from "./environment.ts";
 
 export type JobProgram = {
-  /** The job's folder. */
-  dir: string;
+  /** The job's folder; undefined: the program ends with this process. */
+  dir: string | undefined;
   /** Absent when an earlier process has started it. */
   argv?: readonly [string, ...string[]];
 };
@@ -18,7 +18,7 @@ export async function runJobProgram(
   { cwd, env, grants, ...following }: FollowOptions & Pick<RunOptions, "cwd" | "env" | "grants">,
 ): Promise<Ran> {
   const place = { ...(cwd !== undefined && { cwd }), ...(env && { env }), ...(grants && { grants }) };
-  if (!detached) {
+  if (!detached || dir === undefined) {
     if (!argv) throw new ProgramLost("it has ended with the agent");
     return await run(argv, { ...place, ...following });
   }

@@ -42,6 +42,8 @@ export type SkillsOptions = {
   /** `[tools] timeout_ms`: for tools that name none; undefined = the seed's table. */
   timeoutMs?: number | undefined;
   platform?: NodeJS.Platform;
+  /** Returns the folder of a job, which its token names. Without it, jobs end with the agent. */
+  jobFolder?: (token: string) => string;
 };
 
 /** EvoClaw's block in `tools_list`. */
@@ -243,7 +245,7 @@ async function loadTool(
   name: string,
   reading: Reading,
 ): Promise<Loaded | undefined> {
-  const { path, bin, environments, engine, held, unsandboxed = [] } = reading.options;
+  const { path, bin, environments, engine, held, unsandboxed = [], jobFolder } = reading.options;
   const refuse = (reason: string) =>
     void reading.skipped.push({ skill: name, tool: definition.name, reason });
   const unfit = unfitFor(definition, reading.options);
@@ -260,7 +262,7 @@ async function loadTool(
   if ("reason" in found) return refuse(found.reason);
   return {
     folder: name,
-    tool: skillTool({ definition, program: found.program, folder, environment, held }),
+    tool: skillTool({ definition, program: found.program, folder, environment, held, jobFolder }),
     metadata: {
       binary: definition.binary ?? found.program,
       timeout_ms: definition.timeoutMs,

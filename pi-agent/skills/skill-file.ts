@@ -19,6 +19,8 @@ const JOB_MAX_S = 604_800;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** It becomes an option, `--name`. */
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** The argument of a tool that may be a job; its program does not get it. */
+export const BACKGROUND = "background";
 /** It follows the `@` in the name of an older version. */
 const VERSION = /^[A-Za-z0-9][A-Za-z0-9.+-]{0,31}$/;
 /** Devices in /dev that a skill may get: sensors, buses, cameras and sound; never memory or disks. */
@@ -51,6 +53,8 @@ export type ToolDefinition = {
   timeoutMs: number;
   /** It runs as a background job for at most this time, and its call is answered at once; absent = no job. */
   jobMs: number | undefined;
+  /** Only calls with the argument `background` are jobs. */
+  jobOptional: boolean;
   /** Absent = not stated, so it may need anything. An empty list means that it needs nothing. */
   permissions: readonly Permission[] | undefined;
   /** Paths in /dev that it needs; it gets them only when the agent holds `device`. */
@@ -106,6 +110,7 @@ const Declared = z.looseObject({
     z.int().check(z.minimum(1), z.maximum(JOB_MAX_S)),
     `right would be whole seconds from 1 to ${JOB_MAX_S} (a week)`,
   ),
+  job_optional: right(z.boolean(), "right would be true or false"),
   permissions: right(z.array(z.enum(PERMISSIONS)), `right would be a list of: ${oneOf(PERMISSIONS)}`),
   devices: right(
     z.array(z.string().check(z.regex(DEVICE))),
@@ -136,6 +141,7 @@ type Declared = {
   sandboxing?: SandboxEngine;
   timeout_ms?: number;
   job_timeout_s?: number;
+  job_optional?: boolean;
   permissions?: Permission[];
   devices?: string[];
   platforms?: string[];
@@ -151,6 +157,7 @@ const OF_PROGRAMS = [
   "sandboxing",
   "timeout_ms",
   "job_timeout_s",
+  "job_optional",
   "permissions",
   "devices",
   "idempotent",
@@ -193,6 +200,11 @@ function readTool(
   if (typeof steps === "string") return skip(steps);
   const extra = steps && OF_PROGRAMS.find((field) => it[field] !== undefined);
   if (extra !== undefined) return skip(`${extra}: a tool with steps has none; it follows from its steps`);
+  const jobOptional = it.job_optional ?? false;
+  if (jobOptional && it.job_timeout_s === undefined)
+    return skip("job_optional: right would be job_timeout_s beside it, which says how long a job may take");
+  if (jobOptional && parameters.some(({ name }) => name === BACKGROUND))
+    return skip(`parameters.properties.${BACKGROUND}: with job_optional the agent has an argument of this name`);
   const permissions = it.permissions && [...new Set(it.permissions)];
   return {
     tool: {
@@ -203,6 +215,7 @@ function readTool(
       sandboxing: it.sandboxing,
       timeoutMs: it.timeout_ms ?? timeoutMs ?? defaultTimeoutMs(it.name),
       jobMs: it.job_timeout_s === undefined ? undefined : it.job_timeout_s * 1_000,
+      jobOptional,
       permissions,
       devices: it.devices ?? [],
       platforms: it.platforms ?? [],

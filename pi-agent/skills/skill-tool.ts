@@ -10,10 +10,12 @@ import {
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
-import { type Environment, ExecError, type Ran } from "../env/environment.ts";
+import { type Environment, ExecError, ProgramLost, type Ran, type RunOptions } from "../env/environment.ts";
+import { runJobProgram } from "../env/job-program.ts";
+import { lostResult } from "../tools/programs/job-result.ts";
 import { argumentProblem, argumentsOf } from "./arguments.ts";
 import { ProgramOutput } from "./program-output.ts";
-import type { ToolDefinition, Value } from "./skill-file.ts";
+import { BACKGROUND, type ToolDefinition, type Value } from "./skill-file.ts";
 import { inputOf } from "./tool-schema.ts";
 
 /** The longest time-out that a caller may ask for, unless the skill names a longer one. */
@@ -46,16 +48,26 @@ export type SkillProgram = {
   environment: Environment;
   /** The agent's permissions; undefined = all. */
   held: readonly Permission[] | undefined;
+  /** Returns the folder of a job, which its token names. Without it, jobs end with the agent. */
+  jobFolder?: ((token: string) => string) | undefined;
 };
 
-export function skillTool({ definition, program, folder, environment, held }: SkillProgram): Tool {
-  const { name, description, parameters, permissions, timeoutMs, jobMs, idempotent } = definition;
+export function skillTool({
+  definition,
+  program,
+  folder,
+  environment,
+  held,
+  jobFolder,
+}: SkillProgram): Tool {
+  const { name, description, parameters, permissions, timeoutMs, jobMs, jobOptional, idempotent } = definition;
   const { effect, permission } = gravest(permissions);
   const grants = grantsOf(definition, held);
+  const goesOn = environment.exec.detached !== undefined && jobFolder !== undefined;
   return defineTool({
     name,
     description,
-    input: inputOf(parameters),
+    input: inputOf(parameters, jobOptional),
     effect,
     ...(permission !== undefined && { permission }),
     ...(permissions && { permissions }),
@@ -66,24 +78,35 @@ export function skillTool({ definition, program, folder, environment, held }: Sk
     // A bus or file allows one user at a time. Tools that only read, ask or compute may overlap.
     ...((effect === "device" || effect === "write") && { lock: () => `skill:${definition.skill}` }),
     async execute(input, { signal, update, job }): Promise<ToolResult> {
-      const args = argumentsOf(name, input as Record<string, Value | undefined>);
+      const { [BACKGROUND]: background, ...own } = input as Record<string, Value | undefined>;
+      const args = argumentsOf(name, jobOptional ? own : (input as Record<string, Value | undefined>));
       const problem = argumentProblem(args);
       if (problem !== undefined) {
         return faultResult("invalid_params", `Error: Invalid parameters for '${name}': ${problem}.`);
       }
-      const work: JobWork = (signal, update) => run(args, signal, update);
-      return jobMs === undefined ? await run(args, signal, update) : job(work, { maxMs: jobMs });
+      if (jobMs === undefined || (jobOptional && background !== true))
+        return await run((options) => environment.exec.run([program, ...args], options), signal, update);
+      return job(asJob([program, ...args]), { maxMs: jobMs, program: goesOn });
     },
+    ...(jobMs !== undefined && goesOn && { resume: asJob() }),
   });
 
+  /** @param argv absent for a job that an earlier process began */
+  function asJob(argv?: readonly [string, ...string[]]): JobWork {
+    return (signal, update, token) => {
+      const ofJob = { dir: jobFolder?.(token), ...(argv && { argv }) };
+      return run((options) => runJobProgram(environment.exec, ofJob, options), signal, update);
+    };
+  }
+
   async function run(
-    args: readonly string[],
+    start: (options: RunOptions) => Promise<Ran>,
     signal: AbortSignal,
     update: ToolContext["update"],
   ): Promise<ToolResult> {
     const output = new ProgramOutput();
     try {
-      const ran = await environment.exec.run([program, ...args], {
+      const ran = await start({
         env: { [FOLDER_VARIABLE]: folder },
         signal,
         grants,
@@ -91,6 +114,7 @@ export function skillTool({ definition, program, folder, environment, held }: Sk
       });
       return resultOf(name, ran, output);
     } catch (error) {
+      if (error instanceof ProgramLost) return lostResult(name, error, output.stdout() + output.stderr());
       if (!(error instanceof ExecError)) throw error;
       return faultResult(
         error.code,

@@ -1,9 +1,23 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { Parameter } from "./skill-file.ts";
+import { BACKGROUND, type Parameter } from "./skill-file.ts";
 
-/** Makes the input schema of a skill's tool. It is strict, so that an unknown argument is an error. */
-export function inputOf(parameters: readonly Parameter[]): z.ZodMiniType<Record<string, unknown>> {
-  return z.strictObject(Object.fromEntries(parameters.map((one) => [one.name, schemaOf(one)])));
+/**
+ * Makes the input schema of a skill's tool. It is strict, so that an unknown argument is an error.
+ * @param jobOptional adds the argument `background`
+ */
+export function inputOf(
+  parameters: readonly Parameter[],
+  jobOptional = false,
+): z.ZodMiniType<Record<string, unknown>> {
+  const own = parameters.map((one) => [one.name, schemaOf(one)] as const);
+  return z.strictObject({
+    ...Object.fromEntries(own),
+    ...(jobOptional && {
+      [BACKGROUND]: z
+        .optional(z.boolean())
+        .check(z.describe("Answer at once with a job, and go on. The result comes as a message")),
+    }),
+  });
 }
 
 function schemaOf(parameter: Parameter): z.ZodMiniType {

@@ -7,6 +7,7 @@ import { until } from "../../test/wait.ts";
 import type { Agent } from "../agent.ts";
 import type { Rule } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
+import type { openToolbox } from "../toolbox/toolbox.ts";
 import { type LogLine, memoryLog, Peer, readyAgent, startBroker, testSettings } from "./home.ts";
 import { type ModelAnswer, type ModelRequest, startModel } from "./model.ts";
 import { testing } from "./test-tools.ts";
@@ -23,7 +24,9 @@ export type House = {
   baseUrl: string;
   /** The requests to its model. */
   requests: ModelRequest[];
-  start(more?: Omit<Partial<Settings>, "tools"> & { folder?: string; tools?: Tool[] }): Promise<Agent>;
+  start(
+    more?: Omit<Partial<Settings>, "tools"> & { folder?: string; tools?: Tool[]; toolbox?: typeof openToolbox },
+  ): Promise<Agent>;
   /** Sends `eye` a command without waiting. @returns its request id */
   send(command: string, payload?: Fields, more?: Fields): Promise<string>;
   tool(name: string, parameters?: Fields, more?: Fields): Promise<string>;
@@ -62,10 +65,11 @@ export async function house(script?: Script): Promise<House> {
     marks,
     baseUrl: model.baseUrl,
     requests: model.requests,
-    async start({ tools = [], ...more } = {}) {
+    async start({ tools = [], toolbox, ...more } = {}) {
       const llm = { baseUrl: model.baseUrl, model: "scripted", maxTokens: 500, temperature: 0 };
       const settings = testSettings(broker.port, { ...(script && { llm }), ...more });
-      const agent = await readyAgent(settings, { log, tools: [...testing({ file: marks }), ...tools] });
+      const all = [...testing({ file: marks }), ...tools];
+      const agent = await readyAgent(settings, { log, tools: all, ...(toolbox && { toolbox }) });
       agents.push(agent);
       return agent;
     },

@@ -4,6 +4,7 @@
  */
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import { jobFolderIn } from "../calls/job-files.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Environment, ExecOps } from "../env/environment.ts";
 import { append } from "../tools/files/append.ts";
@@ -42,6 +43,7 @@ import { gitDiff } from "../tools/programs/git-diff.ts";
 import { gitLog } from "../tools/programs/git-log.ts";
 import { gitMissing } from "../tools/programs/git-run.ts";
 import { gitStatus } from "../tools/programs/git-status.ts";
+import { jobs } from "../tools/programs/jobs.ts";
 import { nodes, nodesMissing } from "../tools/programs/nodes.ts";
 import { question } from "../tools/session/question.ts";
 import { todo } from "../tools/session/todo.ts";
@@ -53,7 +55,7 @@ import type { CurrentState, MachinePlaces, Places } from "./places.ts";
 export function workGroups(
   places: Places,
   settings: ToolSettings,
-  state: Pick<CurrentState, "llm">,
+  state: Pick<CurrentState, "llm" | "jobs">,
   closing: (close: () => Promise<void>) => void,
 ): Group[] {
   const { environment } = places.work;
@@ -63,7 +65,7 @@ export function workGroups(
     ...webGroups(settings),
     ...pageAndPictureGroups(environment, settings, state, closing),
     alone(nodes(places.nodes, environment), () => nodesMissing(places.local.exec)),
-    always([question(), ...todo(places)]),
+    always([jobs(state), question(), ...todo(places)]),
   ];
 }
 
@@ -114,7 +116,7 @@ function fileGroups(environment: Environment, places: Places, settings: ToolSett
 }
 
 function shellGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
-  const { work, spillDir } = places;
+  const { work, spillDir, stateDir } = places;
   const { bashTimeoutMs: timeoutMs, readable, grants } = settings;
   const here = () => work.missing();
   const shell = (at: Environment) => [
@@ -123,6 +125,7 @@ function shellGroups(environment: Environment, places: Places, settings: ToolSet
       spill: { folder: spillDir },
       guard: { root: at.cwd, readable, onDanger: "ask" },
       grants,
+      jobFolder: jobFolderIn(stateDir),
     }),
   ];
   const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));

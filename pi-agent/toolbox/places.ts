@@ -1,6 +1,7 @@
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
+import type { JobList } from "../calls/jobs.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Nodes } from "../env/nodes.ts";
 import type { Engine } from "../env/sandbox/sandbox-engine.ts";
@@ -35,4 +36,6 @@ export type CurrentState = {
   readonly tools: readonly Tool[];
   /** The guides of the enabled skills. */
   readonly guides: readonly Guide[];
+  /** Absent outside of an agent. */
+  readonly jobs?: JobList;
 };

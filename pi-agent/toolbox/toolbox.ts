@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Permission, Tool } from "@edgecall/core/tools/contract.ts";
 import type { Log } from "@edgecall/node/log.ts";
+import { jobFolderIn } from "../calls/job-files.ts";
 import type { Settings } from "../config/settings.ts";
 import { withProgramCheck } from "../env/absent-programs.ts";
 import { boundedWrites } from "../env/bounded-writes.ts";
@@ -155,6 +156,7 @@ async function workOf(
     held: permissions,
     enabled: tools.enabled,
     timeoutMs: tools.timeoutMs,
+    jobFolder: jobFolderIn(here.stateDir),
   });
   const skillsCanRun = [...engines].map(
     ([kind, engine]): Group => ({

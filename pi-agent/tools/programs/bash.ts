@@ -2,20 +2,26 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import {
   defineTool,
   faultResult,
+  type JobWork,
   type Tool,
   type ToolContext,
   type ToolResult,
   textResult,
 } from "@edgecall/core/tools/contract.ts";
-import type { Environment, Ran, RunOptions } from "../../env/environment.ts";
+import { type Environment, ProgramLost, type Ran, type RunOptions } from "../../env/environment.ts";
+import { runJobProgram } from "../../env/job-program.ts";
 import { orFault } from "../files/file-fault.ts";
 import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../files/text-cut.ts";
 import { type Captured, CapturedOutput, plainText, type SpillOptions } from "./captured-output.ts";
 import { type GuardRules, judgeCommand } from "./exec-guard.ts";
+import { lostResult } from "./job-result.ts";
 import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
 
 export const BASH_TIMEOUT_MS = 30_000;
 const BASH_MAX_TIMEOUT_MS = 300_000;
+const JOB_MS = 3_600_000;
+/** A week: the bound of every job. */
+const JOB_MAX_MS = 604_800_000;
 const COMMAND_MAX_CHARS = 65_536;
 /** Each key may wait 2 s for the program. */
 const MAX_KEYS = 100;
@@ -34,20 +40,29 @@ export type BashOptions = {
   /** The way to handle a dangerous command: `refuse` does not run it; `ask` reports it to the policy, which asks. */
   guard?: GuardRules & { onDanger: "ask" | "refuse" };
   grants?: RunOptions["grants"];
+  /** Returns the folder of a job, which its token names. Without it, a command in the background ends with the agent. */
+  jobFolder?: (token: string) => string;
 };
 
 export function bash(environment: Environment, options: BashOptions = {}): Tool {
   const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
   return defineTool({
     name: "bash",
-    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it. What takes longer runs with background: true.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
     input: z.strictObject({
       command: z
         .string()
         .check(z.minLength(1), z.maxLength(COMMAND_MAX_CHARS), z.describe("The command, as bash takes it")),
       timeout_ms: z
-        .optional(z.int().check(z.minimum(1), z.maximum(maxTimeoutMs)))
-        .check(z.describe(`When to end it, in milliseconds (${timeoutMs})`)),
+        .optional(z.int().check(z.minimum(1), z.maximum(JOB_MAX_MS)))
+        .check(z.describe(`When to end it, in milliseconds (${timeoutMs}; in the background an hour, at most a week)`)),
+      background: z
+        .optional(z.boolean())
+        .check(
+          z.describe(
+            "On this device only: answer at once with a job, and go on. The output comes as a message when it ends",
+          ),
+        ),
       keys: z
         .optional(
           z
@@ -73,22 +88,60 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
       const judged = judgeCommand(whatRuns(command, keys), guard, caller.channel);
       return judged.verdict === "blocked" ? judged.reason : undefined;
     },
-    async execute({ command, keys = [] }, context): Promise<ToolResult> {
-      const problem = problemWith(keys, environment);
-      if (problem !== undefined) return wrongKeys(problem);
+    async execute({ command, keys = [], background = false, timeout_ms }, context): Promise<ToolResult> {
+      const problem = background
+        ? problemInBackground(keys, environment)
+        : (problemWith(keys, environment) ?? problemOfTime(timeout_ms, maxTimeoutMs));
+      if (problem !== undefined) return wrongInput(problem);
       if (guard?.onDanger === "refuse") {
         const judged = judgeCommand(whatRuns(command, keys), guard, context.caller.channel);
         if (judged.verdict === "blocked") return refused(judged.reason);
       }
       // One pipe for both, because two pipes lose the order of the lines. On one line, so that line numbers in errors are right.
       const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
+      const argv = [shell, "-c", text] as const;
+      if (background)
+        return context.job(inBackground(argv), {
+          maxMs: timeout_ms ?? JOB_MS,
+          program: environment.exec.detached !== undefined && options.jobFolder !== undefined,
+        });
       return await orFault(async () => {
-        const argv = [shell, "-c", text] as const;
         const { ran, captured } = await runShell(environment, argv, keys, options, context);
         return resultOf(ran, captured, environment.name);
       });
     },
+    ...(options.jobFolder && { resume: inBackground() }),
   });
+
+  /** @param argv absent for a job that an earlier process began */
+  function inBackground(argv?: readonly [string, ...string[]]): JobWork {
+    return async (signal, update, token) => {
+      const next = `The first 16 MB are kept: see the tool jobs (look, with the job ${token} and a first line).`;
+      const output = new CapturedOutput(options.jobFolder ? { next } : { spill: options.spill });
+      const live = new TextDecoder();
+      const following = {
+        signal,
+        onOutput(chunk: Uint8Array, stream: "stdout" | "stderr") {
+          output.add(chunk, stream);
+          update(plainText(live.decode(chunk, { stream: true })));
+        },
+      };
+      const place = {
+        ...(options.env && { env: options.env }),
+        ...(options.grants && { grants: options.grants }),
+      };
+      return await orFault(async () => {
+        try {
+          const program = { dir: options.jobFolder?.(token), ...(argv && { argv }) };
+          const ran = await runJobProgram(environment.exec, program, { ...place, ...following });
+          return resultOf(ran, await output.end(), environment.name);
+        } catch (error) {
+          if (!(error instanceof ProgramLost)) throw error;
+          return lostResult("bash", error, (await output.end()).text);
+        }
+      });
+    };
+  }
 }
 
 async function runShell(
@@ -153,7 +206,18 @@ function problemWith(keys: readonly string[], { kind, name }: Environment): stri
   return problemOfKeys(keys);
 }
 
-function wrongKeys(problem: string): ToolResult {
+function problemInBackground(keys: readonly string[], { kind, name }: Environment): string | undefined {
+  if (keys.length > 0) return "keys: a command in the background has no terminal; leave one of the two out";
+  if (kind === "local" || kind === "sandbox") return undefined;
+  return `background: it is possible on this device only, not on '${name}'`;
+}
+
+function problemOfTime(timeoutMs: number | undefined, most: number): string | undefined {
+  if (timeoutMs === undefined || timeoutMs <= most) return undefined;
+  return `timeout_ms: at most ${most}, except with background: true`;
+}
+
+function wrongInput(problem: string): ToolResult {
   return faultResult("invalid_params", `Error: Invalid parameters for 'bash': ${problem}.\nNothing was run.`);
 }
 

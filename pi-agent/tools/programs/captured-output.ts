@@ -38,6 +38,7 @@ export type Captured = {
 
 export class CapturedOutput {
   readonly #spillOptions: SpillOptions | undefined;
+  readonly #next: string;
   /** The incomplete last character of each stream. */
   readonly #halves: Record<"stdout" | "stderr", Uint8Array> = { stdout: EMPTY, stderr: EMPTY };
   #chunks: Uint8Array[] = [];
@@ -48,8 +49,10 @@ export class CapturedOutput {
   #cut = false;
   #spill: Spill | undefined;
 
-  constructor(options: { spill?: SpillOptions | undefined } = {}) {
+  /** @param options.next where the whole output is, in words for the model, if it is kept elsewhere than in a file of `spill` */
+  constructor(options: { spill?: SpillOptions | undefined; next?: string | undefined } = {}) {
     this.#spillOptions = options.spill;
+    this.#next = options.next ?? "The rest was not kept; write the output to a file to read it in parts.";
   }
 
   /** Adds a chunk in order; a character that is split between chunks stays whole. */
@@ -109,7 +112,7 @@ export class CapturedOutput {
     if (cut.by === null && !this.#cut) return cut.content;
     const next = spill
       ? `${spill.whole ? "Full output" : `The first ${formatSize(spill.bytes)} of it`}: ${spill.path}`
-      : "The rest was not kept; write the output to a file to read it in parts.";
+      : this.#next;
     const limitBytes = cut.by === "lines" ? undefined : SHOWN_BYTES;
     if (cut.partialLine || cut.shown.lines === 0)
       return withNotice(
