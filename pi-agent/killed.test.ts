@@ -32,6 +32,7 @@ model = "scripted"
 [policy]
 append = "allow"
 job = "allow"
+bash = "allow"
 `,
   );
 });
@@ -171,6 +172,31 @@ params = { wait_ms = 60000, text = { "$ref" = "/one/result" } }
   });
   expect(marks()).toHaveLength(1);
 }, 40_000);
+
+test("a program in the background goes on, and its result comes from the next process", {
+  tags: ["needs/bubblewrap"],
+}, async () => {
+  const first = await run();
+  const command = "echo one; touch begun; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 3";
+  const { job } = await home.result(await home.tool("bash", { command, background: true }));
+  const other = await home.tool("bash", { command: "touch other; sleep 2; touch survived" });
+  const file = (name: string) => join(config, "../eye.state/workspace", name);
+  await until(() => existsSync(file("begun")) && existsSync(file("other")), { what: "both run" });
+  await kill(first);
+
+  const second = await run();
+  await kill(second);
+  writeFileSync(file("go"), "");
+  await until(() => existsSync(join(config, "../eye.state/jobs", job as string, "exit")));
+  await run();
+  expect(await home.result(job as string)).toMatchObject({
+    status: "error",
+    exit_code: 3,
+    error: expect.stringContaining("one\ntwo\n\nCommand exited with code 3"),
+  });
+  expect(await home.result(other)).toMatchObject({ error_type: "outcome_unknown" });
+  expect(existsSync(file("survived"))).toBe(false);
+}, 60_000);
 
 test("the test tools exist only with their variable, and name what they need", async () => {
   const env = { PATH: process.env.PATH, EDGECALL_TEST_TOOLS: "1" };

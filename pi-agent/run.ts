@@ -3,6 +3,7 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { jsonLog } from "@edgecall/node/log.ts";
 import { type Agent, startAgent } from "./agent.ts";
 import { AgentSettingsError, loadSettings, type ReadSettings } from "./config/settings.ts";
+import { endLeftovers } from "./service/leftovers.ts";
 import { openService, type Service } from "./service/service.ts";
 import { watchMainThread } from "./watchdog.ts";
 
@@ -31,6 +32,7 @@ export async function runAgent({ config, id, env, onTrial = false }: Run): Promi
     env,
     onTrial,
   });
+  await endLeftovers({ stateDir: settings.stateDir, env, log: service.log });
   watchMainThread(settings.agentId, env);
   const agent = await start({ settings, notes }, service, env);
   const stop = () => {

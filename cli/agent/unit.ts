@@ -2,6 +2,7 @@
  * The agent's systemd unit. `systemd-analyze security` rates it 2.6. A lower figure is not possible with the sandbox, which
  * needs namespaces and mounts, and with the device's pins and cameras. docs/install.md explains what the unit allows.
  */
+import { UNIT_VARIABLE } from "@edgecall/pi-agent/service/leftovers.ts";
 import { AGENT, PROC_DIR } from "../service/services.ts";
 import { unitOf } from "../service/units/unit.ts";
 
@@ -27,7 +28,11 @@ export function unitText(options: { systemd: number; programs?: string }): strin
   );
 }
 
-const OWN = `# What bubblewrap needs: namespaces and mounts of its own …
+const OWN = `# Jobs go on when the agent ends or is updated. The next agent ends whatever else is left, and knows by this that it has to.
+KillMode=process
+Environment=${UNIT_VARIABLE}=%n
+
+# What bubblewrap needs: namespaces and mounts of its own …
 RestrictNamespaces=user mnt pid ipc uts net cgroup
 SystemCallFilter=@mount capset
 # … the bound on further namespaces within them, which is written below this (and by root alone outside of them) …

@@ -34,6 +34,8 @@ export async function uninstallService(
   const purge = flag("purge") || (!flag("keep") && (await wantsPurge(service, stored)));
   await stopUpdateUnits(service);
   await run("systemctl", ["disable", "--now", "--quiet", unit]);
+  // Jobs of the agent go on when it ends.
+  await run("systemctl", ["kill", "--signal=SIGKILL", unit]);
   for (const path of ofSystemd) await rm(path, { recursive: true, force: true });
   await run("systemctl", ["daemon-reload"]);
   await run("systemctl", ["reset-failed", unit]);

@@ -60,6 +60,7 @@ test("every field is read", () => {
         ],
         sandboxing: "bubblewrap",
         timeoutMs: 45_000,
+        jobOptional: false,
         permissions: ["shell", "network"],
         devices: ["/dev/i2c-1"],
         platforms: ["linux"],
@@ -100,6 +101,7 @@ test("missing fields have the seed's defaults", () => {
     parameters: [],
     sandboxing: undefined,
     timeoutMs: 10_000,
+    jobOptional: false,
     permissions: undefined,
     devices: [],
     platforms: [],
@@ -197,4 +199,21 @@ test("D12 job_timeout_s makes a tool's calls jobs; an invalid time is reported",
         reason: expect.stringContaining("job_timeout_s: right would be whole seconds from 1 to 604800"),
       },
     ]);
+});
+
+test("job_optional adds an argument, and needs a job's time and that name", () => {
+  const file = (more: string) => readSkillFile(`[[tools]]\nname = "a"\ndescription = "d"\n${more}`, "a");
+  const [tool] = file("job_timeout_s = 60\njob_optional = true").tools;
+  expect(tool).toMatchObject({ jobMs: 60_000, jobOptional: true });
+  expect(jsonSchema(inputOf(tool?.parameters ?? [], tool?.jobOptional))).toMatchObject({
+    properties: { background: { type: "boolean" } },
+  });
+  expect(file("job_optional = true").skipped).toMatchObject([
+    { tool: "a", reason: expect.stringContaining("right would be job_timeout_s beside it") },
+  ]);
+  expect(
+    file(
+      'job_timeout_s = 60\njob_optional = true\n[tools.parameters.properties.background]\ntype = "boolean"',
+    ).skipped,
+  ).toMatchObject([{ tool: "a", reason: expect.stringContaining("parameters.properties.background") }]);
 });
