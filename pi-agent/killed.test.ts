@@ -175,6 +175,7 @@ params = { wait_ms = 60000, text = { "$ref" = "/one/result" } }
 
 test("a program in the background goes on, and its result comes from the next process", {
   tags: ["needs/bubblewrap"],
+  timeout: 60_000,
 }, async () => {
   const first = await run();
   const command = "echo one; touch begun; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 3";
@@ -196,7 +197,7 @@ test("a program in the background goes on, and its result comes from the next pr
   });
   expect(await home.result(other)).toMatchObject({ error_type: "outcome_unknown" });
   expect(existsSync(file("survived"))).toBe(false);
-}, 60_000);
+});
 
 test("the test tools exist only with their variable, and name what they need", async () => {
   const env = { PATH: process.env.PATH, EDGECALL_TEST_TOOLS: "1" };

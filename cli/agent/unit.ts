@@ -28,7 +28,8 @@ export function unitText(options: { systemd: number; programs?: string }): strin
   );
 }
 
-const OWN = `# Jobs go on when the agent ends or is updated. The next agent ends whatever else is left, and knows by this that it has to.
+const OWN =
+  `# Jobs go on when the agent ends or is updated. The next agent ends whatever else is left, and knows by this that it has to.
 KillMode=process
 Environment=${UNIT_VARIABLE}=%n
 

@@ -154,8 +154,10 @@ export class Inbox {
       const { id, acks, jobOf: of, route } = entry;
       const { isProgram = false, ...recorded } = of === undefined ? {} : await jobs.recorded(id);
       const name = entry.tool ?? "";
-      const tool = resumable(registry.get(name)) ?? (isProgram ? keptProgram(name, settings.stateDir) : undefined);
-      if (of !== undefined && tool) unfinished.push({ id, of, acks, tool, work: tool.resume, route, ...recorded });
+      const tool =
+        resumable(registry.get(name)) ?? (isProgram ? keptProgram(name, settings.stateDir) : undefined);
+      if (of !== undefined && tool)
+        unfinished.push({ id, of, acks, tool, work: tool.resume, route, ...recorded });
       else if (acks)
         await ledger.done(id, replyText(settings, id, replyOfInterrupted(entry, ledger.jobsOf(id)), route));
     }

@@ -84,7 +84,10 @@ export class JobFiles {
   }
 
   /** Records a job that begins. @throws the system's error */
-  async begin(token: string, job: { of: string; tool: string; caller: ToolContext["caller"]; maxMs: number }) {
+  async begin(
+    token: string,
+    job: { of: string; tool: string; caller: ToolContext["caller"]; maxMs: number },
+  ) {
     const { of, tool, caller, maxMs } = job;
     const { principal, role, channel, conversation } = caller;
     await mkdir(this.dir(token), { recursive: true, mode: 0o700 });

@@ -61,7 +61,9 @@ const supervisorOf = (token: string) =>
 
 test("answered at once; looked at while it runs; the result is a report of its own", async () => {
   await start();
-  const token = await begin("for i in $(seq 1 60); do echo line $i; done; touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 4");
+  const token = await begin(
+    "for i in $(seq 1 60); do echo line $i; done; touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 4",
+  );
   await there("begun");
   const shown = await until(async () => {
     const { result } = await look({ job: token });
@@ -93,7 +95,11 @@ test("it goes on when the agent ends, and the next agent has its result", async 
   const second = await start();
   expect((await look({ job: token })).result).toContain("running since");
   writeFileSync(file("go"), "");
-  expect(await home.result(token)).toMatchObject({ status: "success", result: "one\ntwo\n", job_of: expect.any(String) });
+  expect(await home.result(token)).toMatchObject({
+    status: "success",
+    result: "one\ntwo\n",
+    job_of: expect.any(String),
+  });
   expect(startOf(supervisorOf(token))).toBeUndefined();
   await second.stop();
   await start();
@@ -124,7 +130,10 @@ test("cancelled after a restart, by the tool, it ends with all that it started",
   await first.stop();
   await start();
   expect((await look({ job: token, action: "cancel" })).result).toContain("is being ended");
-  expect(await home.result(token)).toMatchObject({ status: "error", error: expect.stringContaining("cancelled") });
+  expect(await home.result(token)).toMatchObject({
+    status: "error",
+    error: expect.stringContaining("cancelled"),
+  });
   expect(startOf(Number(readFileSync(file("inner"), "utf8")))).toBeUndefined();
 });
 
@@ -175,7 +184,9 @@ test("a guest sees and ends only its own jobs", async () => {
   expect((await look({}, caller("eve", "guest"))).result).toBe("No jobs.");
   for (const action of ["look", "cancel"])
     expect((await look({ job: token, action }, caller("eve", "guest"))).error).toContain("There is no job");
-  expect((await look({ job: token, action: "cancel" }, caller("bob", "owner"))).result).toContain("being ended");
+  expect((await look({ job: token, action: "cancel" }, caller("bob", "owner"))).result).toContain(
+    "being ended",
+  );
   await home.result(token);
 });
 
@@ -194,8 +205,12 @@ test("what is not possible in the background is told, and nothing runs", async (
 
 test("a skill's job goes on as well; with job_optional the caller chooses", async () => {
   const options = skillFolder({
-    "probe/skill.toml": oneTool("probe", "job_timeout_s = 60\njob_optional = true\n[tools.parameters.properties.say]\ntype = \"string\""),
-    "probe/bin/dt-probe": '#!/bin/sh\ntouch begun\nwhile [ ! -e go ]; do sleep 0.05; done\necho "{\\"args\\":\\"$*\\"}"; echo warned >&2\n',
+    "probe/skill.toml": oneTool(
+      "probe",
+      'job_timeout_s = 60\njob_optional = true\n[tools.parameters.properties.say]\ntype = "string"',
+    ),
+    "probe/bin/dt-probe":
+      '#!/bin/sh\ntouch begun\nwhile [ ! -e go ]; do sleep 0.05; done\necho "{\\"args\\":\\"$*\\"}"; echo warned >&2\n',
   });
   ws = options.workspace;
   const { set } = await loadSkills({ ...options, jobFolder: jobFolderIn(stateDir) });

@@ -122,11 +122,7 @@ export class Jobs implements JobList {
   }
 
   /** Begins a job. @returns the call's own result */
-  begin(
-    from: JobCall,
-    work: JobWork,
-    { maxMs, program }: Parameters<ToolContext["job"]>[1],
-  ): ToolResult {
+  begin(from: JobCall, work: JobWork, { maxMs, program }: Parameters<ToolContext["job"]>[1]): ToolResult {
     const { call, parsed } = from;
     const { tool, input } = parsed;
     if (this.#jobs.size >= MAX_JOBS) {
@@ -286,8 +282,7 @@ export class Jobs implements JobList {
       if (this.#jobs.has(token) || record?.ended) continue;
       const tree = await treeOfDetached(this.#files.dir(token));
       if (tree) await killTree(tree);
-      if (record)
-        await this.#files.end(token, { status: "error", text: "" }).catch(this.#unkept(token));
+      if (record) await this.#files.end(token, { status: "error", text: "" }).catch(this.#unkept(token));
     }
     await this.#prune();
   }

@@ -3,7 +3,13 @@
  * removed, or the sandbox did not answer yet. The program goes on all the same, and its result is needed.
  */
 import { z } from "@edgecall/core/protocol/parse.ts";
-import { defineTool, faultResult, type JobWork, type Tool, textResult } from "@edgecall/core/tools/contract.ts";
+import {
+  defineTool,
+  faultResult,
+  type JobWork,
+  type Tool,
+  textResult,
+} from "@edgecall/core/tools/contract.ts";
 import { followDetached } from "../env/detached.ts";
 import { ProgramLost } from "../env/environment.ts";
 import { CapturedOutput } from "../tools/programs/captured-output.ts";

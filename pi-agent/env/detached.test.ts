@@ -1,13 +1,27 @@
 /** Programs that outlive the process that started them, on this machine and in the sandbox. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { codeOf } from "../testing/environments.ts";
 import { OUTPUT_MAX_BYTES } from "./detached.ts";
-import { type DetachedOps, type Environment, type FollowOptions, LeftRunning, ProgramLost } from "./environment.ts";
+import {
+  type DetachedOps,
+  type Environment,
+  type FollowOptions,
+  LeftRunning,
+  ProgramLost,
+} from "./environment.ts";
 import { local } from "./local.ts";
 import { startOf } from "./process-tree.ts";
 import { sandbox } from "./sandbox/sandbox.ts";
@@ -110,7 +124,9 @@ describe.each(Object.entries(KINDS))("%s", (_kind, { make, tags }) => {
     expect(bytes).toBeGreaterThan(OUTPUT_MAX_BYTES - 1024 ** 2);
   });
 
-  test("nobody knows the end of one whose supervisor was killed, or that ran before a restart of the device", { tags }, async () => {
+  test("nobody knows the end of one whose supervisor was killed, or that ran before a restart of the device", {
+    tags,
+  }, async () => {
     await start("echo begun; echo $$ > inner; sleep 60");
     await until(() => existsSync(join(ws, "inner")) && pidIn("inner") > 0);
     process.kill(supervisor().pid, "SIGKILL");

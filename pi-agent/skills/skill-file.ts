@@ -204,7 +204,9 @@ function readTool(
   if (jobOptional && it.job_timeout_s === undefined)
     return skip("job_optional: right would be job_timeout_s beside it, which says how long a job may take");
   if (jobOptional && parameters.some(({ name }) => name === BACKGROUND))
-    return skip(`parameters.properties.${BACKGROUND}: with job_optional the agent has an argument of this name`);
+    return skip(
+      `parameters.properties.${BACKGROUND}: with job_optional the agent has an argument of this name`,
+    );
   const permissions = it.permissions && [...new Set(it.permissions)];
   return {
     tool: {

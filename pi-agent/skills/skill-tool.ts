@@ -52,15 +52,9 @@ export type SkillProgram = {
   jobFolder?: ((token: string) => string) | undefined;
 };
 
-export function skillTool({
-  definition,
-  program,
-  folder,
-  environment,
-  held,
-  jobFolder,
-}: SkillProgram): Tool {
-  const { name, description, parameters, permissions, timeoutMs, jobMs, jobOptional, idempotent } = definition;
+export function skillTool({ definition, program, folder, environment, held, jobFolder }: SkillProgram): Tool {
+  const { name, description, parameters, permissions, timeoutMs, jobMs, jobOptional, idempotent } =
+    definition;
   const { effect, permission } = gravest(permissions);
   const grants = grantsOf(definition, held);
   const goesOn = environment.exec.detached !== undefined && jobFolder !== undefined;

@@ -25,7 +25,11 @@ export type House = {
   /** The requests to its model. */
   requests: ModelRequest[];
   start(
-    more?: Omit<Partial<Settings>, "tools"> & { folder?: string; tools?: Tool[]; toolbox?: typeof openToolbox },
+    more?: Omit<Partial<Settings>, "tools"> & {
+      folder?: string;
+      tools?: Tool[];
+      toolbox?: typeof openToolbox;
+    },
   ): Promise<Agent>;
   /** Sends `eye` a command without waiting. @returns its request id */
   send(command: string, payload?: Fields, more?: Fields): Promise<string>;

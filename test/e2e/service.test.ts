@@ -75,6 +75,11 @@ describe("as a service", {
     expect(step("journal").out).toContain("Watchdog timeout");
   });
 
+  test("a job goes on when the agent is restarted, and nothing else of the agent does", () => {
+    fine("begin-job", "leave-another", "job-restart", "job-online", "another-ended", "job-ends");
+    expect(step("job-ends").out).toBe("the job is over");
+  });
+
   test("an update that comes online stays; one that does not is rolled back", () => {
     fine("update", "same-again", "after-ends", "after-hangs");
     const good = /^(\S+) is online/m.exec(step("update").out)?.[1] ?? "";

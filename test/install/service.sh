@@ -30,6 +30,36 @@ step tunables sh -c 'nsenter -t "$(systemctl show edgecall-agent -p MainPID --va
 
 hang agent
 
+# A job goes on over a restart of the agent; another process of the service does not.
+begin_job() {
+  call bash '{"command":"touch began; while [ ! -e go ]; do sleep 0.1; done; echo the job is over","background":true}' &&
+    until_true test -e /var/lib/edgecall/workspace/began
+}
+group="$(systemctl show edgecall-agent -p ControlGroup --value)/cgroup.procs"
+leave_another() {
+  for root in /sys/fs/cgroup/systemd /sys/fs/cgroup /sys/fs/cgroup/unified; do
+    [ -e "$root$group" ] && procs="$root$group" && break
+  done
+  sh -c 'echo $$ > "$0" && exec setpriv --reuid edgecall --regid edgecall --clear-groups sleep 1000' "$procs" &
+  left=$!
+  until_true grep -qx "$left" "$procs"
+}
+another_is_killed() {
+  wait "$left"
+  [ $? = 137 ]
+}
+job_ends() {
+  ! grep -q '"ended"' /var/lib/edgecall/jobs/*/job.json || return 1
+  touch /var/lib/edgecall/workspace/go
+  until_true grep -q '"ended"' /var/lib/edgecall/jobs/*/job.json && cat /var/lib/edgecall/jobs/*/out
+}
+step begin-job begin_job
+step leave-another leave_another
+step job-restart systemctl restart edgecall-agent
+step job-online online agent
+step another-ended another_is_killed
+step job-ends job_ends
+
 step update edgecall agent update /test/newer.cjs
 step same-again edgecall agent update /test/newer.cjs
 step not-the-sum edgecall agent update /test/edgecall.cjs --sha256 0000000000000000000000000000000000000000000000000000000000000000

@@ -98,7 +98,12 @@ function sandboxExec(
         const { start, limit, command } = await starting(argv, options);
         const { env } = start;
         try {
-          await startDetached(dir, { argv: command, cwd: "/", env, ...(limit.group && { group: limit.group }) });
+          await startDetached(dir, {
+            argv: command,
+            cwd: "/",
+            env,
+            ...(limit.group && { group: limit.group }),
+          });
         } catch (error) {
           await limit.release();
           throw error;

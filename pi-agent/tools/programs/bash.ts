@@ -55,7 +55,11 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
         .check(z.minLength(1), z.maxLength(COMMAND_MAX_CHARS), z.describe("The command, as bash takes it")),
       timeout_ms: z
         .optional(z.int().check(z.minimum(1), z.maximum(JOB_MAX_MS)))
-        .check(z.describe(`When to end it, in milliseconds (${timeoutMs}; in the background an hour, at most a week)`)),
+        .check(
+          z.describe(
+            `When to end it, in milliseconds (${timeoutMs}; in the background an hour, at most a week)`,
+          ),
+        ),
       background: z
         .optional(z.boolean())
         .check(

@@ -40,7 +40,8 @@ export function jobs(state: { readonly jobs?: JobList }): Tool {
       const { job: token, offset } = input;
       const all = state.jobs;
       if (action === "list") return listed((await all?.list()) ?? [], caller);
-      if (token === undefined) return wrong(`job: missing; '${action}' needs a job's token, which 'list' shows`);
+      if (token === undefined)
+        return wrong(`job: missing; '${action}' needs a job's token, which 'list' shows`);
       const job = await all?.get(token);
       if (!all || !job || !maySee(job, caller))
         return faultResult("not_found", {
