@@ -85,6 +85,8 @@ type Job = {
   /** The end of what it said, for a look at a job without a program. */
   tail: OutputTail;
   goesOn: boolean;
+  /** Settles when its record is written. Never rejects. */
+  recorded: Promise<unknown>;
   ended: Promise<void>;
 };
 
@@ -188,7 +190,11 @@ export class Jobs implements JobList {
       tail.add(text);
       progress.output(text, tool.name);
     };
-    const ended = this.#run(work, control, said)
+    const { caller, maxMs, again } = work;
+    const record = { of, tool: tool.name, caller, maxMs };
+    // Beside the ledger's own write, since an SD card is slow.
+    const recorded = again ? Promise.resolve() : this.#files.begin(token, record).catch(this.#unkept(token));
+    const ended = this.#run(work, control, said, recorded)
       .catch((error: unknown) => {
         this.#options.log("error", "job.failed", { request_id: token, error: messageOf(error) });
       })
@@ -196,21 +202,20 @@ export class Jobs implements JobList {
         progress.end();
         this.#jobs.delete(token);
       });
-    this.#jobs.set(token, { of, control, progress, tail, goesOn, ended });
+    this.#jobs.set(token, { of, control, progress, tail, goesOn, recorded, ended });
   }
 
   async #run(
     { token, of, tool, input, caller, acks, route, work, maxMs, goesOn, again }: Work,
     control: AbortController,
     update: (text: string) => void,
+    recorded: Promise<unknown>,
   ): Promise<void> {
     const { ledger, settings, runner, metrics, uploads, publisher } = this.#options;
     const job = { of, maxMs };
     const started = { id: token, command: "job", tool: tool.name, idempotent: false, acks, job, route };
     // Writes keep their order, so the job is recorded before the call's own result.
     const begun = again ? ({ do: "run" } as const) : await ledger.begin(started);
-    const record = { of, tool: tool.name, caller, maxMs };
-    const recorded = again ? undefined : this.#files.begin(token, record).catch(this.#unkept(token));
     let isBegun = again;
     const begin: JobWork = (...args) => {
       isBegun = true;
@@ -234,8 +239,8 @@ export class Jobs implements JobList {
             },
             runner,
           );
-    // A job that the next process goes on with has no end in this one.
     await recorded;
+    // A job that the next process goes on with has no end in this one.
     if (this.#stopping && goesOn && isBegun) return;
     const packed = await pack(mediaOf(result), token, uploads, control.signal);
     const reply = replyOf(tool.name, result, elapsedMs, tool.taints, packed);
@@ -282,19 +287,25 @@ export class Jobs implements JobList {
       if (this.#jobs.has(token) || record?.ended) continue;
       const tree = await treeOfDetached(this.#files.dir(token));
       if (tree) await killTree(tree);
-      if (record) await this.#files.end(token, { status: "error", text: "" }).catch(this.#unkept(token));
     }
     await this.#prune();
   }
 
   async list(): Promise<JobView[]> {
+    await this.#allRecorded();
     const records = await this.#files.list();
     return records.map((record) => ({ ...record, running: this.#jobs.has(record.token) }));
   }
 
   async get(token: string): Promise<JobView | undefined> {
+    await this.#allRecorded();
     const record = await this.#files.get(token);
     return record && { ...record, running: this.#jobs.has(token) };
+  }
+
+  /** A job that has just begun is listed too. */
+  async #allRecorded(): Promise<void> {
+    await Promise.all([...this.#jobs.values()].map(({ recorded }) => recorded));
   }
 
   async output(token: string, lines: number, from?: number): Promise<JobOutput | undefined> {

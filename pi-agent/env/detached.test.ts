@@ -49,8 +49,8 @@ describe.each(Object.entries(KINDS))("%s", (_kind, { make, tags }) => {
     await follow(AbortSignal.abort()).catch(() => {});
     rmSync(folder, { recursive: true, force: true });
   });
-  const start = async (command: string, more: { env?: Record<string, string>; cwd?: string } = {}) =>
-    await ops.start(["sh", "-c", command], { dir, ...more });
+  const start = async (command: string, more: { env?: Record<string, string>; endAfterMs?: number } = {}) =>
+    await ops.start(["sh", "-c", command], { dir, endAfterMs: 60_000, ...more });
   async function follow(signal = new AbortController().signal, onOutput?: FollowOptions["onOutput"]) {
     let stdout = "";
     let stderr = "";
@@ -103,6 +103,18 @@ describe.each(Object.entries(KINDS))("%s", (_kind, { make, tags }) => {
     if (env.kind === "local") expect(startOf(pidIn("inner"))).toBeUndefined();
   });
 
+  test("its time ends it even if nothing follows it", { tags }, async () => {
+    await start("echo begun; sleep 60", { endAfterMs: 500 });
+    const { pid } = supervisor();
+    await until(() => startOf(pid) === undefined);
+    await expect(follow()).rejects.toThrow(ProgramLost);
+    dir = join(folder, "second");
+    await start("echo quick");
+    const { pid: quick } = supervisor();
+    await until(() => startOf(quick) === undefined);
+    expect(await follow()).toMatchObject({ exitCode: 0, stdout: "quick\n" });
+  });
+
   test("what it leaves running is killed when it ends", { tags }, async () => {
     await start("sleep 60 & echo $! > inner; echo over");
     expect(await follow()).toMatchObject({ exitCode: 0, stdout: "over\n" });
@@ -151,7 +163,7 @@ describe.each(Object.entries(KINDS))("%s", (_kind, { make, tags }) => {
 
   test("a missing program, folder or place is told", { tags }, async () => {
     const begun = async (argv: [string, ...string[]], cwd?: string) => {
-      await ops.start(argv, { dir, ...(cwd !== undefined && { cwd }) });
+      await ops.start(argv, { dir, endAfterMs: 60_000, ...(cwd !== undefined && { cwd }) });
       await follow();
     };
     expect(await codeOf(begun(["no-such-program-here"]))).toBe("spawn_failed");

@@ -30,12 +30,14 @@ const PROGRAM_FILE = "program.json";
 
 /**
  * It waits for a line, so that no program runs that is not recorded. `cat` is unbuffered; the kernel ends it at the bound of the
- * file, and the second one reads on, so that the program does not block. The shell would write "Killed" into the output.
+ * file, and the second one reads on, so that the program does not block. The shell would write "Killed" into the output. At the
+ * end the whole group is killed: its clock, and what the program left running.
  */
 const SUPERVISOR = `read -r go || exit
 exec </dev/null
 dir=$1
-shift
+( sleep "$2"; kill -9 -$$ ) &
+shift 2
 kept() {
   ( ulimit -c 0; ulimit -f ${OUTPUT_MAX_BYTES / 512}; exec cat >"$dir/$1" ) 2>/dev/null
   cat >/dev/null
@@ -47,7 +49,8 @@ kept() {
     echo $? >"$dir/exit.next"
     mv "$dir/exit.next" "$dir/exit"
   } 6>&1 | kept err
-} 5>&1 | kept out`;
+} 5>&1 | kept out
+kill -9 -$$`;
 
 /** Time for the rest of the output after the program's end; its children may still write. */
 const GRACE_MS = 1_000;
@@ -62,6 +65,8 @@ export type HostCommand = {
   cwd: string;
   /** The complete environment. */
   env: Readonly<Record<string, string>>;
+  /** All of it is killed after this time, even if nothing follows it. */
+  endAfterMs: number;
   /** The control group that the command joins; removed after its end. */
   group?: string;
 };
@@ -83,14 +88,20 @@ export function isDetachable(): boolean {
 }
 
 /** @throws ExecError `spawn_failed` or `io`; nothing runs then */
-export async function startDetached(dir: string, { argv, cwd, env, group }: HostCommand): Promise<void> {
+export async function startDetached(
+  dir: string,
+  { argv, cwd, env, endAfterMs, group }: HostCommand,
+): Promise<void> {
   const mark = randomUUID();
   try {
     await mkdir(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new ExecError("io", `The job cannot be recorded: ${messageOf(error)}.`, { cause: error });
   }
-  const child = supervisor(dir, argv, { cwd, env: { ...env, [MARK_VARIABLE]: mark } });
+  const child = supervisor([dir, String(endAfterMs / 1_000), ...argv], {
+    cwd,
+    env: { ...env, [MARK_VARIABLE]: mark },
+  });
   const failure = new Promise<Error>((resolve) => child.once("error", resolve));
   child.on("error", () => {});
   if (child.pid === undefined) throw spawnFailed(argv[0], await failure);
@@ -108,15 +119,15 @@ export async function startDetached(dir: string, { argv, cwd, env, group }: Host
   child.stdin.end("go\n");
 }
 
-function supervisor(dir: string, argv: readonly string[], place: Pick<HostCommand, "cwd" | "env">) {
+function supervisor(args: readonly string[], place: Pick<HostCommand, "cwd" | "env">) {
   try {
-    return spawn("/bin/sh", ["-c", SUPERVISOR, "sh", dir, ...argv], {
+    return spawn("/bin/sh", ["-c", SUPERVISOR, "sh", ...args], {
       ...place,
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
     });
   } catch (error) {
-    throw spawnFailed(argv[0] ?? "", error);
+    throw spawnFailed(args[2] ?? "", error);
   }
 }
 

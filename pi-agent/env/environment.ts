@@ -89,12 +89,13 @@ export type DetachedOps = {
   /**
    * Starts a program, and returns when it is recorded in its folder. It runs until its end or until `follow` stops it.
    *
-   * @param dir absolute; must not exist or must be empty of another program
+   * @param options.dir absolute; without another program
+   * @param options.endAfterMs it is killed then, even if nothing follows it. `follow` calls it lost
    * @throws ExecError when it could not be started
    */
   start(
     argv: readonly [string, ...string[]],
-    options: Pick<RunOptions, "cwd" | "env" | "grants"> & { dir: string },
+    options: Pick<RunOptions, "cwd" | "env" | "grants"> & { dir: string; endAfterMs: number },
   ): Promise<void>;
   /**
    * Follows the program of a folder to its end, from the first byte of its output, as `run` does. Also works in a later process.

@@ -4,9 +4,15 @@ import { type ExecOps, type FollowOptions, ProgramLost, type Ran, type RunOption
 export type JobProgram = {
   /** The job's folder; undefined: the program ends with this process. */
   dir: string | undefined;
-  /** Absent when an earlier process has started it. */
-  argv?: readonly [string, ...string[]];
+  /** What to start; absent when an earlier process has started it. */
+  start?: JobStart;
 };
+
+/** `maxMs`: how long the job may take. */
+export type JobStart = { argv: readonly [string, ...string[]]; maxMs: number };
+
+/** The agent ends a job whose time is over. The supervisor does that only where no agent has, for so much longer. */
+const WITHOUT_AGENT_MS = 60_000;
 
 /**
  * @throws ExecError when it could not be started
@@ -14,14 +20,15 @@ export type JobProgram = {
  */
 export async function runJobProgram(
   { run, detached }: ExecOps,
-  { dir, argv }: JobProgram,
+  { dir, start }: JobProgram,
   { cwd, env, grants, ...following }: FollowOptions & Pick<RunOptions, "cwd" | "env" | "grants">,
 ): Promise<Ran> {
   const place = { ...(cwd !== undefined && { cwd }), ...(env && { env }), ...(grants && { grants }) };
   if (!detached || dir === undefined) {
-    if (!argv) throw new ProgramLost("it has ended with the agent");
-    return await run(argv, { ...place, ...following });
+    if (!start) throw new ProgramLost("it has ended with the agent");
+    return await run(start.argv, { ...place, ...following });
   }
-  if (argv) await detached.start(argv, { dir, ...place });
+  const endAfterMs = (start?.maxMs ?? 0) + WITHOUT_AGENT_MS;
+  if (start) await detached.start(start.argv, { dir, endAfterMs, ...place });
   return await detached.follow(dir, following);
 }

@@ -18,11 +18,11 @@ export function localExec(cwd: string): ExecOps {
   return {
     run,
     detached: {
-      async start(argv, { dir, ...options }) {
+      async start(argv, { dir, endAfterMs, ...options }) {
         const env = cleanEnv(options.env);
         // The supervisor's shell would report a missing program as exit code 127.
         await mustBeOnPath(argv[0], env.PATH ?? "");
-        await startDetached(dir, { argv, cwd: await workingFolder(cwd, options.cwd), env });
+        await startDetached(dir, { argv, cwd: await workingFolder(cwd, options.cwd), env, endAfterMs });
       },
       async follow(dir, options) {
         const { entered: _, ...ran } = await followDetached(dir, options);

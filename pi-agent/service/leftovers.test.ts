@@ -50,7 +50,7 @@ test("a process that the last agent left is ended; a job and what it started go 
   const caller = { principal: "p", role: "owner", channel: "c" };
   await files.begin(token, { of: "call", tool: "bash", caller, maxMs: 60_000 });
   const { detached } = localExec(folder);
-  await detached?.start(["sh", "-c", "setsid sleep 60 & echo $!; wait"], { dir });
+  await detached?.start(["sh", "-c", "setsid sleep 60 & echo $!; wait"], { dir, endAfterMs: 60_000 });
   const leaving = new AbortController();
   let printed = "";
   const following = detached?.follow(dir, {

@@ -11,7 +11,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import { type Environment, ExecError, ProgramLost, type Ran, type RunOptions } from "../env/environment.ts";
-import { runJobProgram } from "../env/job-program.ts";
+import { type JobStart, runJobProgram } from "../env/job-program.ts";
 import { lostResult } from "../tools/programs/job-result.ts";
 import { argumentProblem, argumentsOf } from "./arguments.ts";
 import { ProgramOutput } from "./program-output.ts";
@@ -80,15 +80,15 @@ export function skillTool({ definition, program, folder, environment, held, jobF
       }
       if (jobMs === undefined || (jobOptional && background !== true))
         return await run((options) => environment.exec.run([program, ...args], options), signal, update);
-      return job(asJob([program, ...args]), { maxMs: jobMs, program: goesOn });
+      return job(asJob({ argv: [program, ...args], maxMs: jobMs }), { maxMs: jobMs, program: goesOn });
     },
     ...(jobMs !== undefined && goesOn && { resume: asJob() }),
   });
 
-  /** @param argv absent for a job that an earlier process began */
-  function asJob(argv?: readonly [string, ...string[]]): JobWork {
+  /** @param start absent for a job that an earlier process began */
+  function asJob(start?: JobStart): JobWork {
     return (signal, update, token) => {
-      const ofJob = { dir: jobFolder?.(token), ...(argv && { argv }) };
+      const ofJob = { dir: jobFolder?.(token), ...(start && { start }) };
       return run((options) => runJobProgram(environment.exec, ofJob, options), signal, update);
     };
   }

@@ -94,16 +94,11 @@ function sandboxExec(
   return {
     run,
     detached: {
-      async start(argv, { dir, ...options }) {
+      async start(argv, { dir, endAfterMs, ...options }) {
         const { start, limit, command } = await starting(argv, options);
-        const { env } = start;
+        const host = { argv: command, cwd: "/", env: start.env, endAfterMs };
         try {
-          await startDetached(dir, {
-            argv: command,
-            cwd: "/",
-            env,
-            ...(limit.group && { group: limit.group }),
-          });
+          await startDetached(dir, { ...host, ...(limit.group && { group: limit.group }) });
         } catch (error) {
           await limit.release();
           throw error;

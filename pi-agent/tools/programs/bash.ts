@@ -9,7 +9,7 @@ import {
   textResult,
 } from "@edgecall/core/tools/contract.ts";
 import { type Environment, ProgramLost, type Ran, type RunOptions } from "../../env/environment.ts";
-import { runJobProgram } from "../../env/job-program.ts";
+import { type JobStart, runJobProgram } from "../../env/job-program.ts";
 import { orFault } from "../files/file-fault.ts";
 import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../files/text-cut.ts";
 import { type Captured, CapturedOutput, plainText, type SpillOptions } from "./captured-output.ts";
@@ -105,7 +105,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
       const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
       const argv = [shell, "-c", text] as const;
       if (background)
-        return context.job(inBackground(argv), {
+        return context.job(inBackground({ argv, maxMs: timeout_ms ?? JOB_MS }), {
           maxMs: timeout_ms ?? JOB_MS,
           program: environment.exec.detached !== undefined && options.jobFolder !== undefined,
         });
@@ -117,8 +117,8 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
     ...(options.jobFolder && { resume: inBackground() }),
   });
 
-  /** @param argv absent for a job that an earlier process began */
-  function inBackground(argv?: readonly [string, ...string[]]): JobWork {
+  /** @param start absent for a job that an earlier process began */
+  function inBackground(start?: JobStart): JobWork {
     return async (signal, update, token) => {
       const next = `The first 16 MB are kept: see the tool jobs (look, with the job ${token} and a first line).`;
       const output = new CapturedOutput(options.jobFolder ? { next } : { spill: options.spill });
@@ -136,7 +136,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
       };
       return await orFault(async () => {
         try {
-          const program = { dir: options.jobFolder?.(token), ...(argv && { argv }) };
+          const program = { dir: options.jobFolder?.(token), ...(start && { start }) };
           const ran = await runJobProgram(environment.exec, program, { ...place, ...following });
           return resultOf(ran, await output.end(), environment.name);
         } catch (error) {
