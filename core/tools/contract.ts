@@ -79,7 +79,7 @@ export type ToolContext = {
    * @returns the result that `execute` must return: accepted, with the token of the later result, or a fault where jobs are
    *   not possible
    */
-  job(work: JobWork, options: { maxMs: number; program?: boolean }): ToolResult;
+  job(work: JobWork, options: { maxMs: number }): ToolResult;
   /**
    * Calls another tool as part of this call, with the same policy, approvals, locks and record as any call. This call's
    * time-out pauses meanwhile. Absent where it is not possible, such as within such a call.
@@ -164,8 +164,8 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   execute(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
   /**
-   * Continues, under the same token, a job that an earlier process began. Such a job survives the end of the process, unless it
-   * began with `program: false`. Jobs of other tools stop then, and their outcome is unknown. Arguments are not stored, because no such tool needs them.
+   * Continues, under the same token, a job that an earlier process began. Such a job survives the end of the process. Jobs of
+   * other tools stop then, and their outcome is unknown. Arguments are not stored, because no such tool needs them.
    */
   resume?: JobWork;
 };

@@ -124,7 +124,7 @@ export class Jobs implements JobList {
   }
 
   /** Begins a job. @returns the call's own result */
-  begin(from: JobCall, work: JobWork, { maxMs, program }: Parameters<ToolContext["job"]>[1]): ToolResult {
+  begin(from: JobCall, work: JobWork, maxMs: number): ToolResult {
     const { call, parsed } = from;
     const { tool, input } = parsed;
     if (this.#jobs.size >= MAX_JOBS) {
@@ -145,7 +145,7 @@ export class Jobs implements JobList {
         route: call.command.route,
         work,
         maxMs: Math.max(1, Math.min(maxMs, JOB_MAX_MS)),
-        goesOn: program ?? tool.resume !== undefined,
+        goesOn: tool.resume !== undefined,
         again: false,
       },
       call.command.watch === true,

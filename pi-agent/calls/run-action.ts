@@ -144,7 +144,7 @@ async function attempt(
         device.uploads.keep(call.command.request_id, bytes, mediaType, signal),
       ...(parsed && {
         // The result of a job would come after the steps that need it.
-        ...(!action.step && { job: (work, options) => device.jobs.begin({ call, parsed }, work, options) }),
+        ...(!action.step && { job: (work, { maxMs }) => device.jobs.begin({ call, parsed }, work, maxMs) }),
         // A call within a call makes no further calls, except a tool's steps, which were judged with it.
         ...(parsed.tool.plan
           ? { call: (inner) => callWithin(inner, call, device, { registry, step: true }) }

@@ -80,7 +80,7 @@ export function skillTool({ definition, program, folder, environment, held, jobF
       }
       if (jobMs === undefined || (jobOptional && background !== true))
         return await run((options) => environment.exec.run([program, ...args], options), signal, update);
-      return job(asJob({ argv: [program, ...args], maxMs: jobMs }), { maxMs: jobMs, program: goesOn });
+      return job(asJob({ argv: [program, ...args], maxMs: jobMs }), { maxMs: jobMs });
     },
     ...(jobMs !== undefined && goesOn && { resume: asJob() }),
   });

@@ -104,17 +104,16 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
       // One pipe for both, because two pipes lose the order of the lines. On one line, so that line numbers in errors are right.
       const text = `exec 2>&1; ${options.prefix ? `${options.prefix}\n` : ""}${command}`;
       const argv = [shell, "-c", text] as const;
-      if (background)
-        return context.job(inBackground({ argv, maxMs: timeout_ms ?? JOB_MS }), {
-          maxMs: timeout_ms ?? JOB_MS,
-          program: environment.exec.detached !== undefined && options.jobFolder !== undefined,
-        });
+      if (background) {
+        const maxMs = timeout_ms ?? JOB_MS;
+        return context.job(inBackground({ argv, maxMs }), { maxMs });
+      }
       return await orFault(async () => {
         const { ran, captured } = await runShell(environment, argv, keys, options, context);
         return resultOf(ran, captured, environment.name);
       });
     },
-    ...(options.jobFolder && { resume: inBackground() }),
+    ...(options.jobFolder && environment.exec.detached && { resume: inBackground() }),
   });
 
   /** @param start absent for a job that an earlier process began */
