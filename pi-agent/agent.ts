@@ -20,6 +20,7 @@ import { PersonQuestions } from "./calls/questions.ts";
 import { Semaphore } from "./calls/semaphore.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { mcpSecrets } from "./config/mcp-servers.ts";
+import type { ServeSettings } from "./config/serve-settings.ts";
 import type { Settings } from "./config/settings.ts";
 import { Profile } from "./evoclaw/profile.ts";
 import { Trades } from "./evoclaw/trades.ts";
@@ -70,6 +71,8 @@ export type Agent = {
   offered(): { tools: readonly string[]; unavailable: readonly Unavailable[] };
   /** The port of /metrics; undefined while it is not served. */
   metricsPort(): number | undefined;
+  /** The port at which its workspace is served to other agents; undefined while it is not. */
+  servePort(): number | undefined;
   /** Publishes a goodbye and ends, within 5 s. A second call does nothing more. */
   stop(): Promise<void>;
   /** Resolves when the agent has ended, also by a `shutdown` command. */
@@ -79,10 +82,12 @@ export type Agent = {
 /**
  * Starts an agent. It connects, and connects again after each loss.
  * @throws IdentityError when its key or its gateway's key is damaged
+ * @throws AgentSettingsError when its files for `[serve]` are not as they should be
  */
 export async function startAgent(given: Settings, options: AgentOptions): Promise<Agent> {
   const settings = await withRelay(given);
   const { log } = options;
+  const startServing = settings.serve && (await prepareServing(settings, settings.serve));
   const profile = await Profile.open(settings.stateDir, log);
   const inForce = () => tuned(settings, profile.taught.agent);
   const state: CurrentState = {
@@ -152,6 +157,8 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     log,
     send: (batch) => publisher.event(batch),
   });
+  const record = audit.record.bind(audit);
+  const workspace = toolbox.work && (await startServing?.({ environment: toolbox.work, record, log }));
   const questions = new PersonQuestions((question) => publisher.event(question));
   const gatewayCalls = new GatewayCalls((event) => publisher.event(event));
   const own = ownTools(settings);
@@ -273,7 +280,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     presence.stop();
     inbox.stop();
     jobs.stop();
-    await within(FINISH_WITHIN_MS, Promise.all([inbox.idle(), jobs.idle()]));
+    await within(FINISH_WITHIN_MS, Promise.all([inbox.idle(), jobs.idle(), workspace?.close()]));
     await connection.stop({
       topic: presenceTopic,
       payload: presence.goodbye(),
@@ -306,7 +313,14 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   await jobs.tidyUp();
   connection.start();
   const offered = () => ({ tools: catalog.registry.list(), unavailable: catalog.unavailable });
-  return { bootId, settings, offered, metricsPort: () => served?.port(), stop, stopped };
+  const ports = { metricsPort: () => served?.port(), servePort: () => workspace?.port() };
+  return { bootId, settings, offered, ...ports, stop, stopped };
+}
+
+/** Loaded only where it is switched on, and read first, so that an agent that cannot serve as it should does not start. */
+async function prepareServing(settings: Settings, serve: ServeSettings) {
+  const { prepareServing } = await import("./serve/prepare-serving.ts");
+  return await prepareServing(settings, serve);
 }
 
 /** An agent that knows its gateway's key signs its messages, and obeys only that gateway. */

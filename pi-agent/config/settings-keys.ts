@@ -5,6 +5,7 @@ import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { QUESTION_MAX_MS } from "../calls/questions.ts";
+import { NODE_NAME } from "../env/node.ts";
 import { SANDBOX_ENGINES } from "../env/sandbox/sandbox-engine.ts";
 import { PRESET_NAMES } from "./preset-names.ts";
 
@@ -68,6 +69,7 @@ export const SECTIONS = {
   tools: {
     enabled: z.optional(z.array(text)),
     preset: z.optional(z.enum(PRESET_NAMES)),
+    node: z.optional(z.string().check(z.regex(NODE_NAME))),
     timeout_ms: z.optional(int(1, 300_000)),
     workspace: z.optional(text),
     readable: z.optional(z.array(z.string().check(z.regex(/^\//)))),
@@ -90,6 +92,16 @@ export const SECTIONS = {
   metrics: {
     port: z.optional(int(0, 65_535)),
     host: z.optional(text),
+  },
+  serve: {
+    enabled: z.optional(z.boolean()),
+    host: z.optional(text),
+    port: z.optional(int(1, 65_535)),
+    token_file: z.optional(text),
+    exec: z.optional(z.boolean()),
+    read_only: z.optional(z.boolean()),
+    tls_cert: z.optional(text),
+    tls_key: z.optional(text),
   },
   gpio: {
     pins: z.optional(z.array(int(0, 1_023))),
@@ -144,6 +156,7 @@ export const RIGHT: Record<string, string> = {
   "agent.approval_secs": "whole seconds from 1 to 604800 (a week)",
   "tools.enabled": 'a list of tool names, e.g. ["temperature", "disk"]',
   "tools.preset": PRESET_NAMES.map((name) => `"${name}"`).join(", "),
+  "tools.node": "a name of [[nodes]]",
   "agent.capabilities": `a list of permissions, some of: ${PERMISSIONS.join(", ")}`,
   "tools.readable": 'a list of absolute paths, e.g. ["/etc/hostname"]',
   "tools.max_read_bytes": "whole bytes from 1024 to 16777216",
@@ -158,6 +171,14 @@ export const RIGHT: Record<string, string> = {
   "tools.grants.devices": 'a list of devices, e.g. ["/dev/gpiochip0"]',
   "metrics.port": "a port from 1 to 65535, or 0 for none",
   "metrics.host": 'an address of this device, e.g. "127.0.0.1", or "0.0.0.0" for all of them',
+  "serve.enabled": "true or false",
+  "serve.host": 'an address of this device, e.g. "127.0.0.1", or "0.0.0.0" for all of them',
+  "serve.port": "a port from 1 to 65535",
+  "serve.token_file": 'a file of tokens, e.g. "serve-tokens"',
+  "serve.exec": "true or false",
+  "serve.read_only": "true or false",
+  "serve.tls_cert": 'a PEM file, e.g. "cert.pem"',
+  "serve.tls_key": 'a PEM file, e.g. "key.pem"',
   "gpio.pins": "a list of GPIO numbers, e.g. [17, 27]",
   "gpio.chips": 'a list of chips, e.g. ["gpiochip2"]',
   "tools.browser.enabled": "true or false",

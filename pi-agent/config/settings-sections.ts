@@ -1,8 +1,11 @@
 /** Checks the sections of agent.toml against settings-keys.ts, and collects all problems. */
-import type { z } from "@edgecall/core/protocol/parse.ts";
+import type { Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
 import { type PolicyRules, RULES, type Rule } from "../calls/policy.ts";
+import type { Node } from "../env/node.ts";
 import { type McpServerSettings, readMcpServers } from "./mcp-servers.ts";
+import { readNodes } from "./node-settings.ts";
+import { serveProblems } from "./serve-settings.ts";
 import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
 
 /** Sections of EvoClaw without a meaning for this agent. They are accepted, so that its files work here. */
@@ -15,6 +18,7 @@ export type Sections = { [S in Exclude<Section, "">]: Values<S> } & {
   top: Values<"">;
   policy: PolicyRules;
   mcp: readonly McpServerSettings[];
+  nodes: readonly Node[];
 };
 
 export function checkSections(table: Record<string, unknown>) {
@@ -22,10 +26,12 @@ export function checkSections(table: Record<string, unknown>) {
   const notes: string[] = [];
   const top: Record<string, unknown> = {};
   let mcp: readonly McpServerSettings[] = [];
+  let nodes: readonly Node[] = [];
   const found = new Map<string, Record<string, unknown>>();
   for (const [key, value] of Object.entries(table)) {
     if (FOREIGN_SECTIONS.includes(key)) notes.push(`[${key}] means nothing to this agent and is left alone`);
-    else if (key === "mcp") mcp = checkMcp(value, problems);
+    else if (key === "mcp") mcp = listOf(readMcpServers(value), problems);
+    else if (key === "nodes") nodes = listOf(readNodes(value), problems);
     else if (key !== "" && (key in SECTIONS || key === "policy")) {
       if (isTable(value)) addTables(found, key, value);
       else problems.push(`${key}: must be a section, [${key}]`);
@@ -44,12 +50,14 @@ export function checkSections(table: Record<string, unknown>) {
     "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
     "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
     metrics: read("metrics", found.get("metrics") ?? {}),
+    serve: read("serve", found.get("serve") ?? {}),
     gpio: read("gpio", found.get("gpio") ?? {}),
     "tools.browser": read("tools.browser", found.get("tools.browser") ?? {}),
     "tools.nodes": read("tools.nodes", found.get("tools.nodes") ?? {}),
     "tools.web": read("tools.web", found.get("tools.web") ?? {}),
     policy: checkPolicy(found.get("policy") ?? {}, problems),
     mcp,
+    nodes,
   };
   return { sections, problems, notes };
 }
@@ -57,6 +65,7 @@ export function checkSections(table: Record<string, unknown>) {
 /** The sections that can stand at the top of the file. */
 const SECTION_NAMES = [
   ...Object.keys(SECTIONS).filter((name) => name !== "" && !name.includes(".")),
+  "nodes",
   "policy",
   "mcp",
 ];
@@ -111,10 +120,9 @@ function checkPolicy(values: Record<string, unknown>, problems: string[]): Polic
   return all || named.size > 0 ? Object.assign(rules, { tainted: { all, named } }) : rules;
 }
 
-function checkMcp(value: unknown, problems: string[]): readonly McpServerSettings[] {
-  const servers = readMcpServers(value);
-  if (servers.ok) return servers.value;
-  problems.push(servers.error);
+function listOf<T>(read: Parsed<T[]>, problems: string[]): readonly T[] {
+  if (read.ok) return read.value;
+  problems.push(read.error);
   return [];
 }
 
@@ -201,7 +209,19 @@ export function checkTogether(sections: Sections, llm: Values<"llm">): string[] 
   if (llm.base_url === undefined && llm.model !== undefined) {
     problems.push(`llm.base_url: missing beside llm.model; right would be: ${RIGHT["llm.base_url"]}`);
   }
+  problems.push(...serveProblems(sections.serve), ...presetProblems(sections));
   return problems;
+}
+
+/** The preset `remote` works on one node, and nothing else uses the key. */
+function presetProblems({ tools: { preset, node }, nodes }: Sections): string[] {
+  if (preset !== "remote")
+    return node === undefined ? [] : ['tools.node: only beside preset = "remote"; take it out'];
+  if (node === undefined)
+    return ['tools.node: missing beside preset = "remote"; right would be: a name of [[nodes]]'];
+  if (nodes.some(({ name }) => name === node)) return [];
+  const names = nodes.map(({ name }) => `"${name}"`).join(", ") || "there is none";
+  return [`tools.node: no [[nodes]] has the name "${node}"; right would be: ${names}`];
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

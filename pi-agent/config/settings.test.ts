@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { BRAVE_BASE_URL } from "@edgecall/core/web/brave.ts";
 import { CONTEXT7_BASE_URL } from "@edgecall/core/web/context7.ts";
 import { describe, expect, test } from "vitest";
+import { PRESETS } from "./preset-names.ts";
 import { AgentSettingsError, readSettings } from "./settings.ts";
 import { SECTIONS } from "./settings-keys.ts";
 
@@ -173,6 +174,67 @@ wallet_address = "0x"`;
     );
   });
 
+  test("[serve] needs a token, and TLS beyond this machine", () => {
+    const serve = (source: string) => `agent_id = "x"\n[serve]\n${source}`;
+    expect(readSettings(serve(""), { file: FILE }).settings.serve).toBeUndefined();
+    expect(
+      readSettings(serve('enabled = true\ntoken_file = "tokens"'), { file: FILE }).settings.serve,
+    ).toEqual({
+      host: "127.0.0.1",
+      port: 7_443,
+      tokenFile: join(dirname(FILE), "tokens"),
+      tls: undefined,
+      exec: true,
+      readOnly: false,
+    });
+    expect(problemsOf(serve("enabled = true"))[0]).toContain("serve.token_file: missing");
+    const open = 'enabled = true\ntoken_file = "tokens"\nhost = "0.0.0.0"';
+    expect(problemsOf(serve(open))[0]).toContain("give tls_cert and tls_key");
+    expect(problemsOf(serve(`${open}\ntls_cert = "c"`))[0]).toContain("together, or neither");
+    expect(
+      readSettings(serve(`${open}\ntls_cert = "c"\ntls_key = "k"\nread_only = true`), { file: FILE }).settings
+        .serve,
+    ).toMatchObject({ exec: false, readOnly: true, tls: { key: join(dirname(FILE), "k") } });
+    expect(problemsOf(serve("exec = true\nread_only = true"))[0]).toContain(
+      "serve.exec: not beside read_only",
+    );
+    expect(problemsOf(serve('enabled = true\ntoken_file = "x.state/workspace/tokens"'))[0]).toContain(
+      "serve.token_file: tools can read",
+    );
+  });
+
+  test("[[nodes]] are other machines over ssh and HTTP, and the preset remote works on one", () => {
+    const http = (more = "") =>
+      `agent_id = "x"\n[[nodes]]\nname = "gpu"\nkind = "http"\ncwd = "/srv/work"\ntoken_file = "gpu-token"\n${more}`;
+    const url = 'url = "https://gpu.lan:7443"\n';
+    const ssh =
+      '[[nodes]]\nname = "pi"\nkind = "ssh"\nhost = "pi.lan"\nuser = "pi"\nkey = "~/.ssh/k"\ncwd = "/srv"\n';
+    const read = (source: string) =>
+      readSettings(source, { file: FILE, env: { HOME: "/home/me" } }).settings.tools;
+    expect(read(http(url + ssh)).nodes.known).toEqual([
+      {
+        name: "gpu",
+        kind: "http",
+        url: "https://gpu.lan:7443",
+        cwd: "/srv/work",
+        token_file: join(dirname(FILE), "gpu-token"),
+      },
+      { name: "pi", kind: "ssh", host: "pi.lan", user: "pi", key: "/home/me/.ssh/k", port: 22, cwd: "/srv" },
+    ]);
+    const problem = (source: string) => problemsOf(source)[0];
+    expect(problem(http())).toContain("nodes.0.url:");
+    expect(problem(http('url = "http://gpu.lan:7443"'))).toContain("is without TLS");
+    expect(problem(http(`${url}token = "x"`))).toContain("nodes.0.");
+    expect(problem(http(url + ssh.replace("pi.lan", "-oProxyCommand=x")))).toContain("nodes.1: The host");
+    expect(problem(http(url + ssh.replace('"pi"', '"gpu"')))).toContain("there is another node 'gpu'");
+    expect(problem(http(url).replace('"gpu"', '"local"'))).toContain("means this device");
+    const preset = (node: string) => `${http(url)}[tools]\npreset = "remote"\n${node}`;
+    expect(read(preset('node = "gpu"'))).toMatchObject({ nodes: { only: "gpu" }, enabled: PRESETS.remote });
+    expect(problem(preset(""))).toContain("tools.node: missing");
+    expect(problem(preset('node = "pi"'))).toContain('right would be: "gpu"');
+    expect(problem('agent_id = "x"\n[tools]\nnode = "gpu"')).toContain("only beside preset");
+  });
+
   test("contradicting settings are reported", () => {
     expect(problemsOf('agent_id = "x"\n[llm]\nmodel = "m"')[0]).toContain("llm.base_url: missing beside");
     expect(problemsOf('agent_id = "x"\n[mqtt]\nurl = "mqtt://a"\nport = 1')[0]).toContain("not both");
@@ -184,7 +246,7 @@ wallet_address = "0x"`;
     const plain = readSettings(EXAMPLE, { file: FILE }).settings;
     expect(plain.agentId).toBe("alex-eye");
     // With every default in a comment enabled, nothing may change.
-    const switchedOn = EXAMPLE.replace(/^# \w+ = .*# (no default|not beside url)$/gm, "");
+    const switchedOn = EXAMPLE.replace(/^# \w+ = .*# (no default|not beside \w+)$/gm, "");
     const full = switchedOn.replace(/^# (\w+ = .*)$/gm, "$1");
     expect(full).not.toBe(switchedOn);
     // Defaults of the web tools count only when there are web tools.
@@ -201,7 +263,7 @@ wallet_address = "0x"`;
   });
 
   test("the example file has every key, in its section, and each example in it is valid", () => {
-    const uncommented = EXAMPLE.replace(/^# (\w+ = .*# not beside url)$/gm, "").replace(
+    const uncommented = EXAMPLE.replace(/^# (\w+ = .*# not beside \w+)$/gm, "").replace(
       /^# (\w+ = .*)$/gm,
       "$1",
     );

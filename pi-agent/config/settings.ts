@@ -13,11 +13,15 @@ import { parse as parseToml } from "smol-toml";
 import type { PolicyRules } from "../calls/policy.ts";
 import { QUESTION_EXPIRES_MS } from "../calls/questions.ts";
 import type { WriteBounds } from "../env/bounded-writes.ts";
+import { isBelow } from "../env/local-exec.ts";
+import type { Node } from "../env/node.ts";
 import type { SandboxEngine } from "../env/sandbox/sandbox-engine.ts";
 import type { WebSettings } from "../tools/web/web.ts";
 import type { GuardOptions } from "../tools/web/web-guard.ts";
 import type { McpServerSettings } from "./mcp-servers.ts";
+import { withPaths } from "./node-settings.ts";
 import { PRESETS } from "./preset-names.ts";
+import { type ServeSettings, serveSettings } from "./serve-settings.ts";
 import {
   checkSections,
   checkTogether,
@@ -68,6 +72,8 @@ export type Settings = {
   tools: ToolSettings;
   /** Servers whose tools this agent offers as its own. */
   mcp: readonly McpServerSettings[];
+  /** Other agents may work in the workspace, over HTTP; undefined: switched off. */
+  serve: ServeSettings | undefined;
 };
 
 /** The addresses that pages may reach, and the path of Chromium; without `program` it is searched. */
@@ -95,7 +101,8 @@ export type ToolSettings = {
   web: WebSettings | undefined;
   /** Undefined: switched off. */
   browser: BrowserSettings | undefined;
-  nodes: { knownHosts: string | undefined };
+  /** `known`: the machines of agent.toml; `only`: the one on which the preset `remote` works. */
+  nodes: { knownHosts: string | undefined; known: readonly Node[]; only: string | undefined };
   /** Header pins and further chips that may be written. `pins` undefined: the usual ones. */
   gpio: { pins: readonly number[] | undefined; chips: readonly string[] };
   /** The files by which the agent asks for an update of itself; undefined: nothing would carry it out. */
@@ -155,7 +162,10 @@ export function readSettings(
   const llm = withEnvironment(sections.llm, from.env ?? {}, problems);
   problems.push(...checkTogether(sections, llm));
   if (problems.length > 0) throw new AgentSettingsError(problems.map((problem) => `${file}: ${problem}`));
-  return { settings: assemble(sections, llm, dirname(from.file), from.env ?? {}), notes };
+  const settings = assemble(sections, llm, dirname(from.file), from.env ?? {});
+  const exposed = exposedSecrets(settings);
+  if (exposed.length > 0) throw new AgentSettingsError(exposed.map((problem) => `${file}: ${problem}`));
+  return { settings, notes };
 }
 
 function parseFile(source: string, file: string): Record<string, unknown> {
@@ -167,7 +177,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { top, mqtt, gateway, agent, metrics, policy, mcp, ...rest }: Sections,
+  { top, mqtt, gateway, agent, metrics, policy, mcp, serve, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
@@ -176,6 +186,7 @@ function assemble(
   const agentType = top.agent_type ?? agent.type ?? "monitor";
   // As a service the agent can write to one folder, which systemd names.
   const stateDir = resolve(folder, top.state_dir ?? env.STATE_DIRECTORY ?? `${top.agent_id}.state`);
+  const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
   return {
     agentId: top.agent_id,
     agentType,
@@ -216,9 +227,29 @@ function assemble(
     policy,
     approvalMs: agent.approval_secs === undefined ? QUESTION_EXPIRES_MS : agent.approval_secs * 1_000,
     permissions: agent.capabilities,
-    tools: toolSettings(rest, folder, stateDir, env),
+    tools: toolSettings(rest, path, stateDir, env),
     mcp,
+    serve: serveSettings(serve, path),
   };
+}
+
+/** The files of tokens and keys must be where no tool can read them. */
+function exposedSecrets({ serve, tools }: Settings): string[] {
+  const files = [
+    ...(serve ? [["serve.token_file", serve.tokenFile]] : []),
+    ...(serve?.tls ? [["serve.tls_key", serve.tls.key]] : []),
+    ...tools.nodes.known.map((node) =>
+      node.kind === "http"
+        ? [`nodes ${node.name}: token_file`, node.token_file]
+        : [`nodes ${node.name}: key`, node.key],
+    ),
+  ] as Array<[key: string, file: string]>;
+  const open = [tools.workspace, ...tools.readable];
+  return files
+    .filter(([, file]) => open.some((place) => isBelow(place, file)))
+    .map(
+      ([key, file]) => `${key}: tools can read ${file}; right would be a file outside workspace and readable`,
+    );
 }
 
 /** A model on a small board may have to be loaded first, and reads a long prompt slowly. */
@@ -234,14 +265,20 @@ function timeoutsOf({ first_byte_timeout_s: seconds = 120 }: Values<"llm">): Par
 function toolSettings(
   sections: Pick<
     Sections,
-    "tools" | "gpio" | "tools.paths" | "tools.grants" | "tools.web" | "tools.browser" | "tools.nodes"
+    | "tools"
+    | "gpio"
+    | "tools.paths"
+    | "tools.grants"
+    | "tools.web"
+    | "tools.browser"
+    | "tools.nodes"
+    | "nodes"
   >,
-  folder: string,
+  path: (text: string) => string,
   stateDir: string,
   env: Record<string, string | undefined>,
 ): ToolSettings {
-  const { tools, gpio, "tools.paths": paths, "tools.grants": grants, "tools.nodes": nodes } = sections;
-  const path = (text: string) => resolve(folder, text.replace(/^~(?=\/|$)/, env.HOME ?? "/"));
+  const { tools, gpio, "tools.paths": paths, "tools.grants": grants, "tools.nodes": ofNodes } = sections;
   return {
     enabled: tools.preset ? [...PRESETS[tools.preset], ...(tools.enabled ?? [])] : tools.enabled,
     timeoutMs: tools.timeout_ms,
@@ -263,7 +300,11 @@ function toolSettings(
     gpio: { pins: gpio.pins, chips: gpio.chips ?? [] },
     web: webSettings(sections["tools.web"], env),
     browser: browserSettings(sections["tools.browser"]),
-    nodes: { knownHosts: nodes.known_hosts === undefined ? undefined : path(nodes.known_hosts) },
+    nodes: {
+      knownHosts: ofNodes.known_hosts === undefined ? undefined : path(ofNodes.known_hosts),
+      known: withPaths(sections.nodes, path),
+      only: tools.node,
+    },
     updates: updateFiles(env),
     grants: { network: grants.network ?? false, devices: grants.devices ?? [] },
   };

@@ -1,6 +1,6 @@
 /**
- * The place of a tool's files and processes: this machine, a sandbox on it, or another machine over ssh. A tool uses only its
- * environment, so that everything it does happens on one machine. A "remote" tool that silently works here would be the
+ * The place of a tool's files and processes: this machine, a sandbox on it, or another machine over ssh or HTTP. A tool uses its
+ * environment alone, so that everything it does happens on one machine. A "remote" tool that silently works here would be the
  * worst possible fault. contract-*.test.ts hold all environments to the same behaviour.
  */
 
@@ -14,7 +14,7 @@ import type { ProcessTree } from "./process-tree.ts";
 export type Environment = {
   /** Shown in results and the log: `local`, `sandbox`, or a host's name. */
   readonly name: string;
-  readonly kind: "local" | "sandbox" | "ssh";
+  readonly kind: "local" | "sandbox" | "ssh" | "http";
   /** Absolute path in this environment. Relative paths start here, and nothing outside is written. */
   readonly cwd: string;
   readonly files: FileOps;

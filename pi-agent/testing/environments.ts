@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, vi } from "vitest";
 import { type Environment, ExecError, FileError, type RunOptions } from "../env/environment.ts";
+import { http } from "../env/http/http.ts";
 import { local } from "../env/local.ts";
 import { sandbox } from "../env/sandbox/sandbox.ts";
 import { ssh } from "../env/ssh/ssh.ts";
 import { NEEDED as NEEDED_FOR_KIND, ofKind, REMOVED } from "./sandbox-kinds.ts";
+import { startServed } from "./served-files.ts";
 import { type Sshd, startSshd } from "./sshd.ts";
 
 /** Names that a shell, a program's options or a line-wise list could misread. */
@@ -33,9 +35,10 @@ const NEEDED: Record<string, string[]> = {
   ...NEEDED_FOR_KIND,
   sandbox: ["needs/bubblewrap"],
   ssh: ["needs/openssh-server", "needs/openssh-client"],
+  http: ["needs/bubblewrap"],
 };
 
-type Make = (cwd: string, readable: string[], folder: string) => Environment;
+type Make = (cwd: string, readable: string[], folder: string) => Environment | Promise<Environment>;
 type Suite = (kind: string, place: () => Place) => void;
 
 /** Runs a suite in each environment. @param place the test's own, once it has started */
@@ -47,6 +50,15 @@ export function inEveryEnvironment(suite: Suite, also?: "every kind of sandbox")
     local: (cwd, readable) => local({ cwd, readable }),
     sandbox: (workspace, readable) => sandbox({ workspace, readable }),
     ssh: (cwd, readable) => ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd, readable }),
+    http: async (cwd, readable) => {
+      const served = await startServed({ cwd, readable });
+      const far = http({ name: "far", cwd, url: served.url, token: served.token });
+      const close = async () => {
+        await far.close();
+        await served.close();
+      };
+      return { ...far, close };
+    },
     // The file tools do not use the other kinds.
     ...(also === "every kind of sandbox" && {
       firejail: (workspace, readable, folder) =>
@@ -64,8 +76,8 @@ export function inEveryEnvironment(suite: Suite, also?: "every kind of sandbox")
         afterAll(async () => await sshd.close());
       }
       let place: Place;
-      beforeEach(() => {
-        place = layOut(make);
+      beforeEach(async () => {
+        place = await layOut(make);
       });
       afterEach(async () => {
         await place.env.close();
@@ -76,7 +88,7 @@ export function inEveryEnvironment(suite: Suite, also?: "every kind of sandbox")
     });
 }
 
-function layOut(make: Make): Place {
+async function layOut(make: Make): Promise<Place> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "edgecall-contract-")));
   const ws = join(folder, "ws");
   const outside = join(folder, "outside");
@@ -84,7 +96,7 @@ function layOut(make: Make): Place {
   mkdirSync(outside);
   writeFileSync(join(outside, "secret.txt"), "secret");
   writeFileSync(join(folder, "told.txt"), "told");
-  return { folder, ws, outside, env: make(ws, [join(folder, "told.txt")], folder) };
+  return { folder, ws, outside, env: await make(ws, [join(folder, "told.txt")], folder) };
 }
 
 /** Returns the code of an environment's failure; of any other failure the text. */

@@ -5,8 +5,10 @@
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { jobFolderIn } from "../calls/job-files.ts";
+import { messageOf } from "@edgecall/node/log.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Environment, ExecOps } from "../env/environment.ts";
+import { lookFor, NoAnswer } from "../env/probe.ts";
 import { append } from "../tools/files/append.ts";
 import { applyPatch } from "../tools/files/apply-patch.ts";
 import { edit } from "../tools/files/edit.ts";
@@ -104,22 +106,61 @@ function kernelFigures(place: { root: string; exec?: ExecOps }): Tool[] {
 /** Reads need no process: the path guard protects against programs that run in the sandbox meanwhile. */
 function fileGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
   const { work } = places;
-  const { maxReadBytes: maxBytes, maxReadLines: maxLines } = settings;
-  const files = (at: Environment) => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
-  const searches = (at: Environment) => [grep(at), find(at)];
-  const atAny = whereverTheyCan(environment, places, settings);
   const searching = async () => (await work.missing()) ?? (await rgMissing(environment));
+  const here = [ls(environment), append(environment), applyPatch(environment)];
+  const there = remoteOnly(places, settings);
+  if (there)
+    return [always(here), group([glob(environment)], searching), ...remoteGroups(there, places, settings)];
+  const atAny = whereverTheyCan(environment, places, settings);
   return [
-    always([...atAny(files), ls(environment), append(environment), applyPatch(environment)]),
-    group([glob(environment), ...atAny(searches)], searching),
+    always([...atAny(fileTools(settings)), ...here]),
+    group([glob(environment), ...atAny(searchTools)], searching),
   ];
 }
 
 function shellGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
-  const { work, spillDir, stateDir } = places;
-  const { bashTimeoutMs: timeoutMs, readable, grants } = settings;
-  const here = () => work.missing();
-  const shell = (at: Environment) => [
+  const here = () => places.work.missing();
+  const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));
+  const atAny = whereverTheyCan(environment, places, settings);
+  return [
+    ...(remoteOnly(places, settings) ? [] : [group(atAny(shellTools(places, settings)), here)]),
+    group(git, async () => (await here()) ?? (await gitMissing(environment))),
+  ];
+}
+
+/** Returns the only machine of the preset `remote`. */
+function remoteOnly({ nodes }: Places, { nodes: { only } }: ToolSettings): Environment | undefined {
+  return only === undefined ? undefined : nodes.environment(only);
+}
+
+/** The tools of the preset `remote`. While the machine cannot be reached they are not offered, and never made for this device. */
+function remoteGroups(there: Environment, places: Places, settings: ToolSettings): Group[] {
+  const reached = async () => {
+    await there.files.stat(".").catch((error: unknown) => {
+      throw new NoAnswer(messageOf(error));
+    });
+    return undefined;
+  };
+  const hasBash = async () => {
+    const tried = await lookFor(there.exec, ["bash", "-c", ":"]);
+    return tried?.exitCode === 0 ? undefined : `no bash on '${there.name}'`;
+  };
+  return [
+    group(fileTools(settings)(there), reached),
+    group(shellTools(places, settings)(there), hasBash),
+    group(searchTools(there), () => rgMissing(there)),
+  ];
+}
+
+const fileTools =
+  ({ maxReadBytes: maxBytes, maxReadLines: maxLines }: ToolSettings) =>
+  (at: Environment): Tool[] => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
+
+const searchTools = (at: Environment): Tool[] => [grep(at), find(at)];
+
+const shellTools =
+  ({ spillDir, stateDir }: Pick<Places, "spillDir" | "stateDir">, { bashTimeoutMs: timeoutMs, readable, grants }: ToolSettings) =>
+  (at: Environment): Tool[] => [
     bash(at, {
       timeoutMs,
       spill: { folder: spillDir },
@@ -128,12 +169,6 @@ function shellGroups(environment: Environment, places: Places, settings: ToolSet
       jobFolder: jobFolderIn(stateDir),
     }),
   ];
-  const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));
-  return [
-    group(whereverTheyCan(environment, places, settings)(shell), here),
-    group(git, async () => (await here()) ?? (await gitMissing(environment))),
-  ];
-}
 
 /** Adds the argument `node` only when machines are known or the tool that adds them is offered. */
 function whereverTheyCan(home: Environment, { nodes }: Places, { enabled }: ToolSettings) {

@@ -12,7 +12,7 @@ import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
 export type Places = MachinePlaces & {
   /** Uses the workspace's files directly, and runs programs in the sandbox. */
   work: Engine;
-  /** Other machines, reached by ssh. */
+  /** Other machines, reached by ssh or HTTP. */
   nodes: Nodes;
 };
 

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { PRESETS } from "../config/preset-names.ts";
 import type { Environment } from "../env/environment.ts";
+import { http } from "../env/http/http.ts";
 import { localFiles } from "../env/local-files.ts";
 import { sandbox } from "../env/sandbox/sandbox.ts";
 import { ssh } from "../env/ssh/ssh.ts";
@@ -50,6 +51,19 @@ export function allTools(cwd: string): Tool[] {
  */
 export function remoteTools(cwd: string, name: string, host: string, user: string, key: string): Tool[] {
   return customTools({ environment: ssh({ cwd, name, host, user, key }) });
+}
+
+/**
+ * All six on another machine, through the agent there ([serve] in its agent.toml). For an authority of your own, or to close
+ * the connection, pass `http(…)` to customTools.
+ *
+ * @param cwd the folder that the agent there serves
+ * @param name the machine's name in results
+ * @param url `https://host:port`, or `http://` to this machine itself
+ * @throws ExecError for an address that is not accepted
+ */
+export function remoteHttpTools(cwd: string, name: string, url: string, token: string): Tool[] {
+  return customTools({ environment: http({ cwd, name, url, token }) });
 }
 
 /** All six, with custom limits. @throws ExecError when there is no such folder */

@@ -7,6 +7,7 @@ import { jobFolderIn } from "../calls/job-files.ts";
 import type { Settings } from "../config/settings.ts";
 import { withProgramCheck } from "../env/absent-programs.ts";
 import { boundedWrites } from "../env/bounded-writes.ts";
+import type { Environment } from "../env/environment.ts";
 import { local } from "../env/local.ts";
 import { Nodes } from "../env/nodes.ts";
 import { type Engine, type SandboxEngine, sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
@@ -29,6 +30,8 @@ export type Toolbox = {
   tools: readonly Tool[];
   unavailable: readonly Unavailable[];
   skills: SkillSource;
+  /** Where the tools for files and programs work. */
+  work?: Environment;
   /** Calls the listener when `tools` changed: a program answered late, or an MCP server connected with other tools. */
   onChange?(listener: () => void): void;
   /** Releases what tools hold between calls. */
@@ -78,6 +81,7 @@ export async function openToolbox(
       return [...own.unavailable, ...mcp.unavailable(), ...withoutTool()];
     },
     skills,
+    work: places.work.environment,
     onChange(listener) {
       listeners.add(listener);
       mcp.onChange(listener);
@@ -176,8 +180,7 @@ async function workOf(
       },
     }),
   );
-  const { knownHosts } = tools.nodes;
-  const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), knownHosts ? { knownHosts } : {});
+  const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), tools.nodes);
   return { places: { ...here, work, nodes }, skills, skillsCanRun };
 }
 

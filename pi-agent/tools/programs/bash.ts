@@ -204,7 +204,7 @@ function whatRuns(command: string, keys: readonly string[]): string {
 }
 
 function problemWith(keys: readonly string[], { kind, name }: Environment): string | undefined {
-  if (keys.length > 0 && kind === "ssh")
+  if (keys.length > 0 && (kind === "ssh" || kind === "http"))
     return `keys: they can be typed on this device only, not on '${name}'; use a command that asks nothing`;
   return problemOfKeys(keys);
 }
@@ -232,7 +232,9 @@ function refused(reason: string): ToolResult {
 }
 
 function whereOf({ kind, name, cwd }: Environment): string {
-  return kind === "ssh" ? ` on '${name}' (in ${cwd})` : " on this device (in its workspace folder)";
+  return kind === "ssh" || kind === "http"
+    ? ` on '${name}' (in ${cwd})`
+    : " on this device (in its workspace folder)";
 }
 
 function sandboxWords(grants: RunOptions["grants"]): string {

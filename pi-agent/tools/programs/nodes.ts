@@ -9,8 +9,8 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { Environment } from "../../env/environment.ts";
-import { checkNode, MAX_NODES, type Node, NodeError, type Nodes } from "../../env/nodes.ts";
-import { sshMissing } from "../../env/ssh/ssh.ts";
+import { MAX_NODES, type Node, type SshNode } from "../../env/node.ts";
+import { NodeError, type Nodes } from "../../env/nodes.ts";
 import { programThere, runProgram } from "../machine/run-program.ts";
 
 const DEFAULT_PORT = 22;
@@ -110,9 +110,8 @@ const ACTIONS: Record<Input["action"], Act> = {
 
   async add(known, _home, input, { signal }) {
     const { name = "", host = "", user = "", cwd = "", key = DEFAULT_KEY, port = DEFAULT_PORT } = input;
-    const node: Node = { name, host, user, key, port, cwd };
-    checkNode(node);
-    const missing = await sshMissing(known.connection(node));
+    const node: SshNode = { name, host, user, key, port, cwd };
+    const missing = await known.problemOf(node);
     signal.throwIfAborted();
     if (missing !== undefined)
       return faultResult("unavailable", {
@@ -120,7 +119,9 @@ const ACTIONS: Record<Input["action"], Act> = {
         advice: `Tell the user; where its host key is unknown, they add it on this device with: ssh-keyscan -p ${port} ${host} >> ~/.ssh/known_hosts`,
       });
     await known.add(node);
-    return textResult(`Added ${lineOf(node)}\nUse node="${name}" with the tools that have it.`);
+    return textResult(
+      `Added ${lineOf({ kind: "ssh", ...node })}\nUse node="${name}" with the tools that have it.`,
+    );
   },
 
   async remove(known, _home, { name = "" }) {
@@ -129,7 +130,10 @@ const ACTIONS: Record<Input["action"], Act> = {
   },
 };
 
-function lineOf({ name, host, user, port, cwd }: Node): string {
+function lineOf(node: Node): string {
+  const { name, cwd } = node;
+  if (node.kind === "http") return `${name}: the agent at ${node.url}, in ${cwd}`;
+  const { user, host, port } = node;
   return `${name}: ssh to ${user}@${host}${port === DEFAULT_PORT ? "" : ` port ${port}`}, in ${cwd}`;
 }
 
