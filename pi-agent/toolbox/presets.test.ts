@@ -9,17 +9,27 @@ import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Environment } from "../env/environment.ts";
+import { http } from "../env/http/http.ts";
 import { local } from "../env/local.ts";
 import { sandbox } from "../env/sandbox/sandbox.ts";
 import { ssh } from "../env/ssh/ssh.ts";
 import { callTool } from "../testing/call.ts";
+import { startServed } from "../testing/served-files.ts";
 import { type Sshd, startSshd } from "../testing/sshd.ts";
 import { append } from "../tools/files/append.ts";
 import { applyPatch } from "../tools/files/apply-patch.ts";
 import { find } from "../tools/files/find.ts";
 import { glob } from "../tools/files/glob.ts";
 import { ls } from "../tools/files/ls.ts";
-import { allTools, codingTools, customTools, readOnlyTools, remoteTools, sandboxed } from "./presets.ts";
+import {
+  allTools,
+  codingTools,
+  customTools,
+  readOnlyTools,
+  remoteHttpTools,
+  remoteTools,
+  sandboxed,
+} from "./presets.ts";
 
 let sshd: Sshd;
 beforeAll(async () => {
@@ -37,6 +47,8 @@ test("each set has its tools", () => {
   const six = ["read", "bash", "edit", "write", "grep", "find"];
   expect(names(allTools(cwd))).toEqual(six);
   expect(names(remoteTools("/srv", "gpu", "10.0.0.44", "peter", "~/.ssh/key"))).toEqual(six);
+  expect(names(remoteHttpTools("/srv", "gpu", "https://10.0.0.44:7443", "token"))).toEqual(six);
+  expect(() => remoteHttpTools("/srv", "gpu", "http://10.0.0.44:7443", "token")).toThrow("without TLS");
   expect(() => remoteTools("/srv", "gpu", "-oProxyCommand=x", "peter", "~/.ssh/key")).toThrow();
 });
 
@@ -81,11 +93,16 @@ const SCRIPT: Array<[tool: string, args: Record<string, unknown>, answer: RegExp
   ["read", { path: "n" }, /^Error: 'n' is a folder/],
 ];
 
-const PLACES: Record<string, (cwd: string) => Environment> = {
+const PLACES: Record<string, (cwd: string) => Environment | Promise<Environment>> = {
   local: (cwd) => local({ cwd }),
   sandbox: (cwd) => sandbox({ workspace: cwd }),
   sandboxed: (cwd) => sandboxed(cwd),
   ssh: (cwd) => ssh({ name: "far", host: "127.0.0.1", ...sshd, cwd }),
+  http: async (cwd) => {
+    const { url, token, close } = await startServed({ cwd });
+    const far = http({ name: "far", url, token, cwd });
+    return { ...far, close: async () => void (await Promise.all([far.close(), close()])) };
+  },
 };
 
 describe.each(Object.keys(PLACES))("every tool of files, %s", (kind) => {
@@ -96,7 +113,7 @@ describe.each(Object.keys(PLACES))("every tool of files, %s", (kind) => {
     mkdirSync(join(root, "out"));
     writeFileSync(join(root, "out/secret.txt"), "secret");
     symlinkSync("../out", join(cwd, "out"));
-    const environment = (PLACES[kind] as (cwd: string) => Environment)(cwd);
+    const environment = await (PLACES[kind] as (typeof PLACES)[string])(cwd);
     const tools = [
       ...customTools({ environment }),
       append(environment),

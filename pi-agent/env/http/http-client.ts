@@ -131,7 +131,8 @@ export class HttpClient {
   async #send(path: string, { body, type, signal, silenceMs = SILENCE_MS }: Send & Partial<Body>) {
     if (this.#isClosed) throw new Error("it was closed");
     const token = await this.#readToken();
-    const agent = (this.#agent ??= await this.#makeAgent());
+    this.#agent ??= await this.#makeAgent();
+    const agent = this.#agent;
     const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
       const { request } = this.#place.protocol === "https:" ? https : http;
       const sent = request(

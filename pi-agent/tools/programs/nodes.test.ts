@@ -2,15 +2,17 @@
 // @module-tag needs/openssh-server
 // @module-tag needs/openssh-client
 // @module-tag needs/ripgrep
+// @module-tag needs/bubblewrap
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { local } from "../../env/local.ts";
-import { MAX_NODES } from "../../env/node.ts";
+import { MAX_NODES, type Node } from "../../env/node.ts";
 import { Nodes } from "../../env/nodes.ts";
 import { callTool } from "../../testing/call.ts";
+import { startServed } from "../../testing/served-files.ts";
 import { type Sshd, startSshd } from "../../testing/sshd.ts";
 import { edit } from "../files/edit.ts";
 import { grep } from "../files/grep.ts";
@@ -145,6 +147,34 @@ describe("the list of nodes", () => {
     const { exec } = local({ cwd: here });
     expect(await nodesMissing(exec)).toBeUndefined();
   });
+});
+
+test("a node of agent.toml over HTTP: tools work there, and no model can change it", async () => {
+  const served = await startServed({ cwd: there });
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, served.token);
+  const node: Node = { kind: "http", name: "gpu", url: served.url, token_file: tokenFile, cwd: there };
+  known = await Nodes.open(file, { known: [node], knownHosts: sshd.knownHosts });
+  expect((await callTool(tool(), { action: "list" })).text).toContain(
+    `gpu: the agent at ${served.url}, in ${there}`,
+  );
+  expect((await callTool(tool(), { action: "describe", name: "gpu" })).text).toContain("It answers: Linux");
+  expect(await callTool(tool(), { action: "remove", name: "gpu" })).toMatchObject({
+    code: "invalid_params",
+    text: expect.stringContaining("only its owner can remove it"),
+  });
+  expect(await add()).toMatchObject({ code: "exists" });
+  expect((await callTool(tool(), { action: "list" })).text).not.toContain(served.token);
+  await callTool(named("write"), { path: "a.txt", content: "far", node: "gpu" });
+  expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("far");
+  expect((await callTool(named("bash"), { command: "pwd", node: "gpu" })).text.trim()).toBe(there);
+  const typed = await callTool(named("bash"), { command: "cat", keys: ["<enter>"], node: "gpu" });
+  expect(typed.text).toContain("they can be typed on this device only, not on 'gpu'");
+  await served.close();
+  expect(await callTool(named("write"), { path: "b.txt", content: "x", node: "gpu" })).toMatchObject({
+    code: "io",
+  });
+  expect(existsSync(join(here, "b.txt"))).toBe(false);
 });
 
 describe("a tool with a node", () => {
