@@ -64,6 +64,16 @@ test("sequential calls save no time, and a call that ends as the next begins doe
   expect(turnMetrics([batch], 2, 0, 300)).toMatchObject({ max_concurrency: 1, wall_time_saved_ms: 0 });
 });
 
+test("waiting for a person is neither saved nor lost", () => {
+  const saved = (...batch: CallTiming[]) => turnMetrics([batch], 1, 0, 99_999).wall_time_saved_ms;
+  // Two calls ran for a second each, right after a minute in which a person approved both.
+  expect(saved(call(0, 61_000, { elapsedMs: 1_000 }), call(0, 61_000, { elapsedMs: 1_000 }))).toBe(1_000);
+  // One of three waited.
+  expect(saved(call(0, 300), call(0, 200), call(0, 60_100, { elapsedMs: 100 }))).toBe(200);
+  // The second waited for the first one's lock.
+  expect(saved(call(0, 100), call(0, 200, { elapsedMs: 100 }))).toBe(0);
+});
+
 test("calls that took no time are counted too", () => {
   expect(turnMetrics([[call(5, 5), call(5, 5)]], 1, 0, 9)).toMatchObject({ max_concurrency: 1 });
 });

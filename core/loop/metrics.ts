@@ -23,7 +23,10 @@ export type TurnMetrics = {
   parallel_batches: number;
   /** Most calls that ran at the same moment. */
   max_concurrency: number;
-  /** Sum of the times of the calls in parallel batches, minus the time that the person waited for them. */
+  /**
+   * Sum of the times of the calls in parallel batches, minus the time in which at least one of them ran. Waiting for a person
+   * or for another call is in neither.
+   */
   wall_time_saved_ms: number;
   duration_ms: number;
 };
@@ -64,10 +67,24 @@ function concurrency(batch: readonly CallTiming[]): number {
   return Math.max(0, ...batch.map((call) => atStartOf(call).length));
 }
 
-/** Never negative: two machines' clocks may disagree, and calls that share a lock run one after another. */
+/**
+ * A call runs at the end of its time: before that it waits, for an approval or a lock. Its own figure counts only up to the
+ * whole time, since two machines' clocks may disagree; so this is never negative.
+ */
 function saved(batch: readonly CallTiming[]): number {
-  const wall =
-    Math.max(...batch.map((call) => call.endedAt)) - Math.min(...batch.map((call) => call.startedAt));
-  const elapsed = batch.reduce((sum, call) => sum + call.elapsedMs, 0);
-  return Math.max(0, Math.round(elapsed - wall));
+  const runs = batch
+    .map(({ startedAt, endedAt, elapsedMs }) => ({
+      from: Math.max(startedAt, endedAt - elapsedMs),
+      to: endedAt,
+    }))
+    .sort((a, b) => a.from - b.from);
+  let sum = 0;
+  let busy = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of runs) {
+    sum += to - from;
+    busy += Math.max(0, to - Math.max(from, until));
+    until = Math.max(until, to);
+  }
+  return Math.round(sum - busy);
 }
