@@ -44,6 +44,8 @@ export function mcpTool(
     // A server's own claims are no reason to run a call twice.
     idempotent: reads,
     ...(!server.trusted && { taints: true }),
+    server: server.name,
+    ...(server.reach.by === "command" && server.reach.sandbox && { sandbox: true }),
     timeoutMs: Math.min(timeoutMs, TIMEOUT_MAX_MS),
     maxTimeoutMs: TIMEOUT_MAX_MS,
     async execute(input, context) {

@@ -147,6 +147,10 @@ export type Tool<Input extends z.ZodMiniType = z.ZodMiniType> = {
   queueMs?: number;
   timeoutMs: number;
   maxTimeoutMs: number;
+  /** Its programs run in a sandbox. */
+  sandbox?: true;
+  /** The name of the MCP server that it belongs to. */
+  server?: string;
   /** Returns the time-out in ms that the arguments ask for, if any; `maxTimeoutMs` limits it. */
   timeoutIn?(input: z.output<Input>): number | undefined;
   /** Returns the effect of this call when it is less than `effect`: one action of several may only read. */

@@ -1,3 +1,4 @@
+import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { Skills } from "../skills/skills.ts";
@@ -46,7 +47,7 @@ test("ping", async () => {
   expect(await say("ping")).toEqual({ pong: true, request_id: served.lastId() });
 });
 
-test("tools_list: every tool with its schema, EvoClaw's block for skills' tools, and the reasons for missing ones", async () => {
+test("tools_list: every tool with its schema and EvoClaw's block, and the reasons for missing ones", async () => {
   const list = await say("tools_list");
   const tools = list.tools as Fields[];
   expect(list.count).toBe(tools.length);
@@ -54,6 +55,14 @@ test("tools_list: every tool with its schema, EvoClaw's block for skills' tools,
     name: "counted",
     description: "A probe named counted.",
     parameters: expect.objectContaining({ type: "object" }),
+    evoclaw: {
+      binary: "built-in",
+      timeout_ms: expect.any(Number),
+      sandbox: false,
+      permissions: [],
+      version: VERSION,
+      skill: "edgecall",
+    },
   });
   expect(tools.find(({ name }) => name === "fetch_words")).toEqual({
     name: "fetch_words",
@@ -68,7 +77,7 @@ test("tools_list: every tool with its schema, EvoClaw's block for skills' tools,
       skill: "new",
     },
   });
-  expect(tools.find(({ name }) => name === "cpu")).not.toHaveProperty("evoclaw");
+  expect(tools.find(({ name }) => name === "cpu")).toMatchObject({ evoclaw: { skill: "edgecall" } });
   expect(list.unavailable).toContainEqual({
     name: "cpu",
     why: "skill 'own': the agent has a 'cpu' of its own",

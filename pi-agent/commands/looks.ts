@@ -1,12 +1,15 @@
 /** Commands that only look at the agent itself: `ping`, `tools_list`, `get_metrics`. */
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { AUDIT_RECENT } from "../calls/audit.ts";
 import type { CommandCall } from "../calls/command.ts";
 import type { CommandKind } from "../calls/command-kind.ts";
 import type { Device } from "../calls/device.ts";
 import { judge } from "../evoclaw/performance.ts";
 import { succeeded } from "../link/reports.ts";
+import type { ToolMetadata } from "../skills/load-skills.ts";
 import { onlyForOwners } from "./authority.ts";
 
 export const ping: CommandKind = { kind: "look", run: () => succeeded({ pong: true }) };
@@ -17,18 +20,29 @@ export const toolsList: CommandKind = {
     await device.catalog.look();
     const { promptTools, catalog } = device;
     const tools = promptTools.all().map((tool) => {
-      const metadata = catalog.skillOf(tool)?.metadata;
       return {
         name: tool.name,
         description: tool.description,
         parameters: jsonSchema(tool.input),
         ...(tool.own && { own: true }),
-        ...(metadata && { evoclaw: metadata }),
+        evoclaw: catalog.skillOf(tool)?.metadata ?? metadataOf(tool),
       };
     });
     return succeeded({ tools, count: tools.length, unavailable: catalog.unavailable });
   },
 };
+
+/** EvoClaw's block for a tool that is of no skill: the agent's own, or an MCP server's. */
+function metadataOf({ timeoutMs, sandbox, permission, permissions, server }: Tool): ToolMetadata {
+  return {
+    binary: server === undefined ? "built-in" : "mcp",
+    timeout_ms: timeoutMs,
+    sandbox: sandbox === true,
+    permissions: permissions ?? (permission ? [permission] : []),
+    version: server === undefined ? VERSION : "",
+    skill: server === undefined ? "edgecall" : `mcp:${server}`,
+  };
+}
 
 /** Characters of JSON of the recent calls: a report has to pass a small broker. */
 const RECENT_CHARS = 64 * 1024;

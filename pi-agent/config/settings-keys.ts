@@ -85,6 +85,10 @@ export const SECTIONS = {
   "tools.paths": {
     bin: z.optional(text),
   },
+  "tools.engines": {
+    bash: z.optional(z.enum(SANDBOX_ENGINES)),
+    git: z.optional(z.enum(SANDBOX_ENGINES)),
+  },
   "tools.grants": {
     network: z.optional(z.boolean()),
     devices: z.optional(z.array(z.string().check(z.regex(/^\/dev\/[A-Za-z0-9_./-]+$/)))),
@@ -129,6 +133,8 @@ export type Section = keyof typeof SECTIONS;
 const TYPE =
   '"monitor", "sensor", "trader", "governance", "desktop" or a name of yours (letters, digits, _ or -)';
 
+const ENGINES = SANDBOX_ENGINES.map((engine) => `"${engine}"`).join(", ");
+
 /** The right value of each key, for error texts. A key that is missing here is described by its type alone. */
 export const RIGHT: Record<string, string> = {
   agent_id: '1 to 64 letters, digits, _ or -, e.g. agent_id = "alex-eye"',
@@ -165,7 +171,9 @@ export const RIGHT: Record<string, string> = {
   "tools.max_write_mb": "whole megabytes from 1 to 1048576",
   "tools.min_free_mb": "whole megabytes from 0 (none are kept free) to 1048576",
   "tools.bash_timeout_ms": "whole milliseconds from 1 to 300000",
-  "tools.sandboxing": SANDBOX_ENGINES.map((engine) => `"${engine}"`).join(", "),
+  "tools.sandboxing": ENGINES,
+  "tools.engines.bash": ENGINES,
+  "tools.engines.git": ENGINES,
   "tools.skills_path": 'a folder, e.g. "~/.evoclaw/skills"',
   "tools.grants.network": "true or false",
   "tools.grants.devices": 'a list of devices, e.g. ["/dev/gpiochip0"]',

@@ -48,6 +48,7 @@ export function checkSections(table: Record<string, unknown>) {
     agent: read("agent", found.get("agent") ?? {}),
     tools: read("tools", found.get("tools") ?? {}),
     "tools.paths": read("tools.paths", found.get("tools.paths") ?? {}),
+    "tools.engines": read("tools.engines", found.get("tools.engines") ?? {}),
     "tools.grants": read("tools.grants", found.get("tools.grants") ?? {}),
     metrics: read("metrics", found.get("metrics") ?? {}),
     serve: read("serve", found.get("serve") ?? {}),

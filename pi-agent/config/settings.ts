@@ -92,6 +92,8 @@ export type ToolSettings = {
   /** The most that one call may write into the workspace, and the space that stays free on its disk. */
   writes: WriteBounds;
   sandbox: SandboxEngine;
+  /** Other sandboxes for `bash` and the git tools; undefined: the same one. */
+  engines: { bash: SandboxEngine | undefined; git: SandboxEngine | undefined };
   /** Tools of skills that ask for `sandboxing = "none"` and may have it. */
   unsandboxed: readonly string[];
   skillsPath: string;
@@ -268,6 +270,7 @@ function toolSettings(
     | "tools"
     | "gpio"
     | "tools.paths"
+    | "tools.engines"
     | "tools.grants"
     | "tools.web"
     | "tools.browser"
@@ -279,6 +282,7 @@ function toolSettings(
   env: Record<string, string | undefined>,
 ): ToolSettings {
   const { tools, gpio, "tools.paths": paths, "tools.grants": grants, "tools.nodes": ofNodes } = sections;
+  const { "tools.engines": engines } = sections;
   return {
     enabled: tools.preset ? [...PRESETS[tools.preset], ...(tools.enabled ?? [])] : tools.enabled,
     timeoutMs: tools.timeout_ms,
@@ -292,6 +296,7 @@ function toolSettings(
       freeBytes: (tools.min_free_mb ?? 256) * 1024 ** 2,
     },
     sandbox: tools.sandboxing ?? "bubblewrap",
+    engines: { bash: engines.bash, git: engines.git },
     unsandboxed: tools.unsandboxed ?? [],
     skillsPath: path(
       tools.skills_path ?? (env.STATE_DIRECTORY ? `${env.STATE_DIRECTORY}/skills` : "~/.evoclaw/skills"),

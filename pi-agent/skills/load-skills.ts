@@ -47,7 +47,7 @@ export type SkillsOptions = {
 };
 
 /** EvoClaw's block in `tools_list`. */
-type SkillMetadata = {
+export type ToolMetadata = {
   binary: string;
   timeout_ms: number;
   sandbox: boolean;
@@ -62,7 +62,7 @@ type SkillMetadata = {
  */
 export type SkillTool = {
   tool: Tool;
-  metadata: SkillMetadata;
+  metadata: ToolMetadata;
   bind?: (find: (name: string) => Tool | undefined) => Tool | { reason: string };
 };
 

@@ -4,8 +4,8 @@
  */
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import { jobFolderIn } from "../calls/job-files.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { jobFolderIn } from "../calls/job-files.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Environment, ExecOps } from "../env/environment.ts";
 import { lookFor, NoAnswer } from "../env/probe.ts";
@@ -63,7 +63,7 @@ export function workGroups(
   const { environment } = places.work;
   return [
     ...fileGroups(environment, places, settings),
-    ...shellGroups(environment, places, settings),
+    ...shellGroups(places, settings),
     ...webGroups(settings),
     ...pageAndPictureGroups(environment, settings, state, closing),
     alone(nodes(places.nodes, environment), () => nodesMissing(places.local.exec)),
@@ -110,21 +110,28 @@ function fileGroups(environment: Environment, places: Places, settings: ToolSett
   const here = [ls(environment), append(environment), applyPatch(environment)];
   const there = remoteOnly(places, settings);
   if (there)
-    return [always(here), group([glob(environment)], searching), ...remoteGroups(there, places, settings)];
+    return [
+      always(here),
+      group(inSandbox(environment, [glob(environment)]), searching),
+      ...remoteGroups(there, places, settings),
+    ];
   const atAny = whereverTheyCan(environment, places, settings);
   return [
     always([...atAny(fileTools(settings)), ...here]),
-    group([glob(environment), ...atAny(searchTools)], searching),
+    group([...inSandbox(environment, [glob(environment)]), ...atAny(searchTools)], searching),
   ];
 }
 
-function shellGroups(environment: Environment, places: Places, settings: ToolSettings): Group[] {
-  const here = () => places.work.missing();
-  const git = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(environment));
-  const atAny = whereverTheyCan(environment, places, settings);
+function shellGroups(places: Places, settings: ToolSettings): Group[] {
+  const { bash, git } = places.engines;
+  const atAny = whereverTheyCan(bash.environment, places, settings);
+  const forGit = git.environment;
+  const gitTools = [gitStatus, gitDiff, gitCommit, gitLog, gitBranch].map((make) => make(forGit));
   return [
-    ...(remoteOnly(places, settings) ? [] : [group(atAny(shellTools(places, settings)), here)]),
-    group(git, async () => (await here()) ?? (await gitMissing(environment))),
+    ...(remoteOnly(places, settings)
+      ? []
+      : [group(atAny(shellTools(places, settings)), () => bash.missing())]),
+    group(inSandbox(forGit, gitTools), async () => (await git.missing()) ?? (await gitMissing(forGit))),
   ];
 }
 
@@ -156,19 +163,28 @@ const fileTools =
   ({ maxReadBytes: maxBytes, maxReadLines: maxLines }: ToolSettings) =>
   (at: Environment): Tool[] => [read(at, { maxBytes, maxLines }), write(at), edit(at)];
 
-const searchTools = (at: Environment): Tool[] => [grep(at), find(at)];
+const searchTools = (at: Environment): Tool[] => inSandbox(at, [grep(at), find(at)]);
+
+/** Says of the tools that their programs run in a sandbox, where they do. */
+function inSandbox({ kind }: Environment, tools: Tool[]): Tool[] {
+  return kind === "sandbox" ? tools.map((tool) => ({ ...tool, sandbox: true })) : tools;
+}
 
 const shellTools =
-  ({ spillDir, stateDir }: Pick<Places, "spillDir" | "stateDir">, { bashTimeoutMs: timeoutMs, readable, grants }: ToolSettings) =>
-  (at: Environment): Tool[] => [
-    bash(at, {
-      timeoutMs,
-      spill: { folder: spillDir },
-      guard: { root: at.cwd, readable, onDanger: "ask" },
-      grants,
-      jobFolder: jobFolderIn(stateDir),
-    }),
-  ];
+  (
+    { spillDir, stateDir }: Pick<Places, "spillDir" | "stateDir">,
+    { bashTimeoutMs: timeoutMs, readable, grants }: ToolSettings,
+  ) =>
+  (at: Environment): Tool[] =>
+    inSandbox(at, [
+      bash(at, {
+        timeoutMs,
+        spill: { folder: spillDir },
+        guard: { root: at.cwd, readable, onDanger: "ask" },
+        grants,
+        jobFolder: jobFolderIn(stateDir),
+      }),
+    ]);
 
 /** Adds the argument `node` only when machines are known or the tool that adds them is offered. */
 function whereverTheyCan(home: Environment, { nodes }: Places, { enabled }: ToolSettings) {

@@ -50,12 +50,14 @@ async function everyTool(): Promise<Tool[]> {
     stateDir: folder,
     root: "/",
   };
+  const work = { environment: here, missing: async () => undefined, lack: undefined };
   const groups = [
     ...machineGroups(machine, settings.tools),
     ...workGroups(
       {
         ...machine,
-        work: { environment: here, missing: async () => undefined, lack: undefined },
+        work,
+        engines: { bash: work, git: work },
         nodes: await Nodes.open(join(folder, "nodes.json")),
       },
       settings.tools,

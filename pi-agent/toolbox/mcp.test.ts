@@ -44,7 +44,10 @@ test("a server that appears later is advertised then; the agent does not wait fo
       payload: {},
       request_id: crypto.randomUUID(),
     });
-    return payload as { tools: Array<{ name: string }>; unavailable: Array<{ name: string; why: string }> };
+    return payload as {
+      tools: Array<{ name: string; evoclaw?: object }>;
+      unavailable: Array<{ name: string; why: string }>;
+    };
   };
   const before = await list();
   expect(before.tools).toEqual([]);
@@ -56,6 +59,12 @@ test("a server that appears later is advertised then; the agent does not wait fo
   await until(async () => (await list()).tools.length > 0, { within: 15_000, what: "its tools" });
   const after = await list();
   expect(after.tools.map(({ name }) => name)).toEqual(["late_echo"]);
+  expect(after.tools[0]?.evoclaw).toMatchObject({
+    binary: "mcp",
+    sandbox: false,
+    skill: "mcp:late",
+    version: "",
+  });
   expect(after.unavailable).toContainEqual({
     name: "late_die",
     why: "enabled in [tools] of agent.toml does not name it",

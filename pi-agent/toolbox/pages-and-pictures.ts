@@ -58,7 +58,7 @@ function browserGroup(
       const { browser, Pages } = loaded.module;
       const pages = new Pages(settings);
       closing(() => pages.closeAll());
-      return [browser(pages)];
+      return [{ ...browser(pages), sandbox: true }];
     },
   };
 }

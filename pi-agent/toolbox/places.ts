@@ -12,6 +12,8 @@ import type { HeldLines } from "../tools/machine/gpio-held-lines.ts";
 export type Places = MachinePlaces & {
   /** Uses the workspace's files directly, and runs programs in the sandbox. */
   work: Engine;
+  /** Runs the programs of `bash` and of the git tools, which may be other sandboxes. */
+  engines: { bash: Engine; git: Engine };
   /** Other machines, reached by ssh or HTTP. */
   nodes: Nodes;
 };

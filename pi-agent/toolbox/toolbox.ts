@@ -137,8 +137,17 @@ async function workOf(
       },
     };
   };
-  const work = engineOf(sandbox);
-  const engines = new Map<SandboxEngine, Engine>([[sandbox, work]]);
+  const engines = new Map<SandboxEngine, Engine>();
+  const shared = (kind: SandboxEngine): Engine => {
+    const engine = engines.get(kind) ?? engineOf(kind);
+    engines.set(kind, engine);
+    return engine;
+  };
+  const work = shared(sandbox);
+  const ofTools = {
+    bash: shared(tools.engines.bash ?? sandbox),
+    git: shared(tools.engines.git ?? sandbox),
+  };
   // Without a sandbox, for skill tools that the owner names: in the workspace, with the same limits.
   const plain = here.local.exec;
   const environments: SkillsOptions["environments"] =
@@ -152,10 +161,7 @@ async function workOf(
     environments,
     engine: sandbox,
     // Trying a kind means starting it, so besides the agent's own only kinds that a skill names are tried.
-    lack(kind) {
-      if (!engines.has(kind)) engines.set(kind, engineOf(kind));
-      return engines.get(kind)?.lack;
-    },
+    lack: (kind) => shared(kind).lack,
     unsandboxed: tools.unsandboxed,
     held: permissions,
     enabled: tools.enabled,
@@ -181,7 +187,7 @@ async function workOf(
     }),
   );
   const nodes = await Nodes.open(join(here.stateDir, "nodes.json"), tools.nodes);
-  return { places: { ...here, work, nodes }, skills, skillsCanRun };
+  return { places: { ...here, work, engines: ofTools, nodes }, skills, skillsCanRun };
 }
 
 function offered(

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import type { Settings } from "../../config/settings.ts";
 import { testSettings } from "../../testing/home.ts";
 import { oneTool, put } from "../../testing/skill-folder.ts";
 import { openToolbox, type Toolbox } from "../../toolbox/toolbox.ts";
@@ -46,6 +47,41 @@ test("D13 an agent whose own kind does not work has no shell, and uses no other 
   expect(toolbox.tools.map(({ name }) => name)).not.toContain("bash");
   expect(toolbox.unavailable).toContainEqual({
     name: "bash",
+    why: expect.stringMatching(/ordinary user.*install firejail/),
+  });
+});
+
+async function withEngines(engines: Partial<Settings["tools"]["engines"]>) {
+  const settings = testSettings(1);
+  const state = { llm: undefined, limits: settings.limits, tools: [], guides: [] };
+  const tools = {
+    ...settings.tools,
+    engines: { bash: undefined, git: undefined, ...engines },
+    browser: undefined,
+  };
+  toolbox = await openToolbox({ ...settings, tools }, state);
+  return (name: string) => toolbox.tools.find((tool) => tool.name === name);
+}
+
+test("[tools.engines] gives bash and git other sandboxes than the rest", {
+  tags: ["needs/bubblewrap", "needs/ripgrep"],
+}, async () => {
+  const tool = await withEngines({ bash: "none" });
+  expect(tool("bash")).toBeDefined();
+  expect(tool("bash")?.sandbox).toBeUndefined();
+  expect(tool("bash")?.description).not.toContain("sandbox");
+  expect(tool("grep")?.sandbox).toBe(true);
+  expect(tool("git_status")?.sandbox).toBe(true);
+});
+
+test("a sandbox of [tools.engines] that does not start takes only its own tools, with the reason", {
+  tags: ["needs/bubblewrap", "needs/firejail", "needs/root"],
+}, async () => {
+  const tool = await withEngines({ git: "firejail" });
+  expect(tool("git_status")).toBeUndefined();
+  expect(tool("bash")?.sandbox).toBe(true);
+  expect(toolbox.unavailable).toContainEqual({
+    name: "git_status",
     why: expect.stringMatching(/ordinary user.*install firejail/),
   });
 });
