@@ -12,6 +12,8 @@ export type AuditQuery = {
   result?: string | undefined;
   since?: Date | undefined;
   limit: number;
+  /** Devices bring their lines within seconds from now on. */
+  follow?: boolean;
 };
 
 const Entries = z.looseObject({ entries: z.array(AuditLine) });
@@ -23,6 +25,7 @@ export async function auditLines(gateway: Gateway, query: AuditQuery): Promise<A
     const value = query[name];
     if (value !== undefined) wanted.set(name, value);
   }
+  if (query.follow) wanted.set("follow", "yes");
   if (query.since) wanted.set("since", query.since.toISOString());
   return (await gateway.json(Entries, `/v1/audit?${wanted}`)).entries;
 }

@@ -11,12 +11,11 @@ import { type Column, table } from "./table.ts";
 import { clock, since } from "./times.ts";
 
 const LINES = 50;
-/**
- * Each request wakes the home, and a device sends its lines only every five minutes. So the pauses grow while nothing
- * comes.
- */
+/** A device that is online sends its lines within some five seconds while they are followed, so that a call is shown within ten. */
 const LOOK_EVERY_MS = 2_000;
-const LOOK_SELDOM_MS = 15_000;
+const LOOK_SELDOM_MS = 4_000;
+/** The gateway is away. */
+const LOOK_AWAY_MS = 15_000;
 /** Twice the five minutes, plus an allowance for a slow device clock. Older lines are not requested again. */
 const OVERLAP_MS = 10 * 60_000;
 
@@ -30,6 +29,7 @@ export async function logs(call: CommandCall): Promise<number> {
     result: resultOf(text("result")),
     since: text("since") === undefined ? undefined : since(text("since") ?? "", Date.now()),
     limit: lineLimit(text("lines")),
+    follow: call.flag("follow"),
   };
   const gateway = new Gateway(readConnection(env));
   const show = call.flag("json")
@@ -69,7 +69,7 @@ async function follow(
       if (!(error instanceof GatewayError) || !["unreachable", "failed"].includes(error.kind)) throw error;
       if (!away) err(`${error.message}\n`);
       away = true;
-      wait = LOOK_SELDOM_MS;
+      wait = LOOK_AWAY_MS;
     }
   }
 }

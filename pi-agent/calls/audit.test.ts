@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import { AuditLog } from "./audit.ts";
+import { AuditLog, type AuditOptions } from "./audit.ts";
 
 const open: AuditLog[] = [];
 afterEach(async () => {
@@ -29,7 +29,7 @@ async function folder() {
   return await mkdtemp(join(tmpdir(), "edgecall-audit-"));
 }
 
-async function opened(dir: string, more: { now?: () => number; secrets?: string[] } = {}) {
+async function opened(dir: string, more: Partial<AuditOptions> = {}) {
   const sent: AuditBatch[] = [];
   const send = (batch: AuditBatch) => void sent.push(batch);
   const audit = await AuditLog.open({ dir, secrets: [], log: () => {}, send, now: () => NOON, ...more });
@@ -75,6 +75,20 @@ test("the gateway gets each line once, in batches, and a batch again until it is
   next.audit.record(line("tomorrow"));
   await next.audit.offer();
   expect(next.sent.map(tools)).toEqual([["tomorrow"]]);
+});
+
+test("while a person follows the record, lines are sent soon after they come, and not one by one", async () => {
+  const { audit, sent } = await opened(await folder(), { followed: { afterMs: 20, everyMs: 300 } });
+  audit.record(line("before"));
+  audit.follow(60_000);
+  await until(() => sent.length === 1);
+  expect(tools(sent[0])).toEqual(["before"]);
+  audit.acked(sent[0]?.request_id ?? "");
+  const acked = performance.now();
+  for (const tool of ["a", "b", "c"]) audit.record(line(tool));
+  await until(() => sent.length === 2);
+  expect(performance.now() - acked).toBeGreaterThan(200);
+  expect(tools(sent[1])).toEqual(["a", "b", "c"]);
 });
 
 test("a batch that an earlier process sent keeps its name, with more lines in it", async () => {

@@ -20,6 +20,10 @@ export const AUDIT_RECENT = 200;
 const WRITE_AFTER_MS = 1_000;
 /** The shortest time between two batches. Without calls there is no batch, so the gateway is not woken. */
 const SEND_EVERY_MS = 5 * 60_000;
+/** While a person follows the record: how long the first line waits for others, and the shortest time between two batches. */
+const FOLLOWED_AFTER_MS = 2_000;
+const FOLLOWED_EVERY_MS = 5_000;
+const FOLLOWED_MAX_MS = 5 * 60_000;
 /** Bytes of one batch, which has to pass the broker. */
 const BATCH_BYTES = 64 * 1024;
 const DAY = /^audit-(\d{4}-\d{2}-\d{2})\.jsonl$/;
@@ -34,6 +38,7 @@ export type AuditOptions = {
   send(batch: AuditBatch): void;
   now?: () => number;
   sendEveryMs?: number;
+  followed?: { afterMs: number; everyMs: number };
 };
 
 export class AuditLog {
@@ -46,6 +51,10 @@ export class AuditLog {
   readonly #sendTimer: NodeJS.Timeout;
   #mark: Mark;
   #sent: { id: string; until: Mark } | undefined;
+  /** Both by the monotonic clock. */
+  #followedUntil = 0;
+  #offeredAt = Number.NEGATIVE_INFINITY;
+  #soon: NodeJS.Timeout | undefined;
   /** The day whose file is known to end with a whole line. */
   #wholeDay: string | undefined;
 
@@ -73,6 +82,28 @@ export class AuditLog {
     if (this.#recent.length > AUDIT_RECENT) this.#recent.shift();
     this.#unwritten.push(`${visibleJson(recorded)}\n`);
     this.#writeTimer ??= setTimeout(() => void this.#write(), WRITE_AFTER_MS);
+    this.#offerSoon();
+  }
+
+  /** A person follows the record for `ms` from now on: lines are sent within seconds. */
+  follow(ms: number): void {
+    this.#followedUntil = performance.now() + Math.min(ms, FOLLOWED_MAX_MS);
+    this.#offerSoon();
+  }
+
+  #offerSoon(): void {
+    const now = performance.now();
+    if (this.#soon || now >= this.#followedUntil) return;
+    const { afterMs, everyMs } = this.#options.followed ?? {
+      afterMs: FOLLOWED_AFTER_MS,
+      everyMs: FOLLOWED_EVERY_MS,
+    };
+    const wait = Math.max(afterMs, this.#offeredAt + everyMs - now);
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      // A batch that got lost is sent again.
+      void this.offer().then(() => this.#sent && this.#offerSoon());
+    }, wait).unref();
   }
 
   /** Recent lines, the newest first. */
@@ -86,6 +117,7 @@ export class AuditLog {
 
   /** Sends the gateway the next batch of lines that it does not have yet. */
   async offer(): Promise<void> {
+    this.#offeredAt = performance.now();
     await this.#write();
     try {
       const batch = await this.#next();
@@ -119,6 +151,7 @@ export class AuditLog {
 
   async close(): Promise<void> {
     clearInterval(this.#sendTimer);
+    clearTimeout(this.#soon);
     await this.#write();
   }
 

@@ -352,8 +352,9 @@ export class Inbox {
   }
 
   #watch(command: Command): void {
-    const target = command.payload.request_id;
+    const { request_id: target, record_ms: recordMs } = command.payload;
     if (typeof target === "string") this.#watchCall(target);
+    if (typeof recordMs === "number" && recordMs > 0) this.#options.device.audit.follow(recordMs);
   }
 
   /** Nobody waits for an answer to this command, so a problem goes to the log. */

@@ -13,7 +13,8 @@ export type AuditFilter = {
   until?: string | undefined;
 };
 
-export type AuditQuery = AuditFilter & { limit: number };
+/** @property follow somebody follows the record: devices bring their lines within seconds */
+export type AuditQuery = AuditFilter & { limit: number; follow?: boolean };
 
 /** @property at epoch ms when Home had it, made unique: its place in the record */
 type AuditBatch = { at: number; lines: AuditLine[] };

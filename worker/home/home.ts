@@ -74,6 +74,7 @@ import {
 } from "./agents/key-enrollment.ts";
 import { HomeAlarm } from "./alarm.ts";
 import { Audit } from "./audit/audit.ts";
+import { followRecord } from "./audit/follow-record.ts";
 import { addToRecord } from "./audit/outlet.ts";
 import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { BridgeSocket } from "./bridge/bridge-socket.ts";
@@ -397,7 +398,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
     addToRecord(this.#home, GATEWAY_AGENT, callId, [line]);
   }
 
-  async audit(query: AuditQuery): Promise<AuditLine[]> {
+  async audit({ follow, ...query }: AuditQuery): Promise<AuditLine[]> {
+    if (follow) await followRecord(this.#home, query.agent);
     return this.#home.audit.find(query);
   }
 

@@ -20,14 +20,19 @@ const LIMIT_MAX = 1_000;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?)?$/;
 
 /**
- * Query: `agent`, `tool`, `result` (success, error), `chain` (a call's id), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000).
+ * Query: `agent`, `tool`, `result` (success, error), `chain` (a call's id), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000),
+ * `follow` (yes: devices bring their lines within seconds, for the next half a minute).
  * @returns `more`: older lines match too; `until` the last one's time, or the export, has them
  */
 async function showAudit(c: Context<App>): Promise<Response> {
   const token = requireScope(c, "admin");
   const filter = readFilter(c);
   const limit = readWholeNumber(c, "limit", { fallback: LIMIT, max: LIMIT_MAX });
-  const found = await homeOf(c.env, token.home).audit({ ...filter, limit: limit + 1 });
+  const found = await homeOf(c.env, token.home).audit({
+    ...filter,
+    limit: limit + 1,
+    follow: c.req.query("follow") === "yes",
+  });
   return c.json({ entries: found.slice(0, limit), more: found.length > limit });
 }
 

@@ -2,6 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { describe, expect, test } from "vitest";
+import { passed } from "../../../test/keyed-home.ts";
 import { madeHome } from "../../../test/made-home.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -178,6 +179,29 @@ describe("is bounded", () => {
       expect(rowsIn(ctx)).toBe(1);
     });
   });
+});
+
+test("while somebody follows the record, agents that are online are asked for their lines, once in a while", async () => {
+  const features = ["tool", "watch"];
+  const bridge = await TestBridge.connect([agent("pi", { features }), agent("eye", { features }), agent("old")]);
+  const asked = () =>
+    bridge.received.flatMap((frame) => {
+      if (frame.t !== "publish") return [];
+      const { command, payload } = JSON.parse(frame.payload) as { command: string; payload: object };
+      return command === "watch" ? [{ agent: frame.agent, payload }] : [];
+    });
+  await entries();
+  await entries("?follow=yes&agent=pi");
+  await until(() => asked().length === 1);
+  await entries("?follow=yes");
+  await entries("?follow=yes");
+  await until(() => asked().length === 2);
+  await passed(bridge);
+  const payload = { record_ms: 40_000 };
+  expect(asked()).toEqual([
+    { agent: "pi", payload },
+    { agent: "eye", payload },
+  ]);
 });
 
 test("a repeated batch changes nothing; one with more lines replaces it", async () => {

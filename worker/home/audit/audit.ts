@@ -22,6 +22,8 @@ export class Audit {
   readonly #env: AuditVariables;
   /** The outlet is asking the outside store right now. In memory only. */
   isSending = false;
+  /** Until when a device brings its lines within seconds, epoch ms. In memory only. */
+  readonly followedUntil = new Map<string, number>();
   /** Bytes by agent, read once: this class alone writes them. */
   #shares: Map<string, number> | undefined;
 
