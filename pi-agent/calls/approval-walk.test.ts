@@ -93,7 +93,7 @@ beforeAll(async () => {
           inputSchema: { type: "object", properties: { n: { type: "integer" } } },
         },
         // biome-ignore lint/suspicious/noExplicitAny: the server's address is not used here.
-        { name: "srv", effect: "exec", reads: [], trusted: false, permission: "network" } as any,
+        { name: "srv", reach: { by: "url" }, effect: "exec", reads: [], permission: "network" } as any,
         async () => ({ content: [] }),
         5_000,
       ),

@@ -25,7 +25,7 @@ type Values = {
 };
 
 const HOST = "127.0.0.1";
-export const SERVE_PORT = 7443;
+const SERVE_PORT = 7443;
 
 /** Returns what is wrong with the keys together, each with its name and what would be right. */
 export function serveProblems(values: Values): string[] {

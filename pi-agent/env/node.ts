@@ -37,7 +37,7 @@ export const NODE_FIELDS = {
 export const SshNode = z.strictObject({ ...NODE_FIELDS.both, ...NODE_FIELDS.ssh });
 export type SshNode = z.output<typeof SshNode>;
 const HttpNode = z.strictObject({ ...NODE_FIELDS.both, ...NODE_FIELDS.http });
-export type HttpNode = z.output<typeof HttpNode>;
+type HttpNode = z.output<typeof HttpNode>;
 export type Node = ({ kind: "ssh" } & SshNode) | ({ kind: "http" } & HttpNode);
 
 /** @returns what is wrong with a node, with the field's name; undefined when it is right */

@@ -5,7 +5,7 @@ import { messageOf } from "@edgecall/node/log.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
 import { AgentSettingsError } from "../config/settings.ts";
 
-export const TOKEN_MIN = 32;
+const TOKEN_MIN = 32;
 const LINE = /^([a-z0-9][a-z0-9_-]{0,31})\s+([\x21-\x7e]{32,512})$/;
 const MAX_TOKENS = 32;
 

@@ -7,7 +7,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The words for an address that is not accepted. */
-export const HTTP_PLACE = "https://host:port, or http:// to this machine itself";
+const HTTP_PLACE = "https://host:port, or http:// to this machine itself";
 
 /**
  * Parses an address up to, and without, `/v1`.

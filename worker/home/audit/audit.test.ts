@@ -183,7 +183,11 @@ describe("is bounded", () => {
 
 test("while somebody follows the record, agents that are online are asked for their lines, once in a while", async () => {
   const features = ["tool", "watch"];
-  const bridge = await TestBridge.connect([agent("pi", { features }), agent("eye", { features }), agent("old")]);
+  const bridge = await TestBridge.connect([
+    agent("pi", { features }),
+    agent("eye", { features }),
+    agent("old"),
+  ]);
   const asked = () =>
     bridge.received.flatMap((frame) => {
       if (frame.t !== "publish") return [];
