@@ -158,7 +158,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     send: (batch) => publisher.event(batch),
   });
   const record = audit.record.bind(audit);
-  const workspace = toolbox.work && (await startServing?.({ environment: toolbox.work, record, log }));
+  const workspace = toolbox.served && (await startServing?.({ environment: toolbox.served, record, log }));
   const questions = new PersonQuestions((question) => publisher.event(question));
   const gatewayCalls = new GatewayCalls((event) => publisher.event(event));
   const own = ownTools(settings);

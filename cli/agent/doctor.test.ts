@@ -92,6 +92,20 @@ test("each broken link is named, with what to do", async () => {
   });
 });
 
+test("[serve] is checked: its tokens, and what is served where", async () => {
+  const tokens = join(mkdtempSync(join(tmpdir(), "edgecall-doctor-")), "tokens");
+  const served = settings(`[serve]\nenabled = true\ntoken_file = "${tokens}"\n`);
+  expect((await doctor(served)).of("serving")).toMatchObject({
+    is: "wrong",
+    says: expect.stringContaining("serve.token_file: cannot be read"),
+  });
+  writeFileSync(tokens, `laptop ${"a".repeat(40)}\n`, { mode: 0o600 });
+  expect((await doctor(served)).of("serving")).toMatchObject({
+    is: "fine",
+    says: "files and programs at 127.0.0.1:7443",
+  });
+});
+
 test("D3 a rule for a missing skill, an error in a skill.toml and a missing execute bit are named", {
   tags: ["needs/bubblewrap"],
 }, async () => {

@@ -7,7 +7,15 @@ import { type Finding, findService, findUpdates, tellFindings } from "../service
 import { whatItSays } from "../service/checks/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { pinnedGateway } from "../service/updates/gateway-pin.ts";
-import { findBroker, findGateway, findKey, findModel, findTools, findUnasked } from "./findings.ts";
+import {
+  findBroker,
+  findGateway,
+  findKey,
+  findModel,
+  findServing,
+  findTools,
+  findUnasked,
+} from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -31,6 +39,7 @@ export async function doctor(call: CommandCall): Promise<number> {
     findings.push(...(await findTools(read.settings, isService)));
     findings.push(findUnasked(read.settings));
     findings.push(await findModel(read.settings.llm));
+    if (read.settings.serve) findings.push(await findServing(read.settings.serve));
     if (isService) findings.push(await findUpdates(AGENT));
   }
   return tellFindings(findings, call);

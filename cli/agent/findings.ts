@@ -9,9 +9,11 @@ import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { AgentStatus } from "@edgecall/node/systemd/status.ts";
 import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
+import type { ServeSettings } from "@edgecall/pi-agent/config/serve-settings.ts";
 import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
 import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
 import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
+import { readServeKeys } from "@edgecall/pi-agent/serve/serve-keys.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
@@ -150,11 +152,12 @@ function byReason(unavailable: Offered["unavailable"]): Array<[why: string, name
 }
 
 function sandboxFinding(
-  { tools: { sandbox } }: Settings,
+  { tools: { engines, sandbox: ofAll } }: Settings,
   tools: readonly string[],
   unavailable: Offered["unavailable"],
 ): Finding {
   const link = "sandbox";
+  const sandbox = engines.bash ?? ofAll;
   const why = unavailable.find(({ name }) => name === "bash")?.why;
   if (sandbox === "none") return { link, is: "left", says: "switched off by tools.sandboxing" };
   const { gaps, howToGetIt } = KINDS[sandbox];
@@ -186,6 +189,24 @@ async function triedHere(settings: Settings): Promise<Offered> {
   };
   await toolbox.close();
   return offered;
+}
+
+/** Checks the files of `[serve]`, without which the agent does not start. */
+export async function findServing(serve: ServeSettings): Promise<Finding> {
+  const link = "serving";
+  try {
+    await readServeKeys(serve);
+  } catch (error) {
+    return {
+      link,
+      is: "wrong",
+      says: messageOf(error),
+      todo: "docs/http-backend.md has the form of the files",
+    };
+  }
+  const { host, port, tls, exec, readOnly } = serve;
+  const what = readOnly ? "files to read" : exec ? "files and programs" : "files";
+  return { link, is: "fine", says: `${what} at ${host}:${port}${tls ? ", with TLS" : ""}` };
 }
 
 /** Checks that the running program fits its gateway. @param gateway the version that the program knows */

@@ -78,6 +78,14 @@ test("an agent serves its workspace, another one works in it by the preset remot
   expect((await callTool(tool("grep"), { pattern: "f.r" })).text).toBe("a.txt:1: far");
   expect((await callTool(tool("bash"), { command: "pwd" })).text.trim()).toBe(realpathSync(workspace));
 
+  // Long outputs of the agent's own callers are not for others.
+  writeFileSync(join(base.stateDir, "spill", "long.txt"), "of somebody else");
+  expect((await callTool(tool("read"), { path: join(base.stateDir, "spill/long.txt") })).code).toBe(
+    "access_denied",
+  );
+  const cat = `cat ${join(base.stateDir, "spill/long.txt")}`;
+  expect((await callTool(tool("bash"), { command: cat })).text).not.toContain("of somebody else");
+
   const owner = { principal: "anna", role: "owner", channel: "api" };
   const { payload } = await peer.ask("eye", {
     command: "get_metrics",

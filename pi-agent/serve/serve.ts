@@ -32,7 +32,7 @@ export type ServeOptions = {
   settings: Pick<ServeSettings, "host" | "port" | "exec" | "readOnly">;
   keys: ServeKeys;
   agentId: string;
-  /** Where others work: the place of this agent's own tools for files and programs. */
+  /** Where others work. */
   environment: Environment;
   /** What this agent's own programs may use in the sandbox. */
   grants?: RunOptions["grants"];

@@ -30,8 +30,8 @@ export type Toolbox = {
   tools: readonly Tool[];
   unavailable: readonly Unavailable[];
   skills: SkillSource;
-  /** Where the tools for files and programs work. */
-  work?: Environment;
+  /** With `[serve]`: where other agents work. */
+  served?: Environment | undefined;
   /** Calls the listener when `tools` changed: a program answered late, or an MCP server connected with other tools. */
   onChange?(listener: () => void): void;
   /** Releases what tools hold between calls. */
@@ -47,6 +47,7 @@ export async function openToolbox(
 ): Promise<Toolbox> {
   const here = await machineOf(settings);
   const { places, skills, skillsCanRun } = await workOf(here, settings);
+  const served = settings.serve && servedPlace(here, settings);
   const closing: Array<() => Promise<void>> = [];
   const groups = [
     ...skillsCanRun,
@@ -81,7 +82,7 @@ export async function openToolbox(
       return [...own.unavailable, ...mcp.unavailable(), ...withoutTool()];
     },
     skills,
-    work: places.work.environment,
+    served,
     onChange(listener) {
       listeners.add(listener);
       mcp.onChange(listener);
@@ -91,7 +92,7 @@ export async function openToolbox(
       unwatch();
       await mcp.close();
       await Promise.all([places.held.close(), places.nodes.close(), ...closing.map((close) => close())]);
-      await Promise.all([places.local.close(), places.work.environment.close()]);
+      await Promise.all([places.local.close(), places.work.environment.close(), served?.close()]);
     },
   };
 }
@@ -108,6 +109,16 @@ async function machineOf({
   const plain = local({ cwd: workspace, readable: [...readable, spillDir], root, minFreeBytes });
   const here = { ...plain, exec: withProgramCheck(plain.exec) };
   return { local: here, held: new HeldLines(here.exec), spillDir, stateDir, root };
+}
+
+/** The workspace in a sandbox of the same kind, without what belongs to this agent's own callers: long outputs, skills. */
+function servedPlace(
+  { stateDir }: MachinePlaces,
+  { root, tools: { workspace, readable, sandbox, writes } }: Settings,
+): Environment {
+  const { environment } = sandboxEngine(sandbox, { workspace, readable, stateDir });
+  const { files } = local({ cwd: workspace, readable, root, minFreeBytes: writes.freeBytes });
+  return { ...environment, files, exec: boundedWrites(environment.exec, workspace, writes) };
 }
 
 /** Opens the place where programs run, and the skills that run there once it works. */
