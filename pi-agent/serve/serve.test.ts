@@ -1,6 +1,7 @@
 // @module-tag needs/bubblewrap
 // @module-tag needs/openssl
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -11,15 +12,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
-import type { Environment } from "../env/environment.ts";
+import type { Environment, RunOptions } from "../env/environment.ts";
 import { http } from "../env/http/http.ts";
 import { httpPlace } from "../env/http/http-place.ts";
+import { local } from "../env/local.ts";
 import { casesOf, placeOf } from "../testing/cases.ts";
 import { codeOf, runIn } from "../testing/environments.ts";
 import { type ServedFiles, startServed } from "../testing/served-files.ts";
@@ -323,6 +325,67 @@ test("a client that is gone does not keep its program running, and nobody else c
   expect(again.status).toBe(409);
   gone.abort();
   await until(() => lines.some(({ error }) => error === "it was stopped"));
+});
+
+/** Programs that end only when they are stopped. @param begins called with each one's options */
+function endless(begins: (options: RunOptions) => void): Environment {
+  const run: Environment["exec"]["run"] = (_argv, options) =>
+    new Promise((resolve) => {
+      options.signal.addEventListener("abort", () =>
+        resolve({ exitCode: null, signal: "SIGKILL", stopped: true }),
+      );
+      begins(options);
+    });
+  return { ...local({ cwd }), exec: { run } };
+}
+
+test("more than sixteen programs at once are refused in words, and all end with the server", async () => {
+  let running = 0;
+  const { url, token, close } = await served({ environment: endless(() => (running += 1)) });
+  const far = client(url, token);
+  const runs = Array.from({ length: 16 }, () => codeOf(runIn(far, ["x"])));
+  await until(() => running === 16);
+  await expect(runIn(far, ["x"])).rejects.toThrow("It is busy: 16 programs are running. Nothing was done");
+  await close();
+  expect(new Set(await Promise.all(runs))).toEqual(new Set(["io"]));
+});
+
+test("the program of a client that does not read its output is ended", async () => {
+  const chunk = new Uint8Array(1024 * 1024);
+  const { url, token, lines } = await served({
+    environment: endless(({ onOutput }) => {
+      for (let n = 0; n < 64; n += 1) onOutput?.(chunk, "stdout");
+    }),
+  });
+  const answer = await post(`${url}/v1/exec`, token, '{"run":"12345678","argv":["x"]}').catch(
+    () => undefined,
+  );
+  await until(() => lines.some(({ error }) => error === "it was stopped"));
+  await answer?.body?.cancel().catch(() => {});
+});
+
+test("bodies of more than 256 MiB in all are refused before they are read", async () => {
+  const { url, token } = await served();
+  const announced = (bytes: number) =>
+    request(`${url}/v1/files/write?path=f`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-length": bytes },
+    });
+  const first = announced(200 * 1024 * 1024);
+  first.on("error", () => {});
+  first.write("x");
+  const statusOf = async (bytes: number) => {
+    const sent = announced(bytes);
+    sent.on("error", () => {});
+    sent.flushHeaders();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    sent.destroy();
+    return answer.statusCode;
+  };
+  await until(async () => (await statusOf(100 * 1024 * 1024)) === 503);
+  expect(await statusOf(300 * 1024 * 1024)).toBe(413);
+  first.destroy();
+  expect(existsSync(join(cwd, "f"))).toBe(false);
 });
 
 test("the file of tokens: names and long tokens, for the agent's user alone", async () => {
