@@ -196,10 +196,11 @@ test("what is not possible in the background is told, and nothing runs", async (
     (await home.result(await home.tool("bash", { command: "touch ran", ...parameters }))).error;
   expect(await refused({ background: true, keys: ["y"] })).toContain("has no terminal");
   expect(await refused({ timeout_ms: 300_001 })).toContain("at most 300000, except with background: true");
-  const far = { ...local({ cwd: ws }), kind: "ssh" as const, name: "gpu" };
-  const { execute } = bash(far, {});
-  const result = await execute({ command: "touch ran", background: true }, {} as never);
-  expect(result.fault?.message).toContain("on this device only, not on 'gpu'");
+  for (const kind of ["ssh", "http"] as const) {
+    const { execute } = bash({ ...local({ cwd: ws }), kind, name: "gpu" }, {});
+    const result = await execute({ command: "touch ran", background: true }, {} as never);
+    expect(result.fault?.message, kind).toContain("on this device only, not on 'gpu'");
+  }
   expect(existsSync(file("ran"))).toBe(false);
 });
 

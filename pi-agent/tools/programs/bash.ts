@@ -48,7 +48,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
   const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
   return defineTool({
     name: "bash",
-    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it. What takes longer runs with background: true.${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${isElsewhere(environment) ? "" : " What takes longer runs with background: true."}${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
     input: z.strictObject({
       command: z
         .string()
@@ -203,16 +203,16 @@ function whatRuns(command: string, keys: readonly string[]): string {
   return keys.length > 0 ? `${command}\n${typedText(keys)}` : command;
 }
 
-function problemWith(keys: readonly string[], { kind, name }: Environment): string | undefined {
-  if (keys.length > 0 && (kind === "ssh" || kind === "http"))
-    return `keys: they can be typed on this device only, not on '${name}'; use a command that asks nothing`;
+function problemWith(keys: readonly string[], environment: Environment): string | undefined {
+  if (keys.length > 0 && isElsewhere(environment))
+    return `keys: they can be typed on this device only, not on '${environment.name}'; use a command that asks nothing`;
   return problemOfKeys(keys);
 }
 
-function problemInBackground(keys: readonly string[], { kind, name }: Environment): string | undefined {
+function problemInBackground(keys: readonly string[], environment: Environment): string | undefined {
   if (keys.length > 0) return "keys: a command in the background has no terminal; leave one of the two out";
-  if (kind === "local" || kind === "sandbox") return undefined;
-  return `background: it is possible on this device only, not on '${name}'`;
+  if (!isElsewhere(environment)) return undefined;
+  return `background: it is possible on this device only, not on '${environment.name}'`;
 }
 
 function problemOfTime(timeoutMs: number | undefined, most: number): string | undefined {
@@ -231,9 +231,13 @@ function refused(reason: string): ToolResult {
   });
 }
 
-function whereOf({ kind, name, cwd }: Environment): string {
-  return kind === "ssh" || kind === "http"
-    ? ` on '${name}' (in ${cwd})`
+function isElsewhere({ kind }: Environment): boolean {
+  return kind === "ssh" || kind === "http";
+}
+
+function whereOf(environment: Environment): string {
+  return isElsewhere(environment)
+    ? ` on '${environment.name}' (in ${environment.cwd})`
     : " on this device (in its workspace folder)";
 }
 
