@@ -1,5 +1,5 @@
 /** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
-import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import {
   type AgentKey,
@@ -516,7 +516,8 @@ export class BridgeFrames {
     if (!(await expectJob(this.#home, id, call, JOB_MAX_MS, { early: true }))) return "again";
     const job = ledger.get(id);
     const now = Date.now();
-    if (job) ledger.settle(id, this.#outcomeOf(job, report.value, now - job.createdAt), true, now);
+    if (job)
+      ledger.settle(id, asDelegated(job, this.#outcomeOf(job, report.value, now - job.createdAt)), true, now);
     return "done";
   }
 
@@ -529,11 +530,10 @@ export class BridgeFrames {
   async #settle(call: LedgerCall, report: ParsedReport): Promise<void> {
     const home = this.#home;
     const elapsedMs = Date.now() - call.createdAt;
-    let outcome = report.ok
+    const reported = report.ok
       ? this.#outcomeOf(call, report.value, elapsedMs)
       : unreadable(call, report.error, elapsedMs);
-    // Its agent has read what other devices answered, whatever it says itself.
-    if (call.flags.delegates !== undefined) outcome = withSource(outcome, STRANGER);
+    let outcome = asDelegated(call, reported);
     // Only the first result of a call announces jobs, and a job's result announces none.
     const announces = report.ok && call.command !== JOB && !hasReported(call);
     const jobs = announces ? jobsOf(report.value.payload) : [];
@@ -596,9 +596,11 @@ function calledIn(text: string): string | undefined {
 
 const Named = z.looseObject({ request_id: CallId });
 
-function withSource(outcome: SettledOutcome, source: Source): SettledOutcome {
+/** Where its agent called others, it has read what they answered, whatever it says itself. */
+function asDelegated({ flags }: LedgerCall, outcome: SettledOutcome): SettledOutcome {
   const { sources = [] } = outcome;
-  return sources.includes(source) ? outcome : { ...outcome, sources: [...sources, source] };
+  if (flags.delegates === undefined || sources.includes(STRANGER)) return outcome;
+  return { ...outcome, sources: [...sources, STRANGER] };
 }
 
 /** The device goes on with these jobs, but their results will not arrive here. */

@@ -296,6 +296,42 @@ test(
   WITHIN_MS,
 );
 
+test.each([
+  ["after its call", false],
+  ["before its call", true],
+])(
+  "and so does what a job of ann's brings, %s",
+  async (_, isEarly) => {
+    const { waiting, call } = await annIsAsked(crypto.randomUUID());
+    const child = await annAsks(call, cpu);
+    bridge.report((await callOf(child)).id, "pi", { status: "success", result: "12 %" });
+    await outcomeOf(child);
+    const job = "job-token-0002";
+    const jobReports = async () => {
+      const result = { status: "success", tool: "backup", result: "clean", tainted: false, job_of: call };
+      bridge.send({ t: "report", id: job, agent: "ann", payload: await ann.report(job, result) });
+    };
+    if (isEarly) await jobReports();
+    const payload = await ann.report(call, {
+      status: "success",
+      content: "begun",
+      jobs: [{ job, tool: "backup" }],
+    });
+    bridge.send({ t: "report", id: call, agent: "ann", payload });
+    await waiting;
+    if (!isEarly) await jobReports();
+    const outcome = await until(
+      async () => {
+        const query = `SELECT outcome FROM call WHERE id = '${job}' AND state = 'settled'`;
+        return (await rowsOf<{ outcome: string }>(theHome(), query))[0]?.outcome;
+      },
+      { what: "the job's outcome" },
+    );
+    expect(JSON.parse(outcome)).toMatchObject({ text: "clean", sources: ["agent:ann", "*"] });
+  },
+  WITHIN_MS,
+);
+
 test(
   "a job that the other agent begins: its result comes into the conversation of the person who began",
   async () => {

@@ -189,8 +189,17 @@ export async function expectJob(
     idempotent: false,
   };
   const { conversation, agent, caller } = call;
-  const lateFor = idInConversation(call);
-  const job = { id: token, conversation, agent, caller, order, lateFor, ...(flags && { flags }) };
+  const { delegates } = call.flags;
+  const job: NewCall = {
+    id: token,
+    conversation,
+    agent,
+    caller,
+    order,
+    lateFor: idInConversation(call),
+    // Its program may work with what other agents answered.
+    flags: { ...flags, ...(delegates !== undefined && { delegates }) },
+  };
   ledger.add(job, ledger.nextN(now), "taken", now);
   await home.alarm.arm();
   return true;

@@ -15,7 +15,7 @@ import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 
-/** Inner calls of a device's own loop that an outcome holds, and the characters of each text: every answer carries them. */
+/** Calls of a device's own loop that an outcome holds, as many within those, and the characters of each text: every answer carries them. */
 const INNER_CALLS_MAX = 50;
 /** A call of an agent that called an agent that called an agent. */
 const INNER_DEPTH_MAX = 3;
@@ -234,6 +234,7 @@ function innerCalls(
   payload: Record<string, unknown>,
   foreign: boolean | undefined,
   depth = INNER_DEPTH_MAX,
+  within = { left: INNER_CALLS_MAX },
 ): CallRecord[] {
   if (depth === 0) return [];
   const listed = Array.isArray(payload.calls)
@@ -244,9 +245,13 @@ function innerCalls(
   return listed.slice(0, INNER_CALLS_MAX).flatMap((item: unknown, index): CallRecord[] => {
     const call = InnerCall.safeParse(item);
     if (!call.success) return [];
+    if (depth < INNER_DEPTH_MAX) {
+      if (within.left === 0) return [];
+      within.left -= 1;
+    }
     const { id, name, tool, agent, args, status, success, result, error, advice, error_type, elapsed_ms } =
       call.data;
-    const calls = innerCalls(call.data, foreign, depth - 1);
+    const calls = innerCalls(call.data, foreign, depth - 1, within);
     const ok = status === undefined ? success === true : status === "success";
     return [
       {

@@ -99,6 +99,25 @@ test("C10 a foreign agent's text is not split: a person reads all of it", () => 
   expect(outcome.calls).toMatchObject([{ error }]);
 });
 
+test("calls within calls: three levels, and as many in all as an agent's own", () => {
+  type Nested = { calls?: Nested[] };
+  const made = (levels: number): object[] =>
+    levels === 0
+      ? []
+      : Array.from({ length: 60 }, (_, at) => ({
+          name: `c${at}`,
+          status: "success",
+          calls: at < 2 || at > 40 ? made(levels - 1) : [],
+        }));
+  const levelsOf = ({ calls = [] }: Nested): number => 1 + Math.max(0, ...calls.map(levelsOf));
+  const countOf = ({ calls = [] }: Nested): number =>
+    calls.length + calls.map(countOf).reduce((sum, n) => sum + n, 0);
+  const outcome: Nested = outcomeOf(report({ calls: made(4) }), 5, PI);
+  expect(outcome.calls).toHaveLength(50);
+  expect(countOf(outcome)).toBe(100);
+  expect(levelsOf(outcome)).toBe(4);
+});
+
 test("any report's payload becomes a bounded outcome", () => {
   fc.assert(
     fc.property(
