@@ -350,7 +350,10 @@ test(
     expect((await waiting).body).toMatchObject({ answer: "pi has begun" });
     bridge.report(job, "pi", { status: "success", tool: "cpu", result: "12 GB saved" });
     const answer = () =>
-      until(async () => (await turnsOf(id)).find((one) => one.answer.includes("12 GB saved"))?.answer);
+      until(async () => {
+        const ended = (await turnsOf(id)).filter(({ status }) => status === "done");
+        return ended.find((one) => one.answer.includes("12 GB saved"))?.answer;
+      });
     expect(await answer()).toMatch(/^then: /);
     // ann asked for the call, not for the job.
     expect(calledOf(child)).toHaveLength(1);
