@@ -11,7 +11,8 @@ import { COMMANDS } from "../commands.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { brokerFinding } from "../service/checks/findings.ts";
 import { agentLines } from "../service/checks/status.ts";
-import { findGateway } from "./findings.ts";
+import { findGateway, findUnit } from "./findings.ts";
+import { unitText } from "./unit.ts";
 
 let broker: Broker;
 beforeAll(async () => {
@@ -58,6 +59,16 @@ url = "mqtt://127.0.0.1:${broker.port}"
 ${llm}`;
 const llm = (key: string, name: string) =>
   `[llm]\nbase_url = "http://127.0.0.1:${(model.address() as AddressInfo).port}/v1"\napi_key = "${key}"\nmodel = "${name}"\n`;
+
+test("the service's unit is told when another version wrote it", () => {
+  for (const systemd of [252, 257]) expect(findUnit(unitText({ systemd }))).toBeUndefined();
+  const earlier = unitText({ systemd: 252 }).replace("KillMode=process\n", "");
+  expect(findUnit(earlier)).toMatchObject({
+    link: "unit",
+    is: "left",
+    todo: expect.stringContaining("install"),
+  });
+});
 
 test("a working chain has no findings", async () => {
   const found = await doctor(settings(llm("right", "small")));

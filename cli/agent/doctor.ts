@@ -1,5 +1,5 @@
 /** `edgecall agent doctor` checks each link from the settings to the model. It says what is wrong and what to do. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { OUTCOMES_VARIABLE } from "@edgecall/node/systemd/update.ts";
 import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-agent/config/settings.ts";
 import type { CommandCall } from "../command.ts";
@@ -15,6 +15,7 @@ import {
   findServing,
   findTools,
   findUnasked,
+  findUnit,
 } from "./findings.ts";
 
 /** Exit code 0: nothing is wrong. */
@@ -29,6 +30,8 @@ export async function doctor(call: CommandCall): Promise<number> {
     const isService = !isOther && existsSync(AGENT.places.unit);
     const service = isService ? await findService(AGENT) : undefined;
     if (service) findings.push(service);
+    const unit = isService ? findUnit(readFileSync(AGENT.places.unit, "utf8")) : undefined;
+    if (unit) findings.push(unit);
     findings.push(await findBroker(read.settings));
     const pin = isOther ? undefined : await pinnedGateway().catch(() => undefined);
     findings.push(await findKey(read.settings, pin));

@@ -23,12 +23,29 @@ import { whatItSays } from "../service/checks/service-state.ts";
 import { AGENT } from "../service/services.ts";
 import { beginningOf } from "../service/their-file.ts";
 import type { GatewayPin } from "../service/updates/gateway-pin.ts";
+import { unitText } from "./unit.ts";
 
 /** A model on a small machine answers slowly, but lists its models at once. */
 const MODEL_WITHIN_MS = 10_000;
 const GATEWAY_WITHIN_MS = 10_000;
 /** A key file has some 250 bytes. */
 const KEY_FILE_MAX_BYTES = 4_096;
+
+/**
+ * Only `install` writes the service's unit, so an update leaves it as an earlier version wrote it.
+ * @param written the unit on this machine
+ * @returns undefined when it is this version's
+ */
+export function findUnit(written: string): Finding | undefined {
+  // Older versions of systemd do not have all of its lines.
+  if ([0, Number.POSITIVE_INFINITY].some((systemd) => unitText({ systemd }) === written)) return undefined;
+  return {
+    link: "unit",
+    is: "left",
+    says: "another version wrote the service's unit, and updates leave it as it is",
+    todo: "sudo edgecall agent install writes it anew; your settings stay",
+  };
+}
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
   const url = withoutLogin(mqtt.url);
