@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FILE_OPERATIONS } from "@edgecall/pi-agent/env/http/wire.ts";
 import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -16,7 +17,7 @@ const served = globSync("worker/**/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts",
   .map(([, method = "", path = ""]) => ({ method: method.toUpperCase(), path: form(path) }));
 
 /** The routes that docs name with their method. */
-const named = pages.flatMap((page) =>
+const allNamed = pages.flatMap((page) =>
   [
     ...read(page).matchAll(
       /`((?:GET|POST|PUT|PATCH|DELETE)(?:`?, `?(?:GET|POST|PUT|PATCH|DELETE))*) (\/v1\/[^\s`]*)/g,
@@ -25,6 +26,17 @@ const named = pages.flatMap((page) =>
     (methods.match(/[A-Z]+/g) ?? []).map((method) => ({ page, method, path })),
   ),
 );
+
+/** An agent's server has routes of its own (pi-agent/serve/serve.ts). */
+const OF_AGENTS = "docs/http-backend.md";
+const named = allNamed.filter(({ page }) => page !== OF_AGENTS);
+
+test("the routes of an agent's server are those that its page names", () => {
+  const routes = allNamed.filter(({ page }) => page === OF_AGENTS);
+  const files = FILE_OPERATIONS.map((operation) => `POST /v1/files/${operation}`);
+  const all = ["GET /v1/info", "POST /v1/exec", "POST /v1/exec/stop", ...files];
+  expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(all.sort());
+});
 
 test("G15 every route that docs name with its method exists", () => {
   expect(named.length).toBeGreaterThan(30);
