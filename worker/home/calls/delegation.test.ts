@@ -217,6 +217,11 @@ describe("refused in words, and nothing is sent", () => {
       "This call has called other agents 20 times, which is the most. Nothing was run.",
     ],
     ["one of a job", "command = 'job'", "A job cannot call other agents. Nothing was run."],
+    [
+      "one of an action",
+      "command = 'tool'",
+      "Only an agent that was asked in words can call other agents. Nothing was run.",
+    ],
   ])("%s, by Home's own row", async (_, change, words) => {
     const { call } = await annIsAsked(crypto.randomUUID());
     // With it, the call has a row.

@@ -66,6 +66,9 @@ function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): Set
       `Agent '${agent}' has no key on record, so it cannot call other agents.`,
     );
   if (command === JOB) return notRun("permission_denied", "A job cannot call other agents.");
+  // Only a question in words runs the agent's own model.
+  if (command !== "prompt")
+    return notRun("permission_denied", "Only an agent that was asked in words can call other agents.");
   if (JSON.stringify(event.args).length > ARGS_MAX_CHARS)
     return notRun("invalid_params", `The arguments are larger than ${ARGS_MAX_CHARS / 1_024} KiB.`);
   const open = ledger.delegatedBy(parent.id).length;
