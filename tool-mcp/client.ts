@@ -1,7 +1,8 @@
 /** The client of one MCP server: the handshake of either kind, the list of tools, and calls. */
+import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import {
-  CLIENT_INFO,
+  type ClientInfo,
   LEGACY_VERSION,
   type Link,
   type Message,
@@ -25,6 +26,8 @@ export type ListedTool = z.infer<typeof ListedTool>;
 const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
 
 export type McpClient = {
+  /** The public key of the home that it serves, if it is a gateway of ours. */
+  readonly gatewayKey: string | undefined;
   tools(signal: AbortSignal): Promise<ListedTool[]>;
   call(name: string, args: Params, options: CallOptions): Promise<Params>;
   readonly ended: Promise<string>;
@@ -37,37 +40,39 @@ export type CallOptions = { signal: AbortSignal; progress?: (message: string) =>
  * Does the handshake of 2025. If the server refuses it, tries the one of 2026-07-28.
  * @throws RpcError, Unreachable, or the signal's reason; the link is closed then
  */
-export async function connectMcp(link: Link, signal: AbortSignal): Promise<McpClient> {
+export async function connectMcp(link: Link, info: ClientInfo, signal: AbortSignal): Promise<McpClient> {
   try {
-    return await greet(link, signal);
+    return await greet(link, info, signal);
   } catch (error) {
     await link.close();
     throw error;
   }
 }
 
-async function greet(link: Link, signal: AbortSignal): Promise<McpClient> {
-  const hello = { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: CLIENT_INFO };
+async function greet(link: Link, info: ClientInfo, signal: AbortSignal): Promise<McpClient> {
+  const hello = { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: info };
+  const inEnvelope = (params: Params) => enveloped(params, info);
   try {
-    const { protocolVersion } = await link.request("initialize", hello, { signal });
+    const { protocolVersion, _meta } = await link.request("initialize", hello, { signal });
     const version = String(protocolVersion);
     if (!KNOWN_LEGACY.includes(version)) throw new RpcError(0, `it speaks version '${version.slice(0, 40)}'`);
     link.agreed(version);
     await link.notify("notifications/initialized");
-    return clientOf(link, (params) => params);
+    const key = (_meta as Params | undefined)?.[MCP_GATEWAY_KEY];
+    return clientOf(link, (params) => params, typeof key === "string" ? key : undefined);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const first = error;
     link.agreed(MODERN_VERSION);
-    await link.request("server/discover", enveloped({}), { signal }).catch(() => {
+    await link.request("server/discover", inEnvelope({}), { signal }).catch(() => {
       throw first;
     });
-    return clientOf(link, enveloped);
+    return clientOf(link, inEnvelope);
   }
 }
 
 /** Adds the client and the version, which each request names since 2026-07-28. */
-function enveloped(params: Params): Params {
+function enveloped(params: Params, info: ClientInfo): Params {
   const meta = (params._meta ?? {}) as Params;
   const prefix = "io.modelcontextprotocol";
   return {
@@ -75,15 +80,16 @@ function enveloped(params: Params): Params {
     _meta: {
       ...meta,
       [`${prefix}/protocolVersion`]: MODERN_VERSION,
-      [`${prefix}/clientInfo`]: CLIENT_INFO,
+      [`${prefix}/clientInfo`]: info,
       [`${prefix}/clientCapabilities`]: {},
     },
   };
 }
 
-function clientOf(link: Link, withMeta: (params: Params) => Params): McpClient {
+function clientOf(link: Link, withMeta: (params: Params) => Params, gatewayKey?: string): McpClient {
   let lastProgress = 0;
   return {
+    gatewayKey,
     ended: link.ended,
     async tools(signal) {
       const tools: ListedTool[] = [];

@@ -13,7 +13,12 @@ export const LEGACY_VERSION = "2025-11-25";
 /** The version without a handshake, in which each request names the client. */
 export const MODERN_VERSION = "2026-07-28";
 
-export const CLIENT_INFO = { name: "edgecall-agent", version: VERSION };
+export type ClientInfo = { name: string; version: string };
+
+/** As servers know this agent. */
+export function clientInfo(agentId: string): ClientInfo {
+  return { name: `edgecall agent ${agentId}`, version: VERSION };
+}
 
 /** The limit of one message. A picture of 8 MiB in base64 fits. */
 export const MESSAGE_MAX_BYTES = 12 * 1024 * 1024;

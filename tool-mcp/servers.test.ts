@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { type Tool, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
@@ -45,6 +48,8 @@ async function open(...given: object[]) {
           : { ok: true, exec: place.exec },
       grants: { network: false, devices: [] },
       timeoutMs: 20_000,
+      agentId: "eye",
+      gatewayKey: "own-key",
     },
     () => (changes += 1),
   );
@@ -186,6 +191,45 @@ describe("an unreachable server", () => {
     expect((await run("s0_echo", { text: "back" })).content).toMatchObject([{ text: "back" }]);
     expect(servers.missing()).toEqual([]);
     expect(changes()).toBe(2);
+  });
+});
+
+describe("a gateway of ours", () => {
+  /** A gateway that serves the home with this key. @returns its address, and the names of its clients */
+  async function gateway(key: string) {
+    const clients: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+      if (method === "initialize") clients.push(params.clientInfo.name);
+      const hello = {
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: {} },
+        serverInfo: { name: "edgecall", version: "1" },
+        _meta: { [MCP_GATEWAY_KEY]: key },
+      };
+      const tools = [{ name: "edge_call", inputSchema: { type: "object" } }];
+      const result = method === "initialize" ? hello : { tools };
+      response.statusCode = id === undefined ? 202 : 200;
+      response.setHeader("content-type", "application/json");
+      response.end(id === undefined ? "" : JSON.stringify({ jsonrpc: "2.0", id, result }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closing.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, clients };
+  }
+
+  test("the agent's own one is not used, in words; another home's knows which agent asks", async () => {
+    const own = await gateway("own-key");
+    const other = await gateway("other-key");
+    const { servers } = await open({ url: own.url, token: TOKEN }, { url: other.url, token: TOKEN });
+    expect(servers.tools().map(({ name }) => name)).toEqual(["s1_edge_call"]);
+    expect(servers.missing()).toMatchObject([{ name: "s0_*", why: expect.stringContaining("own gateway") }]);
+    expect(other.clients).toEqual(["edgecall agent eye"]);
   });
 });
 

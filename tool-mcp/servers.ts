@@ -9,7 +9,7 @@ import type { McpServerSettings } from "@edgecall/pi-agent/config/mcp-servers.ts
 import type { ExecOps } from "@edgecall/pi-agent/env/environment.ts";
 import { connectMcp, type ListedTool, type McpClient } from "./client.ts";
 import { httpLink } from "./http-link.ts";
-import { type Link, Unreachable } from "./messages.ts";
+import { clientInfo, type Link, Unreachable } from "./messages.ts";
 import { stdioLink } from "./stdio-link.ts";
 import { type CallServer, mcpTool } from "./tool.ts";
 
@@ -18,6 +18,8 @@ const START_WITHIN_MS = 2_000;
 /** `npx` may have to download a package first. */
 const CONNECT_WITHIN_MS = 20_000;
 const RETRIES: Backoff = { baseMs: 1_000, capMs: 60_000 };
+const OWN_GATEWAY =
+  "it is this agent's own gateway, and calls with its token would be the token owner's; the agent's model calls other agents with edge_call";
 /** The limit of one server, since the advert of all tools has to pass the broker. */
 const TOOLS_MAX = 64;
 
@@ -27,6 +29,9 @@ export type McpPlaces = {
   grants: { network: boolean; devices: readonly string[] };
   /** For servers that name no time-out. */
   timeoutMs: number;
+  agentId: string;
+  /** The public key of this agent's own gateway. */
+  gatewayKey: string | undefined;
 };
 
 export type Missing = { name: string; why: string };
@@ -123,7 +128,12 @@ class McpServer {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(CONNECT_WITHIN_MS)]);
     try {
       signal.throwIfAborted();
-      const client = await connectMcp(this.#link(), signal);
+      const { agentId, gatewayKey } = this.#places;
+      const client = await connectMcp(this.#link(), clientInfo(agentId), signal);
+      if (client.gatewayKey !== undefined && client.gatewayKey === gatewayKey) {
+        await client.close();
+        throw new Error(OWN_GATEWAY);
+      }
       const listed = await client.tools(signal).catch(async (error: unknown) => {
         await client.close();
         throw error;

@@ -26,6 +26,9 @@ export const BRIDGE_PROTOCOL = 1;
 
 export const VERSION = "0.3.0";
 
+/** Under this name the gateway's MCP server says which home it serves: by the key that the home's devices obey. */
+export const MCP_GATEWAY_KEY = "edgecall/gateway";
+
 /** Time and size limit of a bridge's first frame, to bound what an unknown peer can cost. */
 export const HELLO_WITHIN_MS = 5_000;
 export const HELLO_MAX_BYTES = 64 * 1024;

@@ -124,6 +124,8 @@ export interface HomeApi {
   /** Takes a device that is gone off the list. */
   removeAgent(agent: string): Promise<Removed>;
   keys(): Promise<HomeKeys>;
+  /** The key that the home's devices obey. */
+  publicKey(): Promise<string>;
   tokens(): Promise<TokenView[]>;
   /** @returns undefined: there are too many */
   makeToken(token: NewToken): Promise<TokenView | undefined>;

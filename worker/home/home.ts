@@ -234,6 +234,10 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return await listKeys(this.#home);
   }
 
+  async publicKey(): Promise<string> {
+    return await this.#home.gatewayKey.publicKey();
+  }
+
   async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
     return await this.#home.deviceCodes.make(wanted, Date.now());
   }

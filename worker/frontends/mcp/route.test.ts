@@ -1,5 +1,7 @@
+import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { post, rpc, tools } from "../../../test/mcp-requests.ts";
+import { theHome } from "../../../test/states.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { agent, ask, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
 
@@ -68,6 +70,8 @@ describe("the protocol", () => {
     expect(messages[0]?.result).toMatchObject({
       protocolVersion: "2025-06-18",
       serverInfo: { name: "edgecall" },
+      // By it an agent knows its own gateway.
+      _meta: { [MCP_GATEWAY_KEY]: await theHome().publicKey() },
     });
     const begun = await post({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect([begun.status, begun.text]).toEqual([202, ""]);

@@ -1,4 +1,5 @@
 /** Serves one message of a client with a server's tools. Nothing is held afterwards: there are no sessions. */
+import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
 import { check, type z } from "@edgecall/core/protocol/parse.ts";
 import { logInfo } from "../../log.ts";
 import {
@@ -23,6 +24,8 @@ import { type Exchange, errorOf, respond } from "./stream.ts";
 export type McpServer = {
   info: { name: string; title: string; version: string };
   instructions: string;
+  /** The public key of the home; absent: it is not told. */
+  homeKey?(): Promise<string>;
   /** A client may use its list of tools for so long. */
   listTtlMs: number;
   list(): Promise<McpTool[]>;
@@ -104,6 +107,8 @@ async function resultOf(
         capabilities: CAPABILITIES,
         serverInfo: info,
         instructions,
+        // By it an agent knows its own gateway.
+        ...(server.homeKey && { _meta: { [MCP_GATEWAY_KEY]: await server.homeKey() } }),
       };
     }
     case "server/discover":

@@ -39,6 +39,7 @@ export function mcpServer(caller: McpCaller): McpServer {
   return {
     info: { name: "edgecall", title: "edgecall", version: VERSION },
     instructions: INSTRUCTIONS,
+    homeKey: () => homeOf(caller.env, caller.token.home).publicKey(),
     listTtlMs: 30_000,
     list: async () => {
       const targets = await targetsOf(caller);
