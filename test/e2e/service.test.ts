@@ -75,6 +75,12 @@ describe("as a service", {
     expect(step("journal").out).toContain("Watchdog timeout");
   });
 
+  test("its workspace is served over HTTP: programs run in the sandbox within the unit", () => {
+    fine("serve", "serve-online", "served", "serve-doctor");
+    expect(step("served").out).toMatch(/^[1-9]\d*\n\/var\/lib\/edgecall\/workspace\nwritten\nexit code 0$/);
+    expect(step("serve-doctor").out).toMatch(/^ok +serving +/m);
+  });
+
   test("a job goes on when the agent is restarted, and nothing else of the agent does", () => {
     fine("begin-job", "leave-another", "job-restart", "job-online", "another-ended", "job-ends");
     expect(step("job-ends").out).toBe("the job is over");

@@ -60,6 +60,19 @@ step job-online online agent
 step another-ended another_is_killed
 step job-ends job_ends
 
+# Others work in its workspace over HTTP, within the unit.
+serve() {
+  printf 'laptop %064d\n' 7 > /var/lib/edgecall/serve-tokens
+  chown edgecall: /var/lib/edgecall/serve-tokens
+  chmod 600 /var/lib/edgecall/serve-tokens
+  printf '[serve]\nenabled = true\ntoken_file = "/var/lib/edgecall/serve-tokens"\n' >> /etc/edgecall/agent.toml
+  systemctl restart edgecall-agent
+}
+step serve serve
+step serve-online online agent
+step served node /repo/test/install/served.ts 'id -u; pwd; cat here'
+step serve-doctor edgecall agent doctor
+
 step update edgecall agent update /test/newer.cjs
 step same-again edgecall agent update /test/newer.cjs
 step not-the-sum edgecall agent update /test/edgecall.cjs --sha256 0000000000000000000000000000000000000000000000000000000000000000
