@@ -310,7 +310,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     heartbeat().catch(() => {});
   }, HEARTBEAT_EVERY_MS);
   for (const job of unfinished) jobs.resume(job);
-  await jobs.tidyUp();
+  await jobs.prune();
   connection.start();
   const offered = () => ({ tools: catalog.registry.list(), unavailable: catalog.unavailable });
   const ports = { metricsPort: () => served?.port(), servePort: () => workspace?.port() };

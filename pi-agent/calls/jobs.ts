@@ -256,7 +256,7 @@ export class Jobs implements JobList {
       })
       .catch(this.#unkept(token));
     await publisher.report(text, token, acks);
-    await this.#prune();
+    await this.#pruneFiles();
   }
 
   /** A job runs and is reported even where its files cannot be written. */
@@ -264,7 +264,7 @@ export class Jobs implements JobList {
     return (error) => this.#options.log("warn", "job.unkept", { request_id: token, error: messageOf(error) });
   }
 
-  async #prune(): Promise<void> {
+  async #pruneFiles(): Promise<void> {
     await this.#files.prune(new Set(this.#jobs.keys())).catch((error: unknown) => {
       this.#options.log("warn", "job.unpruned", { error: messageOf(error) });
     });
@@ -281,14 +281,14 @@ export class Jobs implements JobList {
   }
 
   /** Ends programs of jobs that the ledger has no more, and removes old files. Call it when all jobs are resumed. */
-  async tidyUp(): Promise<void> {
+  async prune(): Promise<void> {
     for (const token of await this.#files.tokens()) {
       const record = await this.#files.get(token);
       if (this.#jobs.has(token) || record?.ended) continue;
       const tree = await treeOfDetached(this.#files.dir(token));
       if (tree) await killTree(tree);
     }
-    await this.#prune();
+    await this.#pruneFiles();
   }
 
   async list(): Promise<JobView[]> {
