@@ -1,6 +1,6 @@
 /** Audit: shows the devices' own record of calls, with filters, and exports it as JSON lines. */
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { json, wordsOf } from "./api.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import type { AgentPage, AuditLine } from "./shapes.ts";
@@ -34,6 +34,15 @@ export function Audit() {
   };
 
   const setChain = (chain: string) => setFilter((before) => ({ ...before, chain }));
+  const showAll = useRef<HTMLButtonElement>(null);
+  const since = useRef<HTMLInputElement>(null);
+  const hadChain = useRef(false);
+  // The pressed button disappears, so the focus moves to its place in the filters.
+  useEffect(() => {
+    if (filter.chain !== "") showAll.current?.focus();
+    else if (hadChain.current) since.current?.focus();
+    hadChain.current = filter.chain !== "";
+  }, [filter.chain]);
 
   async function save() {
     try {
@@ -74,10 +83,10 @@ export function Audit() {
         </label>
         <label>
           Since
-          <input type="date" value={filter.since} onChange={set("since")} />
+          <input ref={since} type="date" value={filter.since} onChange={set("since")} />
         </label>
         {filter.chain !== "" && (
-          <button type="button" class="small" onClick={() => setChain("")}>
+          <button ref={showAll} type="button" class="small" onClick={() => setChain("")}>
             Show all chains
           </button>
         )}
