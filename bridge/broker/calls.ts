@@ -71,7 +71,7 @@ export class Calls {
     const decision = this.#decide(frame, deadline);
     switch (decision.kind) {
       case "refuse":
-        this.#context.outbox.refuse(id, decision.code, decision.message);
+        this.#context.outbox.refuse(frame, decision.code, decision.message);
         break;
       case "answered":
         this.#context.outbox.report(decision.report);
@@ -241,13 +241,13 @@ export class Calls {
     if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);
     if (published.kind === "delivered") {
       this.#context.outbox.refuse(
-        id,
+        { id, agent: call.agent },
         "not_listening",
         `nobody listens on ${call.agent}'s commands at the moment`,
       );
     } else {
       const message = published.kind === "rejected" ? published.message : "the broker is not connected";
-      this.#context.outbox.refuse(id, "broker_offline", message);
+      this.#context.outbox.refuse({ id, agent: call.agent }, "broker_offline", message);
     }
   }
 

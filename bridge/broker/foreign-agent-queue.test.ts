@@ -49,7 +49,7 @@ beforeEach(() => {
     },
     outbox: {
       taken: (id) => answers.push(`taken ${id}`),
-      refuse: (id, code, _, retryAfterMs) => {
+      refuse: ({ id }, code, _, retryAfterMs) => {
         answers.push(`${code} ${id}`);
         if (retryAfterMs !== undefined) retries.push(retryAfterMs);
       },

@@ -163,16 +163,12 @@ export class ForeignAgentQueue {
     const { clock, outbox, roster } = this.#context;
     const budget = call.deadline - clock.now();
     if (budget <= 0) {
-      outbox.refuse(call.id, "expired", "its time ran out before the bridge could publish it");
+      outbox.refuse(call, "expired", "its time ran out before the bridge could publish it");
       return;
     }
     const judged = roster.judge(call.agent);
     if (judged?.online !== true) {
-      outbox.refuse(
-        call.id,
-        "agent_offline",
-        `${call.agent} is not online: ${judged?.reason ?? "not known"}`,
-      );
+      outbox.refuse(call, "agent_offline", `${call.agent} is not online: ${judged?.reason ?? "not known"}`);
       return;
     }
     const publishedAt = clock.now();
@@ -196,12 +192,12 @@ export class ForeignAgentQueue {
     // It reached nobody: it counts as never published.
     this.#published.delete(open.id);
     if (published.kind === "delivered") {
-      this.#context.outbox.refuse(open.id, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
+      this.#context.outbox.refuse(open, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
       if (lane.open === open) this.#deaf(open.agent, lane, NOBODY_LISTENS);
       return;
     }
     const message = published.kind === "offline" ? "the broker is not connected" : published.message;
-    this.#context.outbox.refuse(open.id, "broker_offline", message);
+    this.#context.outbox.refuse(open, "broker_offline", message);
     if (lane.open === open) this.#free(lane, open.agent);
   }
 
@@ -280,7 +276,7 @@ export class ForeignAgentQueue {
     const retryAfterMs = mean === undefined ? RETRY_AFTER_MS : this.#waitMs(lane, mean, lane.queue.length);
     const others = lane.queue.length + (lane.open === undefined ? 0 : 1);
     const message = `${call.agent} takes one call at a time, and with ${others} before this one it cannot answer in the call's time`;
-    this.#context.outbox.refuse(call.id, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
+    this.#context.outbox.refuse(call, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
   }
 
   #recordTime(agent: string, ms: number): void {

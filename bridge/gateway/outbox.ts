@@ -123,10 +123,11 @@ export class HomeOutbox {
   }
 
   /** The call has certainly not run. */
-  refuse(id: string, code: Refusal, message: string, retryAfterMs?: number): void {
+  refuse(call: { id: string; agent: string }, code: Refusal, message: string, retryAfterMs?: number): void {
+    const { id, agent } = call;
     this.#parts.log("info", "call.refused", { id, code });
     const retry = retryAfterMs !== undefined && { retry_after_ms: Math.ceil(retryAfterMs) };
-    this.#answer({ t: "refused", id, code, message: message.slice(0, 1_000), ...retry });
+    this.#answer({ t: "refused", id, agent, code, message: message.slice(0, 1_000), ...retry });
   }
 
   report(report: BufferedReport): void {

@@ -115,6 +115,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     id: CallId,
     code: z.enum(REFUSALS),
     message: z.string().check(z.maxLength(1_000)),
+    /** The agent that did not get it. Bridges up to 0.3 do not say. */
+    agent: z.optional(agentId),
     /** For `agent_busy`: when to try again, in ms. */
     retry_after_ms: z.optional(z.int().check(z.minimum(0))),
   }),

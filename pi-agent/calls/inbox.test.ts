@@ -31,6 +31,7 @@ describe("budget", () => {
       tool: "toggle",
       error_type: "timeout",
       code: "expired",
+      not_run: true,
     });
     expect(payload.error).toContain("Nothing was run");
     expect((await peer.ask("eye", { ...command, expires_in_ms: 60_000 })).payload.code).toBe("expired");
@@ -86,6 +87,7 @@ describe("cancel, ack, answer", () => {
       status: "error",
       error: expect.stringMatching(/^Error: Tool 'held' was cancelled while it ran\./),
     });
+    expect(report?.payload).not.toHaveProperty("not_run");
   });
 
   test("a cancel or an answer without its call is refused", async () => {
@@ -105,6 +107,7 @@ describe("cancel, ack, answer", () => {
     expect((await peer.ask("eye", command)).payload).toMatchObject({
       status: "error",
       error: "Error: The call was cancelled before it came. Nothing was run.",
+      not_run: true,
     });
     expect(served.toggle.runs).toHaveLength(runs);
   });

@@ -254,12 +254,14 @@ export class Inbox {
   }
 
   #refusal(command: Command, budget: Budget): Reply | undefined {
-    if (budget.expired()) return this.#expired(command);
+    if (budget.expired()) return notRun(this.#expired(command));
     if (this.#earlyCancels.has(command.request_id)) {
-      return refused(command, "Error: The call was cancelled before it came. Nothing was run.");
+      return notRun(refused(command, "Error: The call was cancelled before it came. Nothing was run."));
     }
     if (this.#underWay.size < MAX_UNDER_WAY) return undefined;
-    return refused(command, `Error: This agent is busy with ${MAX_UNDER_WAY} commands. Nothing was run.`);
+    return notRun(
+      refused(command, `Error: This agent is busy with ${MAX_UNDER_WAY} commands. Nothing was run.`),
+    );
   }
 
   #expired(command: Command): Reply {
@@ -441,6 +443,14 @@ function refused(
     ...(code && { code }),
     elapsed_ms: 0,
   });
+}
+
+/**
+ * The ledger has this answer, so the call will never run here, however often it comes: the gateway may give it to another
+ * agent.
+ */
+function notRun(reply: Reply): Reply {
+  return { ...reply, payload: { ...reply.payload, not_run: true } };
 }
 
 /** @param ahead ms by which this device's clock is ahead of the gateway's, if that is the reason */

@@ -25,6 +25,7 @@ describe("agent.toml", () => {
     expect(settings).toMatchObject({
       agentType: "monitor",
       capabilities: undefined,
+      group: undefined,
       stateDir: "/home/pi/eye.state",
       root: "/",
       allowShutdown: false,
@@ -135,6 +136,11 @@ wallet_address = "0x"`;
     expect(problemsOf('agent_id = "x"\npolicy = "allow"')).toEqual([
       "agent.toml: policy: must be a section, [policy]",
     ]);
+  });
+
+  test("a group is a name like an agent's", () => {
+    expect(readSettings('agent_id = "x"\ngroup = "lathes"', { file: FILE }).settings.group).toBe("lathes");
+    expect(problemsOf('agent_id = "x"\ngroup = "two words"')[0]).toContain("group: ");
   });
 
   test("D16 a blank capabilities line is refused", () => {

@@ -45,6 +45,8 @@ export type Settings = {
   agentType: string;
   /** The line of capabilities in its advert; undefined: made from its tools. */
   capabilities: string | undefined;
+  /** Agents of one group do the same work, and the gateway chooses among them. */
+  group: string | undefined;
   stateDir: string;
   /** /proc, /sys and /etc are read below this folder. It is `/` except in tests. */
   root: string;
@@ -193,6 +195,7 @@ function assemble(
     agentId: top.agent_id,
     agentType,
     capabilities: top.capabilities,
+    group: top.group,
     stateDir,
     root: resolve(folder, top.root ?? "/"),
     allowShutdown: top.allow_shutdown ?? false,

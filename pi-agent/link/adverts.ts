@@ -37,6 +37,7 @@ export function capabilitiesText(settings: Settings, offered: readonly string[])
     agent_type: settings.agentType,
     version: VERSION,
     features: features(settings),
+    ...(settings.group !== undefined && { group: settings.group }),
   });
 }
 
