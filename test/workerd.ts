@@ -53,6 +53,8 @@ export class TestBridge {
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
   /** Whether it sends `taken` for a call. */
   takes = true;
+  /** Whether this agent answers a ping. */
+  isThere: (agent: string) => boolean = () => true;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -144,10 +146,16 @@ export class TestBridge {
     this.send({ t: "report", id, agent, payload: JSON.stringify(report) });
   }
 
+  #answerPing({ agent, payload }: HomeFrame & { t: "publish" }): void {
+    const { command, request_id } = JSON.parse(payload) as { command: string; request_id: string };
+    if (command === "ping" && this.isThere(agent)) this.report(request_id, agent, { pong: true });
+  }
+
   #receive(data: string): void {
     if (data === "pong") return;
     const frame = JSON.parse(data) as HomeFrame;
     this.received.push(frame);
+    if (frame.t === "publish") this.#answerPing(frame);
     if (frame.t !== "call") return;
     const { route } = JSON.parse(frame.payload) as { route?: string };
     if (route !== undefined) TestBridge.#routes.set(frame.id, route);

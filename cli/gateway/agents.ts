@@ -44,7 +44,7 @@ function roster(all: readonly Agent[], width: number | undefined, paint: Paint):
     { title: "AGENT", gives: true },
     {
       title: "STATUS",
-      paint: (cell: string) => paint(cell.trim() === "online" ? "green" : "red", cell),
+      paint: (cell: string) => paint(cell.trim() === "offline" ? "red" : "green", cell),
     },
     { title: "LAST SEEN" },
     { title: "LAST ACTIVE" },
@@ -55,7 +55,7 @@ function roster(all: readonly Agent[], width: number | undefined, paint: Paint):
   ];
   const now = Date.now();
   const rows = all.map((agent) => [
-    ...[agent.id, agent.online ? "online" : "offline"],
+    ...[agent.id, statusOf(agent)],
     ...[ago(agent.last_seen, now), ago(agent.last_active, now)],
     ...[String(agent.counts.calls), String(agent.counts.error)],
     agent.version ?? (agent.foreign ? "foreign" : ""),
@@ -96,12 +96,18 @@ export async function agentNamed(gateway: Gateway, id: string): Promise<Agent> {
   return await gateway.json(Agent, `/v1/agents/${id}`).catch(named);
 }
 
+/** An older gateway knows no more than whether it is online. */
+function statusOf({ online, status }: Agent): string {
+  return online ? (status ?? "online") : "offline";
+}
+
 function facts(agent: Agent): Array<[string, string]> {
   const now = Date.now();
   const { calls, success, error, open } = agent.counts;
   return [
     ["agent", agent.id],
-    ["status", agent.online ? "online" : `offline${agent.reason === undefined ? "" : `: ${agent.reason}`}`],
+    ["status", `${statusOf(agent)}${agent.online || agent.reason === undefined ? "" : `: ${agent.reason}`}`],
+    ...(agent.group === undefined ? [] : [["group", agent.group] as [string, string]]),
     ["last seen", ago(agent.last_seen, now)],
     ["last active", ago(agent.last_active, now)],
     ["program", [agent.type, agent.version, agent.foreign ? "(foreign)" : ""].filter(Boolean).join(" ")],

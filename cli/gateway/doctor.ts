@@ -10,6 +10,7 @@ import {
   findBridge,
   findBroker,
   findGateway,
+  findGroups,
   findHome,
   findModel,
   findUntrusted,
@@ -55,7 +56,7 @@ async function* walk(
   const bridge = findBridge(home.status);
   yield bridge;
   if (bridge.is === "fine") {
-    const agents = await findAgents(gateway, home, agent);
+    const agents = [...(await findAgents(gateway, home, agent)), ...findGroups(home.agents)];
     const pinged = home.agents.some(({ id, online }) => online && (agent === undefined || id === agent));
     // If no agent could be pinged, what came over the bridge still shows that it works.
     const isReached = home.agents.some(({ online }) => online) && (!pinged || agents.some(isAnswered));

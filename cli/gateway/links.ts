@@ -143,6 +143,20 @@ export async function findAgents(
   return [...findings, { link, is: "left", says: `${says}; name one to check it` }];
 }
 
+/** A call to such a group goes to the agent of that name. */
+export function findGroups(agents: readonly Agent[]): Finding[] {
+  const ids = new Set(agents.map(({ id }) => id));
+  const groups = new Set(
+    agents.flatMap(({ group }) => (group !== undefined && ids.has(group) ? [group] : [])),
+  );
+  return [...groups].map((group) => ({
+    link: "agent",
+    is: "wrong",
+    says: `'${group}' is an agent and a group, so the group cannot be called`,
+    todo: "give the group another name: `group` in agent.toml",
+  }));
+}
+
 function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {
   const link = "agent";
   const says = `${id} is offline${reason === undefined ? "" : `: ${reason}`}; last seen ${ago(last_seen, Date.now())}`;

@@ -42,6 +42,8 @@ export type Status = z.infer<typeof Status>;
 export const Agent = z.looseObject({
   id: z.string(),
   online: z.boolean(),
+  status: z.optional(z.string()),
+  group: z.optional(z.string()),
   reason: z.optional(z.string()),
   last_seen: instant,
   last_active: instant,

@@ -6,7 +6,7 @@
 import type { Parsed } from "../protocol/parse.ts";
 import type { Advised } from "../tools/advice.ts";
 import { namesOfPointer, referencesIn, resolveReferences, resultDocument } from "../tools/references.ts";
-import type { Call, Outcome } from "./history.ts";
+import { agentOfCall, type Call, type Outcome } from "./history.ts";
 
 export type Waiting =
   /** It may run, with these arguments. */
@@ -141,11 +141,11 @@ function failureOf({ status, errorType, job }: Outcome): string | undefined {
 }
 
 function documentOf(call: Call | undefined): Record<string, unknown> {
-  const agent = call?.args.agent_id;
+  const agent = call && agentOfCall(call);
   return {
     status: call?.outcome?.status,
     ...resultDocument(call?.outcome?.text ?? ""),
-    ...(typeof agent === "string" && { agent }),
+    ...(agent !== undefined && { agent }),
   };
 }
 

@@ -3,7 +3,7 @@
  * entries alone (next.ts), so a turn can resume wherever its entries can be read.
  */
 import type { Media, StoredMedia } from "../protocol/media.ts";
-import type { Advised } from "../tools/advice.ts";
+import { type Advised, forModel } from "../tools/advice.ts";
 import type { ErrorType } from "../tools/errors.ts";
 import type { Source } from "./taint.ts";
 
@@ -51,6 +51,18 @@ export type Call = {
   problem?: string;
   outcome?: Outcome;
 };
+
+/** The agent that a call went to: the one that was chosen, else the one that the call names. */
+export function agentOfCall({ args, outcome }: Pick<Call, "args" | "outcome">): string | undefined {
+  const agent = outcome?.routed?.agent ?? args.agent_id;
+  return typeof agent === "string" ? agent : undefined;
+}
+
+/** Returns an outcome's text for a model, after a line about the agent that was chosen for it. */
+export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "routed">): string {
+  const { routed } = outcome;
+  return `${routed ? `[${routed.agent} was ${routed.why}]\n` : ""}${forModel(outcome)}`;
+}
 
 export type Entry =
   /** `images`: an https address, a `data:` URL, or `media:` and the id of a stored picture. */

@@ -9,8 +9,7 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { isPicture, type Media, mediaText } from "../protocol/media.ts";
-import { forModel } from "../tools/advice.ts";
-import type { Call, Entry } from "./history.ts";
+import { type Call, type Entry, outcomeForModel } from "./history.ts";
 
 export type ChatMessage = ChatCompletionMessageParam;
 
@@ -120,7 +119,7 @@ function assistantMessages(entry: Extract<Entry, { role: "assistant" }>): ChatMe
 
 function resultText(call: Call): string {
   if (!call.outcome) return NO_RESULT;
-  const text = forModel(call.outcome);
+  const text = outcomeForModel(call.outcome);
   const { media = [] } = call.outcome;
   // A model takes an empty result for a lost one.
   if (media.length === 0) return text || "(no output)";

@@ -177,10 +177,11 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call, batch: readonly Call[]): CallRecord {
   const base = { id: call.id, name: call.name, args: call.outcome?.args ?? shownArguments(call, batch) };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media } = call.outcome;
+  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media, routed } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
+    ...(routed && { agent: routed.agent }),
     status,
     // A record is shown to people.
     ...(status === "error" ? { error: forPerson(call.outcome) } : { result: text }),

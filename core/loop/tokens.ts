@@ -1,7 +1,6 @@
 /** Estimates the tokens of entries without a tokenizer, since each model has its own. Pure. */
 import { isPicture } from "../protocol/media.ts";
-import { forModel } from "../tools/advice.ts";
-import type { Call, Entry } from "./history.ts";
+import { type Call, type Entry, outcomeForModel } from "./history.ts";
 
 /** English has about four characters a token; JSON and other languages have fewer. */
 const CHARACTERS_PER_TOKEN = 3;
@@ -24,7 +23,7 @@ function entryTokens(entry: Entry): number {
 /** The call and its result: two messages. */
 function callTokens(call: Call): number {
   const asked = call.name + JSON.stringify(call.args);
-  const result = call.outcome ? forModel(call.outcome) : "";
+  const result = call.outcome ? outcomeForModel(call.outcome) : "";
   const pictures = call.outcome?.media?.filter(isPicture).length ?? 0;
   return 2 * PER_MESSAGE + textTokens(asked) + textTokens(result) + PER_IMAGE * pictures;
 }

@@ -1,4 +1,5 @@
 /** A tool's call through the gateway, as a part of a command: what the gateway answers becomes the tool's result. */
+import { outcomeForModel } from "@edgecall/core/loop/history.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
 import type { CalledOutcome } from "@edgecall/core/protocol/mqtt.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
@@ -29,7 +30,8 @@ export async function callGateway(
 }
 
 function resultOf(outcome: CalledOutcome): ToolResult {
-  const { status, text, advice, agent, calls, usage } = outcome;
+  const { status, advice, agent, calls, usage, routed } = outcome;
+  const text = outcomeForModel({ text: outcome.text, ...(routed && { routed }) });
   const details = {
     ...(agent !== undefined && { agent }),
     ...(calls && { calls }),

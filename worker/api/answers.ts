@@ -59,13 +59,16 @@ export type OpenQuestion = TurnQuestion & { channel: string; conversation: strin
 export type AgentView = {
   id: string;
   online: boolean;
-  status: "online" | "offline";
+  /** `running`: it has an open call or a job. */
+  status: "running" | "idle" | "offline";
   reason?: string;
   last_seen: number | null;
   last_active: number | null;
   type: string | null;
   version: string | null;
   capabilities: string;
+  /** As it says itself. It counts once its texts are accepted. */
+  group?: string;
   foreign: boolean;
   /** True when it has a valid key. */
   paired: boolean;
@@ -73,7 +76,7 @@ export type AgentView = {
   actions: string[];
   problem?: string;
   /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. */
-  new_text?: { line?: string; was?: string; actions: string[] };
+  new_text?: { line?: string; was?: string; actions: string[]; group?: string };
   counts: { calls: number; success: number; error: number; open: number };
 };
 

@@ -17,6 +17,9 @@ export const EDGE_CALL = "edge_call";
 /** Offered beside it in a large home; find-agents.ts has it. */
 export const FIND_AGENTS = "find_agents";
 
+/** The target of a call that any agent may run. */
+export const ANY = "any";
+
 /** OpenAI's API refuses descriptions of more than 1,024 characters, and with them the whole request. */
 export const DESCRIPTION_MAX = 1_000;
 /** An agent's line and its action names, in characters: many agents must still fit a prompt. */
@@ -88,10 +91,27 @@ function callable(roster: Roster): { online: RosterAgent[]; queueing: RosterAgen
   };
 }
 
-/** One for each agent that can be called. */
+/** The agents that are online, by their groups. */
+function groupsOf(online: readonly RosterAgent[]): Array<[string, RosterAgent[]]> {
+  const ids = new Set(online.map(({ id }) => id));
+  const groups = Map.groupBy(online, ({ group }) => group);
+  // An agent of that name is called in its place.
+  return [...groups].flatMap(
+    ([group, members]): Array<[string, RosterAgent[]]> =>
+      group === undefined || ids.has(group) ? [] : [[group, members]],
+  );
+}
+
+function groupLine(group: string, members: readonly RosterAgent[], max: number): string {
+  const ids = members.map(({ id }) => id).join(", ");
+  return `  - ${group} (group of ${members.length}, one of them does it): ${ids.slice(0, max)}`;
+}
+
+/** One for each group and each agent that can be called. */
 function agentLines(roster: Roster, lineMax = LINE_MAX, actionsMax = ACTIONS_MAX): string[] {
   const { online, queueing } = callable(roster);
   return [
+    ...groupsOf(online).map(([group, members]) => groupLine(group, members, actionsMax)),
     ...online.map(
       (agent) => `  - ${agent.id}: ${agent.line.slice(0, lineMax)}${actionNames(agent, actionsMax)}`,
     ),
@@ -177,8 +197,8 @@ export function edgeCallDefinition(
         properties: {
           agent_id: {
             type: "string",
-            description: "ID of the target edge agent",
-            ...(!excerptOf && { enum: [...online, ...queueing].map((agent) => agent.id) }),
+            description: targetWords(roster),
+            ...(!excerptOf && { enum: [...new Set(targetsOf(roster))] }),
           },
           query: { type: "string", description: "natural language query (agent handles routing)" },
           action: { type: "string", description: "optional: specific action name for structured calls" },
@@ -197,6 +217,19 @@ export function edgeCallDefinition(
       },
     },
   };
+}
+
+/** What `agent_id` may be. */
+function targetsOf(roster: Roster): string[] {
+  const { online, queueing } = callable(roster);
+  const ids = [...online, ...queueing].map(({ id }) => id);
+  return [...ids, ...groupsOf(online).map(([group]) => group), ...(online.length > 1 ? [ANY] : [])];
+}
+
+/** @returns the description of `agent_id` */
+export function targetWords({ agents, excerptOf }: Pick<Roster, "agents" | "excerptOf">): string {
+  const online = excerptOf?.online ?? agents.filter((agent) => agent.online).length;
+  return `ID of the target edge agent${online > 1 ? `; '${ANY}': one that can do it and is free` : ""}`;
 }
 
 function actionNames(agent: RosterAgent, max: number): string {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { agentsNote, edgeCallDefinition } from "./edge-call.ts";
-import type { RosterAgent } from "./roster.ts";
+import type { Roster, RosterAgent } from "./roster.ts";
 
 const agents = (count: number, more: Partial<RosterAgent> = {}): RosterAgent[] =>
   Array.from({ length: count }, (_, n) => ({
@@ -65,4 +65,39 @@ test("an agent's line in the tool's description is one line, and its action name
       expect(names.length).toBeLessThanOrEqual(200);
     }),
   );
+});
+
+type Shown = { properties: { agent_id: { enum: string[]; description: string } } };
+function targetOf(roster: Roster) {
+  const parameters = edgeCallDefinition(roster)?.function.parameters as Shown | undefined;
+  return parameters?.properties.agent_id;
+}
+
+test("any agent may be called where two are online, and a group where one of it is", () => {
+  const [one, two, ...others] = agents(4) as [RosterAgent, RosterAgent, ...RosterAgent[]];
+  expect(targetOf({ bridgeOnline: true, agents: [one, { ...two, online: false }] })).toEqual({
+    type: "string",
+    description: "ID of the target edge agent",
+    enum: ["agent-0"],
+  });
+  const lathes = others.map((agent) => ({ ...agent, group: "lathes" }));
+  const roster = { bridgeOnline: true, agents: [one, two, ...lathes] };
+  expect(targetOf(roster)).toMatchObject({
+    description: "ID of the target edge agent; 'any': one that can do it and is free",
+    enum: ["agent-0", "agent-1", "agent-2", "agent-3", "lathes", "any"],
+  });
+  expect(edgeCallDefinition(roster)?.function.description.split("\n")[1]).toBe(
+    "  - lathes (group of 2, one of them does it): agent-2, agent-3",
+  );
+  const away = lathes.map((agent) => ({ ...agent, online: false }));
+  expect(targetOf({ bridgeOnline: true, agents: [one, ...away] })?.enum).toEqual(["agent-0"]);
+});
+
+test("an agent that has the name of a group, or is called 'any', is listed once and is the agent", () => {
+  const [one, two] = agents(2) as [RosterAgent, RosterAgent];
+  const named = [
+    { ...one, id: "any" },
+    { ...two, group: "any" },
+  ];
+  expect(targetOf({ bridgeOnline: true, agents: named })?.enum).toEqual(["agent-1", "any"]);
 });

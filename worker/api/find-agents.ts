@@ -126,13 +126,17 @@ export function foundAgent(target: CallTarget, first: readonly string[], now: nu
   return { text: JSON.stringify({ agents: [agent] }), sources: [agentSource(target.id)] };
 }
 
-export function agentSummary({ id, online, reason, lastSeen, line, hasModel }: RosterAgent, now: number) {
+export function agentSummary(
+  { id, online, reason, lastSeen, line, hasModel, group }: RosterAgent,
+  now: number,
+) {
   return {
     agent_id: id,
     online,
     ...(!online && { last_seen: ago(lastSeen, now), ...(reason && { reason }) }),
     capabilities: oneLine(line, LINE_MAX),
     takes_queries: hasModel,
+    ...(group !== undefined && { group }),
   };
 }
 

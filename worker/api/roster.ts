@@ -17,6 +17,8 @@ export type RosterAgent = {
   /** True when it can be asked in words. Foreign agents do not say, so it is always true for them. */
   hasModel: boolean;
   foreign: boolean;
+  /** Agents of one group do the same work. An owner has accepted its name. */
+  group?: string;
   /** No owner has accepted its texts about itself yet. */
   newText?: true;
 };

@@ -4,7 +4,7 @@
  */
 import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { fitHistory } from "@edgecall/core/loop/fit.ts";
-import type { Entry, Usage } from "@edgecall/core/loop/history.ts";
+import { agentOfCall, type Entry, type Usage } from "@edgecall/core/loop/history.ts";
 import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
@@ -175,9 +175,7 @@ function rosterQuestion(turn: Turn, history: readonly StoredEntry[]): RosterQues
   const calls = history.flatMap((entry) =>
     entry.role === "assistant" && entry.turn !== turn.n ? entry.calls : [],
   );
-  const ids = calls.flatMap(({ name, args }) =>
-    name === EDGE_CALL && typeof args.agent_id === "string" ? [args.agent_id] : [],
-  );
+  const ids = calls.flatMap((call) => (call.name === EDGE_CALL ? (agentOfCall(call) ?? []) : []));
   const used = [...new Set(ids.reverse())].slice(0, USED_MAX);
   return { text, used, reach: turn.origin.limits?.agents };
 }

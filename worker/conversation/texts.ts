@@ -1,5 +1,5 @@
 /** Texts for a person whose turn did not end well. */
-import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { agentOfCall, type Outcome } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
@@ -74,10 +74,11 @@ export function tryAgain(history: readonly StoredEntry[], advice = LATER): strin
 /** Outcomes after which something may have happened. */
 const UNSURE: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
 
-function whatOf({ args }: StoredCall): string {
+function whatOf(call: StoredCall): string {
+  const { args } = call;
   const asked =
     typeof args.action === "string" ? `action '${args.action}'` : JSON.stringify(args.query ?? "");
-  return `${asked} on '${String(args.agent_id)}'`;
+  return `${asked} on '${agentOfCall(call)}'`;
 }
 
 export function cancelledOutcome(sent: boolean): Outcome {
@@ -105,8 +106,9 @@ export function cancelledAnswer(sent: number): string {
 
 /** Tells the model of a result that comes late. The result is the device's text, so it is quoted. */
 export function lateNote(call: StoredCall, outcome: Outcome): string {
-  const { agent_id, action, query } = call.args;
+  const { action, query } = call.args;
+  const agent = agentOfCall({ args: call.args, outcome });
   const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;
   const how = outcome.status === "success" ? "It succeeded" : "It failed";
-  return `The result of an earlier call (agent '${String(agent_id)}', ${what}) has arrived. ${how}. Result:\n${forModel(outcome)}`;
+  return `The result of an earlier call (agent '${agent}', ${what}) has arrived. ${how}. Result:\n${forModel(outcome)}`;
 }

@@ -1,5 +1,5 @@
 /** A turn as clients see it: as the JSON answer, as a page of the history, and as the events that a client can re-attach to. */
-import { type CallRecord, tokensOf } from "@edgecall/core/loop/history.ts";
+import { agentOfCall, type CallRecord, tokensOf } from "@edgecall/core/loop/history.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
@@ -137,10 +137,11 @@ function reportedCall(turn: Turn, call: StoredCall): ReportedTurn["calls"] {
     ...(unsent && { unsent }),
   };
   if (name !== EDGE_CALL) return [{ agent: GATEWAY_TOOLS, tool: name, ...figures }];
-  const { agent_id: agent = "", action: tool = "prompt" } = args;
+  const agent = agentOfCall(call) ?? "";
+  const { action: tool = "prompt" } = args;
   const wasQueued = outcome.job === id || (outcome.late && call.submittedAt === null);
   // Home counts a queued call itself, when it is settled.
-  if (wasQueued || typeof agent !== "string" || typeof tool !== "string") return [];
+  if (wasQueued || typeof tool !== "string") return [];
   return [{ agent, tool, ...figures }];
 }
 

@@ -6,7 +6,9 @@ import type { GatewayKey } from "./agents/gateway-key.ts";
 import type { HomeRoster } from "./agents/home-roster.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { BridgeSocket } from "./bridge/bridge-socket.ts";
+import type { AgentLoad } from "./calls/agent-load.ts";
 import type { Ledger } from "./calls/ledger.ts";
+import type { LifeSigns } from "./calls/life-signs.ts";
 import type { PendingAcks } from "./calls/pending-acks.ts";
 import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
@@ -18,7 +20,7 @@ import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
 
-/** The object's state. All stores but the socket, the acks and the two schedules are rows. */
+/** The object's state. All stores but the socket, the acks, the two schedules, and load and life signs of agents are rows. */
 export type HomeStores = {
   ctx: DurableObjectState;
   env: Env;
@@ -31,6 +33,8 @@ export type HomeStores = {
   gatewayKey: GatewayKey;
   ledger: Ledger;
   acks: PendingAcks;
+  load: AgentLoad;
+  life: LifeSigns;
   /** Outcomes that a conversation did not take. */
   deliveryRetries: RetrySchedule;
   questions: Questions;

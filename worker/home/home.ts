@@ -79,9 +79,11 @@ import { addToRecord } from "./audit/outlet.ts";
 import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { BridgeSocket } from "./bridge/bridge-socket.ts";
 import { confirmOutcomes } from "./calls/acks.ts";
+import { AgentLoad } from "./calls/agent-load.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { cancelCalls, watchCalls } from "./calls/dispatch.ts";
 import { JOB, Ledger } from "./calls/ledger.ts";
+import { LifeSigns } from "./calls/life-signs.ts";
 import { PendingAcks } from "./calls/pending-acks.ts";
 import { submit, submitCommand } from "./calls/submit.ts";
 import { ChannelConnections } from "./channels/channel-connections.ts";
@@ -159,7 +161,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
     const { ledger } = this.#home;
     const call = ledger.get(id);
-    if (call?.agent !== agent || call.conversation !== null || call.asker) return undefined;
+    if (!call || (call.agent !== agent && call.flags.any?.of !== agent)) return undefined;
+    if (call.conversation !== null || call.asker) return undefined;
     // A question in words that became a job has its answer in the job's row.
     const asked = call.command === JOB ? ledger.get(call.lateFor ?? "") : call;
     const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
@@ -508,6 +511,8 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     gatewayKey,
     ledger: new Ledger(storage),
     acks: new PendingAcks(),
+    load: new AgentLoad(),
+    life: new LifeSigns(),
     deliveryRetries: new RetrySchedule(),
     questions: new Questions(ctx),
     questionRetries: new RetrySchedule(),

@@ -4,6 +4,7 @@
  * out. The words' message becomes the answer, so its id has a row. The words themselves have none.
  */
 
+import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import type { Address } from "../../api/chat.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { splitMarkdown } from "../../channels/split.ts";
@@ -199,8 +200,9 @@ function progressLines(transcript: Transcript, turn: number): string {
   return calls.slice(-STATUS_LINES).map(callLine).join("\n");
 }
 
-function callLine({ name, args, outcome }: StoredCall): string {
-  const agent = typeof args.agent_id === "string" ? args.agent_id : name;
+function callLine(call: StoredCall): string {
+  const { name, args, outcome } = call;
+  const agent = agentOfCall(call) ?? name;
   const action = typeof args.action === "string" ? ` · ${args.action}` : "";
   const what = `${agent}${action}`.replace(/[^\p{L}\p{N} ·._-]/gu, "").slice(0, 80);
   if (!outcome) return `⏳ ${what}`;

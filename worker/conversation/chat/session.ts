@@ -1,4 +1,5 @@
 /** Sends a chat the events of its turns: questions, devices' words, the model's words as they come, and the end. */
+import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import type { Address } from "../../api/chat.ts";
 import type { StoredCall, Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
@@ -50,10 +51,11 @@ export class ChatSession {
   }
 
   /** Sends a call's text for the person as a message of its own; the model reads another one. */
-  forUser(turn: Turn, { args, outcome }: StoredCall): void {
+  forUser(turn: Turn, call: StoredCall): void {
+    const { outcome } = call;
     const address = replyAddress(turn);
     if (!address || outcome?.forUser === undefined || outcome.text.includes(outcome.forUser)) return;
-    this.outbox.say(address, deviceWords(String(args.agent_id ?? ""), outcome.forUser));
+    this.outbox.say(address, deviceWords(agentOfCall(call) ?? "", outcome.forUser));
     this.outbox.go();
   }
 

@@ -153,7 +153,7 @@ export function shownCall(record: CallRecord): CallRecord {
   const { agent_id, action, query } = record.args ?? {};
   return {
     ...record,
-    ...(typeof agent_id === "string" && { agent: agent_id }),
+    ...(typeof agent_id === "string" && { agent: record.agent ?? agent_id }),
     ...(typeof action === "string" && { action }),
     ...(typeof query === "string" && { query }),
   };

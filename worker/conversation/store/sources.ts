@@ -1,5 +1,5 @@
 /** The sources of the texts in an entry of a conversation. core/loop/taint.ts says whether they taint a call. */
-import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { agentOfCall, type Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, joinSources, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { EDGE_CALL } from "../../api/edge-call.ts";
 import type { StoredCall, StoredEntry } from "./rows.ts";
@@ -21,8 +21,9 @@ export function sourcesOf(entries: readonly StoredEntry[]): Source[] {
 /** An outcome that does not say whose it is holds the words of whoever was called. */
 export function outcomeSources({ name, args }: StoredCall, outcome: Outcome): Source[] {
   if (outcome.sources) return outcome.sources;
-  if (name !== EDGE_CALL || typeof args.agent_id !== "string") return [STRANGER];
-  const agents = agentSource(args.agent_id);
+  const agent = agentOfCall({ args, outcome });
+  if (name !== EDGE_CALL || agent === undefined) return [STRANGER];
+  const agents = agentSource(agent);
   // Version 0.2 wrote whether a stranger's text is in it, and not whose words it holds.
   const { tainted } = outcome as Outcome & { tainted?: boolean };
   return tainted === true ? [agents, STRANGER] : [agents];

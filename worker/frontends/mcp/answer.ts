@@ -1,7 +1,7 @@
 /** Writes the outcome of a call for an MCP client: text, pictures, links to files, and what to do next. */
 import { toBase64 } from "@edgecall/core/encoding.ts";
+import { outcomeForModel } from "@edgecall/core/loop/history.ts";
 import { isPicture, type Media, type StoredMedia } from "@edgecall/core/protocol/media.ts";
-import { forModel } from "@edgecall/core/tools/advice.ts";
 import { hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOfMedia } from "../../api/media.ts";
@@ -45,7 +45,7 @@ async function answerOfOutcome(outcome: SettledOutcome, place: AnswerPlace): Pro
     const text = `Accepted by '${place.agent}', not done: it works on, or gets this when it comes online. ${lookAgain(job)}`;
     return words(text, job, "accepted");
   }
-  const content: ContentBlock[] = [{ type: "text", text: forModel(outcome) || "(no output)" }];
+  const content: ContentBlock[] = [{ type: "text", text: outcomeForModel(outcome) || "(no output)" }];
   let left = PICTURES_MAX_BYTES;
   for (const media of outcome.media ?? []) {
     const block = await mediaBlock(media, place, left);

@@ -2,7 +2,13 @@
 
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
-import { type CallTarget, DESCRIPTION_MAX, EDGE_CALL, edgeCallDefinition } from "../../api/edge-call.ts";
+import {
+  type CallTarget,
+  DESCRIPTION_MAX,
+  EDGE_CALL,
+  edgeCallDefinition,
+  targetWords,
+} from "../../api/edge-call.ts";
 import { findAgentsDefinition } from "../../api/find-agents.ts";
 import type { Targets } from "../../api/home-api.ts";
 import { type HomeCounts, oneLine } from "../../api/roster.ts";
@@ -37,7 +43,7 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): M
       inputSchema: {
         type: "object",
         properties: {
-          agent_id: AGENT_ID,
+          agent_id: { ...AGENT_ID, description: targetWords({ agents, ...(excerptOf && { excerptOf }) }) },
           query: { type: "string", description: "natural language query (agent handles routing)" },
           ...(actions && {
             action: { type: "string", description: "optional: specific action name for structured calls" },

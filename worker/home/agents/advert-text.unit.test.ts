@@ -23,6 +23,17 @@ test("S5 the first text is accepted, the second is not; line and actions may arr
   });
 });
 
+test("S5 a group is accepted with the first text; another one later is new, one that returns is not", () => {
+  const lathe = { ...text, group: "lathes" };
+  const first = acceptFirst(lathe, both, none);
+  expect(newText(lathe, first)).toBeUndefined();
+  const drill = { ...text, group: "drills" };
+  expect(acceptFirst(drill, both, first)).toEqual(first);
+  expect(newText(drill, first)).toEqual({ actions: [], group: "drills" });
+  expect(newText({ ...text, group: null }, first)).toBeUndefined();
+  expect(newText(lathe, accept(drill, first))).toBeUndefined();
+});
+
 test("S5 an accepted text that returns is not new; the oldest is forgotten", () => {
   let accepted = accept(text, none);
   for (let n = 0; n < 9; n += 1) accepted = accept({ line: `line ${n}` }, accepted);

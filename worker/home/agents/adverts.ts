@@ -1,6 +1,7 @@
 /** What of an agent's adverts can be used. An advert is a stranger's text: it is checked, bounded and put in order here. */
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { oneLine } from "../../api/roster.ts";
 
@@ -13,6 +14,7 @@ type ReadLine = {
   type: string | null;
   version: string | null;
   features: string[];
+  group: string | null;
   problem: string | undefined;
 };
 
@@ -22,6 +24,7 @@ export function readCapabilities({ id, capabilities }: AgentState): ReadLine {
     type: null,
     version: null,
     features: [],
+    group: null,
     problem: undefined,
   };
   if (capabilities === undefined) return advert;
@@ -33,6 +36,8 @@ export function readCapabilities({ id, capabilities }: AgentState): ReadLine {
   advert.type = read.value.agent_type ?? null;
   advert.version = read.value.version ?? null;
   advert.features = read.value.features ?? [];
+  const { group } = read.value;
+  if (group !== undefined && AGENT_ID.test(group)) advert.group = group;
   return advert;
 }
 

@@ -19,6 +19,7 @@ import {
   type AdvertText,
   accept,
   acceptFirst,
+  isAcceptedGroup,
   type NewText,
   NOTHING_ACCEPTED,
   newText,
@@ -48,6 +49,7 @@ type AgentRow = {
   accepted: string;
   texts: string;
   greeted: string | null;
+  share_group: string | null;
 };
 
 /** What memory holds of an agent. */
@@ -65,6 +67,9 @@ type ListedAgent = {
   advert: string;
   names: ActionNames;
   problem: string | null;
+  /** As it says itself, and as an owner has accepted it. */
+  group: string | null;
+  acceptedGroup: string | undefined;
   changedAt: number;
   texts: KnownTexts;
   /** The gateway's version, the agent's run, and what its bridge knew at the last greeting. */
@@ -116,7 +121,7 @@ export class Agents {
     const key = tools && (await this.#adverts.keyOf(tools.tools));
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#get(state.id);
-    const { line, type, version, features } = capabilities ?? before ?? readCapabilities(state);
+    const { line, type, version, features, group } = capabilities ?? before ?? readCapabilities(state);
     const { advert, names } =
       tools && key !== undefined ? this.#adverts.store(key, tools.tools) : (before ?? this.#adverts.none);
     const agent: ListedAgent = {
@@ -137,6 +142,8 @@ export class Agents {
         (tools ? tools.problem : problemOf(before, "tools")) ??
         verified.problem ??
         null,
+      group,
+      acceptedGroup: undefined,
       changedAt: Date.now(),
       texts,
       greeted: before?.greeted ?? null,
@@ -163,8 +170,8 @@ export class Agents {
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
          (id, online, reason, last_seen, is_foreign, line, type, version, features, advert, problem, changed_at, accepted,
-          texts, greeted)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          texts, greeted, share_group)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       agent.id,
       agent.online ? 1 : 0,
       agent.reason ?? null,
@@ -180,6 +187,7 @@ export class Agents {
       JSON.stringify(accepted),
       JSON.stringify({ ...hashes, online: saysOnline, run, by: VERSION }),
       agent.greeted,
+      agent.group,
     );
     this.#put(agent, accepted);
   }
@@ -394,6 +402,15 @@ export class Agents {
     return { id, line: agent.line, type: agent.type ?? undefined, actions };
   }
 
+  isGroup(name: string): boolean {
+    return this.#served().some(({ acceptedGroup }) => acceptedGroup === name);
+  }
+
+  /** In their order. */
+  idsOfGroup(name: string): string[] {
+    return this.#served().flatMap(({ id, acceptedGroup }) => (acceptedGroup === name ? [id] : []));
+  }
+
   target(id: string, now: number): CallTarget | undefined {
     const agent = this.#get(id);
     return agent && this.#isServed(agent) ? this.#target(agent, this.#vouched(now)) : undefined;
@@ -415,13 +432,14 @@ export class Agents {
       return {
         id: stored.id,
         online: agent.online,
-        status: agent.online ? "online" : "offline",
+        status: !agent.online ? "offline" : counts.open > 0 ? "running" : "idle",
         ...(agent.reason !== undefined && { reason: agent.reason }),
         last_seen: agent.lastSeen,
         last_active: last,
         type: stored.type,
         version: stored.version,
         capabilities: stored.line,
+        ...(stored.group !== null && { group: stored.group }),
         foreign: stored.foreign,
         paired: this.#keys.standing(stored.id) === "signed",
         features: [...stored.features],
@@ -454,7 +472,7 @@ export class Agents {
   }
 
   #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
-    const { id, line, names, foreign, features, online, reason, newText } = agent;
+    const { id, line, names, foreign, features, online, reason, newText, acceptedGroup } = agent;
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
     return {
@@ -464,6 +482,7 @@ export class Agents {
       queues: names.queues,
       hasModel: foreign || features.includes("prompt"),
       foreign,
+      ...(acceptedGroup !== undefined && { group: acceptedGroup }),
       ...(newText && { newText: true }),
       online: isOnline,
       reason: isOnline ? undefined : seenAt === null ? "the bridge is not connected" : reason,
@@ -527,6 +546,8 @@ function toListed(row: AgentRow, names: ActionNames): ListedAgent {
     advert: row.advert,
     names,
     problem: row.problem,
+    group: row.share_group,
+    acceptedGroup: undefined,
     changedAt: row.changed_at,
     // Another version may read the same text otherwise.
     texts: by === VERSION ? { hashes, saysOnline: online === true, run } : NO_TEXTS,
@@ -555,6 +576,8 @@ function finish(agent: ListedAgent, accepted: AcceptedText): ListedAgent {
   // A foreign agent has versions of its own.
   agent.incompatibleWith = agent.features.length > 0 ? versionProblem("agent", agent.version) : undefined;
   agent.newText = newText(textOf(agent), accepted);
+  const { group } = agent;
+  agent.acceptedGroup = group !== null && isAcceptedGroup(group, accepted) ? group : undefined;
   return agent;
 }
 
@@ -572,10 +595,16 @@ function isSame(a: ListedAgent, b: ListedAgent): boolean {
     a.advert === b.advert &&
     a.problem === b.problem &&
     a.greeted === b.greeted &&
+    a.group === b.group &&
     JSON.stringify(a.texts) === JSON.stringify(b.texts)
   );
 }
 
-function textOf({ id, line, names }: Pick<ListedAgent, "id" | "line" | "names">): AdvertText {
-  return { id, line, actions: names.names };
+function textOf({
+  id,
+  line,
+  names,
+  group,
+}: Pick<ListedAgent, "id" | "line" | "names" | "group">): AdvertText {
+  return { id, line, actions: names.names, group };
 }

@@ -49,6 +49,7 @@ import {
   settleLate,
 } from "../calls/outcome-delivery.ts";
 import { openRoute, type RoutedCall } from "../calls/route.ts";
+import { tryNext } from "../calls/routing.ts";
 import type { HomeContext } from "../context.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 
@@ -356,6 +357,7 @@ export class BridgeFrames {
     const call = ledger.get(id);
     if (!call) return await this.#onRecord(id, agent, text);
     if (call.agent !== agent) return;
+    this.#home.life.seen(agent, Date.now());
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
     // A job uploads its pictures after its call was answered.
@@ -419,8 +421,16 @@ export class BridgeFrames {
     if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#home.ledger.extend(call.id, now);
   }
 
-  async #onRefused({ id, code, message, retry_after_ms }: BridgeFrame & { t: "refused" }): Promise<void> {
-    const call = this.#home.ledger.get(id);
+  async #onRefused(frame: BridgeFrame & { t: "refused" }): Promise<void> {
+    const { id, code, message, retry_after_ms } = frame;
+    const refused = this.#home.ledger.get(id);
+    // The agent before this one refused it, and this one may run it.
+    if (!refused || (refused.flags.any && frame.agent !== undefined && frame.agent !== refused.agent)) return;
+    // An older bridge does not say which agent it means.
+    const isThisAgent = frame.agent !== undefined || !refused.flags.any?.tried.length;
+    if (!isThisAgent) return this.#home.ledger.markTaken(id);
+    const why = OF_ONE_AGENT[code];
+    const call = why === undefined ? refused : await tryNext(this.#home, refused, "refused", why);
     if (!call) return;
     // An earlier bridge may have published it. Only the device knows, and reports it when it is back.
     if (call.sends > 1) return this.#home.ledger.markTaken(id);
@@ -450,6 +460,8 @@ export class BridgeFrames {
     };
     if (!(await this.#inOrder(() => this.#isVerified(agent, "reports", id, text, named))))
       return dismissReport(this.#home, id, agent);
+    // Nobody else waits for it, and the agent does not keep it.
+    if (this.#home.life.answered(id, agent, Date.now())) return dismissReport(this.#home, id, agent);
     const routed = ledger.get(id) ? undefined : await this.#routed(agent, read());
     // Its conversation may have submitted it again meanwhile.
     const call = ledger.get(id);
@@ -527,13 +539,21 @@ export class BridgeFrames {
     logInfo("job.not_announced", { call: call.id, agent: call.agent, count });
   }
 
-  async #settle(call: LedgerCall, report: ParsedReport): Promise<void> {
+  async #settle(reported: LedgerCall, report: ParsedReport): Promise<void> {
     const home = this.#home;
-    const elapsedMs = Date.now() - call.createdAt;
-    const reported = report.ok
-      ? this.#outcomeOf(call, report.value, elapsedMs)
-      : unreadable(call, report.error, elapsedMs);
-    let outcome = asDelegated(call, reported);
+    const now = Date.now();
+    const elapsedMs = now - reported.createdAt;
+    const answer = report.ok
+      ? this.#outcomeOf(reported, report.value, elapsedMs)
+      : unreadable(reported, report.error, elapsedMs);
+    if (!reported.outcome) {
+      home.life.seen(reported.agent, now);
+      home.load.answered(reported, answer, now);
+    }
+    const hasNotBegun = this.#hasNotBegun(reported, report, answer);
+    const call = hasNotBegun ? await tryNext(home, reported, "not_run", "did not begin") : reported;
+    if (!call) return;
+    let outcome = asDelegated(call, answer);
     // Only the first result of a call announces jobs, and a job's result announces none.
     const announces = report.ok && call.command !== JOB && !hasReported(call);
     const jobs = announces ? jobsOf(report.value.payload) : [];
@@ -551,6 +571,13 @@ export class BridgeFrames {
     await closeQuestions(home, call.id);
     // Jobs that have ended could not be delivered before this.
     if (jobs.length > 0) await deliverNow(home, jobs);
+  }
+
+  /** The agent's own word that it will never run this call. A foreign agent has no ledger to hold it to that. */
+  #hasNotBegun({ agent, outcome }: LedgerCall, report: ParsedReport, reported: SettledOutcome): boolean {
+    if (!report.ok || outcome || report.value.payload.not_run !== true) return false;
+    const isError = reported.status === "error" && reported.job === undefined;
+    return isError && jobsOf(report.value.payload).length === 0 && !this.#home.agents.isForeign(agent);
   }
 
   #outcomeOf(
@@ -624,6 +651,13 @@ function unreadable(call: LedgerCall, problem: string, elapsedMs: number): Settl
   const sources = [agentSource(call.agent)];
   return { status: "error", errorType: "outcome_unknown", text, elapsedMs, sources };
 }
+
+/** Refusals that another agent may not get, with the words for it. */
+const OF_ONE_AGENT: Partial<Record<Refusal, string>> = {
+  agent_offline: "was not online",
+  not_listening: "did not listen",
+  agent_busy: "was busy",
+};
 
 /** In each of these the agent has certainly not run the call. */
 const REFUSAL_TYPES: Record<Refusal, ErrorType> = {

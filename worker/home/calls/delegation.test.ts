@@ -136,6 +136,24 @@ test(
 );
 
 test(
+  "it may ask any other agent, and learns which one that was: never one that is in the chain",
+  async () => {
+    const { call } = await annIsAsked(crypto.randomUUID());
+    const child = await annAsks(call, { agent_id: "any", action: "siren" });
+    const frame = await callOf(child);
+    // Mute has the siren too, and cannot ask the person.
+    expect(frame.agent).toBe("pi");
+    bridge.report(child, "pi", { status: "success", result: "it sounds" });
+    expect(await outcomeOf(child)).toMatchObject({
+      text: "it sounds",
+      agent: "pi",
+      routed: { agent: "pi", why: "chosen of 2: online, has 'siren', no open call" },
+    });
+  },
+  WITHIN_MS,
+);
+
+test(
   "the event repeated sends nothing twice, and brings the outcome again",
   async () => {
     const { call } = await annIsAsked(crypto.randomUUID());

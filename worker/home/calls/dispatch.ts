@@ -12,7 +12,15 @@ import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import { watchFlights } from "./flight-rows.ts";
-import { type CallFlags, idInConversation, JOB, type LedgerCall, type NewCall, OPEN_MAX } from "./ledger.ts";
+import {
+  type CallFlags,
+  idInConversation,
+  JOB,
+  type LedgerCall,
+  type NewCall,
+  type NextAgent,
+  OPEN_MAX,
+} from "./ledger.ts";
 import { noteSettled } from "./outcome-delivery.ts";
 import { sealRoute } from "./route.ts";
 
@@ -106,8 +114,30 @@ async function storeAndSend(home: HomeContext, call: NewCall, sends = 1): Promis
   return { deadline: stored.endsAt };
 }
 
+/**
+ * The call goes to another agent, since the one before has certainly not run it.
+ * @param states those in which that is certain
+ * @returns false: something happened to it meanwhile, and nothing was sent
+ */
+export async function sendElsewhere(
+  home: HomeContext,
+  call: LedgerCall,
+  states: readonly LedgerCall["state"][],
+  to: NextAgent,
+): Promise<boolean> {
+  const now = Date.now();
+  const moved = home.ledger.reassign(call, states, to, home.ledger.nextN(now), now);
+  if (!moved) return false;
+  const armed = home.alarm.wakeBy(Math.min(moved.deadline, now + TAKEN_WITHIN_MS));
+  await send(home, moved, now);
+  await armed;
+  return true;
+}
+
 /** A call that a conversation waits for, to an agent whose ledger recognises it and whose report brings its route back. */
-function mayFly(home: HomeContext, { conversation, agent, asker }: NewCall): boolean {
+function mayFly(home: HomeContext, { conversation, agent, asker, flags }: NewCall): boolean {
+  // A Home that forgot whom it chose would choose again, and another agent would run the call too.
+  if (flags?.any) return false;
   return conversation !== null && asker === undefined && returnsRoutes(home, agent);
 }
 
@@ -189,7 +219,7 @@ export async function expectJob(
     idempotent: false,
   };
   const { conversation, agent, caller } = call;
-  const { delegates } = call.flags;
+  const { delegates, any } = call.flags;
   const job: NewCall = {
     id: token,
     conversation,
@@ -198,7 +228,7 @@ export async function expectJob(
     order,
     lateFor: idInConversation(call),
     // Its program may work with what other agents answered.
-    flags: { ...flags, ...(delegates !== undefined && { delegates }) },
+    flags: { ...flags, ...(delegates !== undefined && { delegates }), ...(any && { any }) },
   };
   ledger.add(job, ledger.nextN(now), "taken", now);
   await home.alarm.arm();

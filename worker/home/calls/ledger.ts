@@ -106,6 +106,13 @@ export type NewCall = {
   asker?: Asker;
 };
 
+/** Another agent for a call, with the command for it. */
+export type NextAgent = {
+  agent: string;
+  order: AgentCommand;
+  flags: { asks: boolean; any: NonNullable<CallFlags["any"]> };
+};
+
 /** The command of an agent's own work. It is waited for, never sent. */
 export const JOB = "job";
 
@@ -267,6 +274,42 @@ export class Ledger {
       n,
       id,
     );
+  }
+
+  /**
+   * The agent has certainly not run the call: another one gets it, within the time that is left.
+   * @param states those in which that is certain
+   * @returns undefined: it was sent again meanwhile, is over, or went elsewhere
+   */
+  reassign(
+    { id, agent: before }: LedgerCall,
+    states: readonly CallState[],
+    { agent, order, flags }: NextAgent,
+    n: number,
+    now: number,
+  ): LedgerCall | undefined {
+    const silenceMs = Math.round(order.silenceMs);
+    const rows = this.#sql.exec<CallRow>(
+      `UPDATE call SET agent = ?, command = ?, payload = ?, idempotent = ?, n = ?, state = 'sent', sent_at = ?, sends = 1,
+         silence_ms = ?, deadline = MIN(?, ends_at),
+         flags = json_set(iif(?, json_set(flags, '$.asks', json('true')), json_remove(flags, '$.asks')), '$.any', json(?))
+       WHERE id = ? AND agent = ? AND sends <= 1 AND state IN (SELECT value FROM json_each(?))
+       RETURNING *`,
+      agent,
+      order.command,
+      JSON.stringify(order.payload),
+      order.idempotent ? 1 : 0,
+      n,
+      now,
+      silenceMs,
+      now + silenceMs,
+      flags.asks ? 1 : 0,
+      JSON.stringify(flags.any),
+      id,
+      before,
+      JSON.stringify(states),
+    );
+    return rows.toArray().map(toCall)[0];
   }
 
   /** The call did not leave this time. */

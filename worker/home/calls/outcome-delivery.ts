@@ -37,8 +37,9 @@ export function settleFlight(home: HomeContext, call: LedgerCall, outcome: Settl
 export async function settleFromReport(
   home: HomeContext,
   call: LedgerCall,
-  outcome: SettledOutcome,
+  reported: SettledOutcome,
 ): Promise<boolean> {
+  const outcome = withChoice(call, reported);
   const isDelivered = asksAgain(call) || (await deliver(home, call, outcome));
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
@@ -78,8 +79,9 @@ export async function deliverRouted(
 export async function settleByGateway(
   home: HomeContext,
   call: LedgerCall,
-  outcome: SettledOutcome,
+  decided: SettledOutcome,
 ): Promise<boolean> {
+  const outcome = withChoice(call, decided);
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, asksAgain(call), now)) return false;
   noteSettled(home, call, outcome, now);
@@ -95,12 +97,18 @@ export async function settleByGateway(
 export async function settleLate(
   home: HomeContext,
   call: LedgerCall,
-  outcome: SettledOutcome,
+  reported: SettledOutcome,
 ): Promise<void> {
+  const outcome = withChoice(call, reported);
   const replaced = home.ledger.replace(call.id, outcome, Date.now());
   if (!replaced) return;
   record(home, call, outcome);
   await deliverStored(home, replaced, outcome);
+}
+
+/** Whoever asked named no agent, and learns which one was chosen. */
+function withChoice({ agent, flags: { any } }: LedgerCall, outcome: SettledOutcome): SettledOutcome {
+  return any ? { ...outcome, routed: { agent, why: any.why } } : outcome;
 }
 
 /** A call was settled, once: for the record, the log and the counters. */

@@ -9,6 +9,7 @@ import { sendNotice } from "./commands.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
+import { tryNext } from "./routing.ts";
 import { isWaiting } from "./waits.ts";
 
 /** When the next call has to be taken or answered, or the line that calls wait for counts as dead. */
@@ -31,14 +32,21 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   }
 }
 
-async function giveUp(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const wasSent = call.state === "sent" || call.state === "taken";
+async function giveUp(home: HomeContext, overdue: LedgerCall, now: number): Promise<void> {
+  const call = isSent(overdue) ? overdue : await tryNext(home, overdue, "unsent", "could not be reached");
+  // While another agent was looked for, this one may have got it.
+  if (!call || isSent(call) !== isSent(overdue)) return;
+  const wasSent = isSent(call);
   const cannotAsk = !wasSent && isHeldBack(home, call, now);
   const isSettled = await settleByGateway(home, call, silenceOutcome(call, now, cannotAsk));
   // It may be that the agent does not have the session that the call was sent in.
   home.keys.doubtSession(call.agent);
   // The device may still be at it, or get the call only now. Nobody waits for what it would do.
   if (isSettled && wasSent) await sendNotice(home, call, "cancel", { request_id: call.id });
+}
+
+function isSent({ state }: LedgerCall): boolean {
+  return state === "sent" || state === "taken";
 }
 
 /** @param cannotAsk the call stayed at Home although its agent was there */

@@ -22,7 +22,8 @@ import {
   reach,
   type Unreachable,
 } from "./dispatch.ts";
-import type { Asker, NewCall } from "./ledger.ts";
+import type { Asker, CallFlags, NewCall } from "./ledger.ts";
+import { choose, isRouted } from "./routing.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
 export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {
@@ -52,15 +53,45 @@ async function takeCall(
   request: SubmitRequest,
   asker: Asker | undefined,
 ): Promise<SubmitReply> {
-  const known = home.ledger.get(request.id);
+  if (isKnown(home, request.id)) return await knownCall(home, request.id);
+  const { agent_id: of } = request.args;
+  if (!isRouted(home, of)) return await takeNamed(home, request, asker);
+  const { args, caller, limits = {} } = request;
+  const tainted = isTainted(home, request);
+  const wanted = { args, caller, limits, tainted, tried: [] };
+  return await choose(home, wanted, async (choice) => {
+    // It may have been submitted again, or cancelled, while agents were asked whether they are there.
+    if (isKnown(home, request.id)) return await knownCall(home, request.id);
+    if (!choice.ok) return refusal(choice.errorType, choice);
+    // Without its row it was never sent.
+    const { sentBefore: _, ...first } = request;
+    const named = { ...first, tainted, args: { ...args, agent_id: choice.target.id } };
+    return await takeNamed(home, named, asker, { of, tried: [], why: choice.why });
+  });
+}
+
+function isKnown({ ledger }: HomeContext, id: string): boolean {
+  return ledger.get(id) !== undefined || ledger.flights.hasLanded(id);
+}
+
+async function knownCall({ ledger }: HomeContext, id: string): Promise<SubmitReply> {
+  const known = ledger.get(id);
+  const { flights } = ledger;
+  if (!known) return accepted({ deadline: Date.now(), outcome: flights.held(id) });
   // Its result comes as a message of its own, also if the conversation does not know yet that it was queued.
-  if (known?.flags.queued)
+  if (known.flags.queued)
     return queued(known.id, known.agent, known.deadline - Date.now(), known.state === "asking");
-  if (known?.outcome) return { accepted: false, outcome: known.outcome };
-  const { flights } = home.ledger;
-  if (known) return accepted({ deadline: known.endsAt, outcome: await flights.ended(known.id) });
-  if (flights.hasLanded(request.id))
-    return accepted({ deadline: Date.now(), outcome: flights.held(request.id) });
+  if (known.outcome) return { accepted: false, outcome: known.outcome };
+  return accepted({ deadline: known.endsAt, outcome: await flights.ended(known.id) });
+}
+
+/** @param any absent: the caller named the agent */
+async function takeNamed(
+  home: HomeContext,
+  request: SubmitRequest,
+  asker: Asker | undefined,
+  any?: CallFlags["any"],
+): Promise<SubmitReply> {
   const { id, conversation, caller, args, watched: watch, limits = {} } = request;
   const tainted = isTainted(home, request);
   const settings = readSettings(home.env);
@@ -93,6 +124,7 @@ async function takeCall(
       ...(tainted && { tainted }),
       ...(asks && { asks }),
       ...(hasLimits(limits) && { limits }),
+      ...(any && { any }),
     },
     ...(asker && { asker }),
   };

@@ -125,11 +125,12 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
     <article class={`card ${agent.online ? "online" : "offline"}`} aria-labelledby={`agent-${agent.id}`}>
       <header>
         <h2 id={`agent-${agent.id}`}>{agent.id}</h2>
-        <span class={`state ${agent.online ? "online" : ""}`}>{agent.online ? "online" : "offline"}</span>
+        <span class={`state ${agent.online ? "online" : ""}`}>{agent.status}</span>
       </header>
       <p class="advert">{agent.capabilities}</p>
       <dl class="facts">
         <Fact name="Last seen" value={agent.online ? "now" : ago(agent.last_seen, Date.now())} />
+        {agent.group !== undefined && <Fact name="Group" value={agent.group} />}
         <Fact name="Last used" value={ago(agent.last_active, Date.now())} />
         <Fact name="Version" value={agent.version ?? (agent.foreign ? "a foreign agent" : "unknown")} />
         <Fact name="Calls" value={countsOf(agent)} />

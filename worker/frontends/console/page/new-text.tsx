@@ -22,12 +22,12 @@ export function NewText({ agent, session, look }: { agent: Agent; session: Sessi
   }
   return (
     <div class="notice">
-      <p>
-        {text.line === undefined ? "It offers new actions" : "Its description has changed"}; calls to other
-        devices ask for approval until this is accepted.
-      </p>
+      <p>{changeOf(text)}; calls to other devices ask for approval until this is accepted.</p>
       {text.line !== undefined && <p>Now: {visible(text.line)}</p>}
       {text.was !== undefined && <p>Accepted before: {visible(text.was)}</p>}
+      {text.group !== undefined && (
+        <p>New group: {text.group}. It then gets calls to any agent of that group.</p>
+      )}
       {text.actions.length > 0 && <p>New actions: {text.actions.join(", ")}</p>}
       {session.scopes?.includes("admin") && (
         <button type="button" class="small" onClick={() => void accept()}>
@@ -37,4 +37,9 @@ export function NewText({ agent, session, look }: { agent: Agent; session: Sessi
       <Problem text={problem} />
     </div>
   );
+}
+
+function changeOf({ line, group, actions }: NonNullable<Agent["new_text"]>): string {
+  if (line !== undefined) return "Its description has changed";
+  return group !== undefined && actions.length === 0 ? "It has joined a group" : "It offers new actions";
 }
