@@ -5,7 +5,7 @@ import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway, GatewayError } from "./gateway.ts";
 import { type Paint, paintFor } from "./paint.ts";
-import { Actions, Agent } from "./shapes.ts";
+import { Actions, Agent, statusOf } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago } from "./times.ts";
 
@@ -94,11 +94,6 @@ async function oneAgent({ flag, env, io }: CommandCall, gateway: Gateway, id: st
 export async function agentNamed(gateway: Gateway, id: string): Promise<Agent> {
   if (!AGENT_ID.test(id)) throw new UsageError(`"${id}" is no agent's name`);
   return await gateway.json(Agent, `/v1/agents/${id}`).catch(named);
-}
-
-/** An older gateway knows no more than whether it is online. */
-function statusOf({ online, status }: Agent): string {
-  return online ? (status ?? "online") : "offline";
 }
 
 function facts(agent: Agent): Array<[string, string]> {

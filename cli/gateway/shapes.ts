@@ -58,6 +58,11 @@ export const Agent = z.looseObject({
 });
 export type Agent = z.infer<typeof Agent>;
 
+/** @returns "running", "idle" or "offline"; an older gateway knows no more than "online" */
+export function statusOf({ online, status }: Pick<Agent, "online" | "status">): string {
+  return online ? (status ?? "online") : "offline";
+}
+
 export const Actions = z.looseObject({
   actions: z.array(
     z.looseObject({

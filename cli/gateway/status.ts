@@ -4,7 +4,7 @@ import { readAgents } from "./agent-pages.ts";
 import { readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import { paintFor } from "./paint.ts";
-import { type Agent, Status } from "./shapes.ts";
+import { type Agent, Status, statusOf } from "./shapes.ts";
 import { pairs, table } from "./table.ts";
 import { ago, took } from "./times.ts";
 
@@ -97,7 +97,7 @@ function toolTable(
     { title: "AGENT", gives: true },
     {
       title: "STATUS",
-      paint: (cell: string) => paint(cell.trim() === "online" ? "green" : "red", cell),
+      paint: (cell: string) => paint(cell.trim() === "offline" ? "red" : "green", cell),
     },
     { title: "CALLS", right: true },
     { title: "SUCCESS", right: true },
@@ -105,8 +105,8 @@ function toolTable(
     { title: "OPEN", right: true },
     { title: "TOOLS", gives: true },
   ];
-  const rows = agents.map(({ id, online, counts, actions }) => [
-    ...[id, online ? "online" : "offline"],
+  const rows = agents.map(({ id, online, status, counts, actions }) => [
+    ...[id, statusOf({ online, status })],
     ...[counts.calls, counts.success, counts.error, counts.open].map(String),
     actions.length === 0 ? "only words" : `${actions.length}: ${actions.join(", ")}`,
   ]);

@@ -160,7 +160,7 @@ test("status, and status --tools", async () => {
   expect(out).toContain("agents   1 of 1 online\ncalls    none in flight\n");
   const tools = await run("status", "--tools");
   expect(tools.out).toMatch(
-    /\nAGENT {2}STATUS {2}CALLS {2}SUCCESS {2}ERROR {2}OPEN {2}TOOLS\npi {5}online +\d/,
+    /\nAGENT {2}STATUS {2}CALLS {2}SUCCESS {2}ERROR {2}OPEN {2}TOOLS\npi {5}idle +\d/,
   );
   expect(JSON.parse((await run("status", "--json", "--tools")).out)).toMatchObject({
     ...{ home: "a", bridge: { online: true } },
@@ -169,9 +169,9 @@ test("status, and status --tools", async () => {
 });
 
 test("agents, and one agent with its actions", async () => {
-  expect((await run("agents")).out).toMatch(/^AGENT {2}STATUS {2}LAST SEEN .*\npi {5}online {2}/);
+  expect((await run("agents")).out).toMatch(/^AGENT {2}STATUS {2}LAST SEEN .*\npi {5}idle {2}/);
   const { out } = await run("agents", "pi");
-  expect(out).toMatch(/^agent +pi\nstatus +online\n/);
+  expect(out).toMatch(/^agent +pi\nstatus +idle\n/);
   expect(out).toMatch(/\nACTION +EFFECT +DESCRIPTION\n/);
   expect(out).toMatch(/\ntemperature +read {4}/);
   const nobody = await run("agents", "nobody");
