@@ -181,7 +181,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     questions,
     gatewayCalls,
     get promptTools() {
-      return withOwnTools(catalog.registry, gatewayCalls.areOffered ? own : []);
+      return withOwnTools(
+        catalog.registry,
+        own.filter(({ feature }) => gatewayCalls.knows(feature)),
+      );
     },
     jobs,
     uploads,

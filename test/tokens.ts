@@ -68,6 +68,8 @@ export const testProgram = `${sha256("a program")} 9`;
 export const testVars = {
   // Tests send many requests; tests of the limits set their own.
   RATE_LIMITS: "off",
+  // Many tests compare what a model is offered. Tests of session tools set it.
+  GATEWAY_TOOLS: "none",
   CHANNELS: JSON.stringify(CHANNELS),
   LLM_MODEL: "scripted",
   // Named agents are accepted with their texts; the star serves all others that a test invents.

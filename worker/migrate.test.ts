@@ -64,7 +64,7 @@ async function onDisk<T>(
 function rosterOf(storage: DurableObjectStorage) {
   const bridge = { has: () => false, lastSeenAt: () => 1, vouchedUntil: () => null };
   const keys = { serves: () => true, standing: () => "none" as const };
-  return new Agents(storage, bridge, keys).roster(1);
+  return new Agents(storage, bridge, keys, env).roster(1);
 }
 
 const shapeOf = (storage: DurableObjectStorage) =>

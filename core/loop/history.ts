@@ -37,6 +37,8 @@ export type Outcome = Advised & {
   routed?: { agent: string; why: string };
   /** The session that it began or asked. */
   session?: string;
+  /** Tokens that the session may take until its end says what it took. */
+  reserved?: number;
 };
 
 /** One tool invocation that a model asked for. */
@@ -103,6 +105,18 @@ export type CallRecord = {
   media?: StoredMedia[];
   calls?: CallRecord[];
 };
+
+/** JSON of the calls that go with an outcome: they have to fit a message to a device. */
+const CALLS_MAX_CHARS = 64 * 1024;
+
+/** Returns the first calls, as many as go with an outcome. */
+export function fittingCalls(calls: readonly CallRecord[]): CallRecord[] {
+  let chars = 0;
+  return calls.filter((call) => {
+    chars += JSON.stringify(call).length;
+    return chars <= CALLS_MAX_CHARS;
+  });
+}
 
 /** Tokens as the endpoint counts them. */
 export type Usage = { input_tokens: number; output_tokens: number };

@@ -74,6 +74,8 @@ export type Presence = z.infer<typeof Presence>;
 
 /** The word by which agents, bridges and gateways say that they know the event `call`. */
 export const CALL_FEATURE = "call";
+/** The word by which a gateway says that it offers session tools over that event. */
+export const SESSIONS_FEATURE = "sessions";
 
 /** The steps of a chain of calls: A→B→C→D may be, a fifth agent not. */
 export const CHAIN_MAX = 3;

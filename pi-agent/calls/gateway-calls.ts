@@ -36,7 +36,11 @@ export class GatewayCalls {
 
   /** True if gateway and bridge know the event. */
   get areOffered(): boolean {
-    return this.#features.includes(CALL_FEATURE);
+    return this.knows(CALL_FEATURE);
+  }
+
+  knows(feature: string): boolean {
+    return this.#features.includes(feature);
   }
 
   /** @param features as the notice `gateway` has them */

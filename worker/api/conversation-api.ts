@@ -6,7 +6,7 @@ import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { StartRule } from "./start-turn.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo } from "./turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";
 
 export interface ConversationApi {
   /**
@@ -32,10 +32,16 @@ export interface ConversationApi {
   /** For `session_status`. Undefined: nothing is here. */
   sessionInfo(): Promise<SessionInfo | undefined>;
   /**
-   * The session that a call began, or the turn that it waits for, has ended. A repeat is recognised by the turn's id.
-   * @param outcome what its model gets
+   * A turn that a tool began here. Its id is that of the tool's call.
+   * @param isTaken whoever began it gets the outcome with this: nobody is told of it any more
    */
-  sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<void>;
+  sessionTurn(turnId: string, isTaken: boolean): Promise<SessionTurn | undefined>;
+  /**
+   * A turn that one of this conversation's calls began in a session has ended. A repeat is recognised by the turn's id.
+   * @param outcome what the model gets
+   * @returns false: a device began it in the middle of this call, which is open, and may take the outcome itself. Tell it again later
+   */
+  sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<boolean>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
   /** It was answered, or nobody needs to any more. */
@@ -60,8 +66,8 @@ export interface ConversationApi {
   keep(media: NewMedia, principal?: string): Promise<boolean>;
   /** A picture or file of this conversation; undefined when it is not kept (any more). */
   media(id: string): Promise<MediaContent | undefined>;
-  /** Forgets everything; asked again, also what its home listed meanwhile. */
-  forget(): Promise<void>;
+  /** Forgets everything, with the sessions that it began; asked again, also what its home listed meanwhile. @param isParents the conversation that began it is forgotten, and is not told */
+  forget(isParents?: boolean): Promise<void>;
   backup(from: BackupPlace | undefined): Promise<BackupPage>;
   restore(step: RestoreStep): Promise<void>;
   /**

@@ -6,11 +6,9 @@
 import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
-import type { Advised } from "@edgecall/core/tools/advice.ts";
-import { advisedOf } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import { parseArguments } from "@edgecall/core/tools/runner.ts";
+import { checkArguments } from "./check-arguments.ts";
 import { ago, type HomeCounts, type Roster, type RosterAgent } from "./roster.ts";
 
 export const EDGE_CALL = "edge_call";
@@ -368,20 +366,14 @@ export type CheckedCall = { ok: true; args: EdgeCallArgs } | { ok: false; outcom
  * @param others tools that there are beside edge_call
  */
 export function checkEdgeCall(call: Call, others: readonly string[] = []): CheckedCall {
-  const refuse = (errorType: "not_found" | "invalid_params", words: Advised): CheckedCall => ({
-    ok: false,
-    outcome: { status: "error", errorType, ...words, elapsedMs: 0, sources: [] },
-  });
-  if (call.name !== EDGE_CALL)
-    return refuse("not_found", errorText.unknownTool(call.name, [EDGE_CALL, ...others].sort()));
-  if (call.problem) {
-    return refuse(
-      "invalid_params",
-      errorText.invalidParams(EDGE_CALL, call.problem, jsonSchema(EdgeCallInput)),
-    );
+  if (call.name !== EDGE_CALL) {
+    const words = errorText.unknownTool(call.name, [EDGE_CALL, ...others].sort());
+    return {
+      ok: false,
+      outcome: { status: "error", errorType: "not_found", ...words, elapsedMs: 0, sources: [] },
+    };
   }
-  const parsed = parseArguments(edgeCallTool, call.args);
-  if (!parsed.ok) return refuse("invalid_params", advisedOf(parsed.fault));
-  // SAFETY: parseArguments parsed with EdgeCallInput.
-  return { ok: true, args: parsed.input as EdgeCallArgs };
+  const checked = checkArguments(edgeCallTool, call);
+  // SAFETY: it was parsed with EdgeCallInput.
+  return checked.ok ? { ok: true, args: checked.input as EdgeCallArgs } : checked;
 }

@@ -7,11 +7,9 @@ import type { Source } from "@edgecall/core/loop/taint.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
-import { advisedOf } from "@edgecall/core/tools/contract.ts";
-import { errorText } from "@edgecall/core/tools/errors.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
-import { parseArguments } from "@edgecall/core/tools/runner.ts";
+import { checkArguments } from "./check-arguments.ts";
 import { type CallTarget, countsLine, EDGE_CALL, FIND_AGENTS } from "./edge-call.ts";
 import { ago, type HomeCounts, oneLine, type RosterAgent } from "./roster.ts";
 
@@ -19,9 +17,9 @@ const FOUND_DEFAULT = 5;
 const FOUND_MAX = 20;
 /** Of one answer. */
 const ANSWER_CHARS_MAX = 6_000;
-const LINE_MAX = 300;
+export const LINE_MAX = 300;
 /** Of the names of an agent's actions, those first that fit the words. */
-const NAMES_CHARS_MAX = 300;
+export const NAMES_CHARS_MAX = 300;
 /** Of a device's own description of an action. */
 const WORDS_MAX = 500;
 const TEXT_MAX = 1_000;
@@ -60,17 +58,10 @@ export const findAgentsTool = {
 export type CheckedSearch = { ok: true; query: FindQuery } | { ok: false; outcome: Outcome };
 
 /** @returns the query, or what is wrong with the call's arguments */
-export function checkFindAgents({ args, problem }: Pick<Call, "args" | "problem">): CheckedSearch {
-  const parsed = parseArguments(findAgentsTool, args);
-  // SAFETY: parseArguments parsed with FindAgentsInput.
-  if (parsed.ok && problem === undefined) return { ok: true, query: parsed.input as FindQuery };
-  const words = parsed.ok
-    ? errorText.invalidParams(FIND_AGENTS, problem ?? "", jsonSchema(FindAgentsInput))
-    : advisedOf(parsed.fault);
-  return {
-    ok: false,
-    outcome: { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0, sources: [] },
-  };
+export function checkFindAgents(call: Pick<Call, "args" | "problem">): CheckedSearch {
+  const checked = checkArguments(findAgentsTool, call);
+  // SAFETY: it was parsed with FindAgentsInput.
+  return checked.ok ? { ok: true, query: checked.input as FindQuery } : checked;
 }
 
 const FIND_AGENTS_WORDS = `Find edge agents by what they are, where they are and what they can do. Answers ids for ${EDGE_CALL}, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.`;
@@ -161,7 +152,7 @@ export function actionSchemas(adverts: readonly ActionAdvert[], max: number): Ar
   return actions;
 }
 
-function namesWithin(names: readonly string[], max: number): string[] {
+export function namesWithin(names: readonly string[], max: number): string[] {
   let chars = 0;
   const fit = names.findIndex((name) => {
     chars += name.length + 3;

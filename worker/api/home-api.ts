@@ -1,6 +1,6 @@
 /** The methods of a home's object that the rest of the Worker calls. */
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
-import type { Usage } from "@edgecall/core/loop/history.ts";
+import type { Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
@@ -76,6 +76,8 @@ export interface HomeApi {
   submit(request: SubmitRequest): Promise<SubmitReply>;
   /** Runs a tool of the home, once for each id. */
   runTool(request: HomeToolRequest): Promise<HomeToolReply>;
+  /** A session has ended that a device began. @returns true: the device waited, and gets the outcome */
+  sessionEnded(callId: string, outcome: Outcome): Promise<boolean>;
   /** Another home asks. @param token signed with its key @param body JSON */
   peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
   /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */

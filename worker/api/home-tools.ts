@@ -1,19 +1,23 @@
 /** Tools that a home runs itself, for the model of a conversation or of a device. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import {
+  isSessionTool,
+  SESSION_TOOL_NAMES,
+  SESSION_TOOLS,
+  type SessionToolName,
+} from "@edgecall/core/tools/session-tools.ts";
+import { FIND_AGENTS } from "./edge-call.ts";
 import type { Viewer } from "./may-see.ts";
 import type { NewOrigin } from "./turns.ts";
 
-export const HOME_TOOLS = [
-  "agents_list",
-  "find_agents",
-  "session_status",
-  "sessions_history",
-  "sessions_list",
-  "sessions_send",
-  "sessions_spawn",
-] as const;
-export type HomeToolName = (typeof HOME_TOOLS)[number];
+export type HomeToolName = SessionToolName | typeof FIND_AGENTS;
+
+export function isHomeTool(name: string): name is HomeToolName {
+  return name === FIND_AGENTS || isSessionTool(name);
+}
 
 export type HomeToolRequest = {
   /** The call's UUID. The same id is the same call. */
@@ -24,17 +28,66 @@ export type HomeToolRequest = {
   problem?: string;
   /** Whose eyes it has: of a person's turn the person's; of a device `agent:NAME`, a guest. */
   viewer: Viewer;
-  /** `call`: as the conversation knows it. `depth`: how many sessions are above it. */
-  from: { conversation: string | null; call: string; depth: number };
+  /**
+   * `call`: as the conversation knows it. `depth`: how many sessions are above it. `agent`: the device that asks, and the principal
+   * of its own call.
+   */
+  from: {
+    conversation: string | null;
+    call: string;
+    depth: number;
+    agent?: { id: string; person: string };
+  };
   /** Of a turn that the tool begins. */
   origin: Pick<NewOrigin, "principal" | "role" | "channel" | "limits" | "model">;
   /** The sources of the words that the arguments may repeat. */
   sources: Source[];
-  /** Tokens. */
+  /** Tokens. Absent: the conversation has no budget. */
   budgetLeft?: number;
-  /** Sessions of this conversation that have not ended. */
-  running?: number;
+  /** Sessions that this conversation began: those that have not ended, and those of the last hour. Absent: Home counts those of a device. */
+  begun?: BegunSessions;
 };
+
+export type BegunSessions = { running: number; lastHour: number };
 
 /** `waitsUntil` (epoch ms): the outcome comes over `sessionEnded`, at the latest then. */
 export type HomeToolReply = { outcome: Outcome } | { waitsUntil: number };
+
+/** The tools that begin a turn in a session, or wait for one. */
+export function asksSession(name: string): boolean {
+  return name === "sessions_send" || name === "sessions_spawn";
+}
+
+/** The id of a session that a call began, below `HOME/api/`. */
+export function sessionId(call: string): string {
+  return `${SESSION_PREFIX}${call}`;
+}
+export const SESSION_PREFIX = "session-";
+
+/** Parameters that are taken and not shown to a model: their defaults do, and an error names them. */
+const NOT_SHOWN: ReadonlySet<string> = new Set(["active_minutes", "limit", "model", "tools"]);
+
+/** The definitions for a model, as short as they can be, since they are in every model call. */
+export function sessionToolDefinitions(): ToolDefinition[] {
+  return SESSION_TOOL_NAMES.map((name) => {
+    const { description, input } = SESSION_TOOLS[name];
+    return {
+      type: "function",
+      function: { name, description, parameters: shortened(jsonSchema(input)) },
+    };
+  });
+}
+
+type ShortSchema = { type: string; items?: { type: string } };
+
+/** Without the bounds of parameters, which an error names. */
+function shortened({ properties, required }: Record<string, unknown>): Record<string, unknown> {
+  const shown = Object.entries(properties as Record<string, ShortSchema>)
+    .filter(([name]) => !NOT_SHOWN.has(name))
+    .map(([name, { type, items }]) => [name, { type, ...(items && { items: { type: items.type } }) }]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(shown),
+    ...(required !== undefined && { required }),
+  };
+}

@@ -41,6 +41,14 @@ export function maySee(viewer: Viewer, { kind, by, sharedWith = [] }: Owned): bo
   return viewer.name === by || sharedWith.includes(viewer.name);
 }
 
+/**
+ * What a model writes to by itself, and whose turns it may end: of owners and administrators too, only what is theirs or was shared
+ * with them by name. A text that a model read may have told it to.
+ */
+export function mayUse(viewer: Viewer, owned: Owned): boolean {
+  return maySee({ ...viewer, role: "guest", scopes: ["ask"] }, owned);
+}
+
 /** An approval takes `approve`, whoever asks: a program that acts for an owner does not have it. */
 export function mayAnswer(viewer: Viewer, owned: Owned): boolean {
   return maySee(viewer, owned) && (owned.kind !== "approval" || viewer.scopes.includes("approve"));

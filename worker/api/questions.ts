@@ -28,10 +28,11 @@ export type AnswerResult =
   | { ok: true; question: Question }
   | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
 
+/** `isPassedOn`: it is a question of a session, shown where the session was begun too. */
 export type QuestionToPerson = Pick<
   NewQuestion,
   "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
->;
+> & { isPassedOn?: true };
 
 /** A call is given up this long after its question expired: the device says so itself before. */
 export const AFTER_EXPIRY_MS = 15_000;

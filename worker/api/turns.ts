@@ -1,5 +1,6 @@
 /** A new turn, and the context that its client sends with it. */
 
+import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { PastTurn } from "./answers.ts";
@@ -92,7 +93,7 @@ export type SessionOrigin = {
   call: string;
   /** How many sessions are above it. */
   depth: number;
-  /** Tokens. */
+  /** Tokens of all turns that the call began, or that followed from those. */
   budget?: number;
   /** Its title in the list. */
   label?: string;
@@ -107,9 +108,16 @@ export type SessionInfo = {
   turns: number;
   tokens: number;
   session?: SessionOrigin;
+  /** Of the session's budget. */
+  tokensLeft?: number;
   lastAt: number;
   waitsFor?: string;
+  /** The turn that runs. */
+  turn?: string;
 };
+
+/** A turn that a tool began, for whoever waits for it. @property at epoch ms of its beginning @property budget tokens @property outcome absent: it runs */
+export type SessionTurn = { at: number; budget?: number | undefined; outcome?: Outcome };
 
 /** The origin of a new turn, with the client's whole context. */
 export type NewOrigin = Omit<Origin, "brought"> & { brought?: ClientContext };

@@ -3,6 +3,7 @@ import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
+import { RetrySchedule } from "../retry-schedule.ts";
 import { CHANNEL_NAMES } from "../settings/channels.ts";
 import { Alarm } from "./alarm.ts";
 import { ChatSession } from "./chat/session.ts";
@@ -47,6 +48,8 @@ export class ConversationContext {
   modelCall: { turn: number; abort: AbortController } | undefined;
   /** Home's plan for the turn `turn` and its question, until that time (epoch ms) or until Home says that its roster changed. */
   plan: { plan: Plan; turn: number; text: string; until: number } | undefined;
+  /** Ends of turns that whoever began them could not be told. */
+  readonly tellRetries = new RetrySchedule();
   /** The loop over the turns (turn-loop.ts). `isParked`: it ended, and an alarm or a result sets it going again. */
   readonly loop = { isRunning: false, isDue: false, isParked: false };
 

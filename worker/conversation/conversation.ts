@@ -23,7 +23,7 @@ import {
   TURN_HEADER,
 } from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo } from "../api/turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
@@ -31,8 +31,10 @@ import { closeQuietly } from "../sockets.ts";
 import { receive } from "./chat/incoming.ts";
 import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
-import { onLateResult, onQuestion, onQuestionClosed, onResult } from "./results.ts";
-import { wipe } from "./retention.ts";
+import { onLateResult, onQuestion, onQuestionClosed, onResult, onSessionEnded } from "./results.ts";
+import { forgetSessions, wipe } from "./retention.ts";
+import { sessionInfo, sessionTurn } from "./sessions/session-view.ts";
+import { tellParents } from "./sessions/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
 import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
@@ -204,19 +206,27 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   }
 
   async sessionInfo(): Promise<SessionInfo | undefined> {
-    return undefined;
+    return this.#context && sessionInfo(this.#context.transcript);
   }
 
-  async sessionEnded(_callId: string, _turnId: string, _outcome: Outcome): Promise<void> {
-    throw new Error("there are no sessions yet");
+  async sessionTurn(turnId: string, isTaken: boolean): Promise<SessionTurn | undefined> {
+    const context = this.#context;
+    const turn = context?.transcript.turn(turnId);
+    if (!context || !turn?.origin.session) return undefined;
+    if (isTaken && turn.status !== "running") context.transcript.told(turn.n);
+    return sessionTurn(context, turn);
+  }
+
+  async sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<boolean> {
+    return this.#context ? await onSessionEnded(this.#context, callId, turnId, outcome) : true;
   }
 
   async ask(asked: QuestionToPerson): Promise<void> {
-    if (this.#context) onQuestion(this.#context, asked);
+    if (this.#context) await onQuestion(this.#context, asked);
   }
 
   async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
-    if (this.#context) onQuestionClosed(this.#context, id, answer, by);
+    if (this.#context) await onQuestionClosed(this.#context, id, answer, by);
   }
 
   async progress(call: string, tool: string | undefined, text: string): Promise<void> {
@@ -255,12 +265,19 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     return this.#context?.media.get(id);
   }
 
-  async forget(): Promise<void> {
+  async forget(isParents = false): Promise<void> {
     const context = this.#context;
-    if (context) await cancelTurns(context);
+    if (context) {
+      if (isParents) context.transcript.tellNobody();
+      await cancelTurns(context);
+      // Else a call that waits for its end would begin it anew.
+      await tellParents(context);
+    }
     const name = this.ctx.id.name ?? "";
     await homeOf(this.env, name.split("/", 1)[0] ?? "").forgetConversation(name);
-    if (context) await wipe(context);
+    if (!context) return;
+    await forgetSessions(context);
+    await wipe(context);
   }
 
   async backup(from: BackupPlace | undefined): Promise<BackupPage> {

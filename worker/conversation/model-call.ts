@@ -18,16 +18,18 @@ import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
 import { findAgentsDefinition } from "../api/find-agents.ts";
+import { sessionToolDefinitions } from "../api/home-tools.ts";
 import type { Plan } from "../api/plan.ts";
 import type { Roster, RosterQuestion } from "../api/roster.ts";
 import type { ClientContext } from "../api/turns.ts";
-import type { Env } from "../env.ts";
 import { logError } from "../log.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { usedUp } from "./sessions/budget.ts";
+import { hasSessionTools } from "./sessions/home-tools.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
 import { gatewayTools } from "./tools/registry.ts";
@@ -94,6 +96,8 @@ async function askModel(step: Step): Promise<void> {
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
     model = picked.model;
+    const over = usedUp(transcript, turn);
+    if (over !== undefined) return failTurn(context, turn, over, "budget");
     if (settings.hasBudget && !isWithinBudget(step, plan)) return;
 
     const fits = estimate <= settings.history.maxTokens;
@@ -101,7 +105,7 @@ async function askModel(step: Step): Promise<void> {
     const brought = transcript.clientContextOf(turn);
     const { roster } = plan;
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
-    const ours = loopEnabled && next.tools ? toolsOf(roster, settings, env) : [];
+    const ours = loopEnabled && next.tools ? toolsOf(context, roster, settings) : [];
     const offer = offerOf(ours, brought, next.tools, own);
     const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought.instructions);
     const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
@@ -188,17 +192,19 @@ function listingOf(
 ): Listing | undefined {
   const own = history.filter((entry) => entry.turn === turn.n);
   if (name.split("/")[1] !== "api" || own.some(({ role }) => role === "assistant")) return undefined;
-  const text = history.find(({ role }) => role === "user")?.text ?? "";
-  return { name, principal: transcript.beganBy() ?? turn.origin.principal, text };
+  const { principal, session } = turn.origin;
+  const text = session?.label ?? history.find(({ role }) => role === "user")?.text ?? "";
+  return { name, principal: transcript.beganBy() ?? principal, text };
 }
 
 /** Sorted, for the provider's cache: edge_call where there is an agent to call, and the gateway's own. */
-function toolsOf(roster: Roster, settings: Settings, env: Env): ToolDefinition[] {
+function toolsOf(context: ConversationContext, roster: Roster, settings: Settings): ToolDefinition[] {
   const edgeCall = edgeCallDefinition(roster);
   const all = [
     ...(edgeCall ? [edgeCall] : []),
     ...(roster.excerptOf ? [findAgentsDefinition()] : []),
-    ...gatewayTools(settings.tools, env).definitions(),
+    ...(hasSessionTools(context, settings) ? sessionToolDefinitions() : []),
+    ...gatewayTools(settings.tools, context.env).definitions(),
   ];
   return all.sort((a, b) => (a.function.name < b.function.name ? -1 : 1));
 }

@@ -1,8 +1,10 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
+import { EDGE_CALL } from "../api/edge-call.ts";
+import { AFTER_EXPIRY_MS, approvalView, CLOSED, type QuestionToPerson } from "../api/questions.ts";
+import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
-import { takeLateResult, takeResult } from "./settle-call.ts";
+import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
 import { extendCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
@@ -36,30 +38,73 @@ export async function onLateResult(
   if (await takeLateResult(context, callId, by, outcome, ownTurn)) drive(context);
 }
 
-/** A device, or the gateway for it, asks the person. */
-export function onQuestion(context: ConversationContext, asked: QuestionToPerson): void {
+/** Turns of this conversation that ends of sessions and jobs may begin, per hour. The model learns of any other with the next question. */
+const TURNS_AN_HOUR = 20;
+const HOUR_MS = 3_600_000;
+
+/** A turn that a call began in a session has ended. @returns false: not now, tell it again later */
+export async function onSessionEnded(
+  context: ConversationContext,
+  callId: string,
+  turnId: string,
+  outcome: Outcome,
+): Promise<boolean> {
+  const { transcript } = context;
+  const call = transcript.call(callId);
+  if (!call) return true;
+  const isAgents = call.name === EDGE_CALL;
+  if (!call.outcome) {
+    // Its agent may take the outcome itself.
+    if (isAgents) return false;
+    if (settleCall(context, callId, outcome)) drive(context);
+    return true;
+  }
+  // It is answered by this end already, or was cancelled.
+  if (!isAgents && turnId === callId && call.outcome.job === undefined) return true;
+  const since = Date.now() - HOUR_MS;
+  const begun = transcript.turns().filter(({ origin, createdAt }) => origin.event && createdAt > since);
+  const ownTurn = begun.length < TURNS_AN_HOUR ? "next" : undefined;
+  if (await takeLateResult(context, callId, turnId, outcome, ownTurn)) drive(context);
+  return true;
+}
+
+/**
+ * A device, or the gateway for it, asks the person. In a session that another conversation began, the question is shown there too.
+ * @throws when that one is not reached: Home brings the question again
+ */
+export async function onQuestion(context: ConversationContext, asked: QuestionToPerson): Promise<void> {
   const { transcript, chat, subscribers } = context;
   const call = transcript.call(asked.call);
   const turn = call && transcript.turnAt(call.turn);
-  if (!turn || call.outcome) return;
-  const { approval, expiresAt: expires_at, ...rest } = asked;
+  if (!turn || (call.outcome && call.outcome.job === undefined && !asked.isPassedOn)) return;
+  const { session } = turn.origin;
+  if (session?.parent) {
+    const parent = () => conversationOf(context.env, session.parent ?? "");
+    await parent().ask({ ...asked, call: session.call, isPassedOn: true });
+    // It may have ended meanwhile.
+    if (transcript.call(asked.call)?.outcome && !call.outcome)
+      return await parent().closeQuestion(asked.id, CLOSED, null);
+  }
+  const { approval, expiresAt: expires_at, isPassedOn: _, ...rest } = asked;
   const question = { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
   if (!transcript.addQuestion(question, turn.n)) return;
-  extendCall(context, call.id, expires_at + AFTER_EXPIRY_MS);
+  if (!call.outcome) extendCall(context, call.id, expires_at + AFTER_EXPIRY_MS);
   subscribers.changed(turn);
   chat?.asked(turn, asked.id);
   drive(context);
 }
 
 /** The question has its answer, or nobody needs to answer it any more. */
-export function onQuestionClosed(
-  { transcript, chat, subscribers }: ConversationContext,
+export async function onQuestionClosed(
+  { transcript, chat, subscribers, env }: ConversationContext,
   id: string,
   answer: string,
   by: string | null,
-): void {
+): Promise<void> {
   const turn = transcript.closeQuestion(id, answer, by);
   if (!turn) return;
+  const { session } = turn.origin;
+  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by);
   subscribers.changed(turn);
   chat?.closed(turn, id);
 }

@@ -1,4 +1,6 @@
 /** Deletes pictures and files after their time, and a one-shot as a whole: no route reaches it again. */
+import { sessionId } from "../api/home-tools.ts";
+import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { oneShotEnded, oneShotEnds, oneShotLooks } from "./one-shot.ts";
 import type { Table } from "./store/schema.ts";
@@ -23,6 +25,14 @@ export async function expire(context: ConversationContext): Promise<number | und
   if ((media.nextExpiry() ?? now + 1) <= now) media.trim();
   const times = [looksAt, media.nextExpiry()].filter((time) => time !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Deletes the sessions that this conversation began: nobody else would ever do it. */
+export async function forgetSessions({ env, name, transcript }: ConversationContext): Promise<void> {
+  const home = name.split("/", 1)[0] ?? "";
+  await Promise.all(
+    transcript.spawned().map((call) => conversationOf(env, `${home}/api/${sessionId(call)}`).forget(true)),
+  );
 }
 
 /** Deletes everything. */

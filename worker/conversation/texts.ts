@@ -99,6 +99,15 @@ export function cancelledOutcome(sent: boolean): Outcome {
   };
 }
 
+/** Of a call that waited for a session. */
+export const SESSION_CANCELLED: Outcome = {
+  status: "error",
+  errorType: "execution_failed",
+  text: "Cancelled. The session's turn was ended too.",
+  elapsedMs: 0,
+  sources: [],
+};
+
 export function cancelledAnswer(sent: number): string {
   if (sent === 0) return "Cancelled.";
   return `Cancelled. ${sent === 1 ? "One call was" : `${sent} calls were`} with a device already; whether it ran is unknown.`;
@@ -106,6 +115,12 @@ export function cancelledAnswer(sent: number): string {
 
 /** Tells the model of a result that comes late. The result is the device's text, so it is quoted. */
 export function lateNote(call: StoredCall, outcome: Outcome): string {
+  if (outcome.session !== undefined) {
+    const { label } = call.name === "sessions_spawn" ? call.args : {};
+    const named = typeof label === "string" ? ` (${JSON.stringify(label)})` : "";
+    const end = outcome.status === "success" ? "Its answer" : "It did not succeed";
+    return `The session ${outcome.session}${named} has ended. ${end}:\n${forModel(outcome)}`;
+  }
   const { action, query } = call.args;
   const agent = agentOfCall({ args: call.args, outcome });
   const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;

@@ -7,8 +7,10 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
+import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
 import type { CancelledCall } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
+import { asksSession, isHomeTool } from "../api/home-tools.ts";
 import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
@@ -16,10 +18,10 @@ import type { Settings } from "../settings/settings.ts";
 import { sourcesFor } from "./client-context.ts";
 import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { askHome, endSession, hasSessionTools } from "./sessions/home-tools.ts";
 import { settleCall, takeResult } from "./settle-call.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
-import { cancelledOutcome } from "./texts.ts";
-import { findAgents } from "./tools/find-agents.ts";
+import { cancelledOutcome, SESSION_CANCELLED } from "./texts.ts";
 import { runGatewayCalls } from "./tools/gateway-calls.ts";
 import { gatewayTools } from "./tools/registry.ts";
 
@@ -73,7 +75,11 @@ export async function cancelCalls(context: ConversationContext, turn: Turn): Pro
     for (const id of await stopCalls(context, turn, calls)) sent.add(id);
     for (const { id } of calls) stopped.add(id);
   }
-  for (const { id } of open()) settleCall(context, id, cancelledOutcome(sent.has(id)));
+  for (const call of open()) {
+    await endSession(context, call);
+    const cancelledCall = asksSession(call.name) ? SESSION_CANCELLED : cancelledOutcome(sent.has(call.id));
+    settleCall(context, call.id, cancelledCall);
+  }
   return sent.size;
 }
 
@@ -91,7 +97,9 @@ export async function watchCalls(context: ConversationContext, turn: Turn): Prom
 
 /** The time at which Home is asked for the outcome of a call (epoch ms). */
 function dueAt({ sent }: ConversationContext, call: StoredCall): number {
-  return (sent.get(call.id)?.deadline ?? 0) + DEADLINE_GRACE_MS;
+  // Nobody settles a call that waits for a session: Home says at its deadline that it goes on.
+  const grace = isHomeTool(call.name) ? 0 : DEADLINE_GRACE_MS;
+  return (sent.get(call.id)?.deadline ?? 0) + grace;
 }
 
 /** The calls of the last reply that run here, which a call may come after. */
@@ -102,7 +110,7 @@ function batchOf(turn: Turn, entries: readonly StoredEntry[]): StoredCall[] {
 
 function waitingFor(call: StoredCall, batch: readonly StoredCall[]): Waiting {
   // A tool that Home answers keeps all its parameters.
-  return waitingOf(call, batch, (tool) => (tool === FIND_AGENTS ? ["id", "after"] : []));
+  return waitingOf(call, batch, (tool) => (isHomeTool(tool) ? ["id", "after"] : []));
 }
 
 /** The calls that may go out, with the results of others in their arguments: the same ones each time that a call is sent. */
@@ -148,9 +156,19 @@ async function sendCalls(
     secrets: keysOf(settings.tools),
   };
   const others = calls.filter(({ name }) => !tools.get(name));
-  const names = context.plan?.plan.roster.excerptOf ? [FIND_AGENTS, ...tools.list()] : tools.list();
+  const hasSessions = hasSessionTools(context, settings);
+  const names = [
+    ...(context.plan?.plan.roster.excerptOf ? [FIND_AGENTS] : []),
+    ...(hasSessions ? SESSION_TOOL_NAMES : []),
+    ...tools.list(),
+  ];
+  const ofHome = ({ name }: StoredCall) => name === FIND_AGENTS || (hasSessions && isHomeTool(name));
+  const take = (call: StoredCall) =>
+    ofHome(call) && !isClients(turn, call)
+      ? askHome(context, turn, call, { sources, settings })
+      : submitCall(context, turn, call, sources, names);
   const [refused] = await Promise.all([
-    Promise.all(others.map((call) => submitCall(context, turn, call, sources, names))),
+    Promise.all(others.map(take)),
     runGatewayCalls(context, batch),
   ]);
   const unreached = refused.filter((call) => call !== undefined);
@@ -172,7 +190,6 @@ async function submitCall(
     settleCall(context, call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
     return undefined;
   }
-  if (call.name === FIND_AGENTS) return await findAgents(context, turn, call);
   const checked = checkEdgeCall(call, gatewaysTools);
   if (!checked.ok) {
     settleCall(context, call.id, { ...checked.outcome, unsent: true });

@@ -14,6 +14,7 @@ import { handedOver, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { takeModelStep } from "./model-call.ts";
 import { expire } from "./retention.ts";
+import { tellParents } from "./sessions/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
 import { INTERNAL_ERROR, tryAgain } from "./texts.ts";
 import { HOME_RETRY_MS, takeCallStep } from "./tool-calls.ts";
@@ -56,17 +57,22 @@ async function run(context: ConversationContext): Promise<void> {
 /** Takes steps while there is something to do. @returns when to look again (epoch ms), if nothing else happens */
 async function advance(context: ConversationContext): Promise<number | undefined> {
   for (;;) {
+    const tellAt = await tellParents(context);
     const turn = context.transcript.currentTurn();
-    if (!turn) return await expire(context);
+    if (!turn) return earliest(tellAt, await expire(context));
     if (turn.error !== null) {
       await cancelTurn(context, turn);
       continue;
     }
-    if (turn.notBefore > Date.now()) return turn.notBefore;
+    if (turn.notBefore > Date.now()) return earliest(tellAt, turn.notBefore);
     if (context.chat && (await fetchPictures(context, turn))) continue;
     const dueAt = await takeStep(context, turn);
-    if (dueAt !== undefined) return dueAt;
+    if (dueAt !== undefined) return earliest(tellAt, dueAt);
   }
+}
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 /** @returns undefined: the next step may be taken at once; else when to look again (epoch ms), if no result comes */

@@ -14,13 +14,13 @@ import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
 import type { Questions } from "./questions/questions.ts";
-import type { RetrySchedule } from "./retry-schedule.ts";
+import type { RetrySchedule } from "../retry-schedule.ts";
 import type { HomeTokens } from "./tokens.ts";
 import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
 
-/** The object's state. All stores but the socket, the acks, the two schedules, and load and life signs of agents are rows. */
+/** The object's state. All stores but the socket, the acks, the waits, the two schedules, and load and life signs of agents are rows. */
 export type HomeStores = {
   ctx: DurableObjectState;
   env: Env;
@@ -38,6 +38,8 @@ export type HomeStores = {
   /** Outcomes that a conversation did not take. */
   deliveryRetries: RetrySchedule;
   questions: Questions;
+  /** Calls of Home's own tools that an agent waits for: the call in which it does, and the session. Memory: the agent asks again. */
+  agentWaits: Map<string, { parent: string; session: string }>;
   /** Questions that a conversation did not take. */
   questionRetries: RetrySchedule;
   audit: Audit;

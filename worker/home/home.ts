@@ -8,7 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
-import type { Usage } from "@edgecall/core/loop/history.ts";
+import type { Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
@@ -80,6 +80,7 @@ import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { BridgeSocket } from "./bridge/bridge-socket.ts";
 import { confirmOutcomes } from "./calls/acks.ts";
 import { AgentLoad } from "./calls/agent-load.ts";
+import { sessionEnded } from "./calls/agent-tools.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { cancelCalls, watchCalls } from "./calls/dispatch.ts";
 import { JOB, Ledger } from "./calls/ledger.ts";
@@ -93,7 +94,7 @@ import { DeviceCodes } from "./pairing/device-codes.ts";
 import { codeState, pairDevice } from "./pairing/device-pairing.ts";
 import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
-import { RetrySchedule } from "./retry-schedule.ts";
+import { RetrySchedule } from "../retry-schedule.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { activityOf, planOf, statusOf } from "./status.ts";
 import { HomeTokens } from "./tokens.ts";
@@ -101,6 +102,7 @@ import { ConversationList } from "./usage/conversation-list.ts";
 import { metricsPage } from "./usage/metrics.ts";
 import { admitToRelay, countRelayed } from "./usage/relay-admission.ts";
 import { Spending } from "./usage/spending.ts";
+import { runHomeTool } from "./sessions/tools.ts";
 import { UsageCounters } from "./usage/usage-counters.ts";
 
 export class Home extends DurableObject<Env> implements HomeApi {
@@ -135,9 +137,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return { ...reply, rosterVersion: this.#home.roster.version(Date.now()) };
   }
 
-  async runTool({ name }: HomeToolRequest): Promise<HomeToolReply> {
-    const text = `Error: This gateway does not have the tool '${name}' yet. Nothing was run.`;
-    return { outcome: { status: "error", errorType: "not_found", text, elapsedMs: 0, sources: [] } };
+  async runTool(request: HomeToolRequest): Promise<HomeToolReply> {
+    return await runHomeTool(this.#home, request);
+  }
+
+  async sessionEnded(callId: string, outcome: Outcome): Promise<boolean> {
+    return !this.#isBlank && (await sessionEnded(this.#home, callId, outcome));
   }
 
   async peer(_kind: PeerKind, _token: string, _body: string): Promise<PeerReply> {
@@ -498,7 +503,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
   const bridge = new BridgeSocket(ctx);
   const gatewayKey = new GatewayKey(storage);
   const keys = new AgentKeys(storage, env, gatewayKey);
-  const agents = new Agents(storage, bridge, keys);
+  const agents = new Agents(storage, bridge, keys, env);
   const conversations = new ConversationList(storage);
   const stores: HomeStores = {
     ctx,
@@ -513,6 +518,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     acks: new PendingAcks(),
     load: new AgentLoad(),
     life: new LifeSigns(),
+    agentWaits: new Map(),
     deliveryRetries: new RetrySchedule(),
     questions: new Questions(ctx),
     questionRetries: new RetrySchedule(),

@@ -25,6 +25,7 @@ test("D12 an agent whose bridge is silent was last seen when the bridge was, not
       ctx.storage,
       { has: () => false, lastSeenAt: () => null, vouchedUntil: () => now - MINUTE_MS },
       everybody,
+      env,
     );
     const told = (id: string, online: boolean) => ({
       state: { id, online, last_seen: now - 15 * MINUTE_MS, foreign: false },

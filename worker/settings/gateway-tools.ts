@@ -6,6 +6,8 @@ import type { Env } from "../env.ts";
 
 /** A tool that is absent is switched off. */
 export type GatewayToolSettings = {
+  /** The six session tools and `agents_list`, here and on devices. */
+  sessions: boolean;
   webfetch: boolean;
   websearch?: { keys: string[]; baseUrl: string };
   codesearch?: { key?: string; baseUrl: string };
@@ -16,17 +18,20 @@ export type ToolVariables = Pick<
   "GATEWAY_TOOLS" | "BRAVE_API_KEY" | "BRAVE_BASE_URL" | "CODESEARCH_API_KEY" | "CODESEARCH_BASE_URL"
 >;
 
-const NAMES = ["webfetch", "websearch", "codesearch"] as const;
+const NAMES = ["sessions", "webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
+/** Where the variable is not set. */
+const DEFAULT: readonly string[] = ["sessions"];
 
 /** An error names the variable and the right form, and never quotes a key. */
 export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings> {
-  const named = listOf(env.GATEWAY_TOOLS);
+  const listed = listOf(env.GATEWAY_TOOLS);
+  const named = listed.length === 0 ? DEFAULT : listed.length === 1 && listed[0] === "none" ? [] : listed;
   const unknown = named.find((name) => !NAMES.some((one) => one === name));
   if (unknown !== undefined)
-    return wrong(`GATEWAY_TOOLS: expected names of ${NAMES.join(", ")}, got '${unknown}'`);
+    return wrong(`GATEWAY_TOOLS: expected names of ${NAMES.join(", ")}, or 'none', got '${unknown}'`);
   const has = (name: Name) => named.includes(name);
-  const settings: GatewayToolSettings = { webfetch: has("webfetch") };
+  const settings: GatewayToolSettings = { sessions: has("sessions"), webfetch: has("webfetch") };
   if (has("websearch")) {
     const keys = listOf(env.BRAVE_API_KEY);
     if (keys.length === 0)
@@ -50,9 +55,9 @@ export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings
   return { ok: true, value: settings };
 }
 
-/** @returns the names of the tools that are switched on */
+/** @returns the names of the tools of the web that are switched on */
 export function toolNames(settings: GatewayToolSettings): string[] {
-  return NAMES.filter((name) => settings[name]);
+  return NAMES.filter((name) => name !== "sessions" && settings[name]);
 }
 
 /** @returns the keys, which no result may contain */

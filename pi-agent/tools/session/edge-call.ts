@@ -69,7 +69,8 @@ export function findAgents(): Tool {
   });
 }
 
-function unavailable(name: string): ToolResult {
+/** The result where no gateway can be asked. */
+export function unavailable(name: string): ToolResult {
   return faultResult("unavailable", {
     text: `Error: Tool '${name}' cannot run: this gateway does not pass calls between agents. Nothing was run.`,
     advice: "Explain to the user.",

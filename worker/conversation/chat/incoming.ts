@@ -5,7 +5,7 @@ import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
 import { answersOf } from "../../channels/question-words.ts";
 import type { ConversationContext } from "../context.ts";
-import { forgetTurns } from "../retention.ts";
+import { forgetSessions, forgetTurns } from "../retention.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn, cancelTurn } from "../turns.ts";
 import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
@@ -127,6 +127,7 @@ async function endTurns(context: ConversationContext, { name }: ChatCommand): Pr
 }
 
 function forgetChat(context: ConversationContext, chat: ChatSession): void {
+  context.later(forgetSessions(context));
   forgetTurns(context);
   chat.outbox.forgetTurns();
   if (context.tables.has("inbound")) context.ctx.storage.sql.exec("DELETE FROM inbound");
@@ -141,9 +142,10 @@ async function answerWords(
   const { transcript } = context;
   const open = transcript
     .turns()
-    .filter((turn) => turn.status === "running")
     .flatMap((turn) => transcript.questionsOf(turn.n).map(({ question }) => ({ question, turn })))
-    .filter(({ question }) => question.answer === undefined && !question.approval);
+    .filter(({ question }) => question.answer === undefined && !question.approval)
+    // A session goes on after the turn that began it.
+    .filter(({ question, turn }) => turn.status === "running" || transcript.call(question.call)?.outcome?.job);
   const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
   const asked = open.find(({ turn }) => maySee(person, { kind: "conversation", by: turn.origin.principal }));
   if (!asked) return "Nobody asks you anything right now.";

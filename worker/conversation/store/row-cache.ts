@@ -200,7 +200,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
     case "result":
       return { ...further, agentsUsage: addUsage(turn.agentsUsage, row.body.outcome.usage) };
     case "late":
-      return { agentsUsage: addUsage(turn.agentsUsage, row.body.outcome?.usage) };
+      return { agentsUsage: addUsage(turn.agentsUsage, row.body.outcome?.usage ?? row.body.usage) };
     case "note":
     case "sources":
       return { sources: joinSources(turn.sources, row.body.sources ?? []) };
@@ -212,6 +212,8 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       return { usage: addUsage(turn.usage, row.body.usage) };
     case "cancelling":
       return { error: "cancelled" };
+    case "told":
+      return { told: true };
     case "lost": {
       const { client, ...origin } = turn.origin;
       return { origin: { ...origin, ...(client && { client: { ...client, lost: row.body.lost } }) } };

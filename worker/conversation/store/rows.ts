@@ -31,6 +31,8 @@ export type Turn = {
   finishedAt: number | null;
   finishedSeq: number | null;
   notices: Notice[];
+  /** Whoever began it by a tool knows of its end. */
+  told?: true;
   /** The sources of the texts that came into the conversation with it; while it runs, beside those of its entries. */
   sources: Source[];
 };
@@ -72,8 +74,8 @@ export type Bodies = {
   reply: { text: string; calls: Call[]; model?: string; usage?: Usage; sources?: Source[] };
   /** Of a call. @property at when it came @property submittedAt when the call went out (both epoch ms) */
   result: { call: string; outcome: Outcome; at: number; submittedAt?: number };
-  /** Another result of a call that had one. Without an outcome the first one stands. @property by the id under which it was reported */
-  late: { call: string; by: string; outcome?: Outcome };
+  /** Another result of a call that had one. Without an outcome the first one stands, and this one's tokens count. @property by the id under which it was reported */
+  late: { call: string; by: string; outcome?: Outcome; usage?: Usage };
   note: { text: string; sources?: Source[] };
   /** Of texts that came into the turn otherwise. */
   sources: { sources: Source[] };
@@ -87,6 +89,8 @@ export type Bodies = {
   cancelling: Record<string, never>;
   /** Whether the client left without the answer. */
   lost: { lost: boolean };
+  /** Whoever began the turn by a tool knows of its end. */
+  told: Record<string, never>;
   end: {
     status: Exclude<TurnStatus, "running">;
     answer: string;

@@ -314,6 +314,43 @@ export class Transcript {
     return undefined;
   }
 
+  /** The calls of the turns that began after a time (epoch ms). */
+  callsSince(time: number): StoredCall[] {
+    const turns = this.turns().filter(({ createdAt }) => createdAt >= time);
+    return [...this.entriesOfAll(turns.map(({ n }) => n)).values()]
+      .flat()
+      .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+  }
+
+  /** The ids of the calls that began sessions of their own. */
+  spawned(): string[] {
+    if (!this.#tables.has("entry")) return [];
+    return this.#sql
+      .exec<{ id: string }>(
+        `SELECT call.value ->> '$.id' AS id FROM entry, json_each(body, '$.calls') AS call
+         WHERE kind = 'reply' AND call.value ->> '$.name' = 'sessions_spawn'`,
+      )
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  /** Turns that ended and that another conversation began, which does not know it yet. */
+  untold(): Turn[] {
+    return this.turns().filter(
+      ({ status, told, origin }) => status !== "running" && !told && origin.session?.parent != null,
+    );
+  }
+
+  /** Whoever began turns here is forgotten. */
+  tellNobody(): void {
+    for (const { n, origin } of this.turns()) if (origin.session?.parent != null) this.told(n);
+  }
+
+  told(n: number): void {
+    const turn = this.turnAt(n);
+    if (turn && !turn.told) this.#append(n, "told", {});
+  }
+
   questionsOf(turn: number): StoredQuestion[] {
     return this.#rows().questions.get(turn) ?? [];
   }
@@ -419,7 +456,8 @@ export class Transcript {
       if (!call || !before || before.lateBy?.includes(by)) return false;
       const stands =
         before.job === undefined && before.errorType !== "outcome_unknown" && before.errorType !== "timeout";
-      this.#append(call.turn, "late", { call: callId, by, ...(!stands && { outcome }) });
+      const { usage } = outcome;
+      this.#append(call.turn, "late", { call: callId, by, ...(stands ? usage && { usage } : { outcome }) });
       const asked = this.turnAt(call.turn);
       // It is read in both: in the note, and where it took the place of the first answer.
       const sources = outcomeSources(call, outcome);
@@ -624,6 +662,8 @@ export class Transcript {
         this.settle(id, { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0 });
       this.finish(turn, "failed", FROM_BACKUP, "restored");
     }
+    // What began them is as old as they are.
+    for (const { n } of this.untold()) this.told(n);
   }
 
   /** The newest seq. */

@@ -6,12 +6,13 @@
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
-import { type ActionAdvert, CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { AgentView } from "../../api/answers.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
+import type { Env } from "../../env.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
 import { type ActionNames, Adverts } from "./advert-store.ts";
 import {
@@ -26,6 +27,7 @@ import {
 } from "./advert-text.ts";
 import { readCapabilities, readTools } from "./adverts.ts";
 import type { AgentKeys } from "./agent-keys.ts";
+import { gatewayFeatures } from "./gateway-features.ts";
 import { type KnownTexts, NO_TEXTS, type VerifiedState } from "./verify-presence.ts";
 
 /** The reason in the row of an agent whose key was revoked and that was taken off the list. Nothing that the broker retains brings it back. */
@@ -86,6 +88,7 @@ export class Agents {
   readonly #sql: SqlStorage;
   readonly #bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">;
   readonly #keys: Pick<AgentKeys, "serves" | "standing">;
+  readonly #env: Env;
   readonly #adverts: Adverts;
   /** Read once: this class alone writes the rows, and every step of every turn needs them. */
   #stored: Map<string, ListedAgent> | undefined;
@@ -101,7 +104,9 @@ export class Agents {
     storage: DurableObjectStorage,
     bridge: Pick<BridgeSocket, "has" | "lastSeenAt" | "vouchedUntil">,
     keys: Pick<AgentKeys, "serves" | "standing">,
+    env: Env,
   ) {
+    this.#env = env;
     this.#sql = storage.sql;
     this.#bridge = bridge;
     this.#keys = keys;
@@ -151,8 +156,7 @@ export class Agents {
       newText: undefined,
     };
     const isNew = state.online && (before?.online !== true || isNewRun);
-    const calls = this.#bridge.has(CALL_FEATURE, Date.now()) ? ` ${CALL_FEATURE}` : "";
-    const greeting = `${VERSION} ${texts.run ?? ""}${calls}`;
+    const greeting = [VERSION, texts.run ?? "", ...gatewayFeatures(this.#bridge, this.#env)].join(" ");
     const isUnknown = agent.greeted !== greeting || (isNew && texts.run === undefined);
     const greets = state.online && features.includes("gateway") && isUnknown;
     if (greets) agent.greeted = greeting;

@@ -1,13 +1,10 @@
 /** The notice `called`: an agent gets the outcome of a call that it asked for. Its event is repeated until it has that. */
-import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { fittingCalls } from "@edgecall/core/loop/history.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { HomeContext } from "../context.ts";
 import { GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import type { LedgerCall } from "./ledger.ts";
-
-/** JSON of the calls that the other agent made: with text and pictures it has to pass the broker. */
-const CALLS_MAX_CHARS = 64 * 1024;
 
 /** Sends the outcome to the agent that asked. @returns true: the agent asks again until it has it */
 export async function answerAgent(
@@ -46,7 +43,7 @@ function toCalled(outcome: SettledOutcome, agent: string | undefined): Record<st
     routed,
     session,
   } = outcome;
-  const shown = fitting(calls);
+  const shown = fittingCalls(calls);
   return {
     status,
     text: cutText(text, RESULT_TEXT_MAX_BYTES),
@@ -61,12 +58,4 @@ function toCalled(outcome: SettledOutcome, agent: string | undefined): Record<st
     ...(routed && { routed }),
     ...(session !== undefined && { session }),
   };
-}
-
-function fitting(calls: readonly CallRecord[]): CallRecord[] {
-  let chars = 0;
-  return calls.filter((call) => {
-    chars += JSON.stringify(call).length;
-    return chars <= CALLS_MAX_CHARS;
-  });
 }

@@ -3,6 +3,7 @@ import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
+import { gatewayFeatures } from "../agents/gateway-features.ts";
 import type { HomeContext } from "../context.ts";
 import type { CallFlags, LedgerCall } from "./ledger.ts";
 
@@ -86,8 +87,7 @@ export async function sendNotice(
 
 /** An agent learns its gateway's version, so that its own log and status can tell whether the two fit. */
 export async function greetAgent(home: HomeContext, agent: string): Promise<void> {
-  // An older bridge drops the event.
-  const features = home.bridge.has(CALL_FEATURE, Date.now()) ? [CALL_FEATURE] : [];
+  const features = gatewayFeatures(home.bridge, home.env);
   const payload = { version: VERSION, ...(features.length > 0 && { features }) };
   await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "gateway", payload);
 }

@@ -8,15 +8,16 @@ import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { checkEdgeCall, FIND_AGENTS } from "../../api/edge-call.ts";
-import { checkFindAgents } from "../../api/find-agents.ts";
+import { isHomeTool } from "../../api/home-tools.ts";
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
+import { runAgentsTool } from "./agent-tools.ts";
 import { answerAgent, sendCalled } from "./answer-agent.ts";
 import { stop } from "./dispatch.ts";
 import { idInConversation, JOB, type LedgerCall } from "./ledger.ts";
 import { submit } from "./submit.ts";
-import { askerWaits, isWaiting, waitFor } from "./waits.ts";
+import { askerWaits, isWaiting, openInCall, waitFor } from "./waits.ts";
 
 /** Calls that agents ask for: open ones of one call, all of one call, and open ones of one device. */
 const OPEN_A_CALL = 5;
@@ -32,14 +33,20 @@ type CallEvent = AgentEvent & { type: "call" };
 export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: CallEvent): Promise<void> {
   const { ledger, keys } = home;
   const known = ledger.get(event.call_id);
-  const refusal = known ? foreignId(known, parent) : refusalOf(home, parent, event);
+  // The wait of a call that is over needs no bound: it is answered.
+  const isRepeated = !parent.outcome && home.agentWaits.get(event.call_id)?.parent === parent.id;
+  const refusal = known
+    ? foreignId(known, parent)
+    : isRepeated
+      ? undefined
+      : refusalOf(home, parent, event);
   if (refusal) return await sendCalled(home, parent.agent, event.call_id, refusal);
   // It does not have the outcome yet, or there is none.
   if (known?.outcome) return void (await answerAgent(home, known, known.outcome));
   if (known) return askerWaits(home, known.id);
   keys.storeCounters(parent.agent);
   const wasWaiting = isWaiting(home, parent);
-  ledger.countDelegated(parent);
+  if (!isRepeated) ledger.countDelegated(parent);
   const outcome = await take(home, parent, event);
   if (outcome) return await sendCalled(home, parent.agent, event.call_id, outcome);
   const child = ledger.get(event.call_id);
@@ -71,7 +78,7 @@ function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): Set
     return notRun("permission_denied", "Only an agent that was asked in words can call other agents.");
   if (JSON.stringify(event.args).length > ARGS_MAX_CHARS)
     return notRun("invalid_params", `The arguments are larger than ${ARGS_MAX_CHARS / 1_024} KiB.`);
-  const open = ledger.delegatedBy(parent.id).length;
+  const open = openInCall(home, parent.id);
   if (open >= OPEN_A_CALL) return tooMany(`${open} calls of this call are open already.`);
   if ((flags.delegates ?? 0) >= MOST_A_CALL)
     return notRun(
@@ -86,13 +93,14 @@ function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): Set
     : undefined;
 }
 
-/** @returns the outcome of a call that is not sent to an agent */
+/** @returns the outcome of a call that is not sent to an agent. Undefined: it was, or its agent waits for a session and asks again */
 async function take(
   home: HomeContext,
   parent: LedgerCall,
-  { call_id: id, name, args }: CallEvent,
+  event: CallEvent,
 ): Promise<SettledOutcome | undefined> {
-  if (name === FIND_AGENTS) return await find(home, parent, args);
+  const { call_id: id, name, args } = event;
+  if (isHomeTool(name)) return await runAgentsTool(home, parent, name, event);
   const checked = checkEdgeCall({ id, modelCallId: id, name, args }, [FIND_AGENTS]);
   if (!checked.ok) return checked.outcome;
   const chain = nextChain(parent);
@@ -110,19 +118,6 @@ async function take(
   };
   const reply = await submit(home, request, { by: "agent", agent, call: parent.id });
   return reply.accepted ? undefined : reply.outcome;
-}
-
-/** A read that no device sees, so it is not recorded. */
-async function find(
-  { roster }: HomeContext,
-  { flags }: LedgerCall,
-  args: Record<string, unknown>,
-): Promise<SettledOutcome> {
-  const checked = checkFindAgents({ args });
-  if (!checked.ok) return checked.outcome;
-  const began = Date.now();
-  const found = await roster.find(checked.query, flags.limits?.agents, began);
-  return { status: "success", ...found, elapsedMs: Date.now() - began };
 }
 
 /** Home's own row of the parent says how deep a chain is, never the agent. */

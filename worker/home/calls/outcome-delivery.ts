@@ -9,6 +9,7 @@ import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { answerPeer } from "../peers/outgoing.ts";
+import { endWaits } from "./agent-tools.ts";
 import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
@@ -115,6 +116,7 @@ function withChoice({ agent, flags: { any } }: LedgerCall, outcome: SettledOutco
 export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   record(home, call, outcome);
   askerGoesOn(home, call);
+  endWaits(home, call.id);
   // delegation.ts ends what its agent asked for.
   if (call.flags.delegates !== undefined && home.ledger.delegatedBy(call.id).length > 0)
     home.ctx.waitUntil(home.alarm.wakeBy(now));

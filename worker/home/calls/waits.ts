@@ -3,11 +3,16 @@ import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import type { LedgerCall } from "./ledger.ts";
 
-type Stores = Pick<HomeStores, "ledger" | "questions">;
+type Stores = Pick<HomeStores, "ledger" | "questions" | "agentWaits">;
 
-export function isWaiting({ ledger, questions }: Stores, { id, flags }: LedgerCall): boolean {
-  if (questions.openOf(id).length > 0) return true;
-  return flags.delegates !== undefined && ledger.delegatedBy(id).length > 0;
+export function isWaiting(home: Stores, { id, flags }: LedgerCall): boolean {
+  if (home.questions.openOf(id).length > 0) return true;
+  return flags.delegates !== undefined && openInCall(home, id) > 0;
+}
+
+/** Calls that the agent of this call asked for and that have not ended. */
+export function openInCall({ ledger, agentWaits }: Pick<Stores, "ledger" | "agentWaits">, id: string): number {
+  return ledger.delegatedBy(id).length + [...agentWaits.values()].filter(({ parent }) => parent === id).length;
 }
 
 /**

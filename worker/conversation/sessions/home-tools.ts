@@ -1,0 +1,96 @@
+/** Calls of the tools that Home runs. One that waits for a session is parked like a device's, and Home is asked again at its deadline. */
+import type { Source } from "@edgecall/core/loop/taint.ts";
+import { asksSession, type BegunSessions, isHomeTool, sessionId } from "../../api/home-tools.ts";
+import { conversationOf, withRetry } from "../../api/stubs.ts";
+import { logError, logInfo } from "../../log.ts";
+import type { Settings } from "../../settings/settings.ts";
+import type { ConversationContext } from "../context.ts";
+import { settleCall } from "../settle-call.ts";
+import type { StoredCall, Turn } from "../store/rows.ts";
+import type { Transcript } from "../store/transcript.ts";
+import { budgetLeft } from "./budget.ts";
+
+/** A session that has not ended after a day is not waited for. */
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** Names of tools that are answered here where they are offered: session tools in conversations that go on. */
+export function hasSessionTools({ isOneShot, name }: ConversationContext, settings: Settings): boolean {
+  return settings.tools.sessions && !isOneShot && name.split("/")[1] !== "openai";
+}
+
+/** @returns the call, when Home did not answer */
+export async function askHome(
+  context: ConversationContext,
+  turn: Turn,
+  call: StoredCall,
+  { sources, settings }: { sources: readonly Source[]; settings: Settings },
+): Promise<StoredCall | undefined> {
+  const { name: tool, id, args, problem } = call;
+  if (!isHomeTool(tool)) return undefined;
+  const { transcript, sent, name } = context;
+  const { principal, role, channel, limits, model, session } = turn.origin;
+  context.unsent.delete(id);
+  const at = sent.get(id)?.at ?? Date.now();
+  const left = asksSession(tool) ? budgetLeft(context, turn, settings) : undefined;
+  try {
+    const reply = await context.home().runTool({
+      id,
+      name: tool,
+      args,
+      ...(problem !== undefined && { problem }),
+      viewer: { name: principal, role, scopes: ["ask"] },
+      from: { conversation: name, call: id, depth: session?.depth ?? 0 },
+      origin: {
+        principal,
+        role,
+        channel,
+        ...(limits && { limits }),
+        ...(model !== undefined && { model }),
+      },
+      sources: [...sources],
+      ...(left !== undefined && { budgetLeft: left }),
+      begun: asksSession(tool) ? begunIn(transcript, id) : { running: 0, lastHour: 0 },
+    });
+    if ("outcome" in reply) settleCall(context, id, reply.outcome);
+    // The session may have ended before the reply.
+    else if (!transcript.call(id)?.outcome)
+      sent.set(id, { at, deadline: Math.max(reply.waitsUntil, sent.get(id)?.deadline ?? 0) });
+    if (isCancelled(transcript, turn)) await endSession(context, call);
+    logInfo("call.asked_home", { turn: turn.id, call: id, tool, waits: "waitsUntil" in reply });
+    return undefined;
+  } catch (error) {
+    logError("home_tool.failed", error, { turn: turn.id, call: id, tool });
+    return call;
+  }
+}
+
+function isCancelled(transcript: Transcript, { id }: Turn): boolean {
+  return transcript.turn(id)?.error === "cancelled";
+}
+
+/** Ends the turn that a call waits for in a session. One that goes on by itself is not ended with the turn that began it. */
+export async function endSession({ env, name }: ConversationContext, call: StoredCall): Promise<void> {
+  if (!asksSession(call.name)) return;
+  const session = call.name === "sessions_send" ? String(call.args.session) : sessionId(call.id);
+  const home = name.split("/", 1)[0] ?? "";
+  try {
+    // The turn has the call's id, so no other turn is meant.
+    await withRetry(() => conversationOf(env, `${home}/api/${session}`).cancel(call.id));
+  } catch (error) {
+    logError("session.cancel_failed", error, { call: call.id });
+  }
+}
+
+/** The sessions that the calls of this conversation began before this one. Calls that were refused began none. */
+function begunIn(transcript: Transcript, id: string): BegunSessions {
+  const now = Date.now();
+  const calls = transcript.callsSince(now - DAY_MS).filter(({ name }) => asksSession(name));
+  const before = calls
+    .slice(0, Math.max(0, calls.findIndex((call) => call.id === id)))
+    .filter(({ outcome }) => outcome?.status !== "error");
+  return {
+    running: before.filter(({ outcome }) => outcome === undefined || outcome.job !== undefined).length,
+    lastHour: before.filter(({ turn }) => (transcript.turnAt(turn)?.createdAt ?? 0) > now - HOUR_MS).length,
+  };
+}
