@@ -6,9 +6,7 @@ import { parseArguments } from "@edgecall/core/tools/arguments.ts";
 import { advisedOf, type Tool } from "@edgecall/core/tools/contract.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 
-export type CheckedArguments =
-  | { ok: true; input: Record<string, unknown> }
-  | { ok: false; outcome: Outcome };
+export type CheckedArguments = { ok: true; input: Record<string, unknown> } | { ok: false; outcome: Outcome };
 
 /** @param problem why the model's arguments could not be read at all */
 export function checkArguments(

@@ -5,7 +5,9 @@ import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { expect, test } from "vitest";
 import { modelCalls, releaseModel } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
-import { stop, storedTurns } from "../../test/stopping.ts";
+import { spawned } from "../../test/sessions.ts";
+import { rowsOf, stop, storedTurns } from "../../test/stopping.ts";
+import { setVariables } from "../../test/variables.ts";
 import { until } from "../../test/wait.ts";
 import { agent, CPU, say, TestBridge } from "../../test/workerd.ts";
 
@@ -73,6 +75,25 @@ test("a turn writes its begin, each reply with calls, each result and its end, a
   expect(await longAfter(...ONE_CALL)).toEqual({ rows: 4, alarms: 1 });
   expect(await longAfter({ calls: [cpu, cpu] }, answer)).toEqual({ rows: 5, alarms: 1 });
   expect(await longAfter({ calls: [cpu] }, { calls: [cpu] }, answer)).toEqual({ rows: 6, alarms: 1 });
+}, 20_000);
+
+test("a turn that is offered the session tools and uses none writes what it wrote; a session is told of with one row", async () => {
+  setVariables({ GATEWAY_TOOLS: "sessions" });
+  const id = `offered-${crypto.randomUUID()}`;
+  await done(id, script({ text: "Hello." }));
+  const written = await counting(id);
+  await done(id, script({ text: "Hello." }));
+  expect(written()).toEqual({ rows: 2, alarms: 0 });
+  // A call that waits for its session: the begin, the reply, the result and the end.
+  const task = script({ text: "42" });
+  const args = { task, timeout_seconds: 60 };
+  await done(id, script({ calls: [{ name: "sessions_spawn", arguments: args }] }, answer));
+  expect(written().rows).toBe(4);
+  const [session] = await spawned();
+  const kinds = () =>
+    rowsOf<{ kind: string }>(env.CONVERSATION.getByName(`a/api/${session?.id}`), "SELECT kind FROM entry");
+  await until(async () => (await kinds()).length === 3, { what: "the session is told of" });
+  expect((await kinds()).map(({ kind }) => kind)).toEqual(["begin", "end", "told"]);
 }, 20_000);
 
 test("a step that is tried again writes its pause and its second try, and the pause sets an alarm", async () => {

@@ -167,10 +167,7 @@ async function sendCalls(
     ofHome(call) && !isClients(turn, call)
       ? askHome(context, turn, call, { sources, settings })
       : submitCall(context, turn, call, sources, names);
-  const [refused] = await Promise.all([
-    Promise.all(others.map(take)),
-    runGatewayCalls(context, batch),
-  ]);
+  const [refused] = await Promise.all([Promise.all(others.map(take)), runGatewayCalls(context, batch)]);
   const unreached = refused.filter((call) => call !== undefined);
   if (unreached.length > 0) homeFailed(context, turn, unreached);
 }

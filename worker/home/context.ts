@@ -1,5 +1,6 @@
 /** What the parts of a Home share. Parts are functions over it. */
 import type { Env } from "../env.ts";
+import type { RetrySchedule } from "../retry-schedule.ts";
 import type { AgentKeys } from "./agents/agent-keys.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { GatewayKey } from "./agents/gateway-key.ts";
@@ -14,7 +15,6 @@ import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
 import type { Questions } from "./questions/questions.ts";
-import type { RetrySchedule } from "../retry-schedule.ts";
 import type { HomeTokens } from "./tokens.ts";
 import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";

@@ -56,6 +56,7 @@ import {
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
+import { RetrySchedule } from "../retry-schedule.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import { closeQuietly } from "../sockets.ts";
@@ -94,15 +95,14 @@ import { DeviceCodes } from "./pairing/device-codes.ts";
 import { codeState, pairDevice } from "./pairing/device-pairing.ts";
 import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
-import { RetrySchedule } from "../retry-schedule.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
+import { runHomeTool } from "./sessions/tools.ts";
 import { activityOf, planOf, statusOf } from "./status.ts";
 import { HomeTokens } from "./tokens.ts";
 import { ConversationList } from "./usage/conversation-list.ts";
 import { metricsPage } from "./usage/metrics.ts";
 import { admitToRelay, countRelayed } from "./usage/relay-admission.ts";
 import { Spending } from "./usage/spending.ts";
-import { runHomeTool } from "./sessions/tools.ts";
 import { UsageCounters } from "./usage/usage-counters.ts";
 
 export class Home extends DurableObject<Env> implements HomeApi {

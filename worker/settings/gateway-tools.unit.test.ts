@@ -8,9 +8,16 @@ function read(variables: ToolVariables) {
 }
 
 describe("GATEWAY_TOOLS", () => {
-  test("names the tools; none is enabled by default", () => {
+  test("names the tools; by default there are the session tools, and none of the web", () => {
     expect(read({})).toEqual([]);
     expect(read({ GATEWAY_TOOLS: "" })).toEqual([]);
+    const hasSessions = (GATEWAY_TOOLS?: string) => {
+      const settings = readGatewayTools(GATEWAY_TOOLS === undefined ? {} : { GATEWAY_TOOLS });
+      return settings.ok && settings.value.sessions;
+    };
+    for (const on of [undefined, "", "sessions", "webfetch, sessions"]) expect(hasSessions(on)).toBe(true);
+    for (const off of ["none", "webfetch"]) expect(hasSessions(off)).toBe(false);
+    expect(read({ GATEWAY_TOOLS: "none" })).toEqual([]);
     expect(read({ GATEWAY_TOOLS: "webfetch" })).toEqual(["webfetch"]);
     expect(read({ GATEWAY_TOOLS: "websearch, webfetch codesearch", BRAVE_API_KEY: "key" })).toEqual([
       "codesearch",
@@ -21,6 +28,7 @@ describe("GATEWAY_TOOLS", () => {
 
   test.each<[ToolVariables, RegExp]>([
     [{ GATEWAY_TOOLS: "webfetch,bash" }, /^GATEWAY_TOOLS: .*got 'bash'/],
+    [{ GATEWAY_TOOLS: "none,sessions" }, /^GATEWAY_TOOLS: .*got 'none'/],
     [{ GATEWAY_TOOLS: "websearch" }, /^BRAVE_API_KEY: not set/],
     [{ GATEWAY_TOOLS: "websearch", BRAVE_API_KEY: "s3cret\u00fc" }, /^BRAVE_API_KEY: holds/],
     [

@@ -17,16 +17,14 @@ export type Scope = (typeof SCOPES)[number];
 const ApiTokenRecord = z.strictObject({
   hash: Sha256,
   /** Logs and devices get the name as the caller's principal. */
-  name: z
-    .string()
-    .check(
-      z.minLength(1),
-      z.maxLength(64),
-      z.refine(
-        (name) => !/^(agent|home):/.test(name),
-        "expected another name: devices and other homes have 'agent:' and 'home:' before theirs",
-      ),
+  name: z.string().check(
+    z.minLength(1),
+    z.maxLength(64),
+    z.refine(
+      (name) => !/^(agent|home):/.test(name),
+      "expected another name: devices and other homes have 'agent:' and 'home:' before theirs",
     ),
+  ),
   home: HomeId,
   role: z.enum(["owner", "member", "guest"]),
   scopes: z.array(z.enum(SCOPES)),

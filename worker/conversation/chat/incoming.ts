@@ -145,7 +145,9 @@ async function answerWords(
     .flatMap((turn) => transcript.questionsOf(turn.n).map(({ question }) => ({ question, turn })))
     .filter(({ question }) => question.answer === undefined && !question.approval)
     // A session goes on after the turn that began it.
-    .filter(({ question, turn }) => turn.status === "running" || transcript.call(question.call)?.outcome?.job);
+    .filter(
+      ({ question, turn }) => turn.status === "running" || transcript.call(question.call)?.outcome?.job,
+    );
   const person = { name: origin.principal, role: origin.role, scopes: ["ask" as const] };
   const asked = open.find(({ turn }) => maySee(person, { kind: "conversation", by: turn.origin.principal }));
   if (!asked) return "Nobody asks you anything right now.";

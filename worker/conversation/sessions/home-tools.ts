@@ -87,7 +87,13 @@ function begunIn(transcript: Transcript, id: string): BegunSessions {
   const now = Date.now();
   const calls = transcript.callsSince(now - DAY_MS).filter(({ name }) => asksSession(name));
   const before = calls
-    .slice(0, Math.max(0, calls.findIndex((call) => call.id === id)))
+    .slice(
+      0,
+      Math.max(
+        0,
+        calls.findIndex((call) => call.id === id),
+      ),
+    )
     .filter(({ outcome }) => outcome?.status !== "error");
   return {
     running: before.filter(({ outcome }) => outcome === undefined || outcome.job !== undefined).length,

@@ -18,7 +18,8 @@ export function sessionInfo(transcript: Transcript): SessionInfo | undefined {
   const running = transcript.currentTurn();
   const last = running ?? turns.at(-1);
   if (principal === undefined || !last) return undefined;
-  const asked = running && transcript.questionsOf(running.n).find(({ question }) => question.answer === undefined);
+  const asked =
+    running && transcript.questionsOf(running.n).find(({ question }) => question.answer === undefined);
   const { session } = last.origin;
   const left = tokensLeft(transcript, last);
   return {

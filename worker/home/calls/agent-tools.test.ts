@@ -15,7 +15,19 @@ import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 
 const WITHIN_MS = 20_000;
-const FEATURES = ["tool", "prompt", "cancel", "ack", "acks", "question", "watch", "job", "route", "gateway", "call"];
+const FEATURES = [
+  "tool",
+  "prompt",
+  "cancel",
+  "ack",
+  "acks",
+  "question",
+  "watch",
+  "job",
+  "route",
+  "gateway",
+  "call",
+];
 
 let ann: SignedAgent;
 let bridge: TestBridge;

@@ -35,11 +35,7 @@ export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: 
   const known = ledger.get(event.call_id);
   // The wait of a call that is over needs no bound: it is answered.
   const isRepeated = !parent.outcome && home.agentWaits.get(event.call_id)?.parent === parent.id;
-  const refusal = known
-    ? foreignId(known, parent)
-    : isRepeated
-      ? undefined
-      : refusalOf(home, parent, event);
+  const refusal = known ? foreignId(known, parent) : isRepeated ? undefined : refusalOf(home, parent, event);
   if (refusal) return await sendCalled(home, parent.agent, event.call_id, refusal);
   // It does not have the outcome yet, or there is none.
   if (known?.outcome) return void (await answerAgent(home, known, known.outcome));

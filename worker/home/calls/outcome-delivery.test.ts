@@ -4,9 +4,9 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
 import { Transcript } from "../../conversation/store/transcript.ts";
+import { RetrySchedule } from "../../retry-schedule.ts";
 import type { HomeContext } from "../context.ts";
 import { openHome } from "../home.ts";
-import { RetrySchedule } from "../../retry-schedule.ts";
 import { KEEP_SETTLED_MS } from "./ledger.ts";
 import { nextDue, onAlarm, settleFromReport } from "./outcome-delivery.ts";
 

@@ -11,8 +11,13 @@ export function isWaiting(home: Stores, { id, flags }: LedgerCall): boolean {
 }
 
 /** Calls that the agent of this call asked for and that have not ended. */
-export function openInCall({ ledger, agentWaits }: Pick<Stores, "ledger" | "agentWaits">, id: string): number {
-  return ledger.delegatedBy(id).length + [...agentWaits.values()].filter(({ parent }) => parent === id).length;
+export function openInCall(
+  { ledger, agentWaits }: Pick<Stores, "ledger" | "agentWaits">,
+  id: string,
+): number {
+  return (
+    ledger.delegatedBy(id).length + [...agentWaits.values()].filter(({ parent }) => parent === id).length
+  );
 }
 
 /**

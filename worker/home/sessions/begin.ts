@@ -56,7 +56,9 @@ export async function spawn(
   if (known) return answerOf(request, session, known, waits);
   const budget = budgetOf(request, input.budget_tokens);
   const refusal =
-    (await refusalOf(home, request)) ?? refusalOfChoice(home, request, input) ?? refusalOfBudget(budget, input);
+    (await refusalOf(home, request)) ??
+    refusalOfChoice(home, request, input) ??
+    refusalOfBudget(budget, input);
   if (refusal) return refusal;
   const { agent } = request.from;
   if (agent && !home.conversations.share(name, [agent.person]))
@@ -71,9 +73,7 @@ export async function spawn(
     session: { ...sessionOf(request), budget, ...(label !== undefined && { label }) },
   };
   const begun = await begin(home.env, name, { ...turnWith(request, task), origin }, "own");
-  return begun
-    ? answerOf(request, session, begun, waits)
-    : refused("invalid_params", "That id is in use.");
+  return begun ? answerOf(request, session, begun, waits) : refused("invalid_params", "That id is in use.");
 }
 
 export async function send(

@@ -44,7 +44,12 @@ beforeAll(async () => {
     theHome().shareConversation(`a/api/${id}`, names) as unknown as Promise<boolean>;
   await share("shared", ["max", "agent:ann"]);
   const origin = { principal: "agent:ann", role: "guest", channel: "api" } as const;
-  const turn = { id: crypto.randomUUID(), idempotency: undefined, text: script({ text: "said" }), images: [] };
+  const turn = {
+    id: crypto.randomUUID(),
+    idempotency: undefined,
+    text: script({ text: "said" }),
+    images: [],
+  };
   await conversationOf("anns").start({ ...turn, origin }, "any");
   await share("anns", ["mia"]);
   const isListed = async () => (await (await ask("/v1/conversations?all=yes")).text()).includes('"anns"');
@@ -111,7 +116,9 @@ test.each(WHO)("%s: sessions_send", async (who) => {
 
 test.each(WHO)("%s: sessions_spawn begins a session of its own, whoever it is", async (who) => {
   const reply = await run(who, "sessions_spawn", { task: script({ text: "done" }) });
-  expect(reply).toMatchObject({ outcome: { status: "success", session: expect.stringMatching(/^session-/) } });
+  expect(reply).toMatchObject({
+    outcome: { status: "success", session: expect.stringMatching(/^session-/) },
+  });
   const { session = "" } = "outcome" in reply ? reply.outcome : {};
   const belongs = await conversationOf(session).belongs();
   expect(belongs).toEqual({ principal: VIEWERS[who].name });

@@ -3,7 +3,15 @@ import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { modelRequest, releaseModel } from "../../../test/model-requests.ts";
 import { type Step, script } from "../../../test/scripted-model.ts";
-import { calls, endedTurns, gatewayLines, sessionNamed, spawn, spawned, tool } from "../../../test/sessions.ts";
+import {
+  calls,
+  endedTurns,
+  gatewayLines,
+  sessionNamed,
+  spawn,
+  spawned,
+  tool,
+} from "../../../test/sessions.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { answerQuestion, cancel, openQuestions, questionOf, results, turnsOf } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
@@ -196,8 +204,13 @@ describe("sessions_spawn", () => {
       const sounding = () => script({ calls: [on("pi", "siren")] }, results);
       // What nas said is in the task: the session asks.
       const id = newId();
-      const first = say(id, script({ calls: [on("nas", "cpu")] }, spawn(sounding(), { timeout_seconds: 60 }), results));
-      const question = await until(async () => (await openQuestions())[0], { what: "the siren is asked for" });
+      const first = say(
+        id,
+        script({ calls: [on("nas", "cpu")] }, spawn(sounding(), { timeout_seconds: 60 }), results),
+      );
+      const question = await until(async () => (await openQuestions())[0], {
+        what: "the siren is asked for",
+      });
       expect(question.conversation).toMatch(/^session-/);
       await answerQuestion(question.id, "deny");
       expect((await first).body.answer).toContain("it was not approved");
@@ -226,7 +239,10 @@ describe("sessions_spawn", () => {
       const on = (agent_id: string, action: string) => ({ arguments: { agent_id, action } });
       const task = script({ calls: [on("nas", "cpu")] }, { calls: [on("pi", "siren")] }, { text: "sounded" });
       const id = newId();
-      const { body } = await say(id, script(spawn(task, { label: "siren" }), { text: "begun" }, { text: "$notes" }));
+      const { body } = await say(
+        id,
+        script(spawn(task, { label: "siren" }), { text: "begun" }, { text: "$notes" }),
+      );
       expect(body.status).toBe("done");
       const session = await sessionNamed("siren");
       const question = await questionOf(session);
@@ -246,13 +262,18 @@ describe("sessions_spawn", () => {
     async () => {
       const [id, held] = [newId(), newId()];
       const task = script({ hold: held, step: { text: "x" } });
-      const begun = tool("sessions_spawn", { task: script({ hold: held, step: { text: "free" } }), label: "free" });
+      const begun = tool("sessions_spawn", {
+        task: script({ hold: held, step: { text: "free" } }),
+        label: "free",
+      });
       const waits = tool("sessions_spawn", { task, label: "waited", timeout_seconds: 600 });
       const waiting = say(id, script(calls(begun, waits), { text: "never" }, { text: "$notes" }));
       const [free, waited] = [await sessionNamed("free"), await sessionNamed("waited")];
       expect((await cancel(id)).status).toBe(200);
       expect((await waiting).body).toMatchObject({ status: "cancelled" });
-      await until(async () => (await turnsOf(waited))[0]?.status === "cancelled", { what: "it is cancelled" });
+      await until(async () => (await turnsOf(waited))[0]?.status === "cancelled", {
+        what: "it is cancelled",
+      });
       expect((await turnsOf(free))[0]?.status).toBe("running");
       await releaseModel(held);
       await endedTurns(id, 2);
@@ -292,7 +313,10 @@ describe("sessions_send", () => {
       const [id, other] = [newId(), newId()];
       await say(other, script({ text: "hello" }));
       const message = script({ text: "the other one says 7" });
-      const { body } = await say(id, script(calls(tool("sessions_send", { session: other, message })), results));
+      const { body } = await say(
+        id,
+        script(calls(tool("sessions_send", { session: other, message })), results),
+      );
       expect(body.answer).toBe("the other one says 7");
       expect(await turnsOf(other)).toMatchObject([{}, { text: message, answer: "the other one says 7" }]);
       expect(await gatewayLines()).toEqual([["sessions_send", "success"]]);

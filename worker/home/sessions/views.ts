@@ -54,7 +54,8 @@ export async function history(
 ): Promise<ToolAnswer> {
   const stub = conversationOf(home.env, nameOf(home, session));
   const belongs = await stub.belongs();
-  if (!belongs || !maySee(request.viewer, ownedBy(home, session, belongs.principal))) return noSession(session);
+  if (!belongs || !maySee(request.viewer, ownedBy(home, session, belongs.principal)))
+    return noSession(session);
   const page = await stub.history({ before: before ?? Number.MAX_SAFE_INTEGER, limit });
   const each = Math.floor(TEXTS_MAX / Math.max(1, page.turns.length));
   return foundWords({
