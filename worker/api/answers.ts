@@ -19,7 +19,7 @@ export type TurnResult = {
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: CallRecord[];
   usage: Usage;
-  /** What the agents that were called say that their own models took. It counts for the budgets of turn and conversation. */
+  /** What sessions took that its calls began, and what agents say that their own models took. It counts for the budgets of turn and conversation. */
   agents_usage?: Usage;
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;

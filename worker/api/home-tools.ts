@@ -10,6 +10,7 @@ import {
   type SessionToolName,
 } from "@edgecall/core/tools/session-tools.ts";
 import { FIND_AGENTS } from "./edge-call.ts";
+import { findAgentsTool } from "./find-agents.ts";
 import type { Viewer } from "./may-see.ts";
 import type { NewOrigin } from "./turns.ts";
 
@@ -52,6 +53,12 @@ export type BegunSessions = { running: number; lastHour: number };
 
 /** `waitsUntil` (epoch ms): the outcome comes over `sessionEnded`, at the latest then. */
 export type HomeToolReply = { outcome: Outcome } | { waitsUntil: number };
+
+/** The names of a tool's own parameters; none for a tool that Home does not run. */
+export function homeToolParameters(name: string): string[] {
+  const tool = isSessionTool(name) ? SESSION_TOOLS[name] : name === FIND_AGENTS ? findAgentsTool : undefined;
+  return Object.keys((tool && jsonSchema(tool.input).properties) ?? {});
+}
 
 /** The tools that begin a turn in a session, or wait for one. */
 export function asksSession(name: string): boolean {

@@ -59,11 +59,17 @@ export async function onSessionEnded(
     if (settleCall(context, callId, outcome)) drive(context);
     return true;
   }
+  const { job, errorType } = call.outcome;
   // It is answered by this end already, or was cancelled.
-  if (!isAgents && turnId === callId && call.outcome.job === undefined) return true;
+  const isAnswered = job === undefined && errorType !== "outcome_unknown";
+  if (!isAgents && turnId === callId && isAnswered) return true;
+  // A session that ended with the turn in which its agent waited.
+  const isCancelled = transcript.turnAt(call.turn)?.error === "cancelled";
+  if (isAgents && isCancelled && outcome.status === "error") return true;
   const since = Date.now() - HOUR_MS;
   const begun = transcript.turns().filter(({ origin, createdAt }) => origin.event && createdAt > since);
-  const ownTurn = begun.length < TURNS_AN_HOUR ? "next" : undefined;
+  const own = context.isOneShot ? "apart" : "next";
+  const ownTurn = begun.length < TURNS_AN_HOUR ? own : undefined;
   if (await takeLateResult(context, callId, turnId, outcome, ownTurn)) drive(context);
   return true;
 }

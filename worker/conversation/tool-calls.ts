@@ -10,7 +10,7 @@ import { errorText } from "@edgecall/core/tools/errors.ts";
 import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
 import type { CancelledCall } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
-import { asksSession, isHomeTool } from "../api/home-tools.ts";
+import { asksSession, homeToolParameters, isHomeTool } from "../api/home-tools.ts";
 import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
@@ -109,8 +109,7 @@ function batchOf(turn: Turn, entries: readonly StoredEntry[]): StoredCall[] {
 }
 
 function waitingFor(call: StoredCall, batch: readonly StoredCall[]): Waiting {
-  // A tool that Home answers keeps all its parameters.
-  return waitingOf(call, batch, (tool) => (isHomeTool(tool) ? ["id", "after"] : []));
+  return waitingOf(call, batch, homeToolParameters);
 }
 
 /** The calls that may go out, with the results of others in their arguments: the same ones each time that a call is sent. */

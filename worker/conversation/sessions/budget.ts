@@ -6,6 +6,9 @@ import type { ConversationContext } from "../context.ts";
 import type { Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
 
+/** A session that has not ended after a day takes nothing any more. */
+const DAY_MS = 86_400_000;
+
 /** Words for the person whose session has used up its budget; undefined: it has not. */
 export function usedUp(transcript: Transcript, turn: Turn): string | undefined {
   const { budget } = turn.origin.session ?? {};
@@ -57,4 +60,3 @@ function promised(transcript: Transcript, turn: Turn): { reserved: number; open:
     open: calls.filter(({ outcome }) => outcome === undefined).length,
   };
 }
-const DAY_MS = 86_400_000;

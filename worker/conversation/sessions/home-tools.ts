@@ -50,7 +50,7 @@ export async function askHome(
       },
       sources: [...sources],
       ...(left !== undefined && { budgetLeft: left }),
-      begun: asksSession(tool) ? begunIn(transcript, id) : { running: 0, lastHour: 0 },
+      ...(asksSession(tool) && { begun: begunIn(transcript, id) }),
     });
     if ("outcome" in reply) settleCall(context, id, reply.outcome);
     // The session may have ended before the reply.

@@ -33,10 +33,11 @@ export async function tellParents(context: ConversationContext): Promise<number 
 async function tell(context: ConversationContext, turn: Turn): Promise<boolean> {
   const { session } = turn.origin;
   // It may have been forgotten meanwhile.
-  if (!session?.parent || !context.transcript.turn(turn.id)) return true;
+  if (!session || !context.transcript.turn(turn.id)) return true;
   try {
     const outcome = sessionOutcome(context, turn);
     if (session.agent !== undefined && (await context.home().sessionEnded(turn.id, outcome))) return true;
+    if (session.parent === null) return true;
     return await conversationOf(context.env, session.parent).sessionEnded(session.call, turn.id, outcome);
   } catch (error) {
     logError("session.tell_failed", error, { turn: turn.id });

@@ -334,16 +334,14 @@ export class Transcript {
       .map(({ id }) => id);
   }
 
-  /** Turns that ended and that another conversation began, which does not know it yet. */
+  /** Turns that ended and that a tool began, and whoever used it does not know it yet. */
   untold(): Turn[] {
-    return this.turns().filter(
-      ({ status, told, origin }) => status !== "running" && !told && origin.session?.parent != null,
-    );
+    return this.turns().filter(({ status, told, origin }) => status !== "running" && !told && origin.session);
   }
 
   /** Whoever began turns here is forgotten. */
   tellNobody(): void {
-    for (const { n, origin } of this.turns()) if (origin.session?.parent != null) this.told(n);
+    for (const { n, origin } of this.turns()) if (origin.session) this.told(n);
   }
 
   told(n: number): void {

@@ -129,7 +129,7 @@ describe("a gateway's tool", () => {
   });
 
   test("that is disabled does not exist", async () => {
-    await conversation("off", () => html(""), "");
+    await conversation("off", () => html(""), "none");
     const { body } = await say("off", script({ calls: [fetching(A)] }, { text: "$results" }));
     expect(body.answer).toContain("Tool 'webfetch' not found. Available tools: edge_call.");
     await conversation("other", () => html(""), "webfetch");
