@@ -30,13 +30,14 @@ export type HomeToolRequest = {
   /** Whose eyes it has: of a person's turn the person's; of a device `agent:NAME`, a guest. */
   viewer: Viewer;
   /**
-   * `call`: as the conversation knows it. `depth`: how many sessions are above it. `agent`: the device that asks, and the principal
-   * of its own call.
+   * `call`: as the conversation knows it. `depth`: how many sessions are above it. `others`: other people wrote in the conversation
+   * too. `agent`: the device that asks, and the principal of its own call.
    */
   from: {
     conversation: string | null;
     call: string;
     depth: number;
+    others?: boolean;
     agent?: { id: string; person: string };
   };
   /** Of a turn that the tool begins. */

@@ -107,7 +107,10 @@ export type SessionInfo = {
   status: "running" | "idle" | "waiting";
   turns: number;
   tokens: number;
+  /** Of the turn that runs, or of the last one. */
   session?: SessionOrigin;
+  /** The conversation whose call began this one. */
+  parent?: string | null;
   /** Of the session's budget. */
   tokensLeft?: number;
   lastAt: number;

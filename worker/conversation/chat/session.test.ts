@@ -3,8 +3,10 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
+import { sessionNamed, spawn } from "../../../test/sessions.ts";
 import { hold, stop, storedTurns } from "../../../test/stopping.ts";
-import { AGENTS, openCalls, siren, sounds } from "../../../test/turns.ts";
+import { AGENTS, answerEnds, deviceAsks, openCalls, siren, sounds, turnsOf } from "../../../test/turns.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { TestBridge } from "../../../test/workerd.ts";
 import type { Delivery } from "../../api/chat.ts";
@@ -62,6 +64,34 @@ test(
     expect(await turns()).toEqual([]);
     // No more messages follow.
     expect(await deliver("3", renew)).toEqual({});
+  },
+  WITHIN_MS,
+);
+
+test(
+  "a session that a chat began: its question is answered there by /answer, and /new deletes it",
+  async () => {
+    setVariables({ GATEWAY_TOOLS: "sessions" });
+    const bridge = await TestBridge.connect(AGENTS);
+    const chat = () => env.CONVERSATION.getByName("a/generic/home/2");
+    const deliver = async (id: string, act: Delivery["act"]) => await chat().receive({ id, origin, act });
+    const task = script({ calls: [siren] }, { text: "it sounds" });
+    const text = script(spawn(task, { label: "siren" }), { text: "begun" }, { text: "$notes" });
+    await deliver("1", { do: "say", text, pictures: [], merge: false });
+    const call = await until(() => bridge.calls()[0]?.id, { what: "the siren is called" });
+    const turns = async () => await storedTurns(chat());
+    await until(async () => (await turns())[0]?.status === "done", { what: "the chat's turn is over" });
+    deviceAsks(bridge, call, { text: "How long?" });
+    const session = await sessionNamed("siren");
+    const asked = async () => (await turnsOf(session))[0]?.questions ?? [];
+    await until(async () => (await asked()).length === 1, { what: "the question" });
+    answerEnds(bridge, call, (answer) => `it sounded for ${answer}`);
+    const answered = { do: "command", command: { name: "answer", argument: "a minute" } } as const;
+    expect(await deliver("2", answered)).toEqual({ words: expect.any(String) });
+    await until(async () => (await turns()).length === 2, { what: "the session's end" });
+    expect(await asked()).toMatchObject([{ answer: "a minute" }]);
+    await deliver("3", { do: "command", command: { name: "new", argument: "" } });
+    await until(async () => (await turnsOf(session)).length === 0, { what: "the session is deleted" });
   },
   WITHIN_MS,
 );

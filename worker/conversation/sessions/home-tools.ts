@@ -40,7 +40,7 @@ export async function askHome(
       args,
       ...(problem !== undefined && { problem }),
       viewer: { name: principal, role, scopes: ["ask"] },
-      from: { conversation: name, call: id, depth: session?.depth ?? 0 },
+      from: { conversation: name, call: id, depth: session?.depth ?? 0, others: hasOthers(transcript, turn) },
       origin: {
         principal,
         role,
@@ -63,6 +63,11 @@ export async function askHome(
     logError("home_tool.failed", error, { turn: turn.id, call: id, tool });
     return call;
   }
+}
+
+/** What is shown here is shown to them too, and what they wrote may have asked for it. */
+function hasOthers(transcript: Transcript, { origin }: Turn): boolean {
+  return transcript.turns().some((turn) => turn.origin.principal !== origin.principal);
 }
 
 function isCancelled(transcript: Transcript, { id }: Turn): boolean {

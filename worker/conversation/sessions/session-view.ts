@@ -28,6 +28,7 @@ export function sessionInfo(transcript: Transcript): SessionInfo | undefined {
     turns: turns.length,
     tokens: transcript.spent(last.n).conversation.tokens,
     ...(session && { session }),
+    ...(turns[0]?.origin.session && { parent: turns[0].origin.session.parent }),
     ...(left !== undefined && { tokensLeft: left }),
     lastAt: last.finishedAt ?? last.createdAt,
     ...(asked && { waitsFor: `a person's answer to a question of '${asked.question.agent}'` }),

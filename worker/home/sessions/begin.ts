@@ -13,7 +13,6 @@ import {
   SESSION_PREFIX,
   sessionId,
 } from "../../api/home-tools.ts";
-import { mayUse } from "../../api/may-see.ts";
 import type { StartRule } from "../../api/start-turn.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Limits, NewTurn, SessionTurn } from "../../api/turns.ts";
@@ -21,6 +20,7 @@ import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { noSession, refused, type ToolAnswer } from "./answers.ts";
+import { isSeen } from "./seen.ts";
 
 /** Sessions above a session. */
 const DEPTH_MAX = 3;
@@ -85,9 +85,7 @@ export async function send(
   if (name === request.from.conversation)
     return refused("invalid_params", "That is this session itself.", "Answer the user.");
   const there = await conversationOf(home.env, name).sessionInfo();
-  const sharedWith = home.conversations.sharedWith(name);
-  if (!there || !mayUse(request.viewer, { kind: "conversation", by: there.principal, sharedWith }))
-    return noSession(session);
+  if (!there || !isSeen(home, request, session, there, true)) return noSession(session);
   const known = await turnOf(home, request, name);
   if (known) return answerOf(request, session, known, waits);
   const budget = budgetOf(request, undefined);

@@ -451,6 +451,35 @@ describe("the tools that read", () => {
 });
 
 test(
+  "a conversation that others read or write reaches only the sessions that it began",
+  async () => {
+    const [id, own] = [newId(), newId()];
+    await say(own, script({ text: "private" }));
+    const looks = () =>
+      calls(
+        tool("sessions_list"),
+        tool("sessions_history", { session: own }),
+        tool("sessions_send", { session: own, message: "hello" }),
+      );
+    const task = script({ text: "42" });
+    await say(id, script(spawn(task, { label: "own", timeout_seconds: 60 }), results));
+    const statuses = async (...steps: Step[]) =>
+      (await say(id, script(...steps, { text: "done" }))).body.calls.map(({ status }) => status);
+    expect(await statuses(looks())).toEqual(["success", "success", "success"]);
+    const body = JSON.stringify({ with: ["gus"] });
+    await ask(`/v1/conversations/${id}/share`, { method: "POST", body });
+    expect(await statuses(looks())).toEqual(["error", "error", "error"]);
+    const session = await sessionNamed("own");
+    expect(await statuses(calls(tool("sessions_history", { session })))).toEqual(["success"]);
+    // Gus wrote here: it stays so when it is shared no longer.
+    await say(id, script({ text: "hello" }), { token: TOKENS.guest });
+    await ask(`/v1/conversations/${id}/share`, { method: "POST", body: JSON.stringify({ with: [] }) });
+    expect(await statuses(looks())).toEqual(["error", "error", "error"]);
+  },
+  WITHIN_MS,
+);
+
+test(
   "they are offered in conversations that go on and not where they are switched off",
   async () => {
     const offered = async (text: string) =>

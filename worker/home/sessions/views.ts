@@ -6,12 +6,13 @@ import type { SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
 import type { AgentView, PastTurn } from "../../api/answers.ts";
 import { LINE_MAX, NAMES_CHARS_MAX, namesWithin } from "../../api/find-agents.ts";
 import { type HomeToolRequest, SESSION_PREFIX } from "../../api/home-tools.ts";
-import { maySee, mayUse, type Owned, seesAll } from "../../api/may-see.ts";
+import { seesAll } from "../../api/may-see.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { SessionInfo } from "../../api/turns.ts";
 import { agentPage } from "../agents/agent-page.ts";
 import type { HomeContext } from "../context.ts";
 import { noSession, refused, type ToolAnswer } from "./answers.ts";
+import { hasReaders, isSeen } from "./seen.ts";
 
 const LISTED = 20;
 const LISTED_MAX = 50;
@@ -26,10 +27,14 @@ function foundWords(value: unknown): ToolAnswer {
 }
 
 export function list(
-  { conversations, name }: HomeContext,
-  { viewer, from }: HomeToolRequest,
+  home: HomeContext,
+  request: HomeToolRequest,
   { limit = LISTED, active_minutes, q, all = false }: SessionToolInputs["sessions_list"],
 ): ToolAnswer {
+  const { conversations, name } = home;
+  const { viewer, from } = request;
+  if (hasReaders(home, request))
+    return refused("permission_denied", "Others read this conversation, so no sessions are listed in it.");
   if (all && !seesAll(viewer))
     return refused("permission_denied", "Only owners see everybody's sessions.", "Leave 'all' out.");
   const since = active_minutes === undefined ? 0 : Date.now() - active_minutes * MINUTE_MS;
@@ -53,9 +58,8 @@ export async function history(
   { session, limit = TURNS, before, tools = false }: SessionToolInputs["sessions_history"],
 ): Promise<ToolAnswer> {
   const stub = conversationOf(home.env, nameOf(home, session));
-  const belongs = await stub.belongs();
-  if (!belongs || !maySee(request.viewer, ownedBy(home, session, belongs.principal)))
-    return noSession(session);
+  const info = await stub.sessionInfo();
+  if (!info || !isSeen(home, request, session, info)) return noSession(session);
   const page = await stub.history({ before: before ?? Number.MAX_SAFE_INTEGER, limit });
   const each = Math.floor(TEXTS_MAX / Math.max(1, page.turns.length));
   return foundWords({
@@ -88,18 +92,17 @@ export async function status(
   request: HomeToolRequest,
   { session, cancel = false }: SessionToolInputs["session_status"],
 ): Promise<ToolAnswer> {
-  const { from, viewer } = request;
+  const { from } = request;
   const own = from.agent ? undefined : (from.conversation ?? undefined);
   const name = session === undefined ? own : nameOf(home, session);
   if (name === undefined) return refused("invalid_params", "'session' is missing.", "Name a session.");
   const stub = conversationOf(home.env, name);
   const info = await stub.sessionInfo();
-  const owned = ownedBy(home, idOf(name), info?.principal);
   // A turn sees its own conversation, also where somebody else began it.
-  if (!info || (name !== own && !maySee(viewer, owned))) return noSession(idOf(name));
+  if (!info || (name !== own && !isSeen(home, request, idOf(name), info))) return noSession(idOf(name));
   if (!cancel) return { status: "success", text: JSON.stringify(shownInfo(idOf(name), info)), sources: [] };
   if (name === own) return refused("invalid_params", "A session cannot end its own turn.", "Answer instead.");
-  if (!mayUse(viewer, owned))
+  if (!isSeen(home, request, idOf(name), info, true))
     return refused("permission_denied", "Only a session that is the user's own can be cancelled.");
   if (info.turn === undefined) return refused("execution_failed", "No turn of that session runs.");
   const ended = await stub.cancel(info.turn);
@@ -109,9 +112,8 @@ export async function status(
 
 function shownInfo(
   id: string,
-  { status: state, turns, tokens, session, tokensLeft, lastAt, waitsFor }: SessionInfo,
+  { status: state, turns, tokens, session, parent, tokensLeft, lastAt, waitsFor }: SessionInfo,
 ) {
-  const parent = session?.parent;
   return {
     session: id,
     status: state,
@@ -120,7 +122,8 @@ function shownInfo(
     tokens,
     ...(tokensLeft !== undefined && { tokens_left: tokensLeft }),
     last_at: new Date(lastAt).toISOString(),
-    ...(session && { depth: session.depth, parent: parent ? idOf(parent) : null }),
+    ...(session && { depth: session.depth }),
+    ...(parent !== undefined && { parent: parent && idOf(parent) }),
   };
 }
 
@@ -152,10 +155,6 @@ function shownAgent({ id, online, counts, capabilities, actions }: AgentView) {
     capabilities: oneLine(capabilities, LINE_MAX),
     actions: namesWithin(actions, NAMES_CHARS_MAX),
   };
-}
-
-function ownedBy({ conversations, name }: HomeContext, session: string, by: string | undefined): Owned {
-  return { kind: "conversation", by, sharedWith: conversations.sharedWith(`${name}/api/${session}`) };
 }
 
 function nameOf({ name }: HomeContext, session: string): string {
