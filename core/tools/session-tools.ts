@@ -5,9 +5,9 @@
 import { z } from "../protocol/parse.ts";
 import type { Aliases, Tool } from "./contract.ts";
 
-/** The most that `timeout_seconds` may be. */
-export const SESSION_WAIT_MAX_S = 900;
-export const SESSION_LABEL_MAX = 80;
+/** Of `timeout_seconds`. */
+const SESSION_WAIT_MAX_S = 900;
+const SESSION_LABEL_MAX = 80;
 const TASK_MAX = 20_000;
 const MESSAGE_MAX = 8_000;
 const LISTED_MAX = 50;

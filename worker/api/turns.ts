@@ -86,7 +86,7 @@ export type Origin = {
 };
 
 /** A turn that a tool began, in a session of its own or in another conversation. */
-export type SessionOrigin = {
+type SessionOrigin = {
   /** The conversation that gets its end; null: none. */
   parent: string | null;
   /** The call of that conversation. */
