@@ -21,7 +21,9 @@ import { deviceCodes, joining } from "./routes/device-codes.ts";
 import { keys } from "./routes/keys.ts";
 import { media, uploads } from "./routes/media.ts";
 import { linkedMedia } from "./routes/media-links.ts";
+import { lending } from "./routes/lending.ts";
 import { metrics } from "./routes/metrics.ts";
+import { peers } from "./routes/peer.ts";
 import { questions } from "./routes/questions.ts";
 import { senders } from "./routes/senders.ts";
 import { health, status } from "./routes/status.ts";
@@ -43,6 +45,7 @@ const CHECKING_THEMSELVES = [
   consolePage,
   channels,
   joining,
+  peers,
 ];
 
 /** `requireToken` has set the caller's token, which names the home. */
@@ -61,6 +64,7 @@ const WITH_TOKEN = [
   metrics,
   backup,
   senders,
+  lending,
   deviceCodes,
   connections,
   mcp,

@@ -6,13 +6,11 @@
  */
 import { AuditBatch } from "./audit.ts";
 import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
-import { CallId } from "./names.ts";
+import { CallId, UUID } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
 
 /** The most reports that one message acknowledges. */
 export const ACKS_MAX = 64;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const text = (max: number) => z.string().check(z.maxLength(max));
 

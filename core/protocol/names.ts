@@ -7,6 +7,9 @@ export const AGENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** A call's id. All payloads and frames use this form, so that every hop can pass on what the one before accepted. */
 export const CallId = z.string().check(z.minLength(1), z.maxLength(128));
 
+/** A random id of ours. */
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** EvoClaw's prefix; `TOPIC_PREFIX` changes it for both the bridge and the agents. */
 export const DEFAULT_TOPIC_PREFIX = "evoclaw";
 

@@ -295,7 +295,12 @@ export type CallTarget = RosterAgent & {
   asks: boolean;
   /** Why its program does not fit this gateway; undefined: it does. */
   incompatibleWith: string | undefined;
+  /** Another home lends it: what is known of it was true a while ago, and it sends no signs of life. */
+  lent?: true;
 };
+
+/** A call ends here so much later than at its lender, whose outcome says more than ours. */
+export const LENT_MARGIN_MS = 15_000;
 
 /** Turns the arguments of an edge_call into a command, or into words for the model on why that cannot be. */
 export function toAgentCommand(
@@ -308,16 +313,22 @@ export function toAgentCommand(
     action === undefined ? undefined : target.adverts.find((candidate) => candidate.name === action);
   if (query === undefined && action === undefined) return invalid(target, "missing 'query' or 'action'");
   if (advert && (query === undefined || !target.hasModel)) {
-    return { ok: true, order: actionOrder(advert, args.params ?? {}, times.defaultToolTimeoutMs) };
+    return asked(target, actionOrder(advert, args.params ?? {}, times.defaultToolTimeoutMs));
   }
   if (query !== undefined) {
     return target.hasModel
-      ? { ok: true, order: promptOrder(query, target, times) }
+      ? asked(target, promptOrder(query, target, times))
       : invalid(target, `agent '${target.id}' has no model and cannot be asked in words; use 'action'`);
   }
   if (target.adverts.length > 0) return invalid(target, `agent '${target.id}' has no action '${action}'`);
   const prompt = `Execute action: ${action} with params: ${JSON.stringify(args.params ?? {})}`;
-  return { ok: true, order: promptOrder(prompt, target, times) };
+  return asked(target, promptOrder(prompt, target, times));
+}
+
+function asked({ lent }: CallTarget, order: AgentCommand): AgentCommandResult {
+  if (!lent) return { ok: true, order };
+  const totalMs = order.totalMs + LENT_MARGIN_MS;
+  return { ok: true, order: { ...order, silenceMs: totalMs, totalMs } };
 }
 
 function actionOrder(

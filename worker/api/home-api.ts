@@ -18,7 +18,16 @@ import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
-import type { PeerKind, PeerReply } from "./peers.ts";
+import type {
+  Borrowing,
+  BorrowInto,
+  Invitation,
+  Lending,
+  LendingView,
+  NewLending,
+  PeerKind,
+  PeerReply,
+} from "./peers.ts";
 import type { Plan } from "./plan.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";
@@ -80,6 +89,16 @@ export interface HomeApi {
   sessionEnded(callId: string, outcome: Outcome): Promise<boolean>;
   /** Another home asks. @param token signed with its key @param body JSON */
   peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
+  /** What this home lends and borrows. */
+  lending(): Promise<LendingView>;
+  /** @param by the owner @param url the gateway's own origin */
+  lend(lending: NewLending, by: string, url: string): Promise<Lending>;
+  /** Ends a grant at once. @returns false: there is none that counts */
+  takeBack(grant: string, by: string): Promise<boolean>;
+  borrow(invitation: Invitation, into: BorrowInto): Promise<Borrowing>;
+  /** An owner accepts the words of lent agents about themselves. */
+  acceptLentWords(name: string): Promise<boolean>;
+  giveBack(name: string, by: string): Promise<boolean>;
   /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
   command(request: CommandRequest): Promise<SubmitReply>;
   /** Tells the devices to stop. @returns the calls that were sent: what they did is unknown */

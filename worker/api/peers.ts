@@ -1,19 +1,200 @@
-/** What two homes tell each other about agents that one lends to the other. */
-import type { CalledOutcome } from "@edgecall/core/protocol/mqtt.ts";
+/**
+ * Agents that one home lends to another, at the same gateway or at another one: what owners see and give, and what the two homes
+ * tell each other. docs/federation.md lists what each side may learn.
+ */
+import { toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import { ActionAdvert, CalledOutcome, CHAIN_MAX } from "@edgecall/core/protocol/mqtt.ts";
+import { AGENT_ID, CallId, UUID } from "@edgecall/core/protocol/names.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { HOME_ID } from "../settings/tokens.ts";
+import { AgentId } from "./device-codes.ts";
+import { errorBody } from "./errors.ts";
 
-export type PeerKind = "take" | "agents" | "call" | "cancel" | "outcome" | "waiting";
+/** A lent agent's id at the borrower is `home/agent`; no agent of an own home has a slash in its id. */
+export function isLent(agent: string): boolean {
+  return agent.includes("/");
+}
+
+/** True for an id that a call may name. A model may have invented any other, so no record contains it. */
+export function isAgentForm(id: string): boolean {
+  const [home = "", ...agent] = id.split("/");
+  return AGENT_ID.test(id) || (agent.length === 1 && HOME_ID.test(home) && AGENT_ID.test(agent[0] ?? ""));
+}
+
+const GRANT_SCOPES = ["ask", "command"] as const;
+/** `ask`: questions in words. `command`: actions by name. */
+export type GrantScope = (typeof GRANT_SCOPES)[number];
+
+/** Agents of one grant. */
+const AGENTS_MAX = 64;
+
+// What owners give and see
+
+const LABEL = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u;
+
+export const NewLending = z.strictObject({
+  /** What this home calls the borrower. */
+  label: z
+    .string()
+    .check(
+      z.trim(),
+      z.minLength(1),
+      z.maxLength(64),
+      z.regex(LABEL, "expected letters, digits, spaces and . _ @ + -"),
+    ),
+  agents: z.array(AgentId).check(z.minLength(1), z.maxLength(AGENTS_MAX)),
+  scopes: z.array(z.enum(GRANT_SCOPES)).check(z.minLength(1), z.maxLength(GRANT_SCOPES.length)),
+  reads_only: z.boolean(),
+  expires_in_days: z.int().check(z.minimum(1), z.maximum(366)),
+});
+export type NewLending = z.infer<typeof NewLending>;
+
+export const NewBorrowing = z.strictObject({
+  invitation: z.string().check(z.maxLength(2_000)),
+  /** The first part of the agents' ids here. */
+  name: z.string().check(z.regex(HOME_ID, "expected a name of a-z, 0-9 and -")),
+});
+
+/** A grant as its lender sees it. Times: epoch ms. */
+export type LentView = {
+  id: string;
+  label: string;
+  agents: string[];
+  scopes: GrantScope[];
+  reads_only: boolean;
+  /** `offered`: the invitation was not used yet. */
+  state: "offered" | "lent" | "expired" | "revoked";
+  expires_at: number;
+  made_by: string;
+  made_at: number;
+  taken_at: number | null;
+  /** The newest of its calls that are still known, which is two days. */
+  used_at: number | null;
+};
+
+/** What another home lends, as this home sees it. Times: epoch ms. */
+export type BorrowedView = {
+  name: string;
+  /** The lender's address; null: it is at this gateway. */
+  url: string | null;
+  agents: Array<{ id: string; online: boolean; line: string; actions: string[]; new_text?: true }>;
+  scopes: GrantScope[];
+  reads_only: boolean;
+  expires_at: number;
+  seen_at: number | null;
+  problem: string | null;
+  by: string;
+  at: number;
+};
+
+export type LendingView = { lent: LentView[]; borrowed: BorrowedView[] };
+
+/** @property status of HTTP, when an owner's request is refused */
+export type Refused = { ok: false; status: 400 | 404 | 409 | 502; code: string; message: string };
+export type Lending = { ok: true; lent: LentView; invitation: Invitation } | Refused;
+export type Borrowing = { ok: true; borrowed: BorrowedView } | Refused;
+/**
+ * @property by the owner @property ownUrl the gateway's own origin, to which the lender brings outcomes
+ * @property isHere the lender is a home of this gateway
+ */
+export type BorrowInto = { name: string; by: string; ownUrl: string; isHere: boolean };
+
+// The invitation
+
+const PREFIX = "ecl_";
+/** @property url the lender's origin @property key its gateway key @property secret good for one use */
+const Invitation = z.object({
+  url: z.string().check(z.maxLength(200)),
+  home: z.string().check(z.regex(HOME_ID)),
+  grant: z.string().check(z.regex(UUID)),
+  key: PublicKey,
+  secret: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)),
+});
+export type Invitation = z.infer<typeof Invitation>;
+
+export function invitationText(invitation: Invitation): string {
+  return PREFIX + toBase64Url(utf8(JSON.stringify(invitation)));
+}
+
+/** @returns undefined: it is none */
+export function readInvitation(text: string): Invitation | undefined {
+  const trimmed = text.trim();
+  const bytes = trimmed.startsWith(PREFIX) ? tryFromBase64Url(trimmed.slice(PREFIX.length)) : undefined;
+  const read = bytes && checkJson(Invitation, new TextDecoder().decode(bytes));
+  return read?.ok ? read.value : undefined;
+}
+
+// What homes tell each other
+
+export const PEER_KINDS = ["take", "agents", "call", "cancel", "outcome"] as const;
+export type PeerKind = (typeof PEER_KINDS)[number];
 
 /** @property status of HTTP @property body JSON */
 export type PeerReply = { status: number; body: unknown };
 
-/** A call of a lent agent. `chain.steps`: how many agents were before it, whose names are not told. */
-export type PeerCall = {
-  id: string;
-  agent: string;
-  query?: string;
-  action?: string;
-  params?: Record<string, unknown>;
-  chain: { steps: number };
+/** The answer to whoever has no good grant, whatever is wrong. */
+export const UNKNOWN_PEER: PeerReply = {
+  status: 401,
+  body: errorBody("unauthorized", "there is no such grant here, or it has ended"),
 };
 
-export type PeerOutcome = { id: string; outcome: CalledOutcome };
+/**
+ * True for the address of a gateway that requests may be sent to.
+ * @param isAtHome this gateway is on its own machine alone, where another one may be
+ */
+export function isPeerUrl(url: string, isAtHome: boolean): boolean {
+  if (!URL.canParse(url)) return false;
+  const { origin, protocol } = new URL(url);
+  return origin === url && (protocol === "https:" || (protocol === "http:" && isAtHome && isLoopback(url)));
+}
+
+/** The borrower takes the grant. `url`: where the lender brings outcomes; "": both homes are at one gateway. */
+export const PeerTake = z.object({
+  secret: z.string().check(z.maxLength(100)),
+  key: PublicKey,
+  url: z.string().check(z.maxLength(200)),
+  home: z.string().check(z.regex(HOME_ID)),
+});
+
+/** The lender's answer to `take` and `agents`. */
+export const PeerAgents = z.object({
+  agents: z
+    .array(
+      z.object({
+        id: z.string().check(z.regex(AGENT_ID)),
+        line: z.string().check(z.maxLength(4_000)),
+        online: z.boolean(),
+        takes_queries: z.boolean(),
+        actions: z.array(ActionAdvert).check(z.maxLength(256)),
+      }),
+    )
+    .check(z.maxLength(AGENTS_MAX)),
+  scopes: z.array(z.enum(GRANT_SCOPES)),
+  reads_only: z.boolean(),
+  expires_at: z.int(),
+});
+export type PeerAgents = z.infer<typeof PeerAgents>;
+
+/** A call of a lent agent. `chain.steps`: how many agents were before it, whose names are not told. */
+export const PeerCall = z.object({
+  id: z.string().check(z.regex(UUID)),
+  agent: z.string().check(z.regex(AGENT_ID)),
+  query: z.optional(z.string()),
+  action: z.optional(z.string()),
+  params: z.optional(z.record(z.string(), z.unknown())),
+  chain: z.object({ steps: z.int().check(z.minimum(0), z.maximum(CHAIN_MAX)) }),
+});
+export type PeerCall = z.infer<typeof PeerCall>;
+
+/** The answer to `call`: the call's outcome, or how long it may still take. */
+export const PeerTaken = z.union([
+  z.object({ outcome: CalledOutcome }),
+  z.object({ left_ms: z.number().check(z.minimum(0), z.maximum(8 * 86_400_000)) }),
+]);
+
+export const PeerCancel = z.object({ id: CallId });
+
+/** `id`: of the borrower's call, or the job that its outcome named. */
+export const PeerOutcome = z.object({ id: CallId, outcome: CalledOutcome });

@@ -7,6 +7,7 @@ import * as delegation from "./calls/delegation.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
 import type { Alarm, HomeContext, HomeStores } from "./context.ts";
+import * as lenderCalls from "./peers/lender-calls.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
 
@@ -20,6 +21,7 @@ type AlarmPart = {
 /** The order counts: an expired question and silence end a call with different outcomes. */
 const PARTS: readonly AlarmPart[] = [
   approvals,
+  lenderCalls,
   silentCalls,
   delegation,
   outcomeDelivery,

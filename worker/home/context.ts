@@ -14,13 +14,16 @@ import type { PendingAcks } from "./calls/pending-acks.ts";
 import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
+import type { Borrowed } from "./peers/borrowed.ts";
+import type { Lent } from "./peers/lent.ts";
+import type { PeerRates } from "./peers/peer-rates.ts";
 import type { Questions } from "./questions/questions.ts";
 import type { HomeTokens } from "./tokens.ts";
 import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
 
-/** The object's state. All stores but the socket, the acks, the waits, the two schedules, and load and life signs of agents are rows. */
+/** The object's state. In memory alone are the socket, the acks, the waits, the schedules, load and life signs of agents, and the counts of other homes' requests. */
 export type HomeStores = {
   ctx: DurableObjectState;
   env: Env;
@@ -50,6 +53,13 @@ export type HomeStores = {
   tokens: HomeTokens;
   senders: ChannelSenders;
   connections: ChannelConnections;
+  lent: Lent;
+  borrowed: Borrowed;
+  /** Calls that wait for their lender's answer. */
+  peerRetries: RetrySchedule;
+  peerRates: PeerRates;
+  /** When each lender was asked for its agents, epoch ms. */
+  lendersAsked: Map<string, number>;
 };
 
 export type HomeContext = HomeStores & { alarm: Alarm };

@@ -33,7 +33,17 @@ import type { HomeApi, Targets } from "../api/home-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
-import type { PeerKind, PeerReply } from "../api/peers.ts";
+import {
+  type Borrowing,
+  type BorrowInto,
+  type Invitation,
+  type Lending,
+  type LendingView,
+  type NewLending,
+  type PeerKind,
+  type PeerReply,
+  UNKNOWN_PEER,
+} from "../api/peers.ts";
 import type { Plan } from "../api/plan.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../api/questions.ts";
 import type { RosterQuestion } from "../api/roster.ts";
@@ -93,6 +103,12 @@ import { ChannelSenders } from "./channels/senders.ts";
 import type { HomeContext, HomeStores } from "./context.ts";
 import { DeviceCodes } from "./pairing/device-codes.ts";
 import { codeState, pairDevice } from "./pairing/device-pairing.ts";
+import { Borrowed } from "./peers/borrowed.ts";
+import { borrow, giveBack, lend, lendingView, takeBack } from "./peers/grants.ts";
+import { onPeer } from "./peers/incoming.ts";
+import { refreshBorrowed } from "./peers/lender-calls.ts";
+import { Lent } from "./peers/lent.ts";
+import { PeerRates } from "./peers/peer-rates.ts";
 import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
@@ -145,8 +161,32 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return !this.#isBlank && (await sessionEnded(this.#home, callId, outcome));
   }
 
-  async peer(_kind: PeerKind, _token: string, _body: string): Promise<PeerReply> {
-    return { status: 401, body: errorBody("unauthorized", "this home lends nothing yet") };
+  async peer(kind: PeerKind, token: string, body: string): Promise<PeerReply> {
+    return this.#isBlank ? UNKNOWN_PEER : await onPeer(this.#home, kind, token, body);
+  }
+
+  async lending(): Promise<LendingView> {
+    return lendingView(this.#home);
+  }
+
+  async lend(lending: NewLending, by: string, url: string): Promise<Lending> {
+    return await lend(this.#home, lending, by, url);
+  }
+
+  async takeBack(grant: string, by: string): Promise<boolean> {
+    return await takeBack(this.#home, grant, by);
+  }
+
+  async borrow(invitation: Invitation, into: BorrowInto): Promise<Borrowing> {
+    return await borrow(this.#home, invitation, into);
+  }
+
+  async acceptLentWords(name: string): Promise<boolean> {
+    return this.#home.borrowed.acceptWords(name);
+  }
+
+  async giveBack(name: string, by: string): Promise<boolean> {
+    return await giveBack(this.#home, name, by);
   }
 
   async command(request: CommandRequest): Promise<SubmitReply> {
@@ -201,15 +241,15 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async target(agent: string): Promise<CallTarget | undefined> {
-    return this.#home.agents.target(agent, Date.now());
+    return this.#home.roster.target(agent, Date.now());
   }
 
   async targets(): Promise<Targets> {
-    const { roster, agents } = this.#home;
+    const { roster } = this.#home;
     const now = Date.now();
     const { agents: listed, excerptOf } = await roster.forQuestion(undefined, now);
     return {
-      agents: listed.flatMap(({ id }) => agents.target(id, now) ?? []),
+      agents: listed.flatMap(({ id }) => roster.target(id, now) ?? []),
       ...(excerptOf && { excerptOf }),
     };
   }
@@ -270,6 +310,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async plan(reserve: number | undefined, began?: Listing, question?: RosterQuestion): Promise<Plan> {
     const now = Date.now();
+    refreshBorrowed(this.#home, now);
     // Read first: a change while the search index is made calls for a new plan.
     const version = this.#home.roster.version(now);
     const roster = await this.#home.roster.forQuestion(question, now);
@@ -504,6 +545,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
   const gatewayKey = new GatewayKey(storage);
   const keys = new AgentKeys(storage, env, gatewayKey);
   const agents = new Agents(storage, bridge, keys, env);
+  const borrowed = new Borrowed(storage);
   const conversations = new ConversationList(storage);
   const stores: HomeStores = {
     ctx,
@@ -511,7 +553,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     name,
     bridge,
     agents,
-    roster: new HomeRoster(agents, keys, bridge),
+    roster: new HomeRoster(agents, keys, bridge, borrowed),
     keys,
     gatewayKey,
     ledger: new Ledger(storage),
@@ -530,6 +572,11 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     tokens: new HomeTokens(storage),
     senders: new ChannelSenders(storage),
     connections: new ChannelConnections(storage, name, env.CONNECTIONS_KEY),
+    lent: new Lent(storage),
+    borrowed,
+    peerRetries: new RetrySchedule(),
+    peerRates: new PeerRates(),
+    lendersAsked: new Map(),
   };
   const home: HomeContext = { ...stores, alarm: new HomeAlarm(stores) };
   return { home, frames: new BridgeFrames(home) };

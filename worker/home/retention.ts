@@ -8,7 +8,7 @@ import { deleteExpiredCodes } from "./pairing/device-codes.ts";
 const EVERY_MS = 3_600_000;
 
 /** Prunes, once an hour. @returns true if it was time */
-export function prune({ ctx, env, ledger, questions, agents, audit }: HomeContext, now: number): boolean {
+export function prune({ ctx, env, ledger, questions, agents, audit, lent }: HomeContext, now: number): boolean {
   const due = ctx.storage.sql
     .exec("UPDATE tidied SET at = ? WHERE at <= ? RETURNING at", now, now - EVERY_MS)
     .toArray();
@@ -16,6 +16,7 @@ export function prune({ ctx, env, ledger, questions, agents, audit }: HomeContex
   ledger.prune(now);
   questions.prune(now);
   audit.prune(now);
+  lent.prune(now);
   deleteExpiredCodes(ctx.storage.sql, now);
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.

@@ -1,5 +1,5 @@
 /** The home's own key pair, whose commands its devices obey. It is made when it is first needed, and leaves Home's storage only in an export. */
-import { utf8 } from "@edgecall/core/encoding.ts";
+import { toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { programBytes } from "@edgecall/core/protocol/program.ts";
 import {
   importPrivateKey,
@@ -39,6 +39,12 @@ export class GatewayKey {
     if (this.#row()?.public_key !== named) return undefined;
     const { key } = await this.#read();
     return withSignature(body, new Uint8Array(await crypto.subtle.sign("Ed25519", key, programBytes(body))));
+  }
+
+  /** @param bytes with the domain of their use (peer-token.ts) @returns base64url */
+  async signBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+    const { key } = await this.#read();
+    return toBase64Url(new Uint8Array(await crypto.subtle.sign("Ed25519", key, bytes)));
   }
 
   /** The key of the MACs of routes (calls/route.ts), which only this home checks. */

@@ -1,5 +1,5 @@
 /**
- * What models are told of a home's agents: all of a small home, and of a large one those that fit a question. Holds the search index,
+ * What models are told of a home's agents, own and lent ones: all of a small home, and of a large one those that fit a question. Holds the search index,
  * which is made of the rows when it is first needed and follows them from then on.
  */
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
@@ -13,6 +13,9 @@ import {
   type RosterQuestion,
 } from "../../api/roster.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import type { CallTarget } from "../../api/edge-call.ts";
+import { isLent } from "../../api/peers.ts";
+import type { Borrowed } from "../peers/borrowed.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
 
@@ -29,6 +32,7 @@ export class HomeRoster {
   readonly #agents: Agents;
   readonly #keys: Pick<AgentKeys, "version">;
   readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
+  readonly #borrowed: Borrowed;
   readonly #index = new AgentIndex();
   /** Agents that the index does not have as they are now; undefined: it has none yet. */
   #changed: Set<string> | undefined;
@@ -36,7 +40,14 @@ export class HomeRoster {
   #served: { version: number; reached: Reached } | undefined;
   #counts: { version: number; counts: Counted } | undefined;
 
-  constructor(agents: Agents, keys: Pick<AgentKeys, "version">, bridge: Pick<BridgeSocket, "lastSeenAt">) {
+  constructor(
+    agents: Agents,
+    keys: Pick<AgentKeys, "version">,
+    bridge: Pick<BridgeSocket, "lastSeenAt">,
+    borrowed: Borrowed,
+  ) {
+    this.#borrowed = borrowed;
+    borrowed.onChange = (id) => this.#changed?.add(id);
     this.#agents = agents;
     this.#keys = keys;
     this.#bridge = bridge;
@@ -53,7 +64,7 @@ export class HomeRoster {
     const bridgeOnline = this.#bridge.lastSeenAt(now) !== null;
     const reached = this.#reach(question?.reach);
     if (reached.ids.length <= LISTED_MAX)
-      return { bridgeOnline, agents: this.#agents.rosterOf(reached.ids, now) };
+      return { bridgeOnline, agents: this.#rosterOf(reached.ids, now) };
     await this.#ready();
     const excerptOf = this.#countsOf(reached, now);
     if (!question) return { bridgeOnline, agents: [], excerptOf };
@@ -67,7 +78,7 @@ export class HomeRoster {
     });
     const fitting = new Map(found.map(({ id, actions }) => [id, actions]));
     const ids = [...new Set([...fitting.keys(), ...used])];
-    const agents = this.#agents.rosterOf(ids, now).map((agent) => actionsFirst(agent, fitting.get(agent.id)));
+    const agents = this.#rosterOf(ids, now).map((agent) => actionsFirst(agent, fitting.get(agent.id)));
     return { bridgeOnline, agents, excerptOf };
   }
 
@@ -80,10 +91,10 @@ export class HomeRoster {
       ? [{ id: query.text, actions: [] }]
       : await this.search({ ...query, limit: limitOf(query), among });
     const [first] = found;
-    const target = first && found.length === 1 ? this.#agents.target(first.id, now) : undefined;
+    const target = first && found.length === 1 ? this.target(first.id, now) : undefined;
     if (first && target) return foundAgent(target, first.actions, now);
     const fitting = new Map(found.map(({ id, actions }) => [id, actions]));
-    const agents = this.#agents.rosterOf([...fitting.keys()], now);
+    const agents = this.#rosterOf([...fitting.keys()], now);
     await this.#ready();
     return foundAgents(
       agents.map((agent) => actionsFirst(agent, fitting.get(agent.id))),
@@ -95,7 +106,7 @@ export class HomeRoster {
   /** Agents of this home by a person's words, the best first. */
   async search(query: AgentQuery): Promise<FoundAgent[]> {
     await this.#ready();
-    return this.#index.search({ among: (id) => this.#agents.isServed(id), ...query });
+    return this.#index.search({ among: (id) => this.#isThere(id), ...query });
   }
 
   /** Ids that may be meant by an unknown one. */
@@ -113,7 +124,7 @@ export class HomeRoster {
   /** Ids of the agents that are online in a home of a few; undefined: there are many. */
   onlineIfFew(now: number): string[] | undefined {
     const { ids } = this.#reach(undefined);
-    return ids.length > LISTED_MAX ? undefined : ids.filter((id) => this.#agents.isOnline(id, now));
+    return ids.length > LISTED_MAX ? undefined : ids.filter((id) => this.#isOnline(id, now));
   }
 
   /** Agents whose words no owner has accepted. */
@@ -122,20 +133,47 @@ export class HomeRoster {
   }
 
   #version(): number {
-    return this.#agents.version + this.#keys.version;
+    return this.#agents.version + this.#keys.version + this.#borrowed.version;
+  }
+
+  /** An agent with the schemas of its actions, own or lent. */
+  target(id: string, now: number): CallTarget | undefined {
+    return isLent(id) ? this.#borrowed.target(id, now) : this.#agents.target(id, now);
+  }
+
+  #rosterOf(ids: readonly string[], now: number): RosterAgent[] {
+    if (!ids.some(isLent)) return this.#agents.rosterOf(ids, now);
+    return ids.flatMap((id) =>
+      isLent(id) ? (this.#borrowed.rosterAgent(id, now) ?? []) : this.#agents.rosterOf([id], now),
+    );
+  }
+
+  #isThere(id: string): boolean {
+    return isLent(id) ? this.#borrowed.has(id, Date.now()) : this.#agents.isServed(id);
+  }
+
+  #isOnline(id: string, now: number): boolean {
+    return isLent(id) ? this.#borrowed.rosterAgent(id, now)?.online === true : this.#agents.isOnline(id, now);
   }
 
   #reach(reach: readonly string[] | undefined): Reached {
-    if (reach) return this.#reachOf(reach.filter((id) => this.#agents.isServed(id)).sort(), new Set(reach));
+    if (reach) return this.#reachOf(reach.filter((id) => this.#isThere(id)).sort(), new Set(reach));
     const version = this.#version();
     if (this.#served?.version !== version)
-      this.#served = { version, reached: this.#reachOf(this.#agents.servedIds()) };
+      this.#served = { version, reached: this.#reachOf([...this.#agents.servedIds(), ...this.#borrowed.ids(Date.now())]) };
     return this.#served.reached;
   }
 
   #reachOf(ids: readonly string[], only?: ReadonlySet<string>): Reached {
-    const among = (id: string) => (only?.has(id) ?? true) && this.#agents.isServed(id);
-    return { ids: [...new Set(ids)], among, ...this.#agents.presenceOf(ids) };
+    const among = (id: string) => (only?.has(id) ?? true) && this.#isThere(id);
+    const { online, unread } = this.#agents.presenceOf(ids);
+    const lent = this.#rosterOf(ids.filter(isLent), Date.now());
+    return {
+      ids: [...new Set(ids)],
+      among,
+      online: online + lent.filter((agent) => agent.online).length,
+      unread: [...unread, ...lent.flatMap(({ id, newText }) => (newText ? [id] : []))],
+    };
   }
 
   /** The index has to be ready. */
@@ -151,11 +189,13 @@ export class HomeRoster {
 
   /** Brings the index up to the rows. */
   async #ready(): Promise<void> {
-    this.#changed ??= new Set(this.#agents.ids());
+    this.#changed ??= new Set([...this.#agents.ids(), ...this.#borrowed.ids(Date.now())]);
     while (this.#changed.size > 0) {
       for (const id of [...this.#changed].slice(0, BATCH)) {
         this.#changed.delete(id);
-        const agent = this.#agents.searchable(id);
+        const agent = isLent(id)
+          ? this.#borrowed.searchable(id, Date.now())
+          : this.#agents.searchable(id);
         if (agent) this.#index.set(agent);
         else this.#index.delete(id);
       }

@@ -38,7 +38,7 @@ import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeFlights } from "../calls/flight-rows.ts";
-import { hasReported, idInConversation, JOB, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
+import { hasReported, idInConversation, JOB, JOB_MAX_MS, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import {
   deliverNow,
@@ -58,7 +58,6 @@ const LIFE_GRAIN_MS = 10_000;
 /** Results of jobs that wait for the result of their call. A device has no more jobs at once. */
 const EARLY_MAX = 16;
 /** A job that reported nothing for so long is given up. Its late report still counts. */
-const JOB_MAX_MS = 7 * 86_400_000;
 
 /** Within this time after its beginning, a call that was forgotten in a crash is submitted again. */
 const FORGOTTEN_MS = 5 * 60_000;

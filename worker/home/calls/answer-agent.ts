@@ -29,7 +29,7 @@ export async function sendCalled(
 }
 
 /** @returns a `CalledOutcome` of core/protocol/mqtt.ts */
-function toCalled(outcome: SettledOutcome, agent: string | undefined): Record<string, unknown> {
+export function toCalled(outcome: SettledOutcome, agent: string | undefined): Record<string, unknown> {
   const {
     status,
     text,

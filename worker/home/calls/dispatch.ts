@@ -6,10 +6,12 @@ import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { CancelledCall, SettledOutcome, SubmitRequest } from "../../api/calls.ts";
 import { type AgentCommand, type CallTarget, FIND_AGENTS, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import { ago } from "../../api/roster.ts";
+import { isLent } from "../../api/peers.ts";
 import { logInfo } from "../../log.ts";
 import type { HomeRoster } from "../agents/home-roster.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
+import { sendCancel } from "../peers/outgoing.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import { watchFlights } from "./flight-rows.ts";
 import {
@@ -36,13 +38,14 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  * The agent, if it can be called right now; else why not, in words.
  * @param action the tool to be called; undefined: the agent is to do something else
  */
-export function reach({ agents, roster, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
+export function reach({ roster, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
   const now = Date.now();
-  const target = agents.target(agentId, now);
+  const target = roster.target(agentId, now);
   if (!target) {
     return { ok: false, errorType: "not_found", ...notFound(roster, agentId, now) };
   }
-  if (!target.online) {
+  // Of an agent at a lender, this home has only a copy of what was true a while ago.
+  if (!target.online && !target.lent) {
     const why = target.reason ? `, ${target.reason}` : "";
     return {
       ok: false,
@@ -93,6 +96,7 @@ export type Dispatched = { deadline: number; outcome?: SettledOutcome | undefine
 
 /** Sends a call, and stores it first unless it may fly. */
 export async function dispatch(home: HomeContext, call: NewCall): Promise<Dispatched> {
+  if (isLent(call.agent)) return await storeForLender(home, call);
   return mayFly(home, call) ? await launch(home, call) : await storeAndSend(home, call);
 }
 
@@ -132,6 +136,14 @@ export async function sendElsewhere(
   await send(home, moved, now);
   await armed;
   return true;
+}
+
+/** The alarm, at once, sends it to the lender (peers/lender-calls.ts). */
+async function storeForLender({ ledger, alarm }: HomeContext, call: NewCall): Promise<Dispatched> {
+  const now = Date.now();
+  const stored = ledger.add(call, ledger.nextN(now), "waiting", now);
+  await alarm.wakeBy(now);
+  return { deadline: stored.endsAt };
 }
 
 /** A call that a conversation waits for, to an agent whose ledger recognises it and whose report brings its route back. */
@@ -218,7 +230,7 @@ export async function expectJob(
     totalMs: withinMs,
     idempotent: false,
   };
-  const { conversation, agent, caller } = call;
+  const { conversation, agent, caller, asker } = call;
   const { delegates, any } = call.flags;
   const job: NewCall = {
     id: token,
@@ -227,6 +239,8 @@ export async function expectJob(
     caller,
     order,
     lateFor: idInConversation(call),
+    // Another home gets the job's result under the job's own token.
+    ...(asker?.by === "home" && { asker: { ...asker, call: token } }),
     // Its program may work with what other agents answered.
     flags: { ...flags, ...(delegates !== undefined && { delegates }), ...(any && { any }) },
   };
@@ -243,7 +257,7 @@ export async function resend(home: HomeContext, agents: readonly string[] | unde
   const these = agents && new Set(agents);
   for (const call of home.ledger.open(only)) {
     if (these?.has(call.agent) === false) continue;
-    if (call.state === "asking" || call.command === JOB) continue;
+    if (call.state === "asking" || call.command === JOB || isLent(call.agent)) continue;
     // A foreign agent has no ledger: it never gets again what it may have got once.
     if (home.agents.isForeign(call.agent) && call.state !== "waiting") continue;
     if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
@@ -299,13 +313,13 @@ export function isHeldBack(home: HomeContext, call: LedgerCall, now: number): bo
 
 /**
  * Tells the devices to stop.
- * @param conversation whose calls they are
+ * @param conversation whose calls they are; null: of another home
  * @returns those that were sent: what they did until now is unknown
  */
 export async function cancelCalls(
   home: HomeContext,
   calls: readonly CancelledCall[],
-  conversation: string,
+  conversation: string | null,
 ): Promise<string[]> {
   const now = Date.now();
   const sent: string[] = [];
@@ -334,7 +348,7 @@ export async function stop(home: HomeContext, call: LedgerCall, now: number): Pr
   const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs, sources: [] };
   // The conversation that cancels knows already, so the outcome counts as delivered.
   if (home.ledger.settle(call.id, outcome, true, now)) noteSettled(home, call, outcome, now);
-  if (sent) await sendNotice(home, call, "cancel", { request_id: call.id });
+  if (sent) await sendCancel(home, call);
   return mayHaveRun;
 }
 
@@ -345,7 +359,7 @@ export async function stop(home: HomeContext, call: LedgerCall, now: number): Pr
 function addUnknown(
   home: HomeContext,
   { id, sentTo = NO_AGENT }: CancelledCall,
-  conversation: string,
+  conversation: string | null,
   now: number,
 ): LedgerCall {
   const order: AgentCommand = {

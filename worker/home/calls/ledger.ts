@@ -7,6 +7,7 @@ import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
+import { isLent } from "../../api/peers.ts";
 import type { Limits } from "../../api/turns.ts";
 import { Flights } from "./flights.ts";
 
@@ -43,9 +44,12 @@ export type CallFlags = {
 
 /**
  * Who asked for a call and gets its outcome, other than a conversation or a client's socket.
- * `agent`: an agent of this home, in the middle of its own call. `home`: another home, under a grant.
+ * `agent`: an agent of this home, in the middle of its own call. `home`: another home, under a grant; `call` is its own id of
+ * the call.
  */
-export type Asker = { by: "agent"; agent: string; call: string } | { by: "home"; grant: string };
+export type Asker =
+  | { by: "agent"; agent: string; call: string }
+  | { by: "home"; grant: string; call: string };
 
 export type LedgerCall = {
   id: string;
@@ -115,10 +119,16 @@ export type NextAgent = {
 
 /** The command of an agent's own work. It is waited for, never sent. */
 export const JOB = "job";
+export const JOB_MAX_MS = 7 * 86_400_000;
 
 // These are the terms of the indexes call_early and call_begins. SQLite uses the indexes only for exactly these terms.
 const EARLY = "COALESCE(json_extract(flags, '$.early'), 0)";
 const BEGINS = `(command = '${JOB}' OR COALESCE(json_extract(flags, '$.queued'), 0))`;
+
+/** Agents of other homes, which no bridge reaches, have a slash in their ids. */
+const AT_LENDER = "instr(agent, '/') > 0";
+/** Nobody has to be told: a client's socket asks by itself, and so does an agent. */
+const NOBODY_WAITS = "(conversation IS NULL AND COALESCE(json_extract(asker, '$.by'), '') <> 'home')";
 
 /** True if the outcome is the agent's own result, rather than the gateway's statement that none came. */
 export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
@@ -143,6 +153,8 @@ export class Ledger {
   readonly flights = new Flights<LedgerCall>();
   /** False: no open call was asked for by an agent. True after each start, until the rows were looked at. */
   #mayBeDelegated = true;
+  /** The same of calls to agents of other homes. */
+  #mayBeAtLenders = true;
   #lastN = 0;
 
   constructor(storage: DurableObjectStorage) {
@@ -190,6 +202,23 @@ export class Ledger {
     return calls;
   }
 
+  /** Open calls of agents that other homes lend. */
+  openAtLenders(): LedgerCall[] {
+    if (!this.#mayBeAtLenders) return [];
+    const calls = this.#select(`WHERE state <> 'settled' AND ${AT_LENDER} ORDER BY n`);
+    this.#mayBeAtLenders = calls.length > 0;
+    return calls;
+  }
+
+  /** When other homes called last, by grant, epoch ms. */
+  usedByGrant(): Map<string, number> {
+    const rows = this.#sql.exec<{ of: string; at: number }>(
+      `SELECT json_extract(asker, '$.grant') AS of, MAX(created_at) AS at FROM call
+       WHERE json_extract(asker, '$.by') = 'home' GROUP BY of`,
+    );
+    return new Map(rows.toArray().map(({ of, at }) => [of, at]));
+  }
+
   /** Open calls that the agent of this call asked for. */
   delegatedBy(call: string): LedgerCall[] {
     return this.delegated().filter(({ asker }) => asker?.by === "agent" && asker.call === call);
@@ -221,6 +250,7 @@ export class Ledger {
   add(call: NewCall, n: number, state: AddedState, now: number, sends?: number): LedgerCall {
     const added = newLedgerCall(call, n, state, now, sends);
     if (added.asker) this.#mayBeDelegated = true;
+    if (isLent(added.agent)) this.#mayBeAtLenders = true;
     this.#insert(added);
     return added;
   }
@@ -330,10 +360,10 @@ export class Ledger {
     this.#sql.exec("UPDATE call SET flags = json_set(flags, '$.watch', json('true')) WHERE id = ?", id);
   }
 
-  /** Calls that were sent and have no result yet. A job is never sent. */
+  /** Calls that were sent over the bridge and have no result yet. A job is never sent. */
   onTheWay(): LedgerCall[] {
     return this.#select(
-      `WHERE state <> 'settled' AND state IN ('sent', 'taken') AND command <> '${JOB}' ORDER BY n`,
+      `WHERE state <> 'settled' AND state IN ('sent', 'taken') AND command <> '${JOB}' AND NOT ${AT_LENDER} ORDER BY n`,
     );
   }
 
@@ -371,7 +401,7 @@ export class Ledger {
   /** Calls that the bridge should have taken by now. */
   untaken(now: number): LedgerCall[] {
     return this.#select(
-      "WHERE state <> 'settled' AND state = 'sent' AND sent_at <= ?",
+      `WHERE state <> 'settled' AND state = 'sent' AND NOT ${AT_LENDER} AND sent_at <= ?`,
       now - TAKEN_WITHIN_MS,
     );
   }
@@ -430,7 +460,7 @@ export class Ledger {
   replace(id: string, outcome: SettledOutcome, now: number): LedgerCall | undefined {
     // An outcome is late when it comes after an answer. While the conversation has no answer, this outcome becomes it.
     const rows = this.#sql.exec<CallRow>(
-      `UPDATE call SET outcome = ?, settled_at = ?, delivered = (conversation IS NULL),
+      `UPDATE call SET outcome = ?, settled_at = ?, delivered = ${NOBODY_WAITS},
          late_for = iif(delivered, COALESCE(late_for, id), late_for)
        WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN ('outcome_unknown', 'timeout')
          AND json_extract(outcome, '$.text') <> ?
@@ -482,7 +512,7 @@ export class Ledger {
   nextDue(): number | undefined {
     const { due } = this.#sql
       .exec<{ due: number | null }>(
-        `SELECT MIN(CASE WHEN state = 'sent' THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
+        `SELECT MIN(CASE WHEN state = 'sent' AND NOT ${AT_LENDER} THEN MIN(deadline, sent_at + ${TAKEN_WITHIN_MS}) ELSE deadline END) AS due
          FROM call WHERE state <> 'settled'`,
       )
       .one();
@@ -510,7 +540,7 @@ export class Ledger {
   /** The result of its call named the job, so its conversation gets the job's result. */
   markAnnounced(id: string): void {
     this.#sql.exec(
-      "UPDATE call SET flags = json_remove(flags, '$.early'), delivered = (conversation IS NULL) WHERE id = ?",
+      `UPDATE call SET flags = json_remove(flags, '$.early'), delivered = ${NOBODY_WAITS} WHERE id = ?`,
       id,
     );
   }

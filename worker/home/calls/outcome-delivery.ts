@@ -41,11 +41,11 @@ export async function settleFromReport(
   reported: SettledOutcome,
 ): Promise<boolean> {
   const outcome = withChoice(call, reported);
-  const isDelivered = asksAgain(call) || (await deliver(home, call, outcome));
+  const isDelivered = asksAgain(call) || (call.asker === null && (await deliver(home, call, outcome)));
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
-  if (asksAgain(call)) await deliver(home, call, outcome);
+  if (asksAgain(call) || call.asker) await deliver(home, { ...call, settledAt: now }, outcome);
   if (!isDelivered) await home.alarm.arm();
   return true;
 }
@@ -186,7 +186,7 @@ async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutc
     case "agent":
       return await answerAgent(home, call, outcome);
     case "home":
-      return await answerPeer(home, call, outcome);
+      return answerPeer(home, call, outcome);
     case undefined:
       return await answerConversation(home, call, outcome);
   }

@@ -26,6 +26,10 @@ const ADVICE_MAX_BYTES = 2_000;
 const NO_ADVICE = "";
 const JOB_TOKEN = /^[A-Za-z0-9_-]{8,128}$/;
 
+export function isJobToken(job: unknown): job is string {
+  return typeof job === "string" && JOB_TOKEN.test(job);
+}
+
 /** A shorter wait is the network's, and of no interest to a person. */
 const WAIT_SHOWN_MS = 1_000;
 
@@ -65,7 +69,7 @@ export function outcomeOf(
     ...(usage && { usage }),
     sources,
   };
-  if (payload.status === "accepted" && typeof payload.job === "string" && JOB_TOKEN.test(payload.job)) {
+  if (payload.status === "accepted" && isJobToken(payload.job)) {
     const result = asText(payload.result) || "The device has accepted the work.";
     const text = `${result}\nAccepted, not done${ARRIVES_LATER}`;
     return {
@@ -182,7 +186,7 @@ export function jobsOf(payload: Record<string, unknown>): string[] {
   const listed: unknown[] = Array.isArray(payload.jobs) ? payload.jobs : [];
   const tokens = listed.map((item) => (item as { job?: unknown } | null)?.job);
   return tokens
-    .filter((job): job is string => typeof job === "string" && JOB_TOKEN.test(job))
+    .filter(isJobToken)
     .slice(0, INNER_CALLS_MAX);
 }
 

@@ -5,7 +5,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
-import { sendNotice } from "./commands.ts";
+import { sendCancel } from "../peers/outgoing.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
@@ -42,7 +42,7 @@ async function giveUp(home: HomeContext, overdue: LedgerCall, now: number): Prom
   // It may be that the agent does not have the session that the call was sent in.
   home.keys.doubtSession(call.agent);
   // The device may still be at it, or get the call only now. Nobody waits for what it would do.
-  if (isSettled && wasSent) await sendNotice(home, call, "cancel", { request_id: call.id });
+  if (isSettled && wasSent) await sendCancel(home, call);
 }
 
 function isSent({ state }: LedgerCall): boolean {

@@ -1,10 +1,10 @@
 /** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
 import { agentSource, isTainted as isTaintedBy } from "@edgecall/core/loop/taint.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
 import { AGENT_COMMANDS, type AgentCommand, toAgentCommand } from "../../api/edge-call.ts";
+import { isAgentForm } from "../../api/peers.ts";
 import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
@@ -37,7 +37,7 @@ export async function submit(home: HomeContext, request: SubmitRequest, asker?: 
     const payload = action === undefined ? { prompt: query } : { tool: action, parameters: params ?? {} };
     const command = action === undefined ? "prompt" : "tool";
     // A model may have invented the id; the error's text has it.
-    const agent = AGENT_ID.test(agent_id) ? agent_id : NO_AGENT;
+    const agent = isAgentForm(agent_id) ? agent_id : NO_AGENT;
     record(home, { id: request.id, agent, command, payload, caller: request.caller }, reply.outcome);
   }
   return reply;
@@ -100,6 +100,9 @@ async function takeNamed(
   const reached = reach(home, args.agent_id, args.query === undefined ? args.action : undefined);
   const isUnsure = mayHaveFlown(home, request);
   // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
+  // The words about an unknown agent name others.
+  if (!reached.ok && reached.errorType === "not_found" && limits.agents)
+    return refusal("permission_denied", outOfReach(args.agent_id));
   const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
   // An agent that asked does not wait for days.
   if (!found.ok)
@@ -129,7 +132,7 @@ async function takeNamed(
     ...(asker && { asker }),
   };
   if (needsPerson && !asks)
-    return accepted({ deadline: await askBeforeSending(home, call, reasonOf(conversation, asker)) });
+    return accepted({ deadline: await askBeforeSending(home, call, reasonOf(request, asker)) });
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
 }
 
@@ -172,7 +175,7 @@ async function queueOrRefuse(
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
     const held = { ...call, order: { ...call.order, totalMs: queueMs }, flags: { ...flags, queued: true } };
-    await askBeforeSending(home, held, reasonOf(conversation));
+    await askBeforeSending(home, held, reasonOf(request));
   } else await queue(home, call, queueMs);
   return queued(id, target.id, queueMs, isHeld);
 }
@@ -259,8 +262,9 @@ function outOfReach(agent: string): Advised {
 const STRANGERS_TEXT = "the conversation holds a text of another device, a file, the web or a picture";
 const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
 
-function reasonOf(conversation: string | null, asker?: Asker): string {
+function reasonOf({ conversation, caller }: SubmitRequest, asker?: Asker): string {
   if (asker?.by === "agent") return `it comes from device '${asker.agent}'`;
+  if (asker?.by === "home") return `it comes from another home, '${caller.principal}'`;
   return conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
 }
 

@@ -1,13 +1,44 @@
-/** Requests to other homes. */
+/** What this home tells other homes by itself: outcomes of calls that they asked for, and that a call of ours is to stop. */
+import { isLent } from "../../api/peers.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
+import { toCalled } from "../calls/answer-agent.ts";
+import { sendNotice } from "../calls/commands.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { LEASE_MS, peerRequest } from "./peer-request.ts";
 
-/** Sends the outcome to the home that asked. @returns true if it has it */
-export async function answerPeer(
-  _home: HomeContext,
-  _call: LedgerCall,
-  _outcome: SettledOutcome,
-): Promise<boolean> {
-  return true;
+/**
+ * Sends the outcome to the home that asked, without waiting for its answer: the other gateway may be slow. The row says when it
+ * has the outcome.
+ * @returns false: it does not have it yet
+ */
+export function answerPeer(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
+  const now = Date.now();
+  home.deliveryRetries.failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
+  home.ctx.waitUntil(tell(home, call, outcome));
+  return false;
+}
+
+async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+  const grant = call.asker?.by === "home" ? home.lent.get(call.asker.grant) : undefined;
+  // A grant that was taken back still has the outcomes of its calls delivered.
+  if (call.asker?.by === "home" && grant?.borrower) {
+    const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
+    const body = { id: call.asker.call, outcome: toCalled(outcome, undefined) };
+    const reply = await peerRequest(home, peer, "outcome", body);
+    // 401: it does not borrow any more, so nobody waits for the outcome.
+    if (reply?.status !== 200 && reply?.status !== 401) return await home.alarm.arm();
+  }
+  home.ledger.markDelivered(call.id, outcome);
+  home.deliveryRetries.remove(call.id);
+}
+
+/** Whoever has the call is to stop it: its agent, or the home that lends the agent. It may be lost; the call ends by itself then. */
+export async function sendCancel(home: HomeContext, call: LedgerCall): Promise<void> {
+  if (!isLent(call.agent)) return await sendNotice(home, call, "cancel", { request_id: call.id });
+  const borrowing = home.borrowed.of(call.agent);
+  if (!borrowing) return;
+  const { grant, url, home: lender } = borrowing;
+  const peer = { grant, from: "borrower", url, home: lender } as const;
+  home.ctx.waitUntil(peerRequest(home, peer, "cancel", { id: call.id }));
 }
