@@ -66,13 +66,10 @@ export function peerOf({ grant, url, home }: Borrowing): Peer {
 }
 
 function bodyOf({ id, agent, command, payload, caller }: LedgerCall, name: string) {
-  const { tool, parameters, timeout_ms, prompt } = payload;
+  const { tool, parameters, prompt } = payload;
   // Of the agents before this one only the number is told.
   const chain = { steps: caller.chain?.via.length ?? 0 };
-  const asked =
-    command === "tool"
-      ? { action: tool, params: { ...(parameters as object), ...(timeout_ms !== undefined && { timeout_ms }) } }
-      : { query: prompt };
+  const asked = command === "tool" ? { action: tool, params: parameters } : { query: prompt };
   return { id, agent: agent.slice(name.length + 1), ...asked, chain };
 }
 
