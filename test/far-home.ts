@@ -1,10 +1,20 @@
 /** For tests inside workerd: a home at another gateway, with its own key. It asks over HTTP, and is asked through `fetch`. */
 import { fromBase64Url, toBase64Url } from "@edgecall/core/encoding.ts";
-import { peerPlace, peerTokenBody, peerTokenBytes, readPeerToken } from "@edgecall/core/protocol/peer-token.ts";
-import { importPrivateKey, importPublicKey, type KeyPair, newKeyPair } from "@edgecall/core/protocol/signing.ts";
+import {
+  peerPlace,
+  peerTokenBody,
+  peerTokenBytes,
+  readPeerToken,
+} from "@edgecall/core/protocol/peer-token.ts";
+import {
+  importPrivateKey,
+  importPublicKey,
+  type KeyPair,
+  newKeyPair,
+} from "@edgecall/core/protocol/signing.ts";
 import { onTestFinished } from "vitest";
 import { type Invitation, invitationText, readInvitation } from "../worker/api/peers.ts";
-import { type Reply } from "./keyed-home.ts";
+import type { Reply } from "./keyed-home.ts";
 import { ask } from "./workerd.ts";
 
 const GATEWAY = "https://gateway";
@@ -96,7 +106,13 @@ export class FarHome {
   async token(
     claims: { grant: string; from: Side; for: string },
     text: string,
-    { grant = claims.grant, from = claims.from, body = text, now = Date.now(), keys = this.keys }: Claims = {},
+    {
+      grant = claims.grant,
+      from = claims.from,
+      body = text,
+      now = Date.now(),
+      keys = this.keys,
+    }: Claims = {},
   ): Promise<string> {
     const first = await peerTokenBody({ ...claims, grant, from }, body, now);
     const key = await importPrivateKey(keys.privateKey);

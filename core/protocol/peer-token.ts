@@ -54,7 +54,11 @@ export function peerTokenBytes(body: string): Uint8Array<ArrayBuffer> {
  * @param now epoch ms
  * @returns undefined: it is wrong, too old, or for another body
  */
-export async function readPeerToken(token: string, body: string, now: number): Promise<PeerToken | undefined> {
+export async function readPeerToken(
+  token: string,
+  body: string,
+  now: number,
+): Promise<PeerToken | undefined> {
   const split = splitToken(Claims, token);
   if (!split) return undefined;
   const left = split.claims.exp - now / 1_000;

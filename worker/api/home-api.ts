@@ -19,8 +19,8 @@ import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
 import type {
-  Borrowing,
   BorrowInto,
+  Borrowing,
   Invitation,
   Lending,
   LendingView,

@@ -34,8 +34,8 @@ import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import {
-  type Borrowing,
   type BorrowInto,
+  type Borrowing,
   type Invitation,
   type Lending,
   type LendingView,

@@ -8,7 +8,10 @@ import { deleteExpiredCodes } from "./pairing/device-codes.ts";
 const EVERY_MS = 3_600_000;
 
 /** Prunes, once an hour. @returns true if it was time */
-export function prune({ ctx, env, ledger, questions, agents, audit, lent }: HomeContext, now: number): boolean {
+export function prune(
+  { ctx, env, ledger, questions, agents, audit, lent }: HomeContext,
+  now: number,
+): boolean {
   const due = ctx.storage.sql
     .exec("UPDATE tidied SET at = ? WHERE at <= ? RETURNING at", now, now - EVERY_MS)
     .toArray();

@@ -27,7 +27,8 @@ async function onPeer(c: Context<App>): Promise<Response> {
   const kind = PEER_KINDS.find((one) => one === asked);
   const token = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
   const read = kind && isNamedHome(c.env, home) ? await readPeerToken(token, body, Date.now()) : undefined;
-  const isHere = read && ownOrigins(c).some((origin) => read.claims.for === peerPlace(origin, home, kind ?? ""));
+  const isHere =
+    read && ownOrigins(c).some((origin) => read.claims.for === peerPlace(origin, home, kind ?? ""));
   if (!kind || !isHere) {
     await countGuess(c);
     return answer(c, UNKNOWN_PEER);

@@ -4,7 +4,9 @@
  */
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
+import type { CallTarget } from "../../api/edge-call.ts";
 import { type FindQuery, type FoundWords, foundAgent, foundAgents, limitOf } from "../../api/find-agents.ts";
+import { isLent } from "../../api/peers.ts";
 import {
   type HomeCounts,
   LISTED_MAX,
@@ -13,8 +15,6 @@ import {
   type RosterQuestion,
 } from "../../api/roster.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
-import type { CallTarget } from "../../api/edge-call.ts";
-import { isLent } from "../../api/peers.ts";
 import type { Borrowed } from "../peers/borrowed.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
@@ -63,8 +63,7 @@ export class HomeRoster {
   async forQuestion(question: RosterQuestion | undefined, now: number): Promise<Roster> {
     const bridgeOnline = this.#bridge.lastSeenAt(now) !== null;
     const reached = this.#reach(question?.reach);
-    if (reached.ids.length <= LISTED_MAX)
-      return { bridgeOnline, agents: this.#rosterOf(reached.ids, now) };
+    if (reached.ids.length <= LISTED_MAX) return { bridgeOnline, agents: this.#rosterOf(reached.ids, now) };
     await this.#ready();
     const excerptOf = this.#countsOf(reached, now);
     if (!question) return { bridgeOnline, agents: [], excerptOf };
@@ -160,7 +159,10 @@ export class HomeRoster {
     if (reach) return this.#reachOf(reach.filter((id) => this.#isThere(id)).sort(), new Set(reach));
     const version = this.#version();
     if (this.#served?.version !== version)
-      this.#served = { version, reached: this.#reachOf([...this.#agents.servedIds(), ...this.#borrowed.ids(Date.now())]) };
+      this.#served = {
+        version,
+        reached: this.#reachOf([...this.#agents.servedIds(), ...this.#borrowed.ids(Date.now())]),
+      };
     return this.#served.reached;
   }
 
@@ -193,9 +195,7 @@ export class HomeRoster {
     while (this.#changed.size > 0) {
       for (const id of [...this.#changed].slice(0, BATCH)) {
         this.#changed.delete(id);
-        const agent = isLent(id)
-          ? this.#borrowed.searchable(id, Date.now())
-          : this.#agents.searchable(id);
+        const agent = isLent(id) ? this.#borrowed.searchable(id, Date.now()) : this.#agents.searchable(id);
         if (agent) this.#index.set(agent);
         else this.#index.delete(id);
       }

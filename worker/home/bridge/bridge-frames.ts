@@ -38,7 +38,14 @@ import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeFlights } from "../calls/flight-rows.ts";
-import { hasReported, idInConversation, JOB, JOB_MAX_MS, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
+import {
+  hasReported,
+  idInConversation,
+  JOB,
+  JOB_MAX_MS,
+  type LedgerCall,
+  OPEN_MAX,
+} from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import {
   deliverNow,

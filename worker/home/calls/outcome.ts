@@ -185,9 +185,7 @@ function bringsText(call: CallRecord): boolean {
 export function jobsOf(payload: Record<string, unknown>): string[] {
   const listed: unknown[] = Array.isArray(payload.jobs) ? payload.jobs : [];
   const tokens = listed.map((item) => (item as { job?: unknown } | null)?.job);
-  return tokens
-    .filter(isJobToken)
-    .slice(0, INNER_CALLS_MAX);
+  return tokens.filter(isJobToken).slice(0, INNER_CALLS_MAX);
 }
 
 /** EvoClaw's Rust agent answers a tool with an object, its prompt with `content`; ours with text. */

@@ -82,7 +82,10 @@ describe("an invitation", () => {
   function forged(more: object): string {
     const { text } = far.invitation();
     const body = JSON.parse(atob(text.slice(4).replaceAll("-", "+").replaceAll("_", "/"))) as object;
-    return `ecl_${btoa(JSON.stringify({ ...body, ...more })).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+    return `ecl_${btoa(JSON.stringify({ ...body, ...more }))
+      .replaceAll("+", "-")
+      .replaceAll("/", "_")
+      .replaceAll("=", "")}`;
   }
 
   test("under a name that is in use, or that its lender refuses, or does not answer, borrows nothing", async () => {
@@ -103,7 +106,10 @@ describe("a call from a chat", () => {
     "goes to the lender with the number of agents before it and nothing of this home, and its outcome taints",
     async () => {
       const id = crypto.randomUUID();
-      const asking = say(id, script({ calls: [lathe("cpu")] }, { calls: [on("pi", { action: "siren" })] }, RESULTS));
+      const asking = say(
+        id,
+        script({ calls: [lathe("cpu")] }, { calls: [on("pi", { action: "siren" })] }, RESULTS),
+      );
       const asked = await callAt(0);
       expect(asked.body).toEqual({
         id: expect.any(String),
@@ -137,7 +143,9 @@ describe("a call from a chat", () => {
     const id = crypto.randomUUID();
     void say(id, script({ calls: [on("work/lathe", { query: "turn a bolt" })] }, RESULTS));
     expect((await callAt(0)).body).toMatchObject({ query: "turn a bolt" });
-    await until(async () => ((await rows())[0]?.deadline ?? 0) > Date.now() + 3_500_000, { what: "its time" });
+    await until(async () => ((await rows())[0]?.deadline ?? 0) > Date.now() + 3_500_000, {
+      what: "its time",
+    });
     await bring(await idAt(0), success("a bolt"));
     await expectTurns(id, [{ answer: "a bolt" }]);
   });
@@ -154,7 +162,10 @@ describe("a call from a chat", () => {
 
   test("by an agent of this home is refused for an agent that is not borrowed", async () => {
     const id = crypto.randomUUID();
-    const turn = await say(id, script({ calls: [on("work/press", { action: "cpu" }), on("play/x", { action: "cpu" })] }, RESULTS));
+    const turn = await say(
+      id,
+      script({ calls: [on("work/press", { action: "cpu" }), on("play/x", { action: "cpu" })] }, RESULTS),
+    );
     expect(turn.body.answer).toMatch(/'work\/press' not found.*'play\/x' not found/s);
     expect(far.of("call")).toEqual([]);
   });
@@ -216,9 +227,12 @@ describe("the line breaks", () => {
       const id = crypto.randomUUID();
       const asking = say(id, script({ calls: [lathe("siren")] }, RESULTS));
       const first = await idAt(0);
-      await until(async () => (await rows())[0]?.state === (when === "before the request" ? "sent" : "taken"), {
-        what: "its row",
-      });
+      await until(
+        async () => (await rows())[0]?.state === (when === "before the request" ? "sent" : "taken"),
+        {
+          what: "its row",
+        },
+      );
       onCall = () => ({ status: 200, body: { left_ms: 20_000 } });
       await stop("abort", theHome());
       if (when === "before the request") expect(await idAt(1)).toBe(first);
@@ -231,22 +245,18 @@ describe("the line breaks", () => {
     WITHIN_MS,
   );
 
-  test(
-    "a call is asked for before it is given up, and a late outcome replaces 'unknown'",
-    async () => {
-      onCall = () => ({ status: 200, body: { left_ms: 0 } });
-      const id = crypto.randomUUID();
-      const asking = say(id, script({ calls: [lathe("siren")] }, { text: "$results" }));
-      const call = await idAt(0);
-      await callAt(1);
-      onCall = () => undefined;
-      expect((await asking).body.answer).toContain("The outcome is unknown");
-      await bring(call, success("late"));
-      const next = await say(id, script({ text: "$notes" }));
-      expect(next.body.answer).toContain("late");
-    },
-    45_000,
-  );
+  test("a call is asked for before it is given up, and a late outcome replaces 'unknown'", async () => {
+    onCall = () => ({ status: 200, body: { left_ms: 0 } });
+    const id = crypto.randomUUID();
+    const asking = say(id, script({ calls: [lathe("siren")] }, { text: "$results" }));
+    const call = await idAt(0);
+    await callAt(1);
+    onCall = () => undefined;
+    expect((await asking).body.answer).toContain("The outcome is unknown");
+    await bring(call, success("late"));
+    const next = await say(id, script({ text: "$notes" }));
+    expect(next.body.answer).toContain("late");
+  }, 45_000);
 });
 
 describe("an outcome is not believed", () => {

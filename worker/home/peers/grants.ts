@@ -4,8 +4,8 @@ import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import {
-  type Borrowing,
   type BorrowInto,
+  type Borrowing,
   type Invitation,
   isPeerUrl,
   type Lending,
@@ -37,7 +37,12 @@ export function lendingView({ lent, borrowed, ledger }: HomeContext): LendingVie
 }
 
 /** @param by the owner @param url the gateway's own origin */
-export async function lend(home: HomeContext, lending: NewLending, by: string, url: string): Promise<Lending> {
+export async function lend(
+  home: HomeContext,
+  lending: NewLending,
+  by: string,
+  url: string,
+): Promise<Lending> {
   const unknown = lending.agents.find((id) => !home.agents.isServed(id));
   if (unknown !== undefined) return refused(404, "not_found", `agents: there is no agent '${unknown}'`);
   const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
@@ -46,9 +51,19 @@ export async function lend(home: HomeContext, lending: NewLending, by: string, u
   const now = Date.now();
   const grant = home.lent.make(lending, by, hash, now);
   if (!grant)
-    return refused(409, "conflict", "label: it is in use, or this home lends too much; take a grant back first");
+    return refused(
+      409,
+      "conflict",
+      "label: it is in use, or this home lends too much; take a grant back first",
+    );
   const { label, agents, scopes, readsOnly, expiresAt } = grant;
-  const terms = { label, agents, scopes, reads_only: readsOnly, expires_at: new Date(expiresAt).toISOString() };
+  const terms = {
+    label,
+    agents,
+    scopes,
+    reads_only: readsOnly,
+    expires_at: new Date(expiresAt).toISOString(),
+  };
   recordGrant(home, "lend", by, { state: "offered", ...terms });
   const invitation = { url, home: home.name, grant: grant.id, key, secret };
   return { ok: true, lent: lentView(grant, null, now), invitation };
@@ -86,7 +101,11 @@ export async function borrow(
     return refused(409, "not_lent", "invitation: it is wrong, used, taken back or older than a day");
   const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
   if (!granted?.ok) return refused(502, "lender_unreachable", "the lender's gateway gave no answer to use");
-  const added = borrowed.add({ name, grant, url: address, home: lender, lenderKey, by }, granted.value, Date.now());
+  const added = borrowed.add(
+    { name, grant, url: address, home: lender, lenderKey, by },
+    granted.value,
+    Date.now(),
+  );
   recordGrant(home, "borrow", by, { state: "borrowed", name, agents: added.agents.map(({ id }) => id) });
   return { ok: true, borrowed: borrowedView(added) };
 }

@@ -4,8 +4,13 @@
  */
 import { fromBase64Url, sha256Hex } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { type PeerToken, peerPlace, peerTokenBytes, readPeerToken } from "@edgecall/core/protocol/peer-token.ts";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
+import {
+  type PeerToken,
+  peerPlace,
+  peerTokenBytes,
+  readPeerToken,
+} from "@edgecall/core/protocol/peer-token.ts";
 import { importPublicKey } from "@edgecall/core/protocol/signing.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
@@ -52,11 +57,15 @@ export async function onPeer(
   if (!isBorrower || !isGood(home.lent.get(grant.id) ?? grant, Date.now())) return UNKNOWN_PEER;
   if (!home.peerRates.take(grant.id, Date.now())) return TOO_MANY;
   if (kind === "agents") return { status: 200, body: grantedAgents(home, grant) };
-  if (kind === "cancel") return await withBody(PeerCancel, body, (cancel) => onCancel(home, grant, cancel.id));
+  if (kind === "cancel")
+    return await withBody(PeerCancel, body, (cancel) => onCancel(home, grant, cancel.id));
   return await withBody(PeerCall, body, (call) => onCall(home, grant, call));
 }
 
-const TOO_MANY: PeerReply = { status: 429, body: errorBody("rate_limited", "too many requests of this grant") };
+const TOO_MANY: PeerReply = {
+  status: 429,
+  body: errorBody("rate_limited", "too many requests of this grant"),
+};
 
 async function isSignedBy(
   { claims, body, signature }: PeerToken,
@@ -96,7 +105,10 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
   const isHere = place.startsWith("/");
   const isReachable = isHere ? url === "" : isPeerUrl(url, isLoopback(`http://${place}`));
   if (!isReachable)
-    return { status: 400, body: errorBody("invalid_body", "url: expected the https address of your gateway") };
+    return {
+      status: 400,
+      body: errorBody("invalid_body", "url: expected the https address of your gateway"),
+    };
   if (!isAgain) {
     home.lent.take(id, { key, url, home: borrower }, now);
     recordGrant(home, "lend", before.label, { state: "taken", agents: before.agents });

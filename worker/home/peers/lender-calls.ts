@@ -10,12 +10,12 @@ import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { LENT_MARGIN_MS } from "../../api/edge-call.ts";
 import { PeerAgents, type PeerReply, PeerTaken } from "../../api/peers.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
 import { expectJob } from "../calls/dispatch.ts";
 import { JOB, JOB_MAX_MS, type LedgerCall } from "../calls/ledger.ts";
 import { isJobToken, outcomeOf } from "../calls/outcome.ts";
 import { settleByGateway, settleFromReport, settleLate } from "../calls/outcome-delivery.ts";
 import { askerWaits } from "../calls/waits.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
 import type { Borrowing } from "./borrowed.ts";
 import { LEASE_MS, type Peer, peerRequest } from "./peer-request.ts";
 
@@ -167,5 +167,9 @@ async function refresh(home: HomeContext, borrowing: Borrowing): Promise<void> {
   const reply = await peerRequest(home, peerOf(borrowing), "agents", {});
   const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
   if (granted?.ok) home.borrowed.refresh(borrowing.name, granted.value, Date.now());
-  else home.borrowed.setProblem(borrowing.name, reply?.status === 401 ? TAKEN_BACK : "the lender does not answer");
+  else
+    home.borrowed.setProblem(
+      borrowing.name,
+      reply?.status === 401 ? TAKEN_BACK : "the lender does not answer",
+    );
 }

@@ -4,6 +4,7 @@ import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FarHome, isGoodToken } from "../../../test/far-home.ts";
 import { call, post } from "../../../test/keyed-home.ts";
+import { SignedAgent } from "../../../test/signed-agent.ts";
 import { theHome } from "../../../test/states.ts";
 import { rowsOf, stop } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -67,10 +68,10 @@ const siren = (id: string = crypto.randomUUID()) => ({ ...cpu(id), action: "sire
 const outcomeIn = ({ body }: { body: object }) => (body as { outcome?: Outcome }).outcome;
 /** The outcome that was brought to the borrower. */
 const brought = (id: string) =>
-  until(
-    () => far.of("outcome").find(({ body }) => body.id === id)?.body.outcome as Outcome | undefined,
-    { what: "the outcome at the borrower", within: 10_000 },
-  );
+  until(() => far.of("outcome").find(({ body }) => body.id === id)?.body.outcome as Outcome | undefined, {
+    what: "the outcome at the borrower",
+    within: 10_000,
+  });
 
 const rows = () =>
   rowsOf<{ id: string; state: string; delivered: number; asker: string }>(
@@ -100,7 +101,8 @@ describe("a grant", () => {
 
   test("is offered, lent and revoked; the invitation is good once and no list has it", async () => {
     const { invitation, lent: grant } = await lend();
-    const list = async () => (await call("/v1/lending")).body as { lent?: Array<{ state: string; id: string }> };
+    const list = async () =>
+      (await call("/v1/lending")).body as { lent?: Array<{ state: string; id: string }> };
     expect((await list()).lent).toMatchObject([{ id: grant.id, state: "offered" }]);
     const taken = await far.take(invitation);
     expect(taken.status).toBe(200);
@@ -129,7 +131,9 @@ describe("a grant", () => {
   test("with reads only, or without actions, shows nothing else", async () => {
     await lent({ reads_only: true, scopes: ["command"], agents: ["lathe"] });
     const { body } = await far.ask("agents", {});
-    expect(body).toMatchObject({ agents: [{ id: "lathe", takes_queries: false, actions: [{ name: "cpu" }] }] });
+    expect(body).toMatchObject({
+      agents: [{ id: "lathe", takes_queries: false, actions: [{ name: "cpu" }] }],
+    });
     expect(JSON.stringify(body)).not.toMatch(/siren|press|mute|anna/);
   });
 
@@ -146,7 +150,9 @@ describe("a grant", () => {
 });
 
 describe("one answer, whatever is wrong", () => {
-  const REFUSAL = { error: { code: "unauthorized", message: "there is no such grant here, or it has ended" } };
+  const REFUSAL = {
+    error: { code: "unauthorized", message: "there is no such grant here, or it has ended" },
+  };
 
   test.each<[string, Parameters<FarHome["ask"]>[2]]>([
     ["another grant", { grant: crypto.randomUUID() }],
@@ -166,10 +172,14 @@ describe("one answer, whatever is wrong", () => {
 
   test("another key, a revoked grant, an expired one, an unknown home", async () => {
     const id = await lent();
-    expect(await far.ask("call", cpu(), { keys: await newKeyPair() })).toEqual({ status: 401, body: REFUSAL });
-    expect(
-      await far.request({ home: "nowhere", grant: id, from: "borrower" }, "call", cpu()),
-    ).toEqual({ status: 401, body: REFUSAL });
+    expect(await far.ask("call", cpu(), { keys: await newKeyPair() })).toEqual({
+      status: 401,
+      body: REFUSAL,
+    });
+    expect(await far.request({ home: "nowhere", grant: id, from: "borrower" }, "call", cpu())).toEqual({
+      status: 401,
+      body: REFUSAL,
+    });
     expect(await far.request({ home: "b", grant: id, from: "borrower" }, "call", cpu())).toEqual({
       status: 401,
       body: REFUSAL,
@@ -237,7 +247,12 @@ describe("a call", () => {
     ["an agent that is not lent", { ...cpu(), agent: "press" }, {}, "'press' is not lent"],
     ["an agent that is not there", { ...cpu(), agent: "nobody" }, {}, "'nobody' is not lent"],
     ["an action, with the scope ask alone", cpu(), { scopes: ["ask"] }, "questions in words only"],
-    ["a question, with the scope command alone", { ...cpu(), action: undefined, query: "hi" }, { scopes: ["command"] }, "take actions only"],
+    [
+      "a question, with the scope command alone",
+      { ...cpu(), action: undefined, query: "hi" },
+      { scopes: ["command"] },
+      "take actions only",
+    ],
     ["a write, with reads only", siren(), { reads_only: true }, "only actions that read"],
     ["an unknown action", { ...cpu(), action: "dig" }, {}, "no action 'dig'"],
   ])("for %s is refused in words that name no other agent", async (_, asked, more, words) => {
@@ -383,5 +398,46 @@ describe("taken back", () => {
     await brought(asked.id);
     await call(`/v1/lending/${grant}`, { method: "DELETE" });
     expect(far.of("outcome")).toHaveLength(1);
+  });
+});
+
+test("what a lent agent asks of others stays within the grant, and names no other agent", async () => {
+  const ann = await SignedAgent.make("ann");
+  await post("/v1/agents/ann/key", { public_key: ann.publicKey, name: "Ann" });
+  bridge = await TestBridge.dial();
+  await bridge.hello(["call", "acks"]);
+  const tools = [CPU, SIREN];
+  const features = [...FEATURES, "gateway", "call"];
+  await bridge.snapshot([
+    await ann.state({ tools: [CPU], features }),
+    agent("lathe", { features: FEATURES, tools }),
+    agent("press", { features: FEATURES, tools }),
+  ]);
+  await lent({ agents: ["ann", "lathe"] });
+  await far.ask("call", { ...cpu(), agent: "ann", action: undefined, query: "look", chain: { steps: 2 } });
+  const frame = await until(() => bridge.calls()[0], { what: "ann's call" });
+  const asks = async (agent_id: string) => {
+    const call_id = crypto.randomUUID();
+    const args = { agent_id, action: "cpu" };
+    const event = { type: "call", request_id: frame.id, call_id, name: "edge_call", args };
+    bridge.send({ t: "event", id: frame.id, agent: "ann", payload: await ann.say("events", event) });
+    return await until(
+      () => {
+        const notice = bridge.received.find((one) => one.t === "publish" && one.payload.includes(call_id));
+        const sent = bridge.calls().find(({ id }) => id === call_id);
+        return notice?.t === "publish" ? notice.payload : sent?.payload;
+      },
+      { what: "an answer, or the call" },
+    );
+  };
+  for (const id of ["press", "nobody"]) {
+    const words = await asks(id);
+    expect(words).toContain(`agent '${id}' is not in reach of this caller. Nothing was run.`);
+    expect(words.replaceAll(`'${id}'`, "")).not.toContain("press");
+  }
+  const inner = JSON.parse(await asks("lathe")) as { caller: object; tainted: boolean };
+  expect(inner).toMatchObject({
+    tainted: true,
+    caller: { principal: "home:next door", chain: { via: ["home:next door", "home:next door", "ann"] } },
   });
 });

@@ -1,6 +1,7 @@
 /** What this home tells other homes by itself: outcomes of calls that they asked for, and that a call of ours is to stop. */
-import { isLent } from "../../api/peers.ts";
+
 import type { SettledOutcome } from "../../api/calls.ts";
+import { isLent } from "../../api/peers.ts";
 import { toCalled } from "../calls/answer-agent.ts";
 import { sendNotice } from "../calls/commands.ts";
 import type { LedgerCall } from "../calls/ledger.ts";

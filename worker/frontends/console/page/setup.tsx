@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { ChatApps } from "./chat-apps.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { PeopleList } from "./people.tsx";
@@ -28,6 +29,7 @@ export function Setup({ session }: { session: Session }) {
           <PeopleList />
           <ChatApps home={session.home ?? ""} />
           <Tokens session={session} />
+          {session.role === "owner" && <Lending />}
         </>
       ) : (
         <p class="quiet">

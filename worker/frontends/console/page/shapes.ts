@@ -19,6 +19,7 @@ export type {
   TurnResult,
   UsageView as Usage,
 } from "../../../api/answers.ts";
+export type { BorrowedView, LendingView, LentView } from "../../../api/peers.ts";
 
 export type Status = HomeStatus & { home: string };
 

@@ -1,0 +1,333 @@
+/** Lends agents to other homes, and borrows theirs. For owners. */
+import { useRef, useState } from "preact/hooks";
+import { json, send, wordsOf } from "./api.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Problem, Skeleton, useLoaded } from "./load.tsx";
+import { Pre } from "./markdown-view.tsx";
+import type { BorrowedView, LendingView, LentView } from "./shapes.ts";
+import { Sure } from "./sure.tsx";
+import { ago } from "./times.ts";
+
+const SCOPES: Record<string, string> = { ask: "ask questions in words", command: "call actions by name" };
+const DAYS = [1, 7, 30, 90, 365];
+
+export function Lending() {
+  const { value, problem, reload } = useLoaded<LendingView>("/v1/lending");
+  const [failed, setFailed] = useState<string>();
+  async function change(path: string, method: string) {
+    try {
+      await send(path, { method });
+      setFailed(undefined);
+    } catch (error) {
+      setFailed(wordsOf(error));
+    }
+    reload();
+  }
+  return (
+    <>
+      <section class="panel" aria-labelledby="lending">
+        <h2 id="lending">Lending</h2>
+        <p class="quiet">
+          People of another home may use the agents that you lend. They see nothing else of your home. What is
+          not a read waits for an approval here.
+        </p>
+        <Problem text={problem ?? failed} />
+        {!value && !problem && <Skeleton lines={3} />}
+        {value?.lent.length === 0 && <p class="quiet">Nothing is lent.</p>}
+        {value?.lent.map((one) => (
+          <Lent key={one.id} one={one} change={change} />
+        ))}
+        <NewLending onMade={reload} />
+      </section>
+      <section class="panel" aria-labelledby="borrowing">
+        <h2 id="borrowing">Borrowing</h2>
+        {value?.borrowed.length === 0 && <p class="quiet">Nothing is borrowed.</p>}
+        {value?.borrowed.map((one) => (
+          <Borrowed key={one.name} one={one} change={change} />
+        ))}
+        <NewBorrowing onMade={reload} />
+      </section>
+    </>
+  );
+}
+
+type Change = (path: string, method: string) => Promise<void>;
+
+function Lent({ one, change }: { one: LentView; change: Change }) {
+  const counts = one.state === "offered" || one.state === "lent";
+  return (
+    <div class="row">
+      <span>
+        <strong>{one.label}</strong> {one.agents.join(", ")}; {termsOf(one)}
+        <small> {factsOf(one, Date.now())}</small>
+      </span>
+      {counts && (
+        <Sure
+          label="Take back"
+          about={`what ${one.label} may use`}
+          note="Calls that are running are stopped."
+          onSure={() => void change(`/v1/lending/${one.id}`, "DELETE")}
+        />
+      )}
+    </div>
+  );
+}
+
+function termsOf({ scopes, reads_only }: Pick<LentView, "scopes" | "reads_only">): string {
+  const may = scopes.map((scope) => SCOPES[scope] ?? scope).join(", ");
+  return `may ${may}${reads_only ? ", reads only" : ""}`;
+}
+
+const STATES: Record<LentView["state"], string> = {
+  offered: "the invitation was not used yet",
+  lent: "lent",
+  expired: "expired",
+  revoked: "taken back",
+};
+
+function factsOf({ state, made_by, made_at, used_at, expires_at }: LentView, now: number): string {
+  const facts = [STATES[state], `made by ${made_by} ${ago(made_at, now)}`];
+  if (used_at !== null) facts.push(`used ${ago(used_at, now)}`);
+  if (state === "offered" || state === "lent") facts.push(endOf(expires_at));
+  return facts.join(", ");
+}
+
+function endOf(expiresAt: number): string {
+  return `${expiresAt <= Date.now() ? "expired" : "expires"} ${new Date(expiresAt).toLocaleDateString()}`;
+}
+
+function NewLending({ onMade }: { onMade: () => void }) {
+  const [label, setLabel] = useState("");
+  const [agents, setAgents] = useState("");
+  const [scopes, setScopes] = useState<readonly string[]>(["ask", "command"]);
+  const [readsOnly, setReadsOnly] = useState(true);
+  const [days, setDays] = useState("30");
+  const [made, setMade] = useState<{ label: string; invitation: string }>();
+  const [problem, setProblem] = useState<string>();
+  const shown = useRef<HTMLDivElement>(null);
+
+  async function make() {
+    try {
+      const body = {
+        label: label.trim(),
+        agents: agents.split(/[\s,]+/).filter((id) => id !== ""),
+        scopes,
+        reads_only: readsOnly,
+        expires_in_days: Number(days),
+      };
+      const { invitation } = await json<{ invitation: string }>("/v1/lending", { method: "POST", body });
+      setMade({ label: body.label, invitation });
+      setProblem(undefined);
+      setLabel("");
+      setAgents("");
+      onMade();
+      shown.current?.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      setMade(undefined);
+      setProblem(wordsOf(error));
+    }
+  }
+
+  return (
+    <form
+      class="list"
+      aria-label="Lend agents"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void make();
+      }}
+    >
+      <h3>Lend agents</h3>
+      <div class="row">
+        <label>
+          Name of the other home
+          <input
+            required
+            maxLength={64}
+            value={label}
+            onInput={(event) => setLabel(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Agents
+          <input
+            required
+            placeholder="lathe, press"
+            value={agents}
+            onInput={(event) => setAgents(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Ends
+          <select value={days} onChange={(event) => setDays(event.currentTarget.value)}>
+            {DAYS.map((count) => (
+              <option value={count}>in {count === 1 ? "a day" : `${count} days`}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <fieldset>
+        <legend>Its people may</legend>
+        {Object.entries(SCOPES).map(([scope, about]) => (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={(event) => {
+                const { checked } = event.currentTarget;
+                setScopes((before) => (checked ? [...before, scope] : before.filter((one) => one !== scope)));
+              }}
+            />
+            <span>{about}</span>
+          </label>
+        ))}
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={readsOnly}
+            onChange={(event) => setReadsOnly(event.currentTarget.checked)}
+          />
+          <span>only what reads</span>
+        </label>
+      </fieldset>
+      <div class="row">
+        <button type="submit" disabled={scopes.length === 0}>
+          Make the invitation
+        </button>
+      </div>
+      <Problem text={problem} />
+      <div ref={shown} role="status" class="list">
+        {made && (
+          <>
+            <p>
+              The invitation for <strong>{made.label}</strong>. Give it to an owner of that home within a day.
+              It can be used once, and is not shown again.
+            </p>
+            <Pre text={made.invitation} label="the invitation" />
+            <CopyButton text={made.invitation} label="Copy the invitation" />
+          </>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function Borrowed({ one, change }: { one: BorrowedView; change: Change }) {
+  const isNew = one.agents.some((agent) => agent.new_text);
+  return (
+    <div class="row">
+      <span>
+        <strong>{one.name}</strong> from {one.url ?? "a home of this gateway"}; {termsOf(one)}
+        <small>
+          {" "}
+          borrowed by {one.by} {ago(one.at, Date.now())}, seen {ago(one.seen_at, Date.now())},{" "}
+          {endOf(one.expires_at)}
+        </small>
+        {one.problem !== null && <small class="bad"> {one.problem}</small>}
+        {one.agents.map(({ id, online, line, actions }) => (
+          <div key={id}>
+            <code>{id}</code> {online ? "online" : "offline"}: {line}
+            {actions.length > 0 && <small> {actions.join(", ")}</small>}
+          </div>
+        ))}
+      </span>
+      {isNew && (
+        <button
+          type="button"
+          class="small"
+          aria-label={`Accept the new words of ${one.name}`}
+          onClick={() => void change(`/v1/borrowing/${one.name}/accept-text`, "POST")}
+        >
+          Accept the new words
+        </button>
+      )}
+      <Sure
+        label="Give back"
+        about={one.name}
+        note="Calls that are running are stopped."
+        onSure={() => void change(`/v1/borrowing/${one.name}`, "DELETE")}
+      />
+    </div>
+  );
+}
+
+/** What an invitation says of itself, so that an owner sees whom they ask; undefined: it is none. */
+function lenderOf(invitation: string): string | undefined {
+  try {
+    const text = invitation.trim().replace(/^ecl_/, "").replaceAll("-", "+").replaceAll("_", "/");
+    const { url, home } = JSON.parse(atob(text)) as { url?: string; home?: string };
+    return url && home ? `home '${home}' at ${url}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function NewBorrowing({ onMade }: { onMade: () => void }) {
+  const [invitation, setInvitation] = useState("");
+  const [name, setName] = useState("");
+  const [said, setSaid] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+
+  async function borrow() {
+    setBusy(true);
+    setSaid(undefined);
+    setProblem(undefined);
+    try {
+      const body = { invitation: invitation.trim(), name };
+      const { borrowed } = await json<{ borrowed: BorrowedView }>("/v1/borrowing", { method: "POST", body });
+      setSaid(`Borrowed: ${borrowed.agents.map(({ id }) => id).join(", ")}.`);
+      setInvitation("");
+      setName("");
+      onMade();
+    } catch (error) {
+      setProblem(wordsOf(error));
+    }
+    setBusy(false);
+  }
+
+  const lender = lenderOf(invitation);
+  return (
+    <form
+      class="list"
+      aria-label="Borrow agents"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void borrow();
+      }}
+    >
+      <h3>Borrow agents</h3>
+      <div class="row">
+        <label>
+          Invitation
+          <input
+            required
+            autocomplete="off"
+            placeholder="ecl_…"
+            value={invitation}
+            onInput={(event) => setInvitation(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Name here
+          <input
+            required
+            pattern="[a-z0-9][a-z0-9\-]{0,62}"
+            title="a-z, 0-9 and -"
+            placeholder="work"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+      </div>
+      {lender && <p class="quiet">It is from {lender}. Your gateway tells that one its own address.</p>}
+      <div class="row">
+        <button type="submit" disabled={busy}>
+          Borrow
+        </button>
+      </div>
+      <Problem text={problem} />
+      <output class="quiet">{said}</output>
+    </form>
+  );
+}
