@@ -192,3 +192,40 @@ export type TokenView = {
   /** `secret`: a token of API_TOKENS, which can only be removed there. */
   source: "secret" | "home";
 };
+
+/** What a borrower may do. `ask`: questions in words. `command`: actions by name. */
+export type GrantScope = "ask" | "command";
+
+/** A grant as its lender sees it. Times: epoch ms. */
+export type LentView = {
+  id: string;
+  label: string;
+  agents: string[];
+  scopes: GrantScope[];
+  reads_only: boolean;
+  /** `offered`: the invitation was not used yet. */
+  state: "offered" | "lent" | "expired" | "revoked";
+  expires_at: number;
+  made_by: string;
+  made_at: number;
+  taken_at: number | null;
+  /** The newest of its calls that are still known, which is two days. */
+  used_at: number | null;
+};
+
+/** What another home lends, as this home sees it. Times: epoch ms. */
+export type BorrowedView = {
+  name: string;
+  /** The lender's address; null: it is at this gateway. */
+  url: string | null;
+  agents: Array<{ id: string; online: boolean; line: string; actions: string[]; new_text?: true }>;
+  scopes: GrantScope[];
+  reads_only: boolean;
+  expires_at: number;
+  seen_at: number | null;
+  problem: string | null;
+  by: string;
+  at: number;
+};
+
+export type LendingView = { lent: LentView[]; borrowed: BorrowedView[] };

@@ -7,7 +7,7 @@ import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import type { AgentListQuery, AgentPage } from "./agent-list.ts";
-import type { AgentView, HomeStatus, TokenView } from "./answers.ts";
+import type { AgentView, HomeStatus, LendingView, TokenView } from "./answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "./audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
@@ -18,16 +18,7 @@ import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
-import type {
-  BorrowInto,
-  Borrowing,
-  Invitation,
-  Lending,
-  LendingView,
-  NewLending,
-  PeerKind,
-  PeerReply,
-} from "./peers.ts";
+import type { BorrowInto, Borrowing, Invitation, Lending, NewLending, PeerKind, PeerReply } from "./peers.ts";
 import type { Plan } from "./plan.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";

@@ -9,6 +9,7 @@ import { AGENT_ID, CallId, UUID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { HOME_ID } from "../settings/tokens.ts";
+import type { BorrowedView, GrantScope, LentView } from "./answers.ts";
 import { AgentId } from "./device-codes.ts";
 import { errorBody } from "./errors.ts";
 
@@ -23,9 +24,7 @@ export function isAgentForm(id: string): boolean {
   return AGENT_ID.test(id) || (agent.length === 1 && HOME_ID.test(home) && AGENT_ID.test(agent[0] ?? ""));
 }
 
-const GRANT_SCOPES = ["ask", "command"] as const;
-/** `ask`: questions in words. `command`: actions by name. */
-export type GrantScope = (typeof GRANT_SCOPES)[number];
+const GRANT_SCOPES = ["ask", "command"] as const satisfies readonly GrantScope[];
 
 /** Agents of one grant. */
 const AGENTS_MAX = 64;
@@ -56,40 +55,6 @@ export const NewBorrowing = z.strictObject({
   /** The first part of the agents' ids here. */
   name: z.string().check(z.regex(HOME_ID, "expected a name of a-z, 0-9 and -")),
 });
-
-/** A grant as its lender sees it. Times: epoch ms. */
-export type LentView = {
-  id: string;
-  label: string;
-  agents: string[];
-  scopes: GrantScope[];
-  reads_only: boolean;
-  /** `offered`: the invitation was not used yet. */
-  state: "offered" | "lent" | "expired" | "revoked";
-  expires_at: number;
-  made_by: string;
-  made_at: number;
-  taken_at: number | null;
-  /** The newest of its calls that are still known, which is two days. */
-  used_at: number | null;
-};
-
-/** What another home lends, as this home sees it. Times: epoch ms. */
-export type BorrowedView = {
-  name: string;
-  /** The lender's address; null: it is at this gateway. */
-  url: string | null;
-  agents: Array<{ id: string; online: boolean; line: string; actions: string[]; new_text?: true }>;
-  scopes: GrantScope[];
-  reads_only: boolean;
-  expires_at: number;
-  seen_at: number | null;
-  problem: string | null;
-  by: string;
-  at: number;
-};
-
-export type LendingView = { lent: LentView[]; borrowed: BorrowedView[] };
 
 /** @property status of HTTP, when an owner's request is refused */
 export type Refused = { ok: false; status: 400 | 404 | 409 | 502; code: string; message: string };

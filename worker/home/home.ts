@@ -14,7 +14,7 @@ import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentListQuery, AgentPage } from "../api/agent-list.ts";
-import type { AgentView, HomeStatus, TokenView } from "../api/answers.ts";
+import type { AgentView, HomeStatus, LendingView, TokenView } from "../api/answers.ts";
 import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../api/audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type {
@@ -38,7 +38,6 @@ import {
   type Borrowing,
   type Invitation,
   type Lending,
-  type LendingView,
   type NewLending,
   type PeerKind,
   type PeerReply,

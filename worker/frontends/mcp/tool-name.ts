@@ -1,5 +1,6 @@
 /** Names of the tools that stand for one action of one agent. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
+import { isLent } from "../../api/peers.ts";
 
 /** Characters of a tool's name that every known client and model accepts; all of them are `[A-Za-z0-9_-]`. */
 export const TOOL_NAME_MAX = 64;
@@ -9,11 +10,16 @@ const HASH_DIGITS = 8;
 
 /**
  * `agent__action`. When that is too long or ambiguous, it is cut and gets a hash of both. Ids of agents and names of actions are
- * `[A-Za-z0-9_-]{1,64}`, so every client accepts the result.
+ * `[A-Za-z0-9_-]{1,64}`, so every client accepts the result. The slash in the id of a lent agent becomes a `-`, and its tools always have the hash.
  */
 export async function toolName(agent: string, action: string): Promise<string> {
-  const plain = `${agent}${SEPARATOR}${action}`;
-  if (plain.length <= TOOL_NAME_MAX && plain.split(SEPARATOR).length === 2 && !plain.includes("___"))
+  const plain = `${agent.replace("/", "-")}${SEPARATOR}${action}`;
+  if (
+    !isLent(agent) &&
+    plain.length <= TOOL_NAME_MAX &&
+    plain.split(SEPARATOR).length === 2 &&
+    !plain.includes("___")
+  )
     return plain;
   const hash = await sha256Hex(`${agent}\n${action}`);
   const tail = `-${hash.slice(0, HASH_DIGITS)}`;

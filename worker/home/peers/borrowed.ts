@@ -1,8 +1,9 @@
 /** What other homes lend to this one: the rows, and the lent agents as models and lists see them. Ids are `name/agent`. */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import type { BorrowedView, GrantScope } from "../../api/answers.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
-import { type BorrowedView, type GrantScope, isLent, type PeerAgents } from "../../api/peers.ts";
+import { isLent, type PeerAgents } from "../../api/peers.ts";
 import { oneLine, type RosterAgent } from "../../api/roster.ts";
 import { type AcceptedText, accept, NOTHING_ACCEPTED, newText } from "../agents/advert-text.ts";
 import { namesByUse } from "../agents/adverts.ts";

@@ -2,6 +2,7 @@
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
+import type { LendingView } from "../../api/answers.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import {
   type BorrowInto,
@@ -9,7 +10,6 @@ import {
   type Invitation,
   isPeerUrl,
   type Lending,
-  type LendingView,
   type NewLending,
   PeerAgents,
   type Refused,

@@ -26,13 +26,13 @@ import {
   PeerTake,
   UNKNOWN_PEER,
 } from "../../api/peers.ts";
-import { toCalled } from "../calls/answer-agent.ts";
 import { cancelCalls } from "../calls/dispatch.ts";
 import { submit } from "../calls/submit.ts";
 import type { HomeContext } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
 import { settleLent } from "./lender-calls.ts";
 import { type Grant, isGood } from "./lent.ts";
+import { toPeer } from "./outgoing.ts";
 import { recordGrant } from "./record.ts";
 
 /** Calls of one grant that are open at once. */
@@ -117,7 +117,7 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
 }
 
 /** What the borrower sees of the lent agents: nothing of any other, and of these only what it may use. */
-export function grantedAgents({ agents }: HomeContext, grant: Grant): PeerAgents {
+function grantedAgents({ agents }: HomeContext, grant: Grant): PeerAgents {
   const now = Date.now();
   let chars = 0;
   const listed = grant.agents.flatMap((id) => {
@@ -183,7 +183,7 @@ async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<
 }
 
 /** What models, devices and the record of this home call the borrower. */
-export function principalOf({ label }: Grant): string {
+function principalOf({ label }: Grant): string {
   return `home:${label}`;
 }
 
@@ -212,11 +212,14 @@ function notRun(errorType: ErrorType, why: string): SettledOutcome {
 }
 
 function ended(outcome: SettledOutcome): PeerReply {
-  return { status: 200, body: { outcome: toCalled(outcome, undefined) } };
+  return { status: 200, body: { outcome: toPeer(outcome) } };
 }
 
 async function onCancel(home: HomeContext, grant: Grant, callId: string): Promise<PeerReply> {
-  const id = await idOf(grant, callId);
+  // A job has its own id on both sides.
+  const job = home.ledger.get(callId)?.asker;
+  const isJob = job?.by === "home" && job.grant === grant.id && job.call === callId;
+  const id = isJob ? callId : await idOf(grant, callId);
   await cancelCalls(home, [{ id }], null);
   await closeQuestions(home, id);
   return { status: 200, body: {} };

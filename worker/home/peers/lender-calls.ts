@@ -143,7 +143,8 @@ function readLent(
       advice,
       elapsed_ms,
       calls,
-      media,
+      // The id of a stored file would name one of this home.
+      media: media?.filter((item) => "data" in item),
       metadata: usage,
       tool: command === "tool" ? payload.tool : undefined,
     },

@@ -351,6 +351,26 @@ describe("the outcome", () => {
     await until(async () => (await rows())[0]?.delivered === 1, { what: "it is done with" });
   });
 
+  test("has small pictures with it; a file that was uploaded stays here", async () => {
+    await lent();
+    const asked = cpu();
+    await far.ask("call", asked);
+    const frame = await until(() => bridge.calls()[0], { what: "the call" });
+    const place = btoa(`command/${frame.id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    const stored = {
+      media_type: "image/png",
+      bytes: 300_000,
+      sha256: "0".repeat(64),
+      id: `${asked.id}.${place}`,
+    };
+    const small = { media_type: "image/png", bytes: 3, data: "AAAA" };
+    bridge.report(frame.id, "lathe", { status: "success", result: "seen", media: [small, stored] });
+    expect(await brought(asked.id)).toMatchObject({
+      text: "seen\n(Stays with the lender: image/png, 300000 bytes.)",
+      media: [small],
+    });
+  });
+
   test("of a job follows under the job's token", async () => {
     await lent();
     const asked = siren();
@@ -360,6 +380,20 @@ describe("the outcome", () => {
     expect(await brought(asked.id)).toMatchObject({ job: "job-12345678" });
     bridge.report("job-12345678", "lathe", { status: "success", result: "it sounded", job_of: frame.id });
     expect(await brought("job-12345678")).toMatchObject({ text: "it sounded" });
+  });
+
+  test("of a job may be given up: the job is cancelled by its token", async () => {
+    await lent();
+    const asked = siren();
+    await far.ask("call", asked);
+    const frame = await until(() => bridge.calls()[0], { what: "the call" });
+    bridge.report(frame.id, "lathe", { status: "accepted", job: "job-12345678" });
+    await brought(asked.id);
+    await far.ask("cancel", { id: "job-12345678" });
+    expect((await rows()).map(({ id, state }) => [id.slice(0, 4), state])).toEqual([
+      [frame.id.slice(0, 4), "settled"],
+      ["job-", "settled"],
+    ]);
   });
 });
 

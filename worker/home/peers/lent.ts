@@ -1,5 +1,6 @@
 /** Grants: what this home lends to other homes. The lines that people and other homes see of them are made here, too. */
-import type { GrantScope, LentView, NewLending } from "../../api/peers.ts";
+import type { GrantScope, LentView } from "../../api/answers.ts";
+import type { NewLending } from "../../api/peers.ts";
 
 /** Grants that count, offered or taken. */
 const LENT_MAX = 50;

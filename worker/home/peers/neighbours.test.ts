@@ -3,7 +3,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { call, post } from "../../../test/keyed-home.ts";
-import { call as mcpCall } from "../../../test/mcp-requests.ts";
+import { call as mcpCall, tools } from "../../../test/mcp-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { rowsOf, stop } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -186,6 +186,8 @@ test("an MCP client reaches it by its name", async () => {
   lender.onCall = () => ({ status: "success", result: "12 %" });
   const result = await mcpCall("edge_call", { agent_id: "near/lathe", action: "cpu" });
   expect(result.content[0]?.text).toContain("12 %");
+  const names = (await tools()).map(({ name }) => name);
+  expect(names).toContainEqual(expect.stringMatching(/^near-lathe__cpu-[0-9a-f]{8}$/));
   const [seen] = await rowsOf<{ principal: string }>(
     env.HOME.getByName("b"),
     "SELECT json_extract(caller, '$.principal') AS principal FROM call WHERE asker IS NOT NULL",

@@ -25,13 +25,22 @@ async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome
   // A grant that was taken back still has the outcomes of its calls delivered.
   if (call.asker?.by === "home" && grant?.borrower) {
     const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
-    const body = { id: call.asker.call, outcome: toCalled(outcome, undefined) };
+    const body = { id: call.asker.call, outcome: toPeer(outcome) };
     const reply = await peerRequest(home, peer, "outcome", body);
     // 401: it does not borrow any more, so nobody waits for the outcome.
     if (reply?.status !== 200 && reply?.status !== 401) return await home.alarm.arm();
   }
   home.ledger.markDelivered(call.id, outcome);
   home.deliveryRetries.remove(call.id);
+}
+
+/** Files that were uploaded stay here: their ids mean nothing at the other home. Small pictures are in the outcome itself. */
+export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<string, unknown> {
+  const inline = media.filter((item) => "data" in item);
+  const left = media.filter((item) => !("data" in item));
+  const words = left.map(({ media_type, bytes }) => `${media_type}, ${bytes} bytes`).join("; ");
+  const text = left.length > 0 ? `${outcome.text}\n(Stays with the lender: ${words}.)` : outcome.text;
+  return toCalled({ ...outcome, text, ...(inline.length > 0 && { media: inline }) }, undefined);
 }
 
 /** Whoever has the call is to stop it: its agent, or the home that lends the agent. It may be lost; the call ends by itself then. */

@@ -6,10 +6,13 @@ export type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 export type { AgentPage } from "../../../api/agent-list.ts";
 export type {
   AgentView as Agent,
+  BorrowedView,
   ConnectionState,
   Connections,
   ConnectionView,
   DayView as DayUsage,
+  LendingView,
+  LentView,
   MadeConnection as Made,
   OpenQuestion,
   PastTurn,
@@ -19,7 +22,6 @@ export type {
   TurnResult,
   UsageView as Usage,
 } from "../../../api/answers.ts";
-export type { BorrowedView, LendingView, LentView } from "../../../api/peers.ts";
 
 export type Status = HomeStatus & { home: string };
 
