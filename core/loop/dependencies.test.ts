@@ -144,7 +144,9 @@ test("the agent of a result is the one that was chosen, whatever the call names"
   const args = { agent_id: { $ref: "/a/agent" }, action: "cpu" };
   const routed = { agent: "pi-2", why: "chosen of 3" };
   const any = (outcome: Outcome) => call({ id: "a", agent_id: "any", action: "cpu" }, outcome);
-  expect(last(any({ ...done("1 %"), routed }), call(args))).toEqual(ready({ agent_id: "pi-2", action: "cpu" }));
+  expect(last(any({ ...done("1 %"), routed }), call(args))).toEqual(
+    ready({ agent_id: "pi-2", action: "cpu" }),
+  );
   expect(last(any(done("1 %")), call(args))).toEqual(ready({ agent_id: "any", action: "cpu" }));
 });
 

@@ -10,6 +10,7 @@ import { cancel, on, results } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 import type { SubmitRequest } from "../../api/calls.ts";
+import { homeOf } from "../../api/stubs.ts";
 import { Home } from "../home.ts";
 import { type Candidate, inOrder } from "./routing.ts";
 
@@ -38,7 +39,7 @@ function submit(args: SubmitRequest["args"], more: Partial<SubmitRequest> = {}) 
     watched: false,
     tainted: false,
   };
-  return theHome().submit({ ...request, ...more });
+  return homeOf(env, "a").submit({ ...request, ...more });
 }
 
 const cpu = { agent_id: "any", action: "cpu" };
