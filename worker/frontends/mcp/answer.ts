@@ -39,7 +39,9 @@ export async function answerOf(end: CallEnd, place: AnswerPlace): Promise<CallTo
   }
 }
 
-async function answerOfOutcome(outcome: SettledOutcome, place: AnswerPlace): Promise<CallToolResult> {
+async function answerOfOutcome(outcome: SettledOutcome, asked: AnswerPlace): Promise<CallToolResult> {
+  // The call may have named no agent.
+  const place = { ...asked, agent: outcome.routed?.agent ?? asked.agent };
   if (outcome.job !== undefined) {
     const job = { ...place, call: outcome.job };
     const text = `Accepted by '${place.agent}', not done: it works on, or gets this when it comes online. ${lookAgain(job)}`;
