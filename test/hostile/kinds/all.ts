@@ -7,6 +7,7 @@ import { mcp } from "./mcp.ts";
 import { media } from "./media.ts";
 import { cursors, messages } from "./messages.ts";
 import { openai } from "./openai.ts";
+import { peers } from "./peers.ts";
 import { raw } from "./raw.ts";
 import { relay } from "./relay.ts";
 import { routes } from "./routes.ts";
@@ -25,6 +26,7 @@ const CORPUS = {
   media: { weight: 60, arbitrary: media },
   console: { weight: 50, arbitrary: consoleForms },
   relay: { weight: 40, arbitrary: relay },
+  peers: { weight: 30, arbitrary: peers },
   routes: { weight: 70, arbitrary: routes },
   bodies: { weight: 4, arbitrary: largeBodies },
   encodings: { weight: 6, arbitrary: encodings },

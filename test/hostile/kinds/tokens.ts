@@ -15,6 +15,10 @@ const ROUTES: Array<[method: string, path: string]> = [
   ["GET", "/v1/tokens"],
   ["POST", "/v1/tokens"],
   ["POST", "/v1/conversations/kept/share"],
+  ["GET", "/v1/lending"],
+  ["POST", "/v1/lending"],
+  ["POST", "/v1/borrowing"],
+  ["POST", "/v1/peer/a/call"],
   ["GET", "/v1/audit"],
   ["GET", "/v1/audit/export"],
   ["POST", "/v1/relay/a/chat/completions"],
@@ -90,6 +94,10 @@ export const scopes: fc.Arbitrary<HostileRequest> = fc.oneof(
   fc
     .constantFrom<[string, string]>(
       ["POST", "/v1/agents/pi/commands"],
+      ["GET", "/v1/lending"],
+      ["POST", "/v1/lending"],
+      ["POST", "/v1/borrowing"],
+      ["POST", "/v1/peer/a/call"],
       ["GET", "/v1/audit"],
       ["GET", "/v1/audit/export"],
       ["GET", "/v1/senders/requests"],
