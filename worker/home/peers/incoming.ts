@@ -37,8 +37,9 @@ import { recordGrant } from "./record.ts";
 
 /** Calls of one grant that are open at once. */
 const OPEN_MAX = 20;
-/** The adverts of an answer, in characters: the answer stays below 256 KiB. */
-const ADVERTS_MAX_CHARS = 200_000;
+/** The adverts of an answer, and then those without words and schemas, in characters: the answer stays below 256 KiB. */
+const ADVERTS_MAX_CHARS = 120_000;
+const NAMES_MAX_CHARS = 40_000;
 
 /** @param token and body as they came; the route has compared the token's host with the gateway's own */
 export async function onPeer(
@@ -126,9 +127,10 @@ function grantedAgents({ agents }: HomeContext, grant: Grant): PeerAgents {
     const offered = grant.scopes.includes("command") ? target.adverts : [];
     const actions = offered
       .filter(({ effect }) => !grant.readsOnly || effect === "read")
-      .map((advert) => {
-        chars += JSON.stringify(advert).length;
-        return chars <= ADVERTS_MAX_CHARS ? advert : { ...advert, description: "", parameters: {} };
+      .flatMap((advert) => {
+        const shown = chars < ADVERTS_MAX_CHARS ? advert : { ...advert, description: "", parameters: {} };
+        chars += JSON.stringify(shown).length;
+        return chars < ADVERTS_MAX_CHARS + NAMES_MAX_CHARS ? [shown] : [];
       });
     const takes_queries = target.hasModel && grant.scopes.includes("ask");
     return [{ id, line: target.line, online: target.online, takes_queries, actions }];

@@ -1,4 +1,4 @@
-/** Grants: what this home lends to other homes. The lines that people and other homes see of them are made here, too. */
+/** Grants: what this home lends to other homes. */
 import type { GrantScope, LentView } from "../../api/answers.ts";
 import type { NewLending } from "../../api/peers.ts";
 
