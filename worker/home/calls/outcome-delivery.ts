@@ -45,6 +45,7 @@ export async function settleFromReport(
   const now = Date.now();
   if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
+  // A conversation had it before the row; whoever else asked gets it after.
   if (asksAgain(call) || call.asker) await deliver(home, { ...call, settledAt: now }, outcome);
   if (!isDelivered) await home.alarm.arm();
   return true;

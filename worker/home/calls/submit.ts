@@ -98,11 +98,11 @@ async function takeNamed(
   if (limits.agents && !limits.agents.includes(args.agent_id))
     return refusal("permission_denied", outOfReach(args.agent_id));
   const reached = reach(home, args.agent_id, args.query === undefined ? args.action : undefined);
-  const isUnsure = mayHaveFlown(home, request);
-  // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
-  // The words about an unknown agent name others.
+  // The words about an unknown agent name others, which this caller may not know.
   if (!reached.ok && reached.errorType === "not_found" && limits.agents)
     return refusal("permission_denied", outOfReach(args.agent_id));
+  const isUnsure = mayHaveFlown(home, request);
+  // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
   const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
   // An agent that asked does not wait for days.
   if (!found.ok)

@@ -231,6 +231,7 @@ async function onCancel(home: HomeContext, grant: Grant, callId: string): Promis
 async function onOutcome(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
   const borrowing = home.borrowed.byGrant(token.claims.grant);
   if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_PEER;
+  if (!home.peerRates.take(borrowing.grant, Date.now())) return TOO_MANY;
   return await withBody(PeerOutcome, text, async ({ id, outcome }) => {
     const call = home.ledger.get(id);
     // A lender may answer for its own agents alone. What is forgotten here needs no outcome.
