@@ -1,7 +1,7 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
-import { AFTER_EXPIRY_MS, approvalView, CLOSED, type QuestionToPerson } from "../api/questions.ts";
+import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
@@ -83,21 +83,21 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   const call = transcript.call(asked.call);
   const turn = call && transcript.turnAt(call.turn);
   if (!turn || (call.outcome && call.outcome.job === undefined && !asked.isPassedOn)) return;
-  const { session } = turn.origin;
-  if (session?.parent) {
-    const parent = () => conversationOf(context.env, session.parent ?? "");
-    await parent().ask({ ...asked, call: session.call, isPassedOn: true });
-    // It may have ended meanwhile.
-    if (transcript.call(asked.call)?.outcome && !call.outcome)
-      return await parent().closeQuestion(asked.id, CLOSED, null);
-  }
   const { approval, expiresAt: expires_at, isPassedOn: _, ...rest } = asked;
   const question = { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
-  if (!transcript.addQuestion(question, turn.n)) return;
-  if (!call.outcome) extendCall(context, call.id, expires_at + AFTER_EXPIRY_MS);
-  subscribers.changed(turn);
-  chat?.asked(turn, asked.id);
-  drive(context);
+  if (transcript.addQuestion(question, turn.n)) {
+    if (!call.outcome) extendCall(context, call.id, expires_at + AFTER_EXPIRY_MS);
+    subscribers.changed(turn);
+    chat?.asked(turn, asked.id);
+    drive(context);
+  }
+  const { session } = turn.origin;
+  if (!session?.parent) return;
+  const parent = conversationOf(context.env, session.parent);
+  await parent.ask({ ...asked, call: session.call, isPassedOn: true });
+  // It may have its answer meanwhile.
+  const answer = transcript.question(asked.id)?.question.answer;
+  if (answer !== undefined) await parent.closeQuestion(asked.id, answer, null);
 }
 
 /** The question has its answer, or nobody needs to answer it any more. */

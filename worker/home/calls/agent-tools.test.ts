@@ -265,3 +265,32 @@ test(
   },
   WITHIN_MS,
 );
+
+test(
+  "after a command of the API there is no conversation to tell: ann waits, or looks itself",
+  async () => {
+    const held = crypto.randomUUID();
+    const body = JSON.stringify({ command: "prompt", payload: { prompt: "look" } });
+    const made = ask("/v1/agents/ann/commands", { method: "POST", body });
+    const { id: call } = await until(() => bridge.calls()[0], { what: "ann's call" });
+    const spawn = async (label: string, more: object) => {
+      const task = script({ hold: held, step: { text: "42" } });
+      return await annAsks(call, "sessions_spawn", { task, label, ...more });
+    };
+    const waited = await spawn("waited", { timeout_seconds: 600 });
+    const free = await spawn("free", {});
+    expect((await outcomeOf(free)).text).toContain("session_status says when it has ended");
+    await sessionNamed("waited");
+    await sessionNamed("free");
+    await releaseModel(held);
+    expect(await outcomeOf(waited)).toMatchObject({ text: "42" });
+    const isIdle = async () => {
+      const look = await annAsks(call, "session_status", { session: `session-${free}` });
+      return JSON.parse((await outcomeOf(look)).text).status === "idle";
+    };
+    await until(isIdle, { what: "it is idle" });
+    await annReports(call, "done");
+    expect((await made).status).toBe(200);
+  },
+  WITHIN_MS,
+);
