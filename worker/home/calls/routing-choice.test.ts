@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { theHome } from "../../../test/states.ts";
-import { hold, rowsOf } from "../../../test/stopping.ts";
+import { hold, rowsOf, stop } from "../../../test/stopping.ts";
 import { cancel, on, results } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
@@ -282,6 +282,18 @@ describe("once", () => {
     const replies = await Promise.all([submit(siren, { id }), submit(siren, { id, sentBefore: true })]);
     expect(replies.map(({ accepted }) => accepted)).toEqual([true, true]);
     expect(called(bridge)).toEqual(["a2"]);
+  });
+
+  test("Home is lost while agents are asked: nothing was sent, so another Home chooses anew", async () => {
+    const first = await TestBridge.connect(["a1", "a2"].map((id) => member(id)));
+    first.isThere = () => false;
+    const waiting = say(crypto.randomUUID(), script({ calls: [on("any", { action: "siren" })] }, results));
+    await until(() => first.received.some(({ t }) => t === "publish"), { what: "an agent is asked" });
+    await stop("abort", theHome());
+    const bridge = await TestBridge.connect(["a1", "a2"].map((id) => member(id)));
+    bridge.onCall = () => ({ status: "success", tool: "siren", result: "it sounds" });
+    expect((await waiting).body.calls).toMatchObject([{ status: "success" }]);
+    expect([called(first), called(bridge).length]).toEqual([[], 1]);
   });
 
   test("a turn that is cancelled while agents are asked sends nothing", async () => {
