@@ -1,17 +1,13 @@
 /**
  * Whether an agent answers at this moment: the bridge learns of a frozen device only after its keep-alive. What an agent sent
- * a moment ago says it, else a `ping`. In memory alone: a Home that was rebuilt asks anew.
+ * a moment ago says it, else a `ping` (probe.ts). In memory alone: a Home that was rebuilt asks anew.
  */
-import type { HomeContext } from "../context.ts";
-import { encodeCommand, GATEWAY_CALLER } from "./commands.ts";
 
 /** What an agent sent so long ago still shows that it answers. */
 const ALIVE_MS = 5_000;
 const PROBE_MS = 700;
 /** An agent that answered no probe comes after the others for so long. */
 const SILENT_MS = 30_000;
-/** An agent that is thawed later does not have to answer. */
-const PING_LIFE_MS = 5_000;
 
 type Probe = { agent: string; answered: () => void };
 
@@ -59,23 +55,4 @@ export class LifeSigns {
     clearTimeout(timer);
     this.#probes.delete(id);
   }
-}
-
-/** Asks the agent whether it is there. It is seen, or counts as silent, when this resolves. */
-export async function probe(home: HomeContext, agent: string): Promise<void> {
-  const { asking } = home.life;
-  const asked = asking.get(agent) ?? ping(home, agent).finally(() => asking.delete(agent));
-  asking.set(agent, asked);
-  await asked;
-}
-
-async function ping(home: HomeContext, agent: string): Promise<void> {
-  const now = Date.now();
-  const id = crypto.randomUUID();
-  const expected = home.life.expect(id, agent);
-  const n = home.ledger.nextN(now);
-  const command = { agent, command: "ping", payload: {}, id, caller: GATEWAY_CALLER, n };
-  const payload = await encodeCommand(home, command, PING_LIFE_MS, now);
-  home.bridge.send({ t: "publish", agent, payload }, now);
-  await expected;
 }

@@ -13,7 +13,7 @@ import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { sendElsewhere, type Unreachable } from "./dispatch.ts";
 import { JOB, type LedgerCall, OPEN_MAX } from "./ledger.ts";
-import { probe } from "./life-signs.ts";
+import { probe } from "./probe.ts";
 
 /** Agents that get a call one after the other. */
 const AGENTS_A_CALL = 3;
