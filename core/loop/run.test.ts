@@ -66,6 +66,10 @@ const run = (options: Pick<LoopOptions, "model"> & Partial<LoopOptions>) =>
 test("an answer without tools", async () => {
   const { model, asked } = script(says("hi"));
   expect(await run({ model })).toEqual({
+    turn: [
+      { role: "user", text: "p" },
+      { role: "assistant", text: "hi", calls: [] },
+    ],
     text: "hi",
     model: "m",
     calls: [],

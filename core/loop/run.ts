@@ -14,6 +14,8 @@ import { ModelError, retryDelay } from "./retry.ts";
 export type LoopOptions = {
   system: string;
   prompt: string;
+  /** What was said before, from earlier results. */
+  history?: readonly Entry[];
   tools: ToolDefinition[];
   limits: LoopLimits;
   model(request: {
@@ -32,6 +34,8 @@ export type LoopResult = {
   usage: Usage;
   modelCalls: number;
   metrics: TurnMetrics;
+  /** The turn's entries, with the answer. */
+  turn: Entry[];
 };
 
 /**
@@ -40,6 +44,7 @@ export type LoopResult = {
  * @throws ModelError when the model gave no answer after the allowed retries; the reason of `signal` when that was aborted
  */
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {
+  const { history = [] } = options;
   const turn: Entry[] = [{ role: "user", text: options.prompt }];
   let usage: Usage = { input_tokens: 0, output_tokens: 0 };
   let model = "";
@@ -51,20 +56,20 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     if (next.do === "done") {
       const iterations = modelCalls(turn);
       const metrics = turnMetrics(batches, iterations, startedAt, performance.now());
-      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: iterations, metrics };
+      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: iterations, metrics, turn };
     }
     if (next.do === "calls") {
       batches.push(await makeCalls(next.calls, batchOf(turn), options));
       continue;
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
-    const messages = toMessages(options.system, turn, note);
+    const messages = toMessages(options.system, [...history, ...turn], note);
     const reply = await withRetries(options, () =>
       options.model({ messages, tools: next.tools ? options.tools : [], signal: options.signal }),
     );
     usage = addUsage(usage, reply.usage);
     model = reply.model;
-    turn.push(assistantEntry(reply, turn, next.tools));
+    turn.push(assistantEntry(reply, [...history, ...turn], next.tools));
   }
 }
 

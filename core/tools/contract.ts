@@ -106,8 +106,8 @@ export type ToolContext = {
  */
 export type Target = { path: string; real: string; link: boolean; git: boolean };
 
-/** A call within a call. `callId` names it in the log and the record. */
-export type InnerCall = { callId: string; name: string; args: Record<string, unknown> };
+/** A call within a call. `callId` names it in the log and the record. `tainted`: a stranger's text that the tool kept may have caused it. */
+export type InnerCall = { callId: string; name: string; args: Record<string, unknown>; tainted?: boolean };
 
 /** One step of a tool that is made of others. `when` refers to the steps before. */
 export type PlannedStep = {

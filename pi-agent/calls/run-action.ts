@@ -173,11 +173,12 @@ function taints({ tool, input }: ParsedCall): boolean {
 
 /** Makes a call for a tool. It is recorded like the calls of a prompt, in case the process is killed. */
 async function callWithin(
-  { callId, name, args }: InnerCall,
+  { callId, name, args, tainted }: InnerCall,
   call: CommandCall,
   device: Device,
   step: Pick<Action, "registry" | "step"> = {},
 ): Promise<ActionOutcome> {
+  if (tainted) call.taint.inResults = true;
   call.progress?.at(name);
   const journal = new Journal({ id: callId, name }, call.command.request_id, device.ledger);
   // Not the whole object, in which a tool could claim to be a step.

@@ -66,7 +66,7 @@ async function everyTool(): Promise<Tool[]> {
     ),
   ];
   const made = await Promise.all(groups.map((group) => group.make()));
-  return [...made.flat(), task(state), skill(state)];
+  return [...made.flat(), task(state, machine), skill(state)];
 }
 
 /** The first and the third to fifth cell, which can be compared. */

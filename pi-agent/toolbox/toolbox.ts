@@ -53,7 +53,7 @@ export async function openToolbox(
     ...skillsCanRun,
     ...machineGroups(here, settings.tools),
     ...workGroups(places, settings.tools, state, (close) => closing.push(close)),
-    alone(task(state), () => taskMissing(settings.llm)),
+    alone(task(state, settings), () => taskMissing(settings.llm)),
     alone(skill(state), () => skillMissing(skills.current.guides, settings.tools.skillsPath)),
     ...more.map((tool) => alone(tool)),
   ];

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
@@ -13,6 +14,8 @@ import { question } from "./question.ts";
 import { offered, task, taskMissing } from "./task.ts";
 
 const LIMITS = { maxModelCalls: 5, maxFailedBatches: 3, maxParallel: 5 };
+/** No session is kept. */
+const NOWHERE = { stateDir: "/nowhere" };
 const houses: House[] = [];
 afterEach(async () => {
   for (const one of houses.splice(0)) await one.stop();
@@ -38,7 +41,7 @@ async function home(sub: (request: ModelRequest) => ModelAnswer | Promise<ModelA
   const look = probe("look");
   const llm: ModelSettings = { baseUrl: one.baseUrl, model: "scripted", maxTokens: 100, temperature: 0 };
   const tools: Tool[] = [look.tool, ...testing({ file: one.marks }), question()];
-  tools.push(task({ llm, limits: LIMITS, tools }));
+  tools.push(task({ llm, limits: LIMITS, tools }, { stateDir: dirname(one.marks) }));
   await one.start({ tools, policy: rules(policy) });
   return { ...one, look, requests };
 }
@@ -179,12 +182,12 @@ test("a cancel ends it, with what it had done until then", async () => {
 
 test("without a model, or where a tool can call no other, it says so", async () => {
   const llm: ModelSettings = { baseUrl: "http://127.0.0.1:9/v1", model: "m", maxTokens: 1, temperature: 0 };
-  const without = task({ llm: undefined, limits: LIMITS, tools: [] });
+  const without = task({ llm: undefined, limits: LIMITS, tools: [] }, NOWHERE);
   expect(await callTool(without, { prompt: "x" })).toMatchObject({
     code: "unavailable",
     text: "Error: Tool 'task' cannot run: no model: set LLM_BASE_URL and LLM_MODEL, or [llm] in agent.toml.\nDo the work yourself, step by step.",
   });
-  const nested = task({ llm, limits: LIMITS, tools: [] });
+  const nested = task({ llm, limits: LIMITS, tools: [] }, NOWHERE);
   expect((await callTool(nested, { prompt: "x" })).text).toContain("a task cannot give a task");
   expect(await taskMissing(llm)).toBeUndefined();
 });
