@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { Gateway } from "./gateway.ts";
-import { findAgents } from "./links.ts";
+import { findAgents, findGroups } from "./links.ts";
 import type { Agent } from "./shapes.ts";
 
 /** Returns the doctor's findings for an agent whose ping has this answer. */
@@ -39,4 +39,11 @@ test("G1 an agent that refuses the gateway's key is a fault, although it answers
     says: expect.stringContaining("obeys its own gateway alone"),
     todo: expect.stringContaining("edgecall pair"),
   });
+});
+
+test("a group with the id of an agent cannot be called, and it is said", () => {
+  const agents = [{ id: "pi" }, { id: "lathe-1", group: "lathes" }, { id: "nas", group: "pi" }] as Agent[];
+  expect(findGroups(agents)).toMatchObject([
+    { is: "wrong", says: "'pi' is an agent and a group, so the group cannot be called" },
+  ]);
 });

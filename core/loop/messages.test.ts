@@ -128,3 +128,10 @@ test("endpoints accept any history: each call is answered once, in order, direct
     }),
   );
 });
+
+test("the model reads which agent was chosen for a call that named none", () => {
+  const routed = { agent: "pi-2", why: "chosen of 3: online, has 'cpu', no open call" };
+  const outcome = { ...done("1 %"), routed, advice: "Say so." };
+  const [, { content } = {}] = toMessages("", [{ role: "assistant", text: "", calls: [call({ outcome })] }]);
+  expect(content).toBe("[pi-2 was chosen of 3: online, has 'cpu', no open call]\n1 %\nSay so.");
+});

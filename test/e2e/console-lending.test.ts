@@ -59,7 +59,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await lender.keyboard.press("ControlOrMeta+a");
     await lender.keyboard.insertText("pi");
     await lender.keyboard.press("Enter");
-    const shown = lender.getByLabel("the invitation");
+    const shown = lender.getByLabel("the invitation", { exact: true });
     await shown.waitFor();
     invitation = (await shown.textContent()) ?? "";
     expect(invitation).toMatch(/^ecl_/);

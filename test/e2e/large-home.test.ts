@@ -29,7 +29,7 @@ test("edgecall agents lists a part, finds some, and gives a program all of them"
   expect(some.err).toContain("and 800 more: --all lists them");
   expect((await run("agents", "--all")).out.trim().split("\n")).toHaveLength(COUNT + 1);
   const found = await run("agents", "--search", "greenhouse 77");
-  expect(found.out).toMatch(/\nnode-0770 +online /);
+  expect(found.out).toMatch(/\nnode-0770 +idle /);
   expect(found.err).toBe("");
   expect((await run("agents", "--online", "--limit", "3", "--json")).err).toContain("and 747 more");
   expect(JSON.parse((await run("agents", "--json")).out)).toHaveLength(COUNT);

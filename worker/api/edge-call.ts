@@ -26,9 +26,9 @@ const ACTIONS_MAX = 200;
 /** Known offline agents in the system prompt. */
 const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
-const EXCERPT_LINE_MAX = 120;
-const EXCERPT_ACTIONS_MAX = 80;
-const EXCERPT_MAX = 1_600;
+const EXCERPT = { chars: 1_600, line: 120, actions: 80 };
+/** The session tools take the room of five of the eight. */
+const EXCERPT_BESIDE_SESSIONS = { chars: 420, line: 70, actions: 40 };
 /** Kinds and areas that are counted there, the most frequent ones. */
 const COUNTS_MAX = 8;
 
@@ -140,21 +140,29 @@ function callDescription(lines: readonly string[], more: string): string {
   return description;
 }
 
-/** The agents that can be called, for the system prompt, where the tool's description has no room for all. */
-export function agentsNote(roster: Roster): string {
-  if (roster.excerptOf) return excerptNote(roster, roster.excerptOf);
+/**
+ * The agents that can be called, for the system prompt, where the tool's description has no room for all.
+ * @param besideSessions true: the session tools are offered too, and take some of a large home's room
+ */
+export function agentsNote(roster: Roster, besideSessions: boolean): string {
+  if (roster.excerptOf)
+    return excerptNote(roster, roster.excerptOf, besideSessions ? EXCERPT_BESIDE_SESSIONS : EXCERPT);
   const lines = agentLines(roster);
   const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
   return fits ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
 }
 
 /** Of a large home: the agents that fit the question, and how many there are of what. */
-function excerptNote(roster: Roster, { known, online, kinds, areas }: HomeCounts): string {
+function excerptNote(
+  roster: Roster,
+  { known, online, kinds, areas }: HomeCounts,
+  room: typeof EXCERPT,
+): string {
   const lines: string[] = [];
   let chars = 0;
-  for (const line of agentLines(roster, EXCERPT_LINE_MAX, EXCERPT_ACTIONS_MAX)) {
+  for (const line of agentLines(roster, room.line, room.actions)) {
     chars += line.length + 1;
-    if (chars > EXCERPT_MAX) break;
+    if (chars > room.chars) break;
     lines.push(line);
   }
   const best = lines.length > 0 ? ` Those that fit best, or were used here before:\n${lines.join("\n")}` : "";
@@ -245,7 +253,7 @@ function actionNames(agent: RosterAgent, max: number): string {
 /** @returns text for the system prompt on known agents that are offline, so that a model can tell the person */
 export function offlineNote(roster: Roster, now: number): string {
   const offline = roster.agents.filter((agent) => !agent.online).sort(byId);
-  const lineMax = roster.excerptOf ? EXCERPT_LINE_MAX : LINE_MAX;
+  const lineMax = roster.excerptOf ? EXCERPT.line : LINE_MAX;
   const parts: string[] = [];
   if (!roster.bridgeOnline)
     parts.push("The bridge at home is not connected, so no device can be reached right now.");

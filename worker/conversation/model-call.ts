@@ -107,7 +107,8 @@ async function askModel(step: Step): Promise<void> {
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
     const ours = loopEnabled && next.tools ? toolsOf(context, roster, settings) : [];
     const offer = offerOf(ours, brought, next.tools, own);
-    const system = systemPrompt(settings, loopEnabled ? roster : undefined, brought.instructions);
+    const agents = loopEnabled ? agentWords(roster, hasSessionTools(context, settings)) : [];
+    const system = systemPrompt(settings, agents, brought.instructions);
     const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
     const request = {
       messages: toMessages(system, entries, note, picturesOf(context, entries)),
@@ -340,10 +341,12 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-/** @param roster absent: no tools are offered */
-function systemPrompt(settings: Settings, roster: Roster | undefined, instructions = ""): string {
-  // The part that changes comes last, so that the provider's prompt cache keeps the rest.
-  const agents = roster ? [agentsNote(roster), offlineNote(roster, Date.now())] : [];
+function agentWords(roster: Roster, besideSessions: boolean): string[] {
+  return [agentsNote(roster, besideSessions), offlineNote(roster, Date.now())];
+}
+
+/** @param agents the part that changes: it comes last, so that the provider's prompt cache keeps the rest */
+function systemPrompt(settings: Settings, agents: readonly string[], instructions = ""): string {
   return [settings.systemPrompt, instructions, ...agents].filter(Boolean).join("\n\n");
 }
 

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { call as mcpCall, tools as mcpTools } from "../../../test/mcp-requests.ts";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { type ModelRequest, type Step, script } from "../../../test/scripted-model.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 import { conversationOf } from "../../api/stubs.ts";
@@ -98,6 +99,12 @@ describe.each([
       expect(namesOf(request)).toEqual(["edge_call", "find_agents"]);
       expect(systemOf(request)).toContain(`This home has ${size} edge agents, ${size} of them online`);
       expect(tokensOf(request)).toBeLessThanOrEqual(1_500);
+      setVariables({ GATEWAY_TOOLS: "sessions" });
+      const [withSessions] = await asked("How warm is the aquarium on the veranda?", { text: "x" });
+      setVariables({ GATEWAY_TOOLS: "none" });
+      expect(namesOf(withSessions)).toContain("sessions_spawn");
+      expect(systemOf(withSessions).match(/^ {2}- /gm)?.length).toBeGreaterThanOrEqual(3);
+      expect(tokensOf(withSessions)).toBeLessThanOrEqual(1_500);
     }
   }, 120_000);
 });
