@@ -148,10 +148,11 @@ export async function agentsList(
   };
 }
 
-function shownAgent({ id, online, counts, capabilities, actions }: AgentView) {
+function shownAgent({ id, status: state, group, capabilities, actions }: AgentView) {
   return {
     agent_id: id,
-    status: online ? (counts.open > 0 ? "running" : "idle") : "offline",
+    status: state,
+    ...(group !== undefined && { group }),
     capabilities: oneLine(capabilities, LINE_MAX),
     actions: namesWithin(actions, NAMES_CHARS_MAX),
   };
