@@ -74,7 +74,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await tabTo(borrower, /^Invitation/);
     await borrower.keyboard.insertText(invitation);
     await borrower.getByText(`It is from home 'a' at ${stack.gateway.url}.`).waitFor();
-    await tabTo(borrower, /^Name here/);
+    await tabTo(borrower, /^Call that home/);
     await borrower.keyboard.insertText("near");
     await tabTo(borrower, /^Borrow$/);
     await borrower.keyboard.press("Enter");

@@ -290,9 +290,13 @@ describe("killed at each arrow, the call has one effect and one answer", () => {
       const id = await borrower.gateway.begin(script(append("four"), RESULTS), conversation);
       const isOver = until(() => wasTried, { within: 30_000, what: "the arrow" }).then(() => restart(killed));
       const question = await questionAt(lender.gateway, 45_000);
-      expect(await until(() => lender.gateway.answer(question.id, "approve").catch(() => undefined))).toBe(
-        200,
-      );
+      let wasCut = false;
+      const cut = () => {
+        wasCut = true;
+      };
+      const status = await until(() => lender.gateway.answer(question.id, "approve").catch(cut));
+      // The lender may have been killed after it had the answer and before it said so.
+      expect(wasCut ? [200, 409] : [200]).toContain(status);
       await isOver;
       const turn = await borrower.gateway.settled(conversation, id, 60_000);
       expect(turn.answer).toMatch(/appended/);

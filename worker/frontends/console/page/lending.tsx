@@ -309,7 +309,7 @@ function NewBorrowing({ onMade }: { onMade: () => void }) {
           />
         </label>
         <label>
-          Name here
+          Call that home
           <input
             required
             pattern="[a-z0-9][a-z0-9\-]{0,62}"
