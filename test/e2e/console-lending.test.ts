@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
 import { axeFinds, openWindow, PHONE, signIn, startChromium } from "./chromium.ts";
 import { action, RESULTS } from "./edge-calls.ts";
 import { GatewayClient } from "./gateway-client.ts";
@@ -36,6 +37,10 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     }
   });
   afterAll(() => browser?.close());
+
+  /** A question takes the focus a moment after it is shown. */
+  const isFocused = (page: Page, name: string) =>
+    until(async () => (await page.evaluate(FOCUSED)) === name, { what: `the focus on ${name}` });
 
   /** Presses Tab until the element with that name has the focus. */
   async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -96,7 +101,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await tabTo(lender, /^Take back what next door may use/);
     await lender.keyboard.press("Enter");
     await lender.getByText("Calls that are running are stopped.").waitFor();
-    expect(await lender.evaluate(FOCUSED)).toBe("Cancel");
+    await isFocused(lender, "Cancel");
     await lender.keyboard.press("Shift+Tab");
     await lender.keyboard.press("Enter");
     await lender.getByText(/taken back, made by anna/).waitFor();
@@ -106,6 +111,7 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await borrower.reload();
     await tabTo(borrower, /^Give back near/);
     await borrower.keyboard.press("Enter");
+    await isFocused(borrower, "Cancel");
     await borrower.keyboard.press("Shift+Tab");
     await borrower.keyboard.press("Enter");
     await borrower.getByText("Nothing is borrowed.").waitFor();
