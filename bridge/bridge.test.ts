@@ -46,6 +46,18 @@ describe("the agents' state", () => {
     expect(played.home.of("agent")).toHaveLength(before);
   });
 
+  test("a foreign agent's heartbeat on the topic `status` is a sign of life", async () => {
+    const claw = await played.agent("claw", "foreign");
+    await played.started();
+    expect(played.home.of("snapshot")[0]?.agents).toMatchObject([{ id: "claw", online: false }]);
+    await claw.say("status", { agent_id: "claw", status: "idle", timestamp: 1 });
+    const change = await played.home.next("agent", (frame) => frame.agent.online);
+    expect(change.agent).toMatchObject({
+      id: "claw",
+      capabilities: expect.stringContaining("claw measures"),
+    });
+  });
+
   test("a retained report is neither a sign of life nor a result", async () => {
     const claw = await played.agent("claw", "foreign");
     const report = { report_type: "result", payload: { request_id: randomUUID() } };

@@ -57,6 +57,7 @@ test("an invalid skill does not affect the others", async () => {
       "good/skill.toml": `${oneTool("good")}\n${oneTool("bad", "timeout_ms = -1")}`,
       "good/bin/dt-good": PROGRAM,
       "guide/SKILL.md": "no head",
+      "notes.txt": "a file beside the skills",
     }),
   );
   expect(names(set)).toEqual(["good"]);

@@ -147,6 +147,10 @@ test("no output, and colours", async () => {
   expect((await callTool(await probe(shell("printf '\\033[31mred\\033[0m\\r\\n'")))).text).toBe("red\n");
 });
 
+test("bytes that are no text are replaced", async () => {
+  expect((await callTool(await probe(shell("printf 'a\\377b'")))).text).toBe("a\ufffdb");
+});
+
 test("a program that cannot be started is reported as that", async () => {
   const { text, code } = await callTool(await probe("#!/no/such/interpreter\n"));
   expect(code).toBe("spawn_failed");

@@ -1,7 +1,9 @@
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { modelRequests } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
+import { setVariables } from "../../test/variables.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 
@@ -25,6 +27,18 @@ describe("a turn", () => {
       calls: [],
       usage: { input_tokens: 10, output_tokens: 5 },
     });
+  });
+
+  test("is one model call without tools where TOOL_LOOP_ENABLED is false", async () => {
+    await connected();
+    setVariables({ TOOL_LOOP_ENABLED: "false" });
+    const question = script({ ...cpu, text: "I would ask pi." }, { text: "asked again" });
+    const { body } = await say("no-loop", question);
+    expect(body).toMatchObject({ status: "done", answer: "I would ask pi.", calls: [] });
+    const requests = await modelRequests({ question });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.tools ?? []).toEqual([]);
+    expect(JSON.stringify(requests[0]?.messages[0])).not.toContain("pi:");
   });
 
   test("asks a device in action mode and answers from its result", async () => {

@@ -49,3 +49,31 @@ test("an env is read once, another env anew, and an error is thrown each time", 
   const wrong = { MAX_TOOL_ITERATIONS: "none" } as unknown as Env;
   for (let time = 0; time < 2; time += 1) expect(() => readSettings(wrong)).toThrow("MAX_TOOL_ITERATIONS");
 });
+
+test("the loop's settings have the design's values, and each can be set", () => {
+  const read = (vars: Record<string, string>) => readSettings(vars as unknown as Env);
+  const byDesign = read({ LLM_BASE_URL: "https://api.openai.com/v1", LLM_MODEL: "m" });
+  expect(byDesign).toMatchObject({
+    loopEnabled: true,
+    limits: { maxModelCalls: 10, maxFailedBatches: 3, maxParallel: 5 },
+    defaultToolTimeoutMs: 30_000,
+    models: [{ maxTokens: 4_096, temperature: 0.7 }],
+  });
+  const set = read({
+    LLM_BASE_URL: "https://api.openai.com/v1",
+    LLM_MODEL: "m",
+    TOOL_LOOP_ENABLED: "false",
+    MAX_TOOL_ITERATIONS: "4",
+    TOOL_ERROR_LIMIT: "2",
+    MAX_PARALLEL_TOOLS: "1",
+    DEFAULT_TOOL_TIMEOUT_MS: "5000",
+    MAX_TOKENS: "100",
+    TEMPERATURE: "0",
+  });
+  expect(set).toMatchObject({
+    loopEnabled: false,
+    limits: { maxModelCalls: 4, maxFailedBatches: 2, maxParallel: 1 },
+    defaultToolTimeoutMs: 5_000,
+    models: [{ maxTokens: 100, temperature: 0 }],
+  });
+});
