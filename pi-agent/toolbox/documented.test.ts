@@ -103,6 +103,32 @@ test("docs/tools.md has every tool as it is", async () => {
   expect(documented().sort()).toEqual(tools.map(inWords).sort());
 });
 
+test.each([
+  ["files", ["read", "write", "edit", "glob", "grep"], [5, 30]],
+  ["the web", ["websearch", "webfetch", "codesearch"], [30, 120]],
+  ["a shell", ["bash"], [30, 300]],
+  ["git", ["git_status", "git_diff", "git_commit", "git_log", "git_branch"], [60, 300]],
+  ["others", ["question", "todowrite", "todoread", "skill", "temperature", "cpu", "disk"], [10, 60]],
+])("the designs' time and maximum: %s", async (_, names, seconds) => {
+  const tools = (await everyTool()).filter(({ name }) => names.includes(name));
+  expect(tools).toHaveLength(names.length);
+  for (const { name, timeoutMs, maxTimeoutMs } of tools)
+    expect([name, timeoutMs / 1_000, maxTimeoutMs / 1_000]).toEqual([name, ...seconds]);
+});
+
+test.each([
+  ["file_read", ["read", "glob", "grep"]],
+  ["file_write", ["write", "edit"]],
+  ["shell", ["bash"]],
+  ["network", ["websearch", "webfetch"]],
+  ["git", ["git_status", "git_diff", "git_commit", "git_log", "git_branch"]],
+])("the designs' tools of the permission %s", async (permission, names) => {
+  const tools = (await everyTool()).filter(({ name }) => names.includes(name));
+  expect(tools.map((tool) => [tool.name, tool.permission]).sort()).toEqual(
+    names.map((name) => [name, permission]).sort(),
+  );
+});
+
 test("each tool is in the list of which agent has what", async () => {
   const start = DOCUMENT.indexOf("Which of ours they have at all");
   const list = DOCUMENT.slice(start, DOCUMENT.indexOf("The reverse", start));

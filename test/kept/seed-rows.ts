@@ -12,7 +12,7 @@ export type Departure = {
 };
 
 /** `path > name` of a test, or of a suite, or of a row of a test's table; or `path > id` of a case of `test/cases/`. */
-export type Shown = `${string} > ${string}`;
+export type Shown = `%s > %s`;
 
 export type Rows = Readonly<Record<string, Shown | readonly Shown[] | Departure>>;
 
@@ -78,14 +78,14 @@ const PLAN: Rows = {
     "several devices differ, so each has its own list",
   ),
   // Time-outs by tool
-  "File tools have 5 s": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
+  "File tools have 5 s": "pi-agent/toolbox/documented.test.ts > files",
   "bash has 30 s": "test/cases/bash.json > bash/default-timeout",
-  "The web's tools have 30 s": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
+  "The web's tools have 30 s": "pi-agent/toolbox/documented.test.ts > the web",
   "question has 10 s": [
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
+    "pi-agent/toolbox/documented.test.ts > others",
     "pi-agent/tools/session/question.test.ts > the answer is the result; the question is open for a week, longer than the call's time-out",
   ],
-  "The tools of git have 60 s": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
+  "The tools of git have 60 s": "pi-agent/toolbox/documented.test.ts > git",
   "Any other tool has 10 s": "pi-agent/skills/skill-file.test.ts > missing fields have the seed's defaults",
   // The loop
   "The loop has at most ten steps": "core/loop/next.test.ts > the defaults are those of the design",
@@ -104,8 +104,10 @@ const PLAN: Rows = {
   "A result has a text, or an error with its type":
     "pi-agent/commands/commands.test.ts > failures are results that say what went wrong",
   "A result has its milliseconds": "pi-agent/commands/commands.test.ts > runs and answers in the seed's form",
-  "A result has the exit code":
-    "pi-agent/commands/commands.test.ts > failures are results that say what went wrong",
+  "A result has the exit code": [
+    "pi-agent/commands/commands.test.ts > runs and answers in the seed's form",
+    "test/cases/bash.json > bash/exit-42",
+  ],
   "Figures of a turn: its steps": "core/loop/metrics.test.ts > a turn without calls",
   "Figures of a turn: its calls": "core/loop/metrics.test.ts > single calls are no batches and save nothing",
   "Figures of a turn: successes, errors and time-outs":
@@ -152,7 +154,7 @@ const PLAN: Rows = {
     "Our UUID stands beside the model's call id",
     "two calls of the same moment would have one id",
   ),
-  "A call is the command `tool`": "test/e2e/tools-flows.test.ts > GPIO, by ${way}: is pin 17 high?",
+  "A call is the command `tool`": "test/e2e/tools-flows.test.ts > GPIO, by %s: is pin 17 high?",
   "It has the tool's name and its parameters":
     "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   "It has the tool's time in milliseconds":
@@ -179,7 +181,7 @@ const PLAN: Rows = {
     "the way and a person's wait would be added to the tool's",
   ),
   "The tool message is the result's text":
-    "test/e2e/tools-flows.test.ts > a file, by ${way}: what is in /etc/hostname?",
+    "test/e2e/tools-flows.test.ts > a file, by %s: what is in /etc/hostname?",
   "Of an error it is `Error: ` and the error": "test/e2e/tools-errors.test.ts > not found",
   // The orchestrator around the loop
   "The loop is made when tools are switched on":
@@ -290,7 +292,7 @@ const LOOP: Rows = {
     "test/e2e/tools-each.test.ts > every tool of an agent has a row here, and every row has a tool",
   "A model makes the calls, the device runs them": "test/e2e/tools-each.test.ts > by the device's own loop",
   "Several tools in a row solve one task":
-    "test/e2e/tools-flows.test.ts > a chain, by ${way}: the last three commits, and the diff of the newest",
+    "test/e2e/tools-flows.test.ts > a chain, by %s: the last three commits, and the diff of the newest",
   "After a failure the model tries again or something else":
     "test/e2e/actions.test.ts > a question in words is answered with the list of actions, and the second call works",
   "Use, speed and errors of tools are tracked":
@@ -320,7 +322,7 @@ const LOOP: Rows = {
   "Time-out and sandbox stand with a tool":
     "pi-agent/commands/looks.test.ts > tools_list: every tool with its schema and EvoClaw's block, and the reasons for missing ones",
   "The loop calls the model, runs the call, and calls the model with the result":
-    "test/e2e/tools-flows.test.ts > a file, by ${way}: what is in /etc/hostname?",
+    "test/e2e/tools-flows.test.ts > a file, by %s: what is in /etc/hostname?",
   "The answer reaches the person":
     "worker/routes/routes.test.ts > arrive as they happen; a client that attaches again misses nothing and gets nothing twice",
   "Figures are updated with each answer":
@@ -343,8 +345,7 @@ const LOOP: Rows = {
     "pi-agent/commands/commands.test.ts > runs and answers in the seed's form",
   "The tool message has the call's id":
     "core/loop/messages.test.ts > a call without a result, and one with an empty result, say so",
-  "The model sums up, and the person reads it":
-    "test/e2e/tools-flows.test.ts > GPIO, by ${way}: is pin 17 high?",
+  "The model sums up, and the person reads it": "test/e2e/tools-flows.test.ts > GPIO, by %s: is pin 17 high?",
   // Schemas
   "A schema has the form of OpenAI's functions":
     "core/tools/registry.test.ts > definitions for the model: strict, and what has a default is not required",
@@ -457,13 +458,15 @@ const LOOP: Rows = {
   "The loop ends when the person cancels":
     "worker/conversation/conversation.test.ts > that is cancelled ends at once, and reports what is unknown",
   // Times and errors
-  "File tools: 5 s, at most 30 s":
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "Web tools: 30 s, at most 120 s":
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "bash: 30 s, at most 300 s": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "git: 60 s, at most 300 s": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "Others: 10 s, at most 60 s": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
+  "File tools: 5 s, at most 30 s": "pi-agent/toolbox/documented.test.ts > files",
+  "Web tools: 30 s, at most 120 s": "pi-agent/toolbox/documented.test.ts > the web",
+  "bash: 30 s, at most 300 s": "pi-agent/toolbox/documented.test.ts > a shell",
+  "git: 60 s, at most 300 s": "pi-agent/toolbox/documented.test.ts > git",
+  "Others: 10 s, at most 60 s": "pi-agent/toolbox/documented.test.ts > others",
+  "Sub-agents, sessions, browser, canvas, nodes and image: 10 s, at most 60 s": departs(
+    "A tool has the time that its work takes",
+    "a page, a model or another machine takes longer",
+  ),
   "The maximum holds, whatever a call asks for":
     "core/tools/runner.test.ts > the tool's own time-out counts, and never above its maximum",
   "A missing tool: the model reads which tools there are":
@@ -510,17 +513,14 @@ const LOOP: Rows = {
     "pi-agent/tools/web/web.test.ts > D12 a name outside of [tools.web] domains is refused for that reason, not as a private address",
   "The network is limited to allowed addresses and ports": [
     "core/web/address.test.ts > an address in the owner's list is allowed, and its neighbours are not",
+    "pi-agent/tools/web/web.test.ts > remove names and ports, and list the remaining ones",
     "pi-agent/env/sandbox/sandbox.test.ts > has a network only when it is granted",
   ],
-  "Permission file_read: read, glob, grep":
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "Permission file_write: write, edit":
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "Permission shell: bash": "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "Permission network: websearch, webfetch":
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
-  "Permission git: the tools of git":
-    "pi-agent/toolbox/documented.test.ts > docs/tools.md has every tool as it is",
+  "Permission file_read: read, glob, grep": "pi-agent/toolbox/documented.test.ts > file_read",
+  "Permission file_write: write, edit": "pi-agent/toolbox/documented.test.ts > file_write",
+  "Permission shell: bash": "pi-agent/toolbox/documented.test.ts > shell",
+  "Permission network: websearch, webfetch": "pi-agent/toolbox/documented.test.ts > network",
+  "Permission git: the tools of git": "pi-agent/toolbox/documented.test.ts > git",
   "Permission session: the session tools":
     "pi-agent/tools/session/sessions.test.ts > each tool of the gateway's is a read that taints, for this agent's own model, with the permission session",
   "An agent has a type and a list of capabilities": [
@@ -538,11 +538,10 @@ const LOOP: Rows = {
   "Years are in a database of Turso's kind":
     "test/e2e/audit-outlet.test.ts > the database has what a query needs: columns, a view, and the key that an export has too",
   // Examples
-  "Example: is a pin high?": "test/e2e/tools-flows.test.ts > GPIO, by ${way}: is pin 17 high?",
-  "Example: what is in a file?":
-    "test/e2e/tools-flows.test.ts > a file, by ${way}: what is in /etc/hostname?",
+  "Example: is a pin high?": "test/e2e/tools-flows.test.ts > GPIO, by %s: is pin 17 high?",
+  "Example: what is in a file?": "test/e2e/tools-flows.test.ts > a file, by %s: what is in /etc/hostname?",
   "Example: the last commits, and the diff of the newest":
-    "test/e2e/tools-flows.test.ts > a chain, by ${way}: the last three commits, and the diff of the newest",
+    "test/e2e/tools-flows.test.ts > a chain, by %s: the last three commits, and the diff of the newest",
   "Example: how warm is the processor?":
     "test/e2e/figure.test.ts > a question in words is answered with the device's own figure, and follows its changes",
   // Phase 2: several calls at once
@@ -605,7 +604,7 @@ const LOOP: Rows = {
   "An agent finds others and their tools":
     "test/e2e/delegation.test.ts > an agent finds another one by words",
   "Load is shared":
-    "test/e2e/agent-routing.test.ts > ${CALLS} calls to a group of four, %d at once: each agent gets 40 to 60",
+    "test/e2e/agent-routing.test.ts > %s calls to a group of four, %d at once: each agent gets 40 to 60",
   "There is a registry of what agents can do": "core/agents/agent-index.test.ts > finds by %s",
   "A call goes to whoever is there":
     "test/e2e/agent-routing.test.ts > one of three is frozen, one gone, and one busy: the busy one gets the call, and it is said why",
@@ -625,10 +624,10 @@ const LOOP: Rows = {
   "Tests: time-outs": "core/tools/runner.test.ts > a tool without a command times out",
   "Tests: recovery from errors": "core/loop/run.test.ts > a temporary fault is retried",
   "Tests: a command is parsed": "core/protocol/mqtt.test.ts > a command needs EvoClaw's three fields",
-  "Tests: parameters are checked": "pi-agent/toolbox/validate.test.ts > ${one.id}: ${one.title}",
+  "Tests: parameters are checked": "pi-agent/toolbox/validate.test.ts > %s: %s",
   "Tests: a result is written": "pi-agent/commands/commands.test.ts > runs and answers in the seed's form",
   "Tests: the whole flow with a broker and a model that play":
-    "test/e2e/tools-flows.test.ts > a file, by ${way}: what is in /etc/hostname?",
+    "test/e2e/tools-flows.test.ts > a file, by %s: what is in /etc/hostname?",
   "Tests: a missing tool, end to end": "test/e2e/tools-errors.test.ts > not found",
   "Tests: a time-out, end to end": "test/e2e/tools-errors.test.ts > timeout",
   "Tests: a missing permission, end to end": "test/e2e/tools-errors.test.ts > permission",
@@ -700,8 +699,10 @@ const LOOP: Rows = {
   "Open: several versions of a tool":
     "pi-agent/skills/load-skills.test.ts > the newer version is offered, and each can be called by name and version",
   "Open: other systems": "pi-agent/skills/load-skills.test.ts > another platform",
-  "Open: what models cost":
+  "Open: what models cost": [
     "test/e2e/models.test.ts > of a day counts all conversations of a home, streamed or not, and no other home",
+    "test/e2e/delegation.test.ts > its tokens are those of all three, beside the gateway's own",
+  ],
 };
 
 const EDGE_CALL: Rows = {
