@@ -12,7 +12,7 @@ export type Departure = {
 };
 
 /** `path > name` of a test, or of a suite, or of a row of a test's table; or `path > id` of a case of `test/cases/`. */
-export type Shown = `%s > %s`;
+export type Shown = `${string} > ${string}`;
 
 export type Rows = Readonly<Record<string, Shown | readonly Shown[] | Departure>>;
 
@@ -59,7 +59,7 @@ const PLAN: Rows = {
   "Every folder there is a skill": "pi-agent/skills/load-skills.test.ts > the rows of the command `skill`",
   "Files beside them are passed over":
     "pi-agent/skills/load-skills.test.ts > an invalid skill does not affect the others",
-  "A skill that cannot be read is logged and left out":
+  "A skill that cannot be read is told and left out":
     "pi-agent/skills/load-skills.test.ts > an invalid skill does not affect the others",
   "A folder of skills that cannot be read is told, not fatal":
     "pi-agent/skills/load-skills.test.ts > without a folder there are no skills, and no error",
@@ -566,8 +566,10 @@ const LOOP: Rows = {
     "core/loop/next.test.ts > the defaults are those of the design",
     "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   ],
-  "A failure of one does not end the others":
+  "A failure of one does not end the others": [
+    "core/loop/next.test.ts > a batch that failed in part does not count",
     "core/loop/batch.test.ts > an exception of a call is thrown after the others have ended, and no more calls are started",
+  ],
   "Results keep the order of the calls": "test/cases/loop.json > loop/parallel-order",
   "A cancel keeps calls from starting":
     "core/loop/batch.test.ts > after a cancel no call is started, and running calls are waited for",
@@ -822,7 +824,7 @@ const EDGE_CALL: Rows = {
     "worker/home/agents/fleet.test.ts > cost a row each when they come, and none when the bridge says the same again",
   "It lists agents with their lines":
     "worker/routes/agents.test.ts > words are looked for in ids and lines, and filters keep those online or offline",
-  "The agent advertises after it has subscribed":
+  "The agent advertises when it has connected":
     "pi-agent/agent.test.ts > on connect it publishes its whole description, retained, and a heartbeat at once",
   "An advert that is removed removes the agent":
     "bridge/broker/presence.test.ts > an agent whose advert is removed is gone, and stays gone in spite of heartbeats",
@@ -1027,8 +1029,10 @@ const TOOLS: Rows = {
     "test/cases/edit.json > edit/three-occurrences",
   ],
   "bash: with a time-out": "test/cases/bash.json > bash/timeout",
-  "grep: by a regular expression":
+  "grep: by a regular expression": [
+    "pi-agent/tools/files/search.test.ts > context, case and groups",
     "pi-agent/tools/files/search.test.ts > an invalid pattern is reported as such",
+  ],
   "find: by a name's pattern":
     "pi-agent/tools/files/search.test.ts > patterns by name and by path, in a folder",
   "Set for work: read, bash, edit, write": "pi-agent/toolbox/presets.test.ts > each set has its tools",
@@ -1038,8 +1042,10 @@ const TOOLS: Rows = {
   "A set of one's own, with limits": "pi-agent/toolbox/presets.test.ts > the owner's limits reach the tools",
   "A set is chosen by a setting":
     "pi-agent/config/settings.test.ts > D12 [tools] preset offers a set of tools, and enabled adds to it",
-  "Work on a server with a graphics card, as an example":
+  "Work on a server with a graphics card, as an example": [
+    "pi-agent/toolbox/presets.test.ts > works there, and only there",
     "pi-agent/serve/agent-serves.test.ts > an agent serves its workspace, another one works in it by the preset remote, and the first one records it",
+  ],
   // Results
   "A result is a list of parts": "core/tools/contract.test.ts > textOf names what is not text in a word",
   "Part: text": "core/tools/contract.test.ts > textOf names what is not text in a word",
