@@ -14,7 +14,7 @@ export type Departure = {
 /** `path > name` of a test, or of a suite, or of a row of a test's table; or `path > id` of a case of `test/cases/`. */
 export type Shown = `${string} > ${string}`;
 
-export type Rows = Readonly<Record<string, Shown | readonly Shown[] | Departure>>;
+type Rows = Readonly<Record<string, Shown | readonly Shown[] | Departure>>;
 
 const departs = (where: string, reason: string): Departure => ({ where, reason });
 
@@ -189,11 +189,11 @@ const PLAN: Rows = {
   "Without it a message is one model call without tools":
     "worker/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
   "An agent is `running` while it works and `idle` afterwards":
-    "worker/home/sessions/sessions.test.ts > agents_list pages, and says who is busy",
+    "worker/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
   "An agent's last activity is known":
-    "bridge/broker/presence.test.ts > heartbeats are no change, and last_seen is the time of the last one",
+    "worker/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
   "Its actions are counted":
-    "pi-agent/commands/looks.test.ts > get_metrics: EvoClaw's figures, those of each tool, and the version of the genome",
+    "worker/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
   "Its failed actions are counted":
     "pi-agent/commands/looks.test.ts > get_metrics: EvoClaw's figures, those of each tool, and the version of the genome",
   "What failed is logged": "core/tools/runner.test.ts > an error, with its cause",

@@ -8,6 +8,7 @@ import { type ModelRequest, script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
+import type { AgentView } from "../api/answers.ts";
 
 const callCpu = { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] };
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
@@ -141,6 +142,32 @@ describe("edge_call", () => {
     expect(text).toContain("could not be asked: it does not listen on its commands. Nothing was run.");
     expect(call?.error_type).toBe("offline");
   });
+});
+
+test("an agent is running while it has a call, and idle afterwards, with its counts and its last activity", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { tools: [CPU, SIREN] })]);
+  const seen = async () => (await (await ask("/v1/agents/pi")).json()) as AgentView;
+  const before = await seen();
+  bridge.onCall = () => undefined;
+  const turn = outcomeOf({ agent_id: "pi", action: "cpu" });
+  const call = await until(() => bridge.calls()[0], { what: "pi is called" });
+  const open = before.counts.open + 1;
+  expect(await seen()).toMatchObject({ status: "running", counts: { open } });
+  const since = Date.now();
+  bridge.report(call.id, "pi", success);
+  await turn;
+  const after = await until(
+    async () => {
+      const now = await seen();
+      return now.counts.calls > before.counts.calls && now;
+    },
+    { what: "its counts" },
+  );
+  expect(after).toMatchObject({
+    status: "idle",
+    counts: { open: before.counts.open, success: before.counts.success + 1, error: before.counts.error },
+  });
+  expect(after.last_active).toBeGreaterThanOrEqual(since - 1_000);
 });
 
 describe("silence", () => {

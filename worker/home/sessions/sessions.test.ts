@@ -395,8 +395,10 @@ describe("the tools that read", () => {
   test(
     "agents_list pages, and says who is busy",
     async () => {
+      const nas = agent("nas", { line: "storage" });
+      const capabilities = JSON.stringify({ ...JSON.parse(nas.capabilities ?? "{}"), group: "stores" });
       const bridge = await TestBridge.connect([
-        agent("nas", { line: "storage" }),
+        { ...nas, capabilities },
         agent("pi", { tools: [CPU, SIREN] }),
         agent("zero", { online: false }),
       ]);
@@ -412,7 +414,7 @@ describe("the tools that read", () => {
       const [first, next, found] = body.calls.map(({ result }) => JSON.parse(result ?? "{}"));
       expect(first).toMatchObject({
         agents: [
-          { agent_id: "nas", status: "idle", capabilities: "storage", actions: ["cpu"] },
+          { agent_id: "nas", status: "idle", group: "stores", capabilities: "storage", actions: ["cpu"] },
           { agent_id: "pi", status: "running", actions: ["cpu", "siren"] },
         ],
         of: 3,
