@@ -4,9 +4,10 @@ import { json, send, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
+import { ScopeBoxes } from "./scope-boxes.tsx";
 import type { BorrowedView, LendingView, LentView } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
-import { ago } from "./times.ts";
+import { ago, endOf } from "./times.ts";
 
 const SCOPES: Record<string, string> = { ask: "ask questions in words", command: "call actions by name" };
 const DAYS = [1, 7, 30, 90, 365];
@@ -88,12 +89,8 @@ const STATES: Record<LentView["state"], string> = {
 function factsOf({ state, made_by, made_at, used_at, expires_at }: LentView, now: number): string {
   const facts = [STATES[state], `made by ${made_by} ${ago(made_at, now)}`];
   if (used_at !== null) facts.push(`used ${ago(used_at, now)}`);
-  if (state === "offered" || state === "lent") facts.push(endOf(expires_at));
+  if (state === "offered" || state === "lent") facts.push(endOf(expires_at, now));
   return facts.join(", ");
-}
-
-function endOf(expiresAt: number): string {
-  return `${expiresAt <= Date.now() ? "expired" : "expires"} ${new Date(expiresAt).toLocaleDateString()}`;
 }
 
 function NewLending({ onMade }: { onMade: () => void }) {
@@ -168,19 +165,11 @@ function NewLending({ onMade }: { onMade: () => void }) {
       </div>
       <fieldset>
         <legend>Its people may</legend>
-        {Object.entries(SCOPES).map(([scope, about]) => (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={scopes.includes(scope)}
-              onChange={(event) => {
-                const { checked } = event.currentTarget;
-                setScopes((before) => (checked ? [...before, scope] : before.filter((one) => one !== scope)));
-              }}
-            />
-            <span>{about}</span>
-          </label>
-        ))}
+        <ScopeBoxes
+          offered={Object.entries(SCOPES).map(([scope, name]) => ({ scope, name }))}
+          scopes={scopes}
+          onChange={setScopes}
+        />
         <label class="check">
           <input
             type="checkbox"
@@ -221,7 +210,7 @@ function Borrowed({ one, change }: { one: BorrowedView; change: Change }) {
         <small>
           {" "}
           borrowed by {one.by} {ago(one.at, Date.now())}, seen {ago(one.seen_at, Date.now())},{" "}
-          {endOf(one.expires_at)}
+          {endOf(one.expires_at, Date.now())}
         </small>
         {one.problem !== null && <small class="bad"> {one.problem}</small>}
         {one.agents.map(({ id, online, line, actions }) => (
@@ -251,7 +240,7 @@ function Borrowed({ one, change }: { one: BorrowedView; change: Change }) {
   );
 }
 
-/** What an invitation says of itself, so that an owner sees whom they ask; undefined: it is none. */
+/** Reads the lender out of an invitation, so that an owner sees whom they ask; undefined: it is no invitation. */
 function lenderOf(invitation: string): string | undefined {
   try {
     const text = invitation.trim().replace(/^ecl_/, "").replaceAll("-", "+").replaceAll("_", "/");

@@ -9,6 +9,10 @@ export function ago(then: number | null, now: number): string {
   return `${Math.round(seconds / 86_400)} days ago`;
 }
 
+export function endOf(expiresAt: number, now: number): string {
+  return `${expiresAt <= now ? "expired" : "expires"} ${new Date(expiresAt).toLocaleDateString()}`;
+}
+
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;

@@ -7,9 +7,10 @@ import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { Pager, useSlice } from "./pager.tsx";
+import { ScopeBoxes } from "./scope-boxes.tsx";
 import type { Session, TokenView } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
-import { ago } from "./times.ts";
+import { ago, endOf } from "./times.ts";
 
 const ROLES = ["guest", "member", "owner"];
 const SCOPES: Record<string, string> = {
@@ -93,9 +94,7 @@ function factsOf({ source, made_by, created_at, last_used_at, expires_at }: Toke
   const facts = [
     `made${made_by ? ` by ${made_by}` : ""} ${ago(created_at, now)}`,
     `used ${ago(last_used_at, now)}`,
-    expires_at === null
-      ? "does not expire"
-      : `${expires_at <= now ? "expired" : "expires"} ${new Date(expires_at).toLocaleDateString()}`,
+    expires_at === null ? "does not expire" : endOf(expires_at, now),
   ];
   return facts.join(", ");
 }
@@ -165,21 +164,11 @@ function NewToken({ session, onMade }: { session: Session; onMade: () => void })
       </div>
       <fieldset>
         <legend>It may</legend>
-        {allowed.map((scope) => (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={scopes.includes(scope)}
-              onChange={(event) => {
-                const { checked } = event.currentTarget;
-                setScopes((before) => (checked ? [...before, scope] : before.filter((one) => one !== scope)));
-              }}
-            />
-            <span>
-              {scope} <small>{SCOPES[scope]}</small>
-            </span>
-          </label>
-        ))}
+        <ScopeBoxes
+          offered={allowed.map((scope) => ({ scope, name: scope, about: SCOPES[scope] }))}
+          scopes={scopes}
+          onChange={setScopes}
+        />
       </fieldset>
       <div class="row">
         <button type="submit" disabled={scopes.length === 0}>
