@@ -32,9 +32,9 @@ export type ServeOptions = {
   settings: Pick<ServeSettings, "host" | "port" | "exec" | "readOnly">;
   keys: ServeKeys;
   agentId: string;
-  /** Where others work. */
+  /** The workspace in which others work. */
   environment: Environment;
-  /** What this agent's own programs may use in the sandbox. */
+  /** The grants of this agent's own programs in the sandbox. */
   grants?: RunOptions["grants"];
   record(line: Omit<AuditLine, "timestamp">): void;
   log: Log;
@@ -169,11 +169,9 @@ class Backend {
     caller: string,
   ): Promise<void> {
     const { settings, environment } = this.#options;
-    const startedAt = performance.now();
     const gone = new AbortController();
     response.on("close", () => gone.abort());
-    const ended: Ended = { tool: `serve_${operation}`, parameters: {} };
-    try {
+    await this.#recorded(`serve_${operation}`, caller, async (ended) => {
       const answer = await this.#bodies.with(request, bodyMaxOf(operation), async (body) => {
         const parsed = parseFileRequest(operation, { query, body }, settings.exec);
         ended.parameters = parsed.parameters;
@@ -190,19 +188,11 @@ class Backend {
           .writeHead(200, { "content-type": "application/octet-stream", "content-length": answer.length })
           .end(answer);
       else answerJson(response, 200, answer);
-    } catch (error) {
-      const { failure, type } = failureOf(error);
-      Object.assign(ended, { error: failure.message, type });
-      throw error;
-    } finally {
-      this.#record(ended, caller, startedAt);
-    }
+    });
   }
 
   async #run(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void> {
-    const startedAt = performance.now();
-    const ended: Ended = { tool: "serve_exec", parameters: {} };
-    try {
+    await this.#recorded("serve_exec", caller, async (ended) => {
       const wanted = await this.#bodies.with(request, RUN_MAX_BYTES, async (body) =>
         jsonOf(RunRequest, body),
       );
@@ -210,13 +200,7 @@ class Backend {
       if (!this.#options.settings.exec)
         throw new RequestError(403, "blocked", "This agent runs no programs for others. Nothing was run.");
       Object.assign(ended, endOf(await this.#programs.run(wanted, caller, response)));
-    } catch (error) {
-      const { failure, type } = failureOf(error);
-      Object.assign(ended, { error: failure.message, type });
-      throw error;
-    } finally {
-      this.#record(ended, caller, startedAt);
-    }
+    });
   }
 
   async #stop(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void> {
@@ -226,6 +210,21 @@ class Backend {
     if (!this.#programs.stop(run, caller))
       throw new RequestError(404, "not_found", "There is no such run, or it has ended.");
     answerJson(response, 200, {});
+  }
+
+  /** Does an operation, and records it, however it ends. @param work fills in what it knows for the record */
+  async #recorded(tool: string, caller: string, work: (ended: Ended) => Promise<void>): Promise<void> {
+    const startedAt = performance.now();
+    const ended: Ended = { tool, parameters: {} };
+    try {
+      await work(ended);
+    } catch (error) {
+      const { failure, type } = failureOf(error);
+      Object.assign(ended, { error: failure.message, type });
+      throw error;
+    } finally {
+      this.#record(ended, caller, startedAt);
+    }
   }
 
   #record(
