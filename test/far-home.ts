@@ -28,7 +28,7 @@ type Answer = { status: number; body: unknown };
 
 export class FarHome {
   readonly keys: KeyPair;
-  /** What it was asked, in order. */
+  /** The requests to it, in order. */
   readonly asked: Asked[] = [];
   /** Undefined: the line breaks. */
   onAsked: (asked: Asked) => Answer | undefined = () => ({ status: 200, body: {} });

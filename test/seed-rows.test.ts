@@ -26,7 +26,7 @@ const SKIPPED =
 const sources = new Map<string, string>();
 function source(path: string): string | undefined {
   if (!existsSync(join(ROOT, path))) return undefined;
-  // What a name has in it from a template is `%s` in the table, as in `test.each`.
+  // A part of a name that comes from a template is `%s` in the table, as in `test.each`.
   const text = sources.get(path) ?? read(path).replace(/\$\{[^}]*\}/g, "%s");
   sources.set(path, text);
   return text;

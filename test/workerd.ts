@@ -53,7 +53,7 @@ export class TestBridge {
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
   /** Whether it sends `taken` for a call. */
   takes = true;
-  /** Whether this agent answers a ping. */
+  /** True if this agent answers a ping. */
   isThere: (agent: string) => boolean = () => true;
 
   private constructor(socket: WebSocket) {

@@ -9,7 +9,7 @@ export class Postings {
     this.#bits = bits;
   }
 
-  /** How many words there are. */
+  /** The number of words. */
   get size(): number {
     return this.#lists.size;
   }

@@ -5,7 +5,7 @@ export type BatchOptions<Call> = {
   maxParallel: number;
   /** After an abort no call is started; calls under way are awaited. */
   signal?: AbortSignal;
-  /** Whether a call may start now; asked again whenever a call has ended. Absent = each may. */
+  /** Returns true if a call may start now. It is asked again whenever a call has ended; absent = each may start. */
   isReady?(call: Call): boolean;
 };
 

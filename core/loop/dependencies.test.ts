@@ -12,7 +12,7 @@ function call(args: Record<string, unknown>, outcome?: Outcome): Call {
   return { id, modelCallId: id, name: "edge_call", args, ...(outcome && { outcome }) };
 }
 
-/** What is known of the last call. */
+/** The state of the last call. */
 const last = (...batch: Call[]): Waiting => waitingOf(batch.at(-1) as Call, batch);
 const ready = (args: Record<string, unknown>) => ({ state: "ready", args });
 const invalid = (words: RegExp) => ({

@@ -229,7 +229,7 @@ class Watch {
   readonly #timeouts: ModelTimeouts;
   readonly #outer: AbortSignal | undefined;
   readonly #beganAt = performance.now();
-  /** When the request was sent, or sent again without what the endpoint refused. */
+  /** The time when the request was sent, or sent again without the parameter that the endpoint refused. */
   #askedAt = this.#beganAt;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;

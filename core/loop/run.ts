@@ -14,7 +14,7 @@ import { ModelError, retryDelay } from "./retry.ts";
 export type LoopOptions = {
   system: string;
   prompt: string;
-  /** What was said before, from earlier results. */
+  /** Earlier results: the messages before this task. */
   history?: readonly Entry[];
   tools: ToolDefinition[];
   limits: LoopLimits;

@@ -78,7 +78,7 @@ export const SESSIONS_FEATURE = "sessions";
 /** The steps of a chain of calls: A→B→C→D may be, a fifth agent not. */
 export const CHAIN_MAX = 3;
 
-/** How a call that an agent asked for came about. */
+/** The chain of calls that led to a call which an agent asked for. */
 export const Chain = z.looseObject({
   /** The call of a model or a client with which the chain began. */
   id: CallId,

@@ -10,7 +10,7 @@ import { type SignedToken, splitToken, tokenBody, tokenBytes } from "./signed-to
 /** Separates this use of the key from all others. The version rises when the form changes. */
 const DOMAIN = "edgecall peer token v1";
 const PEER_TOKEN_SECONDS = 300;
-/** How far the other home's clock may be ahead. */
+/** The other home's clock may be so far ahead. */
 const CLOCK_SLACK_SECONDS = 60;
 
 const Claims = z.strictObject({

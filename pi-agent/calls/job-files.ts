@@ -131,7 +131,7 @@ export class JobFiles {
     return names.filter((name) => TOKEN.test(name));
   }
 
-  /** How much longer a job may take, in ms. Its time counts from its begin, whatever the clock says. */
+  /** Returns the time that a job has left, in ms. It counts from the job's begin, whatever the clock says. */
   async restOf(token: string): Promise<number | undefined> {
     const meta = await this.#read(token);
     if (!meta) return undefined;

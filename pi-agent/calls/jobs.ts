@@ -270,7 +270,7 @@ export class Jobs implements JobList {
     });
   }
 
-  /** What is recorded of a job that an earlier process began. */
+  /** The record of a job that an earlier process began. */
   async recorded(token: string): Promise<Pick<UnfinishedJob, "caller" | "maxMs"> & { isProgram: boolean }> {
     const [record, maxMs, tree] = await Promise.all([
       this.#files.get(token),

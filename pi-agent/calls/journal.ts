@@ -32,7 +32,7 @@ export class Journal {
       {
         call: id,
         tool: tool.name,
-        // What another agent does may be more than a read.
+        // Another agent may do more than a read.
         read: tool.effect === "read" && (!tool.own || tool.idempotent),
         ...(Buffer.byteLength(JSON.stringify(input)) <= RECORDED_BYTES && { args: input }),
       },

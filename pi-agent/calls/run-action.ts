@@ -33,7 +33,7 @@ export type Action = {
   timeoutMs?: number;
   /** True if a tool makes this call as a part of its own. */
   inner?: true;
-  /** Where its tool is looked up; absent = among those that the device offers. */
+  /** The tools among which its tool is looked up; absent = those that the device offers. */
   registry?: ToolRegistry;
   /** A step of a tool that was judged with all its steps. Only this file sets it. */
   step?: true;

@@ -8,7 +8,7 @@ export type ServeSettings = {
   tokenFile: string;
   /** PEM files; undefined: without TLS, for this machine alone. */
   tls: { cert: string; key: string } | undefined;
-  /** Whether programs may be run. */
+  /** True if programs may be run. */
   exec: boolean;
   readOnly: boolean;
 };

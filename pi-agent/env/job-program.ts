@@ -4,7 +4,7 @@ import { type ExecOps, type FollowOptions, ProgramLost, type Ran, type RunOption
 export type JobProgram = {
   /** The job's folder; undefined: the program ends with this process. */
   dir: string | undefined;
-  /** What to start; absent when an earlier process has started it. */
+  /** The program to start; absent when an earlier process has started it. */
   start?: JobStart;
 };
 

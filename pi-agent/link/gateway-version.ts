@@ -10,7 +10,7 @@ export const GATEWAY_VERSION = "gateway.version";
 /** The payload of a `gateway` command. The pattern keeps a stranger's text out of the log and terminals. */
 const GatewayPayload = z.looseObject({
   version: z.string().check(z.regex(/^[A-Za-z0-9.+-]{1,64}$/)),
-  /** What the gateway and this agent's bridge know beyond the first version. */
+  /** The features of the gateway and of this agent's bridge beyond the first version. */
   features: z._default(z.array(z.string().check(z.maxLength(64))).check(z.maxLength(64)), []),
 });
 

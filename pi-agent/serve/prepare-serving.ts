@@ -1,4 +1,4 @@
-/** What the agent loads only with `[serve]`: its secrets first, and the server once the agent has its tools. */
+/** The agent loads this only with `[serve]`: the secrets first, and the server once the agent has its tools. */
 import type { ServeSettings } from "../config/serve-settings.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Served, type ServeOptions, serve } from "./serve.ts";

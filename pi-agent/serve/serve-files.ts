@@ -14,7 +14,7 @@ import {
 } from "../env/http/wire.ts";
 import { jsonOf, RequestError } from "./request.ts";
 
-/** What one operation may do, and its part of the record. */
+/** One operation: its bounds, and its part of the record. */
 export type FileRequest = {
   /** For the record, without contents. */
   parameters: Record<string, unknown>;

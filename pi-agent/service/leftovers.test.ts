@@ -1,4 +1,4 @@
-/** What the agent ends at its start, with a folder in place of the kernel's control groups. */
+/** The agent ends leftover processes at its start; a folder takes the place of the kernel's control groups. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -21,7 +21,7 @@ export type LeftoversOptions = {
   stateDir: string;
   env: Readonly<Record<string, string | undefined>>;
   log: Log;
-  /** Where the kernel's files are. Other places only in tests. */
+  /** The folder of the kernel's files; tests have another one. */
   proc?: string;
   cgroups?: string;
 };

@@ -27,7 +27,7 @@ type Parameter = { name: string; required: boolean; default?: unknown };
 
 /** @returns the steps, or what is wrong */
 export function readSteps(declared: unknown, parameters: readonly Parameter[]): PlannedStep[] | string {
-  // What TOML has beyond JSON, such as dates, becomes text.
+  // TOML has more types than JSON, such as dates; they become text.
   const checked = check(Steps, declared === undefined ? [] : JSON.parse(JSON.stringify(declared)));
   if (!checked.ok) return `steps.${checked.error}`;
   if (parameters.some(({ name }) => name === "steps"))

@@ -69,7 +69,7 @@ test("one of three is frozen, one gone, and one busy: the busy one gets the call
 
 test("all are frozen or gone: it is said, and nothing was run", async () => {
   const there = TRIO.slice(0, 2);
-  // What they sent a moment ago counts for five seconds.
+  // A message counts as a sign of life for five seconds.
   await stack.worker.kill();
   for (const id of there) stack.agent(id).signal("SIGSTOP");
   try {

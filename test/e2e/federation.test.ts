@@ -33,7 +33,7 @@ afterEach(() => {
   }
 });
 
-/** What each side must not learn of the other: its people, devices and their words, its bridge and its home. */
+/** Each side must learn none of this of the other: its people, devices and their words, its bridge and its home. */
 const LENDER = {
   home: "larchhome",
   person: "Wilhelmina",

@@ -172,7 +172,7 @@ test("killed between their ends and their messages, each end is told once", asyn
     const names = Array.from({ length: 8 }, () => crypto.randomUUID());
     for (const name of names) {
       const task = script(...[1, 2, 3].map(() => ({ hold: held, step: { text: "over" } })));
-      // What a model is asked before the kill, it is asked again.
+      // A model gets the request from before the kill once more.
       const told = Array.from({ length: 4 }, () => NOTES);
       const text = script(tool("sessions_spawn", { task, label: name }), { text: "begun" }, ...told);
       await stack.gateway.ask(text, name);

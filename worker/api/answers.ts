@@ -19,7 +19,7 @@ export type TurnResult = {
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: CallRecord[];
   usage: Usage;
-  /** What sessions took that its calls began, and what agents say that their own models took. It counts for the budgets of turn and conversation. */
+  /** Tokens of the sessions that its calls began, and of agents' own models by their word. They count for the budgets of turn and conversation. */
   agents_usage?: Usage;
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
@@ -193,7 +193,7 @@ export type TokenView = {
   source: "secret" | "home";
 };
 
-/** What a borrower may do. `ask`: questions in words. `command`: actions by name. */
+/** A borrower's rights. `ask`: questions in words. `command`: actions by name. */
 export type GrantScope = "ask" | "command";
 
 /** A grant as its lender sees it. Times: epoch ms. */
@@ -213,7 +213,7 @@ export type LentView = {
   used_at: number | null;
 };
 
-/** What another home lends, as this home sees it. Times: epoch ms. */
+/** The agents that another home lends, as this home sees them. Times: epoch ms. */
 export type BorrowedView = {
   name: string;
   /** The lender's address; null: it is at this gateway. */

@@ -225,7 +225,7 @@ export function edgeCallDefinition(
   };
 }
 
-/** What `agent_id` may be. */
+/** The values that `agent_id` may have. */
 function targetsOf(roster: Roster): string[] {
   const { online, queueing } = callable(roster);
   const ids = [...online, ...queueing].map(({ id }) => id);

@@ -80,7 +80,7 @@ export interface HomeApi {
   sessionEnded(callId: string, outcome: Outcome): Promise<boolean>;
   /** Another home asks. @param token signed with its key @param body JSON */
   peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
-  /** What this home lends and borrows. */
+  /** The grants that this home lends and borrows. */
   lending(): Promise<LendingView>;
   /** @param by the owner @param url the gateway's own origin */
   lend(lending: NewLending, by: string, url: string): Promise<Lending>;

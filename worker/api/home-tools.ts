@@ -25,7 +25,7 @@ export type HomeToolRequest = {
   id: string;
   name: HomeToolName;
   args: Record<string, unknown>;
-  /** Why the arguments could not be read. */
+  /** The reason why the arguments could not be read. */
   problem?: string;
   /** Whose eyes it has: of a person's turn the person's; of a device `agent:NAME`, a guest. */
   viewer: Viewer;

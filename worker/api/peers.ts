@@ -29,12 +29,12 @@ const GRANT_SCOPES = ["ask", "command"] as const satisfies readonly GrantScope[]
 /** Agents of one grant. */
 const AGENTS_MAX = 64;
 
-// What owners give and see
+// For owners
 
 const LABEL = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u;
 
 export const NewLending = z.strictObject({
-  /** What this home calls the borrower. */
+  /** This home's name for the borrower. */
   label: z
     .string()
     .check(
@@ -91,7 +91,7 @@ export function readInvitation(text: string): Invitation | undefined {
   return read?.ok ? read.value : undefined;
 }
 
-// What homes tell each other
+// Between homes
 
 export const PEER_KINDS = ["take", "agents", "call", "cancel", "outcome"] as const;
 export type PeerKind = (typeof PEER_KINDS)[number];

@@ -91,7 +91,7 @@ type SessionOrigin = {
   parent: string | null;
   /** The call of that conversation. */
   call: string;
-  /** How many sessions are above it. */
+  /** The number of sessions above it. */
   depth: number;
   /** Tokens of all turns that the call began, or that followed from those. */
   budget?: number;

@@ -58,7 +58,7 @@ export type HomeStores = {
   /** Calls that wait for their lender's answer. */
   peerRetries: RetrySchedule;
   peerRates: PeerRates;
-  /** When each lender was asked for its agents, epoch ms. */
+  /** The time when each lender was asked for its agents, epoch ms. */
   lendersAsked: Map<string, number>;
 };
 

@@ -20,7 +20,7 @@ export type ToolVariables = Pick<
 
 const NAMES = ["sessions", "webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
-/** Where the variable is not set. */
+/** The default, without the variable. */
 const DEFAULT: readonly string[] = ["sessions"];
 
 /** An error names the variable and the right form, and never quotes a key. */

@@ -67,7 +67,7 @@ export const DoneAnswer = z.looseObject({});
 /** The code of a request without a valid token. */
 export const UNAUTHORIZED = "unauthorized";
 
-/** Why a request was refused or failed. `code` is one of FileError's or ExecError's, or a word for the request itself. */
+/** The reason why a request was refused or failed. `code` is one of FileError's or ExecError's, or a word for the request itself. */
 export const Failure = z.looseObject({
   code: z.string(),
   message: z.string(),

@@ -29,7 +29,7 @@ export function jobs(state: { readonly jobs?: JobList }): Tool {
     effect: "exec",
     effectIn: ({ action }) => (action === "cancel" ? "exec" : "read"),
     permission: "session",
-    // What a program printed may be a stranger's text.
+    // A program's output may be a stranger's text.
     taints: true,
     taintsIn: (input) => actionOf(input) === "look",
     idempotent: true,

@@ -14,7 +14,7 @@ export function sessionTools(): Tool[] {
     defineTool({
       ...SESSION_TOOLS[name],
       own: true,
-      // What follows from it is judged where it runs.
+      // The call is judged where it runs.
       effect: "read",
       permission: "session",
       idempotent: name !== "sessions_send" && name !== "sessions_spawn",

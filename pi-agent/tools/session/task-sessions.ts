@@ -70,7 +70,7 @@ function whoseOf({ principal, channel }: ToolContext["caller"]): string {
   return JSON.stringify([principal, channel]);
 }
 
-/** What the next model call reads. */
+/** The messages that the next model call reads. */
 function withoutMedia(entry: Entry): Entry {
   if (entry.role !== "assistant") return entry;
   const calls = entry.calls.map(({ outcome, ...call }) => {

@@ -1,4 +1,4 @@
-/** What a session, and the conversation that began it, may still take. */
+/** The tokens that a session, and the conversation that began it, may still take. */
 import { tokensOf } from "@edgecall/core/loop/history.ts";
 import { asksSession } from "../../api/home-tools.ts";
 import type { Settings } from "../../settings/settings.ts";
@@ -52,7 +52,7 @@ function usedBy(transcript: Transcript, turn: Turn): number {
     .reduce((sum, { usage, agentsUsage }) => sum + tokensOf(usage) + tokensOf(agentsUsage), 0);
 }
 
-/** What sessions that have not ended may still take, and how many calls wait to be given something. */
+/** The tokens that sessions which have not ended may still take, and the number of calls that wait for a share. */
 function promised(transcript: Transcript, turn: Turn): { reserved: number; open: number } {
   const calls = transcript.callsSince(turn.createdAt - DAY_MS).filter(({ name }) => asksSession(name));
   return {

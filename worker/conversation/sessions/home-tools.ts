@@ -65,7 +65,7 @@ export async function askHome(
   }
 }
 
-/** What is shown here is shown to them too, and what they wrote may have asked for it. */
+/** True if others read or write this conversation: they would see the answer, and may have asked for it. */
 function hasOthers(transcript: Transcript, { origin }: Turn): boolean {
   return transcript.turns().some((turn) => turn.origin.principal !== origin.principal);
 }

@@ -23,7 +23,7 @@ export type Turn = {
   error: string | null;
   model: string | null;
   usage: Usage;
-  /** What the agents that were called say that their own models took. */
+  /** Tokens of the called agents' own models, by their word. */
   agentsUsage: Usage;
   /** The number of the model's replies, with what the person was told in place of one. */
   replies: number;

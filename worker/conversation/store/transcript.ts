@@ -660,7 +660,7 @@ export class Transcript {
         this.settle(id, { status: "error", errorType: "outcome_unknown", ...words, elapsedMs: 0 });
       this.finish(turn, "failed", FROM_BACKUP, "restored");
     }
-    // What began them is as old as they are.
+    // The calls that began them are as old as they are.
     for (const { n } of this.untold()) this.told(n);
   }
 

@@ -151,7 +151,7 @@ function isModern(sent: Message, headers: Headers): boolean {
   return true;
 }
 
-/** What is wrong with an envelope. A notification needs nothing but the revision. */
+/** Returns the problem of an envelope. A notification needs only the revision. */
 function envelopeFault(
   meta: Record<string, unknown>,
   isRequest: boolean,

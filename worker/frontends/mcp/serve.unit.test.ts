@@ -280,7 +280,7 @@ const CASES: Array<[string, [Body, Headers_]]> = [
   ["a progress token that is a list", old("tools/call", { name: "cpu", _meta: { progressToken: [] } })],
 ];
 
-/** Where ours differs. The status stays the same, unless it is given. */
+/** The differences of our server. The status stays the same, unless it is given. */
 const DIFFERENCES: Array<[string, [Body, Headers_], string, { status?: number; ours: object; sdk: object }]> =
   [
     [

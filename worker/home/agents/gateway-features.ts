@@ -1,4 +1,4 @@
-/** What this gateway tells its agents that it can do for them. An agent is told anew when this changes. */
+/** The features that this gateway tells its agents. An agent is told anew when they change. */
 import { CALL_FEATURE, SESSIONS_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import type { Env } from "../../env.ts";
 import { settingsOrError } from "../../settings/settings.ts";

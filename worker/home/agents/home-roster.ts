@@ -1,5 +1,5 @@
 /**
- * What models are told of a home's agents, own and lent ones: all of a small home, and of a large one those that fit a question. Holds the search index,
+ * Tells models of a home's agents, own and lent ones: all of a small home, and of a large one those that fit a question. Holds the search index,
  * which is made of the rows when it is first needed and follows them from then on.
  */
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";

@@ -2,7 +2,7 @@
 import { GATEWAY_CALLER, sendNotice } from "../calls/commands.ts";
 import type { HomeContext } from "../context.ts";
 
-/** How long a device goes on after it was asked. It is asked again before that. */
+/** A device goes on for so long after it was asked. It is asked again before that. */
 const FOLLOWED_MS = 40_000;
 const ASK_AGAIN_MS = 20_000;
 

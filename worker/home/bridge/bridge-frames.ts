@@ -629,7 +629,7 @@ function calledIn(text: string): string | undefined {
 
 const Named = z.looseObject({ request_id: CallId });
 
-/** Where its agent called others, it has read what they answered, whatever it says itself. */
+/** An agent that called others has read their answers, whatever it says itself. */
 function asDelegated({ flags }: LedgerCall, outcome: SettledOutcome): SettledOutcome {
   const { sources = [] } = outcome;
   if (flags.delegates === undefined || sources.includes(STRANGER)) return outcome;

@@ -42,12 +42,12 @@ type Attachment = {
   update?: BridgeUpdate;
 };
 
-/** What a bridge may know: sessions (core/protocol/session.ts), acks of many reports at once, and the event `call`. */
+/** Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, and the event `call`. */
 type BridgeFeature = "session" | "acks" | "call";
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
-/** What is stored with each socket: to read it there copies it, several times a frame. */
+/** The attachment of each socket: the runtime copies it at each read, several times a frame. */
 const ATTACHMENTS = new WeakMap<WebSocket, Attachment>();
 
 export class BridgeSocket {

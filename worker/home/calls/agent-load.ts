@@ -1,4 +1,4 @@
-/** How much agents have to do, as far as the choice between them needs it. In memory alone: a Home that was rebuilt begins anew. */
+/** The load of agents, for the choice between them. In memory alone: a Home that was rebuilt begins anew. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { LedgerCall } from "./ledger.ts";
 
@@ -6,7 +6,7 @@ import type { LedgerCall } from "./ledger.ts";
 const HALF_LIFE_MS = 60_000;
 /** An agent that was slow gets another chance after this. */
 const FORGET_MS = 120_000;
-/** How much the newest call counts. */
+/** The weight of the newest call. */
 const NEWEST = 0.3;
 const TIMES_MAX = 2_000;
 

@@ -57,7 +57,7 @@ function foreignId({ asker }: LedgerCall, parent: LedgerCall): SettledOutcome | 
   return isIts ? undefined : notRun("invalid_params", "That id is in use.");
 }
 
-/** What is wrong with the asking itself. It is answered, and not recorded: a device must not fill the record. */
+/** Returns a refusal of the request itself. It is answered, and not recorded: a device must not fill the record. */
 function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): SettledOutcome | undefined {
   const { ledger, keys } = home;
   const { agent, flags, command, outcome } = parent;

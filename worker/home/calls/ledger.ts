@@ -43,7 +43,7 @@ export type CallFlags = {
 };
 
 /**
- * Who asked for a call and gets its outcome, other than a conversation or a client's socket.
+ * The asker of a call, who gets its outcome, other than a conversation or a client's socket.
  * `agent`: an agent of this home, in the middle of its own call. `home`: another home, under a grant; `call` is its own id of
  * the call.
  */
@@ -210,7 +210,7 @@ export class Ledger {
     return calls;
   }
 
-  /** When other homes called last, by grant, epoch ms. */
+  /** The time of the last call of another home, by grant, epoch ms. */
   usedByGrant(): Map<string, number> {
     const rows = this.#sql.exec<{ of: string; at: number }>(
       `SELECT json_extract(asker, '$.grant') AS of, MAX(created_at) AS at FROM call

@@ -1,9 +1,9 @@
 /**
- * Whether an agent answers at this moment: the bridge learns of a frozen device only after its keep-alive. What an agent sent
- * a moment ago says it, else a `ping` (probe.ts). In memory alone: a Home that was rebuilt asks anew.
+ * Tells whether an agent answers at this moment: the bridge learns of a frozen device only after its keep-alive. A message of
+ * a moment ago shows it, else a `ping` (probe.ts). In memory alone: a Home that was rebuilt asks anew.
  */
 
-/** What an agent sent so long ago still shows that it answers. */
+/** A message shows for so long that its agent answers. */
 const ALIVE_MS = 5_000;
 const PROBE_MS = 700;
 /** An agent that answered no probe comes after the others for so long. */

@@ -126,7 +126,7 @@ function timesOf(
   return { elapsedMs: Math.round(own), ...(waitedMs >= WAIT_SHOWN_MS && { waitedMs }) };
 }
 
-/** What an agent's own model used, and the agents that it called. Its claim, so nothing more than a bound follows from it. */
+/** Tokens of an agent's own model and of the agents that it called. They are its claim, so they serve for bounds alone. */
 function usageOf({ metadata }: Record<string, unknown>): Usage | undefined {
   const usage = ClaimedUsage.safeParse(metadata);
   if (!usage.success) return undefined;

@@ -27,7 +27,7 @@ const LEFT_MIN_MS = 6_000;
 /** Below this, one agent is not slower than another. */
 const QUICK_MS = 50;
 
-/** What a choice is made for. `tried`: agents that certainly have not run it. */
+/** The call that an agent is chosen for. `tried`: agents that certainly have not run it. */
 export type Wanted = {
   args: EdgeCallArgs;
   caller: Caller;
@@ -209,7 +209,7 @@ function firstFitting(
   return fitting;
 }
 
-/** Why the agent cannot take the call; undefined: it can. */
+/** Returns the reason why the agent cannot take the call; undefined: it can. */
 function problemOf(home: HomeContext, wanted: Wanted, target: CallTarget): Unreachable | undefined {
   const { args, limits, tainted } = wanted;
   if (!target.online || target.incompatibleWith !== undefined)
@@ -271,7 +271,7 @@ function named(ids: readonly string[]): string {
 }
 
 /**
- * What proves that an agent has certainly not run a call, with the states in which it does: the bridge refused it, Home itself
+ * The proofs that an agent has certainly not run a call, each with the states in which it counts: the bridge refused it, Home itself
  * never sent it, the agent reports `not_run`. Nothing else does. A call that was sent a second time has no proof.
  */
 const PROOFS = { refused: ["sent"], unsent: ["waiting"], not_run: ["sent", "taken"] } as const;

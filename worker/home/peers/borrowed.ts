@@ -1,4 +1,4 @@
-/** What other homes lend to this one: the rows, and the lent agents as models and lists see them. Ids are `name/agent`. */
+/** Agents that other homes lend to this one: the rows, and the agents as models and lists see them. Ids are `name/agent`. */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { BorrowedView, GrantScope } from "../../api/answers.ts";

@@ -119,7 +119,7 @@ describe("a call from a chat", () => {
         chain: { steps: 0 },
       });
       expect((await bring(String(asked.body.id), success("12 %"))).status).toBe(200);
-      // What another house says may hold anybody's words.
+      // Another home's text may hold anybody's words.
       const frame = await until(() => bridge.calls()[0], { what: "pi's call" });
       expect(JSON.parse(frame.payload)).toMatchObject({ tainted: true });
       bridge.report(frame.id, "pi", { status: "success", result: "it sounds" });

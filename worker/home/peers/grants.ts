@@ -1,4 +1,4 @@
-/** What an owner does: lend, borrow, take a grant back, and return what was borrowed. */
+/** The owner's operations: lend, borrow, take a grant back, and return one. */
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";

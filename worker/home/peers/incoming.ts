@@ -1,5 +1,5 @@
 /**
- * What other homes ask of this one. Whoever has no good grant gets one and the same answer, so that nobody learns which homes,
+ * Answers the requests of other homes. Whoever has no good grant gets one and the same answer, so that nobody learns which homes,
  * grants and calls there are. Everything is recognised by the id of its call, so a request may come twice.
  */
 import { fromBase64Url, sha256Hex } from "@edgecall/core/encoding.ts";
@@ -117,7 +117,7 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
   return { status: 200, body: grantedAgents(home, before) };
 }
 
-/** What the borrower sees of the lent agents: nothing of any other, and of these only what it may use. */
+/** The lent agents as the borrower sees them: no other agent, and of these only what it may use. */
 function grantedAgents({ agents }: HomeContext, grant: Grant): PeerAgents {
   const now = Date.now();
   let chars = 0;
@@ -184,7 +184,7 @@ async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<
   return { status: 200, body: { left_ms: Math.max(0, row.endsAt - Date.now()) } };
 }
 
-/** What models, devices and the record of this home call the borrower. */
+/** The borrower's name for models, devices and the record of this home. */
 function principalOf({ label }: Grant): string {
   return `home:${label}`;
 }

@@ -23,10 +23,10 @@ import { LEASE_MS, type Peer, peerRequest } from "./peer-request.ts";
 const ASK_BEFORE_MS = 10_000;
 /** Longest pause between two tries. */
 const LONGEST_PAUSE_MS = 30_000;
-/** What a lender said of its agents is asked for again after this, when a turn begins. */
+/** A lender is asked for its agents again after this, when a turn begins. */
 const FRESH_MS = 60_000;
 
-/** When a call has to be sent, or its lender asked, epoch ms. */
+/** The time when a call has to be sent, or its lender asked, epoch ms. */
 export function nextDue(home: HomeStores): number | undefined {
   const times = openCalls(home).map((call) => dueAt(home, call));
   return times.length > 0 ? Math.min(...times) : undefined;

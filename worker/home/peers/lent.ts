@@ -4,7 +4,7 @@ import type { NewLending } from "../../api/peers.ts";
 
 /** Grants that count, offered or taken. */
 const LENT_MAX = 50;
-/** How long an invitation can be used. */
+/** An invitation can be used for so long. */
 const OFFERED_MS = 24 * 3_600_000;
 /** A grant that has ended stays in the list for so long. */
 const KEEP_ENDED_MS = 30 * 86_400_000;

@@ -18,7 +18,7 @@ const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "route"];
 const RESULTS = { text: "$results" };
 
 let lender: TestBridge;
-/** What passed between the homes. */
+/** All bytes that passed between the homes. */
 let passed: string[];
 let grant = "";
 

@@ -1,4 +1,4 @@
-/** What this home tells other homes by itself: outcomes of calls that they asked for, and that a call of ours is to stop. */
+/** Requests that this home makes by itself: it brings outcomes of calls that other homes asked for, and stops its own calls. */
 import type { SettledOutcome } from "../../api/calls.ts";
 import { isLent } from "../../api/peers.ts";
 import { toCalled } from "../calls/answer-agent.ts";

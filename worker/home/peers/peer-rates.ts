@@ -1,4 +1,4 @@
-/** How many requests each grant makes, in memory alone: an object that is rebuilt begins to count anew. */
+/** Counts the requests of each grant, in memory alone: an object that is rebuilt begins to count anew. */
 
 const A_MINUTE = 600;
 const MINUTE_MS = 60_000;

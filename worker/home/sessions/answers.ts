@@ -1,4 +1,4 @@
-/** What the tools that Home runs answer. */
+/** Answers of the tools that Home runs. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";

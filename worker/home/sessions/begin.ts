@@ -149,7 +149,7 @@ function answerOf(
   };
 }
 
-/** What a request may take at most: what is left, and half of it where nothing is asked for, so that there is some for the next one. */
+/** Returns the most tokens for a request: all that is left, and half of it where the request names none, so that the next one has some. */
 function budgetOf({ budgetLeft }: HomeToolRequest, wanted: number | undefined): number {
   if (wanted !== undefined) return Math.min(wanted, budgetLeft ?? wanted);
   return budgetLeft === undefined ? BUDGET : Math.min(BUDGET, Math.floor(budgetLeft / 2));
@@ -203,7 +203,7 @@ async function begunBy({ env, name, conversations }: HomeContext, principal: str
   };
 }
 
-/** What is wrong with the model, or with the agents. */
+/** Returns the problem of the model, or of the agents. */
 function refusalOfChoice(
   { env }: HomeContext,
   { origin }: HomeToolRequest,

@@ -1,5 +1,5 @@
 /**
- * Which sessions a tool may show and use. api/may-see.ts decides for the person or the device. A conversation that others read or write
+ * Decides which sessions a tool may show and use. api/may-see.ts decides for the person or the device. A conversation that others read or write
  * gets only the sessions that it began itself: what it shows, it shows to them, and what they wrote may have asked for it.
  */
 import type { HomeToolRequest } from "../../api/home-tools.ts";

@@ -80,7 +80,7 @@ async function seen(who: Name, name: HomeToolName, args: Record<string, unknown>
     const reply = await run(who, name, { ...args, session });
     const { status = "success", text = "" } = "outcome" in reply ? reply.outcome : {};
     found[session] = status === "success" || text.includes("No turn of that session runs");
-    // What is not seen is as if it were not there; an owner sees what may not be ended.
+    // An invisible session is answered as an unknown one; an owner sees sessions that they may not end.
     if (!found[session]) expect(text).toMatch(/There is no session|Only a session that is the user's own/);
   }
   return found as Seen;

@@ -202,7 +202,7 @@ describe("sessions_spawn", () => {
       bridge.onCall = () => ({ status: "success", result: "fine" });
       const on = (agent_id: string, action: string) => ({ arguments: { agent_id, action } });
       const sounding = () => script({ calls: [on("pi", "siren")] }, results);
-      // What nas said is in the task: the session asks.
+      // The task has nas's words: the session asks.
       const id = newId();
       const first = say(
         id,
@@ -384,7 +384,7 @@ describe("the tools that read", () => {
       expect(own).toMatchObject({ session: id, status: "running", turns: 1 });
       expect(status).toMatchObject({ session: other, status: "idle", turns: 2, tokens: 30 });
       expect(agents).toEqual({ agents: [], of: 0 });
-      // What somebody said there taints.
+      // The words there taint.
       const before = calls(tool("sessions_history", { session: other, before: history.before }));
       const more = await say(id, script(before, results));
       expect(JSON.parse(more.body.answer).turns).toMatchObject([{ answer: "first answer" }]);

@@ -61,7 +61,7 @@ async function find({ roster }: HomeContext, request: HomeToolRequest): Promise<
   return { status: "success", ...found };
 }
 
-/** What changes something has a line, the same one when it is asked again. Reads have none, as those of a device's roster. */
+/** Tools that change something get a line, the same one when the request is repeated. Reads have none, as those of a device's roster. */
 function record(home: HomeContext, request: HomeToolRequest, reply: HomeToolReply, at: number): void {
   const { id, name, args, origin, from } = request;
   if (!asksSession(name) && !(name === "session_status" && args.cancel === true)) return;
