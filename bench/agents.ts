@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { bundleAgent } from "../local/bundles.ts";
 import { enrol } from "../local/enrol.ts";
 import { TOKENS } from "../test/tokens.ts";
-import type { ActionCall } from "./endpoint.ts";
+import type { ModelCall } from "./endpoint.ts";
 import type { NodeStart } from "./node-starts.ts";
 import type { Leashed, Processes } from "./processes.ts";
 import { waitTool } from "./wait-tool.ts";
@@ -36,12 +36,16 @@ export function startWaitingAgent(
   return processes.start(id, [process.execPath, WAITING_AGENT_PROGRAM, writeAgentConfig(dir, mqttUrl, id)]);
 }
 
-export function read(agent: string): ActionCall {
-  return { agent_id: agent, action: BENCH_ACTION };
+export function actionOf(agent_id: string, action: string, params: Record<string, unknown> = {}): ModelCall {
+  return { name: "edge_call", arguments: { agent_id, action, params } };
 }
 
-export function waits(agent: string, ms: number): ActionCall {
-  return { agent_id: agent, action: waitTool.name, params: { ms } };
+export function read(agent: string): ModelCall {
+  return actionOf(agent, BENCH_ACTION);
+}
+
+export function waits(agent: string, ms: number): ModelCall {
+  return actionOf(agent, waitTool.name, { ms });
 }
 
 /** Writes the agent as the single file that a Pi gets. @returns its path */
@@ -52,11 +56,12 @@ export async function writeAgentProgram(dir: string): Promise<string> {
 }
 
 /** Writes an agent's settings. @returns their path */
-export function writeAgentConfig(dir: string, mqttUrl: string, id: string): string {
+export function writeAgentConfig(dir: string, mqttUrl: string, id: string, group?: string): string {
   const own = join(dir, `agent-${id}`);
   mkdirSync(own, { recursive: true });
   const config = join(own, "agent.toml");
-  writeFileSync(config, `agent_id = "${id}"\n\n[mqtt]\nurl = "${mqttUrl}"\n`);
+  const top = [`agent_id = "${id}"`, ...(group === undefined ? [] : [`group = "${group}"`])].join("\n");
+  writeFileSync(config, `${top}\n\n[mqtt]\nurl = "${mqttUrl}"\n`);
   return config;
 }
 

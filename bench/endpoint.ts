@@ -1,5 +1,5 @@
 /**
- * The model of the bench: an OpenAI-compatible endpoint without any delay. It calls one batch of actions after another, then
+ * The model of the bench: an OpenAI-compatible endpoint without any delay. It asks for one batch of calls after another, then
  * answers, and measures the time between. workerd cannot measure it: its clock stands still while code runs, as a
  * protection against Spectre.
  */
@@ -18,16 +18,19 @@ export type Endpoint = {
   /** The value for LLM_BASE_URL. */
   url: string;
   /** Prepares a turn that calls these batches. @returns the question to ask, and `times`, complete when the turn is over */
-  script(batches: readonly ActionCall[][]): { text: string; times: TurnTimes };
+  script(batches: readonly ModelCall[][]): Scripted;
   /** The body of the last request. */
   lastRequest(): string;
   close(): Promise<void>;
 };
 
-/** The arguments of one `edge_call`. */
-export type ActionCall = { agent_id: string; action: string; params?: Record<string, unknown> };
+/** The text may also be a question to an agent, or the task of a session: then that loop's model calls the batches. */
+type Scripted = { text: string; times: TurnTimes };
 
-type Script = TurnTimes & { left: ActionCall[][]; repliedAt: number | undefined };
+/** A call that the model asks for. */
+export type ModelCall = { name: string; arguments: Record<string, unknown> };
+
+type Script = TurnTimes & { left: ModelCall[][]; repliedAt: number | undefined };
 
 const MARK = /bench-turn-(\d+)/g;
 
@@ -50,22 +53,28 @@ export async function startEndpoint(): Promise<Endpoint> {
 
   function answer(body: string, askedAt: number, response: ServerResponse): void {
     lastRequest = body;
-    // The history has the marks of earlier turns too; the last mark is this turn's.
-    const turn = [...body.matchAll(MARK)].at(-1)?.[1];
-    const script = scripts.get(turn ?? "");
-    if (!turn || !script) {
+    const marks = [...body.matchAll(MARK)].map(([, mark = ""]) => mark);
+    if (marks.length === 0) {
       response.writeHead(400).end('{"error":{"message":"no turn of the bench"}}');
       return;
     }
-    if (script.repliedAt !== undefined) script.calls.push(askedAt - script.repliedAt);
     response.setHeader("content-type", "text/event-stream");
+    // Turns before this one are over. The marks of its own calls' loops come after its own.
+    const turn = marks.find((mark) => scripts.has(mark)) ?? "";
+    const script = scripts.get(turn);
+    // A turn that the gateway began, with the end of a session.
+    if (!script) {
+      response.end(TEXT_REPLY);
+      return;
+    }
+    if (script.repliedAt !== undefined) script.calls.push(askedAt - script.repliedAt);
     const batch = script.left.shift();
     if (batch) {
       response.end(
         callsReply(
           batch.map((call) => {
             lastCall += 1;
-            return { id: `call_${lastCall}`, args: JSON.stringify({ params: {}, ...call }) };
+            return { id: `call_${lastCall}`, ...call };
           }),
         ),
       );
@@ -104,12 +113,12 @@ async function read(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-function callsReply(calls: ReadonlyArray<{ id: string; args: string }>): string {
-  const tool_calls = calls.map(({ id, args }, index) => ({
+function callsReply(calls: ReadonlyArray<ModelCall & { id: string }>): string {
+  const tool_calls = calls.map(({ id, name, arguments: args }, index) => ({
     index,
     id,
     type: "function",
-    function: { name: "edge_call", arguments: args },
+    function: { name, arguments: JSON.stringify(args) },
   }));
   return stream({ delta: { role: "assistant", tool_calls } }, "tool_calls");
 }

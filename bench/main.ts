@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [--disk] [--calls | --fronts | --scale] [--json FILE]`: the cost of a call, compared with the
+ * `npm run bench [-- --quick] [--disk] [--calls | --among | --fronts | --scale] [--json FILE]`: the cost of a call, compared with the
  * machine's time for the same hops without any work on the way; what many agents, turns and homes take; a model of any
  * number of homes. Figures never fail the run: it exits with 0 unless something did not run.
  */
@@ -7,6 +7,8 @@ import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type Among, measureAmong } from "./among/measure.ts";
+import { AMONG_NOTES, amongTable } from "./among/table.ts";
 import { measureBatches } from "./batches.ts";
 import { measureCosts } from "./cost/measure.ts";
 import { COST_NOTES, costTable } from "./cost/table.ts";
@@ -47,6 +49,7 @@ const FULL = {
   cpuMs: 5_000,
   batchPairs: 8,
   cost: { slowMs: 45_000, idleMs: 30_000 },
+  among: { rounds: 6, calls: 60, probes: 10 },
   fronts: { acksMs: 30_000, firstTokens: 60 },
   scale: {
     fleets: {
@@ -69,6 +72,7 @@ const QUICK = {
   cpuMs: 1_000,
   batchPairs: 2,
   cost: { slowMs: 2_000, idleMs: 2_000 },
+  among: { rounds: 2, calls: 12, probes: 2 },
   fronts: { acksMs: 3_000, firstTokens: 10 },
   scale: {
     fleets: {
@@ -97,6 +101,8 @@ const { values: options } = parseArgs({
     disk: { type: "boolean", default: false },
     /** Measures only calls and turns: time, processor, memory, costs. */
     calls: { type: "boolean", default: false },
+    /** Measures only calls of agents by agents, of groups and lent agents, and sessions. */
+    among: { type: "boolean", default: false },
     /** Measures only the front doors: chat apps and streams. */
     fronts: { type: "boolean", default: false },
     /** Measures only many agents, many turns and many homes. */
@@ -158,14 +164,22 @@ async function benchCalls(): Promise<Calls> {
   return { measured, cpu, batches, costs, memory, sizes: await workerSizes() };
 }
 
+async function benchAmong(): Promise<Among> {
+  say("agents among themselves: two Workers, a bridge and six agents");
+  return await measureAmong(dir, processes, plan.among, (round) =>
+    say(`round ${round} of ${plan.among.rounds}`),
+  );
+}
+
 async function benchFronts(): Promise<Fronts> {
   say("front doors: webhooks' acknowledgements, streams' first tokens");
   return await measureFronts(dir, plan.fronts);
 }
 
 try {
-  const isAll = !options.calls && !options.fronts && !options.scale;
+  const isAll = !options.calls && !options.among && !options.fronts && !options.scale;
   const calls = isAll || options.calls ? await benchCalls() : undefined;
+  const among = isAll || options.among ? await benchAmong() : undefined;
   const fronts = isAll || options.fronts ? await benchFronts() : undefined;
   const scale = isAll || options.scale ? await measureScale(dir, plan.scale, say) : undefined;
   const counts = calls && scale && countsOf(calls.costs, scale.fleets);
@@ -181,12 +195,14 @@ try {
   const notes = [
     `One machine, no delay anywhere; ${rows}.`,
     ...(calls ? [...NOTES, ...COST_NOTES] : []),
+    ...(among ? AMONG_NOTES : []),
     ...(fronts ? FRONT_NOTES : []),
     ...(scale ? SCALE_NOTES : []),
   ];
   const limits = judge({ calls, scale });
   const tables = [
     ...(calls ? [table(calls), costTable(calls.costs)] : []),
+    ...(among ? [amongTable(among)] : []),
     ...(fronts ? [frontTable(fronts)] : []),
     ...(scale ? [scaleTables(scale)] : []),
     ...(counts ? [modelTables(counts, USUAL_USE)] : []),
@@ -194,7 +210,7 @@ try {
   ];
   console.log(`\n${[...tables, notes.join("\n")].join("\n\n")}`);
   if (options.json !== undefined) {
-    const json = { ...about, notes, limits, ...calls, fronts, scale, counts };
+    const json = { ...about, notes, limits, ...calls, among, fronts, scale, counts };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
 } catch (error) {

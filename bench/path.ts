@@ -7,15 +7,13 @@ import { childrenNamed } from "../local/workerd-guard.ts";
 import { TOKENS, testVars } from "../test/tokens.ts";
 import { until } from "../test/wait.ts";
 import { areOnline, enrolAgents, read, startBenchAgent, startWaitingAgent, waits } from "./agents.ts";
-import { type ActionCall, startEndpoint } from "./endpoint.ts";
+import { type ModelCall, startEndpoint } from "./endpoint.ts";
 import type { Work } from "./load.ts";
 import type { Processes } from "./processes.ts";
-import { startAsker } from "./turns.ts";
+import { conversations, startAsker } from "./turns.ts";
 
 /** Calls of one turn of row (c): most of its time is then the call path, and its history stays short. */
 const CALLS_OF_A_TURN = 4;
-/** After this many turns a new conversation starts, because a long history would measure JSON. */
-const TURNS_OF_A_CONVERSATION = 5;
 
 export type Path = {
   /** (c) From the last byte of a reply with a call to the first byte of the next request. */
@@ -68,22 +66,8 @@ export async function startPath(
   });
 
   const asker = startAsker(worker.url, endpoint, atOnce);
-  let started = 0;
-  const conversations = new Map<number, { name: string; turns: number }>();
-
-  const conversationOf = (slot: number): string => {
-    const known = conversations.get(slot);
-    if (known && known.turns < TURNS_OF_A_CONVERSATION) {
-      known.turns += 1;
-      return known.name;
-    }
-    started += 1;
-    const name = `bench-${started}`;
-    conversations.set(slot, { name, turns: 1 });
-    return name;
-  };
-
-  const run = (slot: number, batches: ActionCall[][]) => asker.ask(conversationOf(slot), batches);
+  const conversationOf = conversations();
+  const run = (slot: number, batches: ModelCall[][]) => asker.ask(conversationOf(slot), batches);
 
   return {
     call: async (slot) => (await run(slot, Array(CALLS_OF_A_TURN).fill([read(BENCH_AGENT)]))).times.calls,

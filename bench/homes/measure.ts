@@ -6,6 +6,7 @@ import { startWorker } from "../../local/gateway.ts";
 import { childrenNamed } from "../../local/workerd-guard.ts";
 import { sha256 } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
+import { actionOf } from "../agents.ts";
 import { objectRequests } from "../cost/prices.ts";
 import { readSums, sumsBetween } from "../cost/tally.ts";
 import { cpuMs } from "../cpu.ts";
@@ -42,7 +43,7 @@ export type HomesFigures = {
 
 const DIALS_AT_ONCE = 32;
 const CONNECTED_WITHIN_MS = 120_000;
-const CALLS = [[{ agent_id: PLAYED_AGENT, action: PLAYED_ACTION }]];
+const CALLS = [[actionOf(PLAYED_AGENT, PLAYED_ACTION)]];
 /** A bridge's frames until its home knows its agent: hello and snapshot. */
 const FRAMES_TO_CONNECT = 2;
 
