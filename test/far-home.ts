@@ -31,7 +31,10 @@ export class FarHome {
   /** The requests to it, in order. */
   readonly asked: Asked[] = [];
   /** Undefined: the line breaks. */
-  onAsked: (asked: Asked) => Answer | undefined = () => ({ status: 200, body: {} });
+  onAsked: (asked: Asked) => Answer | undefined | Promise<Answer | undefined> = () => ({
+    status: 200,
+    body: {},
+  });
   #grant: { home: string; grant: string } | undefined;
 
   private constructor(keys: KeyPair) {
@@ -52,7 +55,7 @@ export class FarHome {
         body: JSON.parse(text) as Record<string, unknown>,
       };
       far.asked.push(asked);
-      const answer = far.onAsked(asked);
+      const answer = await far.onAsked(asked);
       if (!answer) throw new TypeError("the line broke");
       return Response.json(answer.body, { status: answer.status });
     };

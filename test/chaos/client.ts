@@ -14,6 +14,9 @@ export type SeenCall = {
   result?: string;
   error?: string;
   error_type?: string;
+  args?: unknown;
+  /** The calls that the agent's own model made. */
+  calls?: SeenCall[];
 };
 
 export type SeenTurn = {

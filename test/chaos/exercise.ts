@@ -7,9 +7,10 @@ import { type Asked, ask, conversationOf, look, request } from "./client.ts";
 import type { FaultName } from "./fault-names.ts";
 import { inject, targetOf } from "./faults.ts";
 import { Gate } from "./gate.ts";
-import { AGENTS, type PlannedTurn } from "./plan.ts";
-import type { ChaosStack } from "./stack.ts";
-import type { AskedTurn, History } from "./verdict.ts";
+import type { AskedTurn, History } from "./history.ts";
+import { AGENTS, type AgentId, agentsOf, type PlannedTurn } from "./plan.ts";
+import { recordOf } from "./record.ts";
+import type { ChaosHome, ChaosStack } from "./stack.ts";
 
 /**
  * Longer than any deadline of the gateway that one lost message can reach: `append` may take 60 s and 10 s on the way,
@@ -161,39 +162,46 @@ export async function gather(
     const id = turn.asked.answer?.turn;
     if (id !== undefined) turn.looks.push(await look(stack.gatewayUrl, turn.conversation, id));
   }
+  const records = { own: await recordOf(stack), lender: await recordOf(stack.lender) };
   const conversations: Map<string, Awaited<ReturnType<typeof conversationOf>>> = new Map();
   for (const name of new Set(turns.map((turn) => turn.conversation)))
     conversations.set(name, await conversationOf(stack.gatewayUrl, name));
-  const effects = new Map(AGENTS.map((id) => [id as string, stack.agents[id].lines()]));
-  return { turns, conversations, effects, breaches: stack.model.breaches, died };
+  const effects = new Map(AGENTS.map((id) => [id as string, stack.agents[id].effects()]));
+  return { turns, conversations, effects, records, breaches: stack.model.breaches, died };
 }
 
-type Status = { bridge: { online: boolean }; agents: { online: number }; calls: unknown[] };
+type Status = { bridge: { online: boolean }; calls: unknown[] };
+type Fleet = { agents: Array<{ id: string; online: boolean }> };
 
 /** @returns undefined while the gateway does not answer */
-async function statusOf(stack: ChaosStack): Promise<Status | undefined> {
-  const response = await request(stack.gatewayUrl, "/v1/status").catch(() => undefined);
-  return response?.ok ? ((await response.json().catch(() => undefined)) as Status | undefined) : undefined;
+async function read<T>({ gatewayUrl }: ChaosHome, path: string): Promise<T | undefined> {
+  const response = await request(gatewayUrl, path).catch(() => undefined);
+  return response?.ok ? ((await response.json().catch(() => undefined)) as T | undefined) : undefined;
 }
 
-async function isOnline(stack: ChaosStack): Promise<boolean> {
-  const status = await statusOf(stack);
-  return status?.bridge.online === true && status.agents.online === AGENTS.length;
+async function isOnline(home: ChaosHome): Promise<boolean> {
+  const status = await read<Status>(home, "/v1/status");
+  const fleet = await read<Fleet>(home, "/v1/agents");
+  const isThere = (id: string) => fleet?.agents.some((agent) => agent.id === id && agent.online) === true;
+  return status?.bridge.online === true && home.members.every(({ id }) => isThere(id));
 }
 
 async function isQuiet(stack: ChaosStack): Promise<boolean> {
-  return (await isOnline(stack)) && (await statusOf(stack))?.calls.length === 0;
+  for (const home of [stack, stack.lender])
+    if (!(await isOnline(home)) || (await read<Status>(home, "/v1/status"))?.calls.length !== 0) return false;
+  return true;
 }
 
 /** Resolves when each agent of the turn has answered a ping. @throws when that takes too long */
 async function allAnswer(stack: ChaosStack, { script }: PlannedTurn): Promise<void> {
   const body = JSON.stringify({ command: "ping", payload: {} });
-  const answers = async (agent: string): Promise<boolean> => {
-    const path = `/v1/agents/${agent}/commands`;
-    const response = await request(stack.gatewayUrl, path, { method: "POST", body }).catch(() => undefined);
+  const answers = async (agent: AgentId): Promise<boolean> => {
+    const { id, gatewayUrl } = stack.agents[agent];
+    const path = `/v1/agents/${id}/commands`;
+    const response = await request(gatewayUrl, path, { method: "POST", body }).catch(() => undefined);
     return response?.status === 200;
   };
-  const agents = [...new Set(script.steps.flat().map((call) => call.agent))];
+  const agents = agentsOf(script.steps.flat());
   const what = `${agents.join(", ")} answer`;
   await until(async () => (await Promise.all(agents.map(answers))).every((yes) => yes), {
     within: ONLINE_WITHIN_MS,
@@ -205,5 +213,9 @@ async function allAnswer(stack: ChaosStack, { script }: PlannedTurn): Promise<vo
 /** Resolves when every agent is online. @throws when that takes too long */
 export async function allOnline(stack: ChaosStack): Promise<void> {
   const what = "the bridge and all agents are online";
-  await until(() => isOnline(stack), { within: ONLINE_WITHIN_MS, every: 50, what });
+  await until(async () => (await isOnline(stack)) && (await isOnline(stack.lender)), {
+    within: ONLINE_WITHIN_MS,
+    every: 50,
+    what,
+  });
 }

@@ -1,8 +1,8 @@
 /** The faults by name, with their targets and if the recovery is timed. */
 
 /** A target has at most one fault at a time. For agents and their links, it is the agent of the fault. */
-export type Target = "worker" | "bridge" | "agent" | "broker" | LinkName | "disk";
-type LinkName = "link:client" | "link:gateway" | "link:bridge-broker" | "link:agent-broker";
+export type Target = "worker" | "bridge" | "agent" | "broker" | "lender" | LinkName | "disk";
+type LinkName = "link:client" | "link:gateway" | "link:bridge-broker" | "link:agent-broker" | "link:peer";
 
 type FaultKind =
   | "kill"
@@ -62,6 +62,14 @@ export const FAULTS = {
     "worker",
     "workerd and the bridge are killed when a command reaches its agent",
   ),
+  "kill:lender": fault(
+    "kill",
+    "lender",
+    "SIGKILL of the Worker of the home that lends, started again at once",
+  ),
+  "cut:peer": fault("cut", "link:peer", "the same between the two homes' Workers"),
+  "half-open:peer": fault("half-open", "link:peer", "the same between the two homes' Workers"),
+  "slow:peer": fault("slow", "link:peer", "the same between the two homes' Workers"),
   "fill:disk": fault("fill", "disk", "the agent's disk is full for a while"),
 } as const satisfies Record<string, Fault>;
 

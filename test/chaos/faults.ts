@@ -64,14 +64,15 @@ export async function inject(stack: ChaosStack, fault: PlannedFault, why: string
     case "duplicate":
     case "reorder":
     case "replay":
-      return await onLink(linkOf(stack, fault), fault);
+      await Promise.all(linksOf(stack, fault).map((link) => onLink(link, fault)));
   }
 }
 
 /** A full disk still has room in the last page of each file. Reads fill it, because the ledger records each of them. */
 async function useUpLastPage(stack: ChaosStack, { agent }: PlannedFault): Promise<void> {
   const body = JSON.stringify({ command: "tool", payload: { tool: "memory", parameters: {} } });
-  const read = () => request(stack.gatewayUrl, `/v1/agents/${agent}/commands`, { method: "POST", body });
+  const { id, gatewayUrl } = stack.agents[agent];
+  const read = () => request(gatewayUrl, `/v1/agents/${id}/commands`, { method: "POST", body });
   // Reads fail when another fault stops them, and then the disk is only a little less full.
   await Promise.allSettled(Array.from({ length: LAST_PAGE_READS }, read));
 }
@@ -123,19 +124,23 @@ function programOf(stack: ChaosStack, { name, agent }: Pick<PlannedFault, "name"
   const { target } = FAULTS[name];
   if (target === "worker" || target === "bridge") return stack[target];
   if (target === "broker") return stack.broker.program;
+  if (target === "lender") return stack.lender.worker;
   return stack.agents[agent].program;
 }
 
-function linkOf(stack: ChaosStack, { name, agent }: PlannedFault): Link {
+function linksOf(stack: ChaosStack, { name, agent }: PlannedFault): Link[] {
   const { target } = FAULTS[name];
   switch (target) {
     case "link:client":
-      return stack.links.client;
+      return [stack.links.client];
     case "link:gateway":
-      return stack.links.gateway;
+      return [stack.links.gateway];
     case "link:bridge-broker":
-      return stack.links["bridge-broker"];
+      return [stack.links["bridge-broker"]];
+    case "link:peer":
+      // One for the requests of each home.
+      return [stack.links.public, stack.lender.links.public];
     default:
-      return stack.agents[agent].link;
+      return [stack.agents[agent].link];
   }
 }

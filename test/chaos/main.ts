@@ -46,13 +46,13 @@ async function chaos(options: Options, stack: ChaosStack, dir: string, died: str
   const plans = options.turns
     .map((k) => planTurn(seed, k, options.faults))
     .filter(({ fault }) => skipped.every((one) => one.fault !== fault.name));
-  say("starting Mosquitto, the Worker, the bridge and three agents");
+  say("starting two homes: Mosquitto, Worker, bridge and agents of each");
   await stack.start();
   await allOnline(stack);
   const done = await exercise({ stack, plans, atOnce, limitMs, dir, say });
   const history = await gather(stack, done, died, say);
   const seconds = Math.round((performance.now() - began) / 1_000);
-  return reportOf(done, { seed, seconds, skipped, violations: judge(history) });
+  return reportOf(done, history, { seed, seconds, skipped, violations: judge(history) });
 }
 
 const options = optionsOrExit();

@@ -1,7 +1,9 @@
 /** The result as a table for people and as JSON for programs. */
 import type { Exercise } from "./exercise.ts";
 import { FAULT_NAMES, FAULTS, type FaultName } from "./fault-names.ts";
-import { VIOLATIONS, type Violation, type ViolationKind } from "./verdict.ts";
+import { type History, seenAt, VIOLATIONS, type Violation, type ViolationKind } from "./history.ts";
+import { placeOf } from "./model.ts";
+import { agentsOf, callsOf, LENT_AGENT, type PlacedCall } from "./plan.ts";
 
 /** The limit for the Worker, the bridge and the broker, at p95. */
 const RECOVERY_LIMIT_MS = 5_000;
@@ -16,6 +18,8 @@ function figuresOf(values: readonly number[]): Figures | undefined {
   return { n: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) };
 }
 
+type Calls = { made: number; success: number; unknown: number; notRun: number };
+
 type FaultRow = {
   fault: FaultName;
   turns: number;
@@ -23,7 +27,7 @@ type FaultRow = {
   done: number;
   /** The turns that were answered with an error text. */
   failed: number;
-  calls: { success: number; unknown: number; notRun: number };
+  calls: Calls;
   cutOff: number;
   ms: Figures | undefined;
   recovery: Figures | undefined;
@@ -38,7 +42,11 @@ export type Report = {
   answers: number;
   probes: number;
   notRun: number;
-  calls: { made: number; success: number; unknown: number; notRun: number };
+  calls: Calls;
+  /** The calls of a turn that ask an agent in words, that begin a job, and that go to the other home, also by an agent's own model. */
+  ofThem: { asked: Calls; jobs: Calls; lent: Calls };
+  /** Calls that took effect, and how many of them have a line in the record of their device. */
+  effects: { calls: number; recorded: number };
   rows: FaultRow[];
   skipped: Array<{ fault: FaultName; why: string }>;
   troubles: string[];
@@ -47,11 +55,17 @@ export type Report = {
 
 export function reportOf(
   { turns, recoveries, troubles, notRun }: Exercise,
+  { effects, records }: Pick<History, "effects" | "records">,
   more: Pick<Report, "seed" | "seconds" | "skipped" | "violations">,
 ): Report {
   const own = turns.filter((turn) => !turn.probe);
-  const countCalls = (of: typeof turns) => {
-    const calls = of.flatMap(({ asked, looks }) => (looks.at(-1) ?? asked.answer)?.calls ?? []);
+  const countCalls = (of: typeof turns, isCounted: (call: PlacedCall) => boolean = () => true): Calls => {
+    const calls = of.flatMap(({ script, asked, looks }) => {
+      const seen = (looks.at(-1) ?? asked.answer)?.calls ?? [];
+      return callsOf(script)
+        .filter(isCounted)
+        .flatMap((call) => seenAt(call, seen) ?? []);
+    });
     const success = calls.filter((call) => call.status === "success").length;
     const unknown = calls.filter((call) => call.error_type === "outcome_unknown").length;
     return { made: calls.length, success, unknown, notRun: calls.length - success - unknown };
@@ -74,6 +88,10 @@ export function reportOf(
       },
     ];
   });
+  const done = [...effects.values()].flat();
+  const recorded = new Set(
+    [records.own, records.lender].flatMap(({ lines }) => lines.map(({ parameters }) => placeOf(parameters))),
+  );
   return {
     ...more,
     turns: own.length,
@@ -82,6 +100,15 @@ export function reportOf(
     probes: turns.length - own.length,
     notRun,
     calls: countCalls(turns),
+    ofThem: {
+      asked: countCalls(turns, ({ does }) => typeof does === "object"),
+      jobs: countCalls(turns, ({ does }) => does === "job"),
+      lent: countCalls(turns, (call) => agentsOf([call]).includes(LENT_AGENT)),
+    },
+    effects: {
+      calls: done.length,
+      recorded: done.filter(({ place }) => recorded.has(place)).length,
+    },
     rows,
     troubles,
   };
@@ -99,7 +126,7 @@ const LABEL = 24;
 const CELL = 9;
 
 export function tableOf(report: Report): string {
-  const { rows, calls, violations, skipped, troubles } = report;
+  const { rows, calls, ofThem, effects, violations, skipped, troubles } = report;
   const columns = [
     "turns",
     "hit",
@@ -149,12 +176,20 @@ export function tableOf(report: Report): string {
     "",
     `faults  ${report.hit} came while their turn was under way, the others just after it`,
     `answers ${report.answers} of ${report.turns} turns${report.notRun > 0 ? `; ${report.notRun} turns not begun: no time left` : ""}`,
-    `calls   ${calls.made}: ${calls.success} success, ${calls.unknown} of unknown outcome, ${calls.notRun} not run`,
+    `calls   ${inWords(calls)}`,
+    `  of them asking an agent in words: ${inWords(ofThem.asked)}`,
+    `  of them beginning a job: ${inWords(ofThem.jobs)}`,
+    `  of them to the other home: ${inWords(ofThem.lent)}`,
+    `record  ${effects.recorded} of ${effects.calls} effects have a line; a kill loses the last second's`,
     ...byKind,
     ...violations.map(({ kind, turn, what }) => `  ${kind}${turn ? ` (${turn})` : ""}: ${what}`),
     ...troubles.map((what) => `  trouble: ${what}`),
     ...skipped.map(({ fault, why }) => `  skipped: ${fault}: ${why}`),
   ].join("\n");
+}
+
+function inWords({ made, success, unknown, notRun }: Calls): string {
+  return `${made}: ${success} success, ${unknown} of unknown outcome, ${notRun} not run`;
 }
 
 function seconds(ms: number): string {

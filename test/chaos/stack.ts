@@ -1,64 +1,159 @@
-/** The real stack: Mosquitto, Worker, bridge, three agents, the model endpoint, and links between them. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+/**
+ * The real stack: two homes, each with Mosquitto, Worker, bridge and agents of its own, the model endpoint, and links between
+ * them all. The second home lends its agent to the first one.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stringify as toToml } from "smol-toml";
 import { enrol } from "../../local/enrol.ts";
 import { freePort } from "../../local/port.ts";
 import { TOKENS, testVars } from "../tokens.ts";
+import { until } from "../wait.ts";
 import { type Broker, makeBroker } from "./broker.ts";
+import { request } from "./client.ts";
 import { type Disk, mountDisk } from "./disk.ts";
 import { Link } from "./link.ts";
 import { type ChaosModel, startModel } from "./model.ts";
-import { AGENTS, type AgentId } from "./plan.ts";
+import { AGENTS, type AgentId, LENT_AGENT, OWN_AGENTS } from "./plan.ts";
 import { Program } from "./program.ts";
 
+/** A line that a call left: the place of the call in the plan, and its id, or `job`. */
+export type Effect = { place: string; id: string };
+
 type ChaosAgent = {
-  id: AgentId;
+  /** Its id in its own home. */
+  id: string;
+  /** The gateway of its own home. */
+  gatewayUrl: string;
   program: Program;
   link: Link;
   /** Absent when this user may not mount. */
   disk: Disk | undefined;
-  /** The ids of the calls that took effect, in order. */
-  lines(): string[];
+  /** The folder of its own record of calls. */
+  recordDir: string;
+  effects(): Effect[];
 };
 
-export type ChaosStack = {
+export type ChaosHome = {
   /** The Worker's own address, for requests of the exercise itself. */
   gatewayUrl: string;
-  /** The Worker's address through the client's link. */
-  clientUrl: string;
   worker: Program;
   bridge: Program;
   broker: Broker;
+  members: ChaosAgent[];
+  /** `public`: what other homes ask of it. */
+  links: Record<"gateway" | "bridge-broker" | "public", Link>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type ChaosStack = ChaosHome & {
+  /** The Worker's address through the client's link. */
+  clientUrl: string;
+  /** The home that lends. */
+  lender: ChaosHome;
   agents: Record<AgentId, ChaosAgent>;
-  links: Record<"client" | "gateway" | "bridge-broker", Link>;
+  links: ChaosHome["links"] & { client: Link };
   model: ChaosModel;
+  /** Starts everything, and has the second home lend its agent. */
   start(): Promise<void>;
   /** Ends every process, also frozen ones, and unmounts the disks. */
   stop(): Promise<void>;
 };
 
-const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-/** @param options.dir the folder for state and logs */
-export async function makeStack(options: {
+type StackOptions = {
+  /** The folder for state and logs. */
   dir: string;
   random: () => number;
   onDied: (name: string, how: string) => void;
-}): Promise<ChaosStack> {
+};
+
+/** Within its own home an agent has no home's name before its id. */
+const idAtHome = (agent: AgentId) => agent.slice(agent.indexOf("/") + 1);
+
+/** The lender's name for the home that borrows. */
+export const BORROWER = "borrower";
+const ONLINE_WITHIN_MS = 20_000;
+
+const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+export async function makeStack(options: StackOptions): Promise<ChaosStack> {
   const { dir, random } = options;
-  const died = (name: string) => (how: string) => options.onDied(name, how);
-  const [gatewayPort, brokerPort, model] = await Promise.all([freePort(), freePort(), startModel()]);
+  const model = await startModel();
+  const own = await makeHome("", OWN_AGENTS, model, options);
+  const lender = await makeHome("lender-", [LENT_AGENT], model, { ...options, dir: join(dir, "lender") });
+  const client = await Link.open({ to: Number(new URL(own.gatewayUrl).port), mqtt: false, random });
+  const members = [...own.members, ...lender.members];
+  const agents = Object.fromEntries(
+    AGENTS.map((id) => [id, members.find((one) => one.id === idAtHome(id))]),
+  ) as ChaosStack["agents"];
+  return {
+    ...own,
+    clientUrl: `http://127.0.0.1:${client.port}`,
+    lender,
+    agents,
+    links: { ...own.links, client },
+    model,
+    async start() {
+      await Promise.all([own.start(), lender.start()]);
+      await lend(lender, own);
+    },
+    async stop() {
+      await Promise.all([own.stop(), lender.stop(), client.close()]);
+      await model.close();
+    },
+  };
+}
+
+/** The owner of the one lends all its agents, and the owner of the other borrows them under the name in `LENT_AGENT`. */
+async function lend(lender: ChaosHome, to: ChaosHome): Promise<void> {
+  const post = async (
+    { gatewayUrl }: ChaosHome,
+    path: string,
+    body: object,
+  ): Promise<Record<string, unknown>> => {
+    const response = await request(gatewayUrl, path, { method: "POST", body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const agents = lender.members.map(({ id }) => id);
+  const terms = { agents, scopes: ["ask", "command"], reads_only: false, expires_in_days: 1 };
+  // The agent shows what it can do a moment after its start.
+  const isOnline = async () => {
+    const response = await request(lender.gatewayUrl, "/v1/agents");
+    const { agents: known } = (await response.json()) as {
+      agents: Array<{ id: string; online: boolean; actions: string[] }>;
+    };
+    return agents.every((id) => known.some((one) => one.id === id && one.online && one.actions.length > 0));
+  };
+  await until(isOnline, { within: ONLINE_WITHIN_MS, every: 50, what: "the lender's agents are online" });
+  const { invitation } = await post(lender, "/v1/lending", { label: BORROWER, ...terms });
+  await post(to, "/v1/borrowing", { invitation, name: LENT_AGENT.slice(0, LENT_AGENT.indexOf("/")) });
+}
+
+/** @param prefix of the names of its programs */
+async function makeHome(
+  prefix: string,
+  ids: readonly AgentId[],
+  model: ChaosModel,
+  options: StackOptions,
+): Promise<ChaosHome> {
+  const { dir, random } = options;
+  mkdirSync(dir, { recursive: true });
+  const died = (name: string) => (how: string) => options.onDied(`${prefix}${name}`, how);
+  const [gatewayPort, brokerPort] = await Promise.all([freePort(), freePort()]);
   const open = (to: number, mqtt: boolean) => Link.open({ to, mqtt, random });
   const links = {
-    client: await open(gatewayPort, false),
     gateway: await open(gatewayPort, false),
     "bridge-broker": await open(brokerPort, true),
+    public: await open(gatewayPort, false),
   };
+  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
+  const modelVars = { LLM_BASE_URL: model.url, LLM_MODEL: "chaos" };
   const program = (name: string, command: string[], env: Record<string, string>) =>
     new Program({
-      name,
+      name: `${prefix}${name}`,
       command,
       env: { ...plainEnvironment(), ...env },
       log: join(dir, `${name}.log`),
@@ -69,8 +164,8 @@ export async function makeStack(options: {
   const broker = makeBroker({ dir, port: brokerPort, onDied: died("broker") });
   const worker = program("worker", [script("local/worker.ts")], {
     ...testVars,
-    LLM_BASE_URL: model.url,
-    LLM_MODEL: "chaos",
+    ...modelVars,
+    PUBLIC_URL: `http://127.0.0.1:${links.public.port}`,
     PORT: String(gatewayPort),
     EDGECALL_DIR: join(dir, "gateway"),
   });
@@ -82,68 +177,75 @@ export async function makeStack(options: {
     HEALTH_PORT: "0",
   });
 
-  async function makeAgent(id: AgentId): Promise<ChaosAgent> {
+  async function makeAgent(agent: AgentId): Promise<ChaosAgent> {
+    const id = idAtHome(agent);
     const link = await open(brokerPort, true);
     const state = join(dir, id, "state");
     const disk = mountDisk(state);
-    mkdirSync(state, { recursive: true });
+    const workspace = join(dir, id, "effects");
+    for (const folder of [state, workspace]) mkdirSync(folder, { recursive: true });
     const config = join(dir, id, "agent.toml");
-    const marks = join(dir, id, "appended");
     const settings = {
       agent_id: id,
       state_dir: state,
       capabilities: `${id}, an agent that appends`,
       mqtt: { url: `mqtt://127.0.0.1:${link.port}` },
+      // Its jobs leave their effects in the folder in which `append` does. The disk of its state is too small for a sandbox's bounds.
+      tools: { workspace, sandboxing: "none" },
       // A turn calls several agents, and no person is present to approve.
-      policy: { append: { rule: "allow", tainted: "allow" } },
+      policy: { append: { rule: "allow", tainted: "allow" }, bash: { rule: "allow", tainted: "allow" } },
     };
     writeFileSync(config, toToml(settings));
-    writeFileSync(marks, "");
-    const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: marks };
+    const env = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: join(workspace, "appended"), ...modelVars };
     return {
       id,
+      gatewayUrl,
       program: program(id, [script("pi-agent/main.ts"), "--config", config], env),
       link,
       disk,
-      lines: () =>
-        readFileSync(marks, "utf8")
-          .split("\n")
-          .filter((line) => line !== ""),
+      recordDir: join(state, "audit"),
+      effects: () =>
+        readdirSync(workspace, { withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .flatMap(({ name: place }) => linesOf(join(workspace, place)).map((line) => ({ place, id: line }))),
     };
   }
 
-  const made = await Promise.all(AGENTS.map(makeAgent));
-  const agents = Object.fromEntries(made.map((agent) => [agent.id, agent])) as ChaosStack["agents"];
-  const programs = [worker, bridge, ...made.map((agent) => agent.program), broker.program];
+  const members = await Promise.all(ids.map(makeAgent));
+  const programs = [worker, bridge, ...members.map((agent) => agent.program), broker.program];
   return {
-    gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
-    clientUrl: `http://127.0.0.1:${links.client.port}`,
+    gatewayUrl,
     worker,
     bridge,
     broker,
-    agents,
+    members,
     links,
-    model,
     async start() {
       await Promise.all([broker.program.start(), worker.start()]);
-      for (const { id } of made)
+      for (const { id } of members)
         await enrol({
-          url: `http://127.0.0.1:${gatewayPort}`,
+          url: gatewayUrl,
           token: TOKENS.owner,
           agentId: id,
           stateDir: join(dir, id, "state"),
         });
-      await Promise.all([bridge, ...made.map((agent) => agent.program)].map((one) => one.start()));
+      await Promise.all([bridge, ...members.map((agent) => agent.program)].map((one) => one.start()));
     },
     async stop() {
       await Promise.all(programs.map((one) => one.kill("the end of the exercise")));
       await Promise.all(
-        [...Object.values(links), ...made.map((agent) => agent.link)].map((one) => one.close()),
+        [...Object.values(links), ...members.map((agent) => agent.link)].map((one) => one.close()),
       );
-      for (const { disk } of made) disk?.unmount();
-      await model.close();
+      for (const { disk } of members) disk?.unmount();
     },
   };
+}
+
+/** The lines of a file that are not empty. */
+export function linesOf(file: string): string[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
 }
 
 /** The environment without the personal settings of this user. */

@@ -1,69 +1,34 @@
 /** Judges a history: the questions, the answers, and the effects on the devices. Pure. */
-import type { Asked, SeenCall, SeenTurn } from "./client.ts";
-import { answerMark, questionOf } from "./model.ts";
-import type { TurnScript } from "./plan.ts";
-
-/** A turn, and everything that was seen of it. */
-export type AskedTurn = {
-  conversation: string;
-  key: string;
-  script: TurnScript;
-  asked: Asked;
-  /**
-   * Each later look: directly after the answer with the same key, and at the end. Undefined: the turn was not found.
-   */
-  looks: Array<SeenTurn | undefined>;
-};
-
-export type History = {
-  turns: readonly AskedTurn[];
-  /** The gateway's turns in each conversation, with their questions. */
-  conversations: ReadonlyMap<string, ReadonlyArray<SeenTurn & { text: string }>>;
-  /** The ids of the calls that took effect, per agent, in order. */
-  effects: ReadonlyMap<string, readonly string[]>;
-  /** Histories that the model endpoint refused. */
-  breaches: readonly string[];
-  /** Programs that ended by themselves, in words. */
-  died: readonly string[];
-};
-
-export const VIOLATIONS = {
-  lost: "turns lost",
-  again: "turns answered twice, or not always the same",
-  twice: "calls executed twice",
-  claimed: "successes claimed without a result",
-  denied: "calls that ran, though it was said that nothing was run",
-  stray: "effects that belong to no call of their agent",
-  open: "finished turns with an open call",
-  wrong: "answers that are not the turn's own",
-  client: "things that no client should see",
-  history: "histories that no model endpoint would take",
-  died: "programs that ended by themselves",
-} as const;
-export type ViolationKind = keyof typeof VIOLATIONS;
-export type Violation = { kind: ViolationKind; turn?: string; what: string };
+import type { SeenCall, SeenTurn } from "./client.ts";
+import {
+  type AskedTurn,
+  type Effects,
+  type History,
+  leavesOf,
+  seenAt,
+  type Violation,
+  type ViolationKind,
+} from "./history.ts";
+import { answerMark, jobEnd, placeOf, questionOf, TOLD_MARK } from "./model.ts";
+import { callsOf, type PlacedCall } from "./plan.ts";
+import { judgeRecords } from "./record-verdict.ts";
 
 export function judge(history: History): Violation[] {
-  const effects = countEffects(history.effects);
+  const effects = effectsByPlace(history.effects);
   return [
     ...history.turns.flatMap((turn) => judgeTurn(turn, effects)),
     ...judgeConversations(history),
     ...judgeEffects(history),
+    ...judgeRecords(history, effects),
     ...history.breaches.map((what): Violation => ({ kind: "history", what })),
     ...history.died.map((what): Violation => ({ kind: "died", what })),
   ];
 }
 
-type Effects = ReadonlyMap<string, { times: number; agents: string[] }>;
-
-function countEffects(lines: History["effects"]): Effects {
-  const effects = new Map<string, { times: number; agents: string[] }>();
-  for (const [agent, ids] of lines) {
-    for (const id of ids) {
-      const { times, agents } = effects.get(id) ?? { times: 0, agents: [] };
-      effects.set(id, { times: times + 1, agents: [...new Set([...agents, agent])] });
-    }
-  }
+function effectsByPlace(lines: History["effects"]): Effects {
+  const effects = new Map<string, string[]>();
+  for (const { place, id } of [...lines.values()].flat())
+    effects.set(place, [...(effects.get(place) ?? []), id]);
   return effects;
 }
 
@@ -73,6 +38,11 @@ function judgeTurn(turn: AskedTurn, effects: Effects): Violation[] {
   const say = (kind: ViolationKind, what: string) => found.push({ kind, turn: key, what });
   for (const what of asked.faults) say("client", what);
   if (asked.turns.length > 1) say("again", `one key became ${asked.turns.length} turns: ${asked.turns}`);
+  const planned = callsOf(script);
+  for (const { place, agent } of planned.flatMap(leavesOf)) {
+    const times = effects.get(place)?.length ?? 0;
+    if (times > 1) say("twice", `${place} ran ${times} times on ${agent}`);
+  }
   const { answer } = asked;
   if (!answer) {
     say("lost", `no answer within ${Math.round(asked.ms / 1_000)} s`);
@@ -82,40 +52,88 @@ function judgeTurn(turn: AskedTurn, effects: Effects): Violation[] {
     if (!seen) say("lost", "it was answered, and is not there any more");
     else for (const what of differences(answer, seen)) say("again", what);
   }
-  const planned = script.steps.flat();
   if (answer.status === "done") {
     if (!answer.answer?.startsWith(answerMark(script.turn)))
       say("wrong", `the answer is '${answer.answer?.slice(0, 120)}'`);
     const called = answer.calls.map((call) => call.agent).join(", ");
     const wanted = planned.map((call) => call.agent).join(", ");
-    if (called !== wanted) say("wrong", `called were ${called}, the script has ${wanted}`);
-    for (const call of answer.calls) {
-      if (call.status === "success" && !answer.answer?.includes(call.id))
-        say("wrong", `the answer does not have the result of call ${call.id}`);
+    const shown = planned.every((call) => seenAt(call, answer.calls));
+    if (called !== wanted || !shown) say("wrong", `called were ${called}, the script has ${wanted}`);
+    for (const call of planned) {
+      const seen = seenAt(call, answer.calls);
+      if (seen?.status === "success" && !hasResult(answer.answer ?? "", call, effects))
+        say("wrong", `the answer does not have the result of ${call.place}`);
     }
   } else if (!answer.answer) say("lost", `it ended as '${answer.status}' without words`);
   // The last known state counts, because an unknown outcome may have become known.
   const last = looks.findLast((seen) => seen !== undefined) ?? answer;
-  for (const call of last.calls) {
-    const { kind, what } = judgeCall(call, effects.get(call.id)?.times ?? 0);
-    if (kind) say(kind, what);
-  }
-  for (const call of answer.calls) {
-    if (call.status === "success" && !effects.has(call.id))
-      say("claimed", `call ${call.id} was answered with '${call.result?.slice(0, 80)}'`);
+  const atFirst = judgeCalls(planned, answer.calls, effects).filter(({ kind }) => kind === "claimed");
+  const atLast = judgeCalls(planned, last.calls, effects);
+  for (const { kind, what } of [...atLast, ...atFirst])
+    if (!found.some((one) => one.what === what)) say(kind, what);
+  for (const call of planned) {
+    const seen = seenAt(call, last.calls);
+    if (call.does === "job" && seen && isAccepted(seen))
+      say("told", `the end of the job of ${call.place} never came`);
   }
   return found;
 }
 
-function judgeCall(call: SeenCall, times: number): { kind?: ViolationKind; what: string } {
-  const text = (call.error ?? call.result ?? "").slice(0, 160);
-  if (times > 1) return { kind: "twice", what: `call ${call.id} to ${call.agent} ran ${times} times` };
-  if (call.status === "pending") return { kind: "open", what: `call ${call.id} has no outcome` };
-  if (call.status === "success") {
-    return times === 1 ? { what: text } : { kind: "claimed", what: `call ${call.id}: '${text}'` };
-  }
-  if (call.error_type === "outcome_unknown" || times === 0) return { what: text };
-  return { kind: "denied", what: `call ${call.id} ran, and it was said (${call.error_type}): '${text}'` };
+/** A job that goes on. */
+function isAccepted({ status, result }: SeenCall): boolean {
+  return status === "success" && result?.startsWith("Accepted: ") === true;
+}
+
+function hasResult(answer: string, { place, does }: PlacedCall, effects: Effects): boolean {
+  if (typeof does === "object") return answer.includes(answerMark(place));
+  // A job that ends while its turn runs takes the place of the acceptance, for the model or only for whoever looks later.
+  if (does === "job") return answer.includes("Accepted: ") || answer.includes(jobEnd(place));
+  // A success without an effect is another violation.
+  return effects.get(place)?.some((id) => answer.includes(`appended ${id}`)) ?? true;
+}
+
+type Found = { kind: ViolationKind; what: string };
+
+function judgeCalls(planned: readonly PlacedCall[], seen: readonly SeenCall[], effects: Effects): Found[] {
+  return planned.flatMap((call) => {
+    const one = seenAt(call, seen);
+    return one ? judgeCall(call, one, effects) : [];
+  });
+}
+
+function judgeCall(call: PlacedCall, seen: SeenCall, effects: Effects): Found[] {
+  const { place, agent, does } = call;
+  const text = (seen.error ?? seen.result ?? "").slice(0, 160);
+  if (seen.status === "pending") return [{ kind: "open", what: `${place} has no outcome` }];
+  if (typeof does === "object") return judgeAsked(callsOf(does), seen, text, effects);
+  const hasRun = effects.has(place);
+  if (seen.status === "success")
+    return hasRun || isAccepted(seen) ? [] : [{ kind: "claimed", what: `${place} on ${agent}: '${text}'` }];
+  if (seen.error_type === "outcome_unknown" || !hasRun) return [];
+  return [{ kind: "denied", what: `${place} ran, and it was said (${seen.error_type}): '${text}'` }];
+}
+
+/** An agent was asked in words: what it says of its own calls is held to the same rules. */
+function judgeAsked(inner: readonly PlacedCall[], seen: SeenCall, text: string, effects: Effects): Found[] {
+  const shown = seen.calls ?? [];
+  const hidden = inner.filter((call) => !seenAt(call, shown));
+  const found = judgeCalls(inner, shown, effects);
+  if (seen.status === "success")
+    return [
+      ...found,
+      ...hidden.map(({ place }): Found => ({ kind: "wrong", what: `the agent's own calls lack ${place}` })),
+    ];
+  if (seen.error_type === "outcome_unknown") return found;
+  const ran = hidden.flatMap(leavesOf).filter(({ place }) => effects.has(place));
+  return [
+    ...found,
+    ...ran.map(
+      ({ place }): Found => ({
+        kind: "denied",
+        what: `${place} ran, and of the call before it was said (${seen.error_type}): '${text}'`,
+      }),
+    ),
+  ];
 }
 
 /** Returns the differences between two looks at a finished turn. Only a late result may change anything. */
@@ -131,46 +149,109 @@ function differences(first: SeenTurn, later: SeenTurn): string[] {
   if (ids(first) !== ids(later)) found.push(`calls: first ${ids(first)}, then ${ids(later)}`);
   for (const call of first.calls) {
     const then = later.calls.find(({ id }) => id === call.id);
-    const mayChange = call.error_type === "outcome_unknown";
+    const mayChange = call.error_type === "outcome_unknown" || isAccepted(call);
     if (then && !mayChange && then.status !== call.status)
       found.push(`call ${call.id}: first ${call.status}, then ${then.status}`);
   }
   return found;
 }
 
-/** The gateway has one turn for each key, and no other turns. */
+/** The gateway has one turn for each key, one for the end of each job that was accepted, and no other turns. */
 function judgeConversations({ turns, conversations }: History): Violation[] {
   const found: Violation[] = [];
   for (const [name, stored] of conversations) {
-    const texts = stored.map((turn) => turn.text);
-    for (const { key, script } of turns.filter((turn) => turn.conversation === name)) {
+    const asked = turns.filter((turn) => turn.conversation === name);
+    const begun = stored.filter(({ text }) => text === "");
+    const texts = stored.map(({ text }) => text).filter((text) => text !== "");
+    for (const { key, script } of asked) {
       const times = texts.filter((text) => text === questionOf(script)).length;
       if (times === 0) found.push({ kind: "lost", turn: key, what: `conversation ${name} does not have it` });
       if (times > 1)
         found.push({ kind: "again", turn: key, what: `conversation ${name} has it ${times} times` });
     }
-    const asked = turns.filter((turn) => turn.conversation === name).length;
-    if (stored.length > asked)
-      found.push({ kind: "stray", what: `conversation ${name}: ${stored.length} turns, ${asked} asked` });
+    if (texts.length > asked.length)
+      found.push({
+        kind: "stray",
+        what: `conversation ${name}: ${texts.length} turns, ${asked.length} asked`,
+      });
+    found.push(...judgeTold(name, asked, begun));
   }
   return found;
 }
 
-/** Every effect belongs to a call of a turn, on the agent that was called. */
-function judgeEffects({ turns, conversations, effects }: History): Violation[] {
-  const calls = new Map<string, string | undefined>();
-  const stored = [...conversations.values()].flat();
-  const seen = turns.flatMap(({ asked, looks }) => [asked.answer, ...looks]);
-  for (const turn of [...stored, ...seen]) {
-    for (const call of turn?.calls ?? []) calls.set(call.id, call.agent);
-  }
+/** @param begun turns that no client asked */
+function judgeTold(name: string, asked: readonly AskedTurn[], begun: readonly SeenTurn[]): Violation[] {
+  const jobs = asked.flatMap(({ key, script, asked: { answer }, looks }) =>
+    callsOf(script)
+      .filter(({ does }) => does === "job")
+      .map((call) => ({
+        key,
+        place: call.place,
+        first: seenAt(call, answer?.calls ?? []),
+        last: seenAt(call, looks.findLast((seen) => seen !== undefined)?.calls ?? []),
+      })),
+  );
+  const [job] = jobs;
+  if (jobs.length > 1)
+    throw new Error(`conversation ${name} has ${jobs.length} jobs: the plan has at most one`);
+  if (!job)
+    return begun.map(({ turn }) => ({
+      kind: "stray",
+      what: `conversation ${name}: turn ${turn} began by itself`,
+    }));
+  const { key, place, first, last } = job;
   const found: Violation[] = [];
-  for (const [agent, ids] of effects) {
-    for (const id of new Set(ids)) {
-      if (!calls.has(id)) found.push({ kind: "stray", what: `${agent} ran ${id}, which no turn has` });
-      else if (calls.get(id) !== agent)
-        found.push({ kind: "stray", what: `${agent} ran ${id}, which was for ${calls.get(id)}` });
+  // A call that did not succeed may have begun a job, whose end is told then.
+  const wasAccepted = first?.status === "success";
+  if (begun.length > 1 || (wasAccepted && begun.length === 0))
+    found.push({
+      kind: "told",
+      turn: key,
+      what: `the end of the job of ${place} was told ${begun.length} times`,
+    });
+  for (const { status, answer } of begun) {
+    const isTold = status === "done" && answer?.startsWith(TOLD_MARK) === true;
+    if (!isTold || (last?.status === "success" && !answer.includes(jobEnd(place))))
+      found.push({
+        kind: "wrong",
+        turn: key,
+        what: `the end of the job of ${place}: (${status}) '${answer?.slice(0, 160)}'`,
+      });
+  }
+  return found;
+}
+
+/** Every effect is of a planned call, on the agent that was called, and under the id that the turn has. */
+function judgeEffects({ turns, conversations, effects }: History): Violation[] {
+  const stored = [...conversations.values()].flat();
+  const seen = [...stored, ...turns.flatMap(({ asked, looks }) => [asked.answer, ...looks])];
+  const ids = idsByPlace(seen.flatMap((turn) => turn?.calls ?? []));
+  const planned = new Map(
+    turns.flatMap(({ script }) => callsOf(script).flatMap(leavesOf)).map((call) => [call.place, call]),
+  );
+  const found: Violation[] = [];
+  for (const [agent, lines] of effects) {
+    for (const { place, id } of lines) {
+      const call = planned.get(place);
+      const shown = ids.get(place);
+      if (!call) found.push({ kind: "stray", what: `${agent} ran ${place}, which no turn has` });
+      else if (call.agent !== agent)
+        found.push({ kind: "stray", what: `${agent} ran ${place}, which was for ${call.agent}` });
+      // A job tells no id, and at the home that lends a call has another one.
+      else if (shown && !shown.has(id) && call.does !== "job" && !agent.includes("/"))
+        found.push({ kind: "stray", what: `${agent} ran ${place} as ${id}, which no turn has` });
     }
   }
   return found;
+}
+
+/** The ids of all calls by their places, also of those that agents made. */
+function idsByPlace(calls: readonly SeenCall[]): Map<string, Set<string>> {
+  const ids = new Map<string, Set<string>>();
+  for (const { id, args, calls: inner = [] } of calls) {
+    const place = placeOf(args);
+    if (place !== undefined) ids.set(place, (ids.get(place) ?? new Set()).add(id));
+    for (const [at, of] of idsByPlace(inner)) ids.set(at, new Set([...(ids.get(at) ?? []), ...of]));
+  }
+  return ids;
 }
