@@ -50,8 +50,8 @@ export function failureOf(error: unknown): { status: number; failure: Failure; t
   };
 }
 
-/** The bytes of bodies that are held at once, for all requests together. */
-export class BodyBudget {
+/** The bytes of bodies and of files for readers that are held at once, for all requests together. */
+export class ByteBudget {
   readonly #maxBytes: number;
   #held = 0;
 
@@ -69,15 +69,23 @@ export class BodyBudget {
       throw new RequestError(411, "invalid_request", "There is no Content-Length.");
     if (length > maxBytes)
       throw new RequestError(413, "too_large", `The body has ${length} bytes; ${maxBytes} are the most.`);
-    if (this.#held + length > this.#maxBytes) throw busy("too many bytes are under way");
-    this.#held += length;
+    const release = this.hold(length);
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       return await work(Buffer.concat(chunks));
     } finally {
-      this.#held -= length;
+      release();
     }
+  }
+
+  /** @returns a function that gives the bytes back, to be called once @throws RequestError */
+  hold(bytes: number): () => void {
+    if (this.#held + bytes > this.#maxBytes) throw busy("too many bytes are under way");
+    this.#held += bytes;
+    return () => {
+      this.#held -= bytes;
+    };
   }
 }
 

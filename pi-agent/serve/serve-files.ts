@@ -18,6 +18,8 @@ import { jsonOf, RequestError } from "./request.ts";
 export type FileRequest = {
   /** For the record, without contents. */
   parameters: Record<string, unknown>;
+  /** Returns the bytes that the answer will have in memory; absent: few. */
+  size?(files: FileOps, signal: AbortSignal): Promise<number>;
   /** Answers bytes, or an object for JSON. */
   run(files: FileOps, signal: AbortSignal): Promise<Uint8Array | object>;
 };
@@ -69,7 +71,11 @@ export function parseFileRequest(
     }
     case "read": {
       const request = jsonOf(ReadRequest, body);
-      return { parameters: request, run: (files, signal) => readPart(files, request, signal) };
+      return {
+        parameters: request,
+        size: (files, signal) => sizeOf(files, request, signal),
+        run: (files, signal) => readPart(files, request, signal),
+      };
     }
     case "mkdir": {
       const request = jsonOf(ChangeRequest, body);
@@ -112,9 +118,22 @@ function queryOf(query: URLSearchParams) {
   return read.value;
 }
 
+type Part = { path: string; offset?: number | undefined; length?: number | undefined };
+
+async function sizeOf(
+  files: FileOps,
+  { path, offset = 0, length = FILE_MAX_BYTES }: Part,
+  signal: AbortSignal,
+): Promise<number> {
+  // Of a link, `stat` tells the link's own size.
+  const real = await files.canonical(path, "read", { signal });
+  const { bytes } = await files.stat(real, { signal });
+  return Math.min(Math.max(0, bytes - offset), length, FILE_MAX_BYTES);
+}
+
 async function readPart(
   files: FileOps,
-  { path, offset, length }: { path: string; offset?: number | undefined; length?: number | undefined },
+  { path, offset, length }: Part,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const wanted = Math.min(length ?? FILE_MAX_BYTES + 1, FILE_MAX_BYTES + 1);

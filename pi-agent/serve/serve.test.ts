@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
@@ -386,6 +387,63 @@ test("bodies of more than 256 MiB in all are refused before they are read", asyn
   expect(await statusOf(300 * 1024 * 1024)).toBe(413);
   first.destroy();
   expect(existsSync(join(cwd, "f"))).toBe(false);
+});
+
+test("files of more than 256 MiB in all are not read at once, until their readers have them or are gone", async () => {
+  const { url, token } = await served();
+  for (const [name, mb] of [
+    ["large", 200],
+    ["whole", 256],
+  ] as const) {
+    writeFileSync(join(cwd, name), "");
+    truncateSync(join(cwd, name), mb * 1024 * 1024);
+  }
+  const reading = async (body: object) => {
+    const sent = request(`${url}/v1/files/read`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    sent.on("error", () => {});
+    sent.end(JSON.stringify(body));
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    return { status: answer.statusCode, leave: () => sent.destroy() };
+  };
+  const first = await reading({ path: "large" });
+  expect(first.status).toBe(200);
+  symlinkSync("large", join(cwd, "link"));
+  const second = await reading({ path: "link" });
+  expect(second.status).toBe(503);
+  const part = await reading({ path: "large", offset: 1_000, length: 10 });
+  expect(part.status).toBe(200);
+  for (const { leave } of [first, second, part]) leave();
+  await until(async () => {
+    const whole = await reading({ path: "whole" });
+    whole.leave();
+    return whole.status === 200;
+  });
+});
+
+test("a client that is gone before its program begins leaves no program", async () => {
+  let running = 0;
+  const environment = endless(({ signal }) => {
+    running += 1;
+    signal.addEventListener("abort", () => (running -= 1));
+  });
+  const { url, token, lines } = await served({ environment });
+  const { hostname, port } = new URL(url);
+  const { connect } = await import("node:net");
+  const times = 40;
+  for (let n = 0; n < times; n += 1) {
+    const body = JSON.stringify({ run: `run-${n}-12345678`, argv: ["x"] });
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    const head = `POST /v1/exec HTTP/1.1\r\nhost: far\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n\r\n`;
+    socket.end(head + body);
+    socket.destroySoon();
+    await once(socket, "close");
+  }
+  await until(() => lines.length === times);
+  expect(running).toBe(0);
 });
 
 test("the file of tokens: names and long tokens, for the agent's user alone", async () => {

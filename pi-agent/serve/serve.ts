@@ -23,7 +23,7 @@ import {
   StopRequest,
   UNAUTHORIZED,
 } from "../env/http/wire.ts";
-import { answerJson, BodyBudget, failureOf, jsonOf, RequestError } from "./request.ts";
+import { answerJson, ByteBudget, failureOf, jsonOf, RequestError } from "./request.ts";
 import { type RunEnd, ServedPrograms } from "./serve-exec.ts";
 import { bodyMaxOf, isChange, parseFileRequest } from "./serve-files.ts";
 import type { ServeKeys } from "./serve-keys.ts";
@@ -107,7 +107,8 @@ type Ended = {
 class Backend {
   readonly #options: ServeOptions;
   readonly #programs: ServedPrograms;
-  readonly #bodies = new BodyBudget(FILE_MAX_BYTES);
+  /** The largest file, and the request for it. */
+  readonly #bytes = new ByteBudget(FILE_MAX_BYTES + JSON_MAX_BYTES);
   #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ServeOptions) {
@@ -172,7 +173,7 @@ class Backend {
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     await this.#recorded(`serve_${operation}`, caller, async (ended) => {
-      const answer = await this.#bodies.with(request, bodyMaxOf(operation), async (body) => {
+      const answer = await this.#bytes.with(request, bodyMaxOf(operation), async (body) => {
         const parsed = parseFileRequest(operation, { query, body }, settings.exec);
         ended.parameters = parsed.parameters;
         if (settings.readOnly && isChange(operation))
@@ -181,6 +182,8 @@ class Backend {
             "blocked",
             "This agent serves its files for reading only. Nothing was changed.",
           );
+        const size = await parsed.size?.(environment.files, gone.signal);
+        if (size !== undefined) this.#holdUntilClosed(response, size, gone.signal);
         return await parsed.run(environment.files, gone.signal);
       });
       if (answer instanceof Uint8Array)
@@ -191,11 +194,15 @@ class Backend {
     });
   }
 
+  /** A reader may be slow, and the file is in memory until the reader has it. @throws RequestError; the signal's reason */
+  #holdUntilClosed(response: ServerResponse, bytes: number, gone: AbortSignal): void {
+    gone.throwIfAborted();
+    response.once("close", this.#bytes.hold(bytes));
+  }
+
   async #run(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void> {
     await this.#recorded("serve_exec", caller, async (ended) => {
-      const wanted = await this.#bodies.with(request, RUN_MAX_BYTES, async (body) =>
-        jsonOf(RunRequest, body),
-      );
+      const wanted = await this.#bytes.with(request, RUN_MAX_BYTES, async (body) => jsonOf(RunRequest, body));
       ended.parameters = { argv: wanted.argv, ...(wanted.cwd !== undefined && { cwd: wanted.cwd }) };
       if (!this.#options.settings.exec)
         throw new RequestError(403, "blocked", "This agent runs no programs for others. Nothing was run.");
@@ -204,7 +211,7 @@ class Backend {
   }
 
   async #stop(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void> {
-    const { run } = await this.#bodies.with(request, JSON_MAX_BYTES, async (body) =>
+    const { run } = await this.#bytes.with(request, JSON_MAX_BYTES, async (body) =>
       jsonOf(StopRequest, body),
     );
     if (!this.#programs.stop(run, caller))
