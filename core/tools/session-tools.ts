@@ -20,7 +20,12 @@ const session = z.string().check(z.regex(/^[A-Za-z0-9._:@-]{1,128}$/, "expected 
 const limit = z.optional(z.int().check(z.minimum(1), z.maximum(LISTED_MAX)));
 const waits = z.optional(z.number().check(z.minimum(0), z.maximum(SESSION_WAIT_MAX_S)));
 
-const AgentsList = z.strictObject({ query: z.optional(words), limit, after: z.optional(words) });
+const AgentsList = z.strictObject({
+  query: z.optional(words),
+  group: z.optional(words),
+  limit,
+  after: z.optional(words),
+});
 const SessionStatus = z.strictObject({ session: z.optional(session), cancel: z.optional(z.boolean()) });
 const SessionsHistory = z.strictObject({
   session,

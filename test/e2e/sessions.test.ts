@@ -202,6 +202,8 @@ test("killed between their ends and their messages, each end is told once", asyn
 }, 180_000);
 
 test("an approval within a session is answered in the chat that began it, and its end is a message there", async () => {
+  // The Worker was killed just before, and the bridge may still be away.
+  await stack.gateway.online("bob");
   const before = marks().length;
   const task = script(action("bob", "append", { text: "from a session" }), { text: "it is written" });
   const text = script(

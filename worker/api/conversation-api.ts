@@ -6,6 +6,7 @@ import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { StartRule } from "./start-turn.ts";
+import type { CallProgress } from "./turn-events.ts";
 import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";
 
 export interface ConversationApi {
@@ -46,8 +47,11 @@ export interface ConversationApi {
   ask(asked: QuestionToPerson): Promise<void>;
   /** It was answered, or nobody needs to any more. */
   closeQuestion(id: string, answer: string, by: string | null): Promise<void>;
-  /** Output of a device as it comes, for whoever watches. Never a row. */
-  progress(call: string, tool: string | undefined, text: string): Promise<void>;
+  /**
+   * Output of a device as it comes, for whoever watches. Never a row.
+   * @param note words beside the call's line in a chat; "": none any more
+   */
+  progress(progress: CallProgress, note?: string): Promise<void>;
   /** A device has a call and works on it. For whoever watches; never a row. */
   accepted(call: string, at: number): Promise<void>;
   /** A turn as it stands, or undefined. */

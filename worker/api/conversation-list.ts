@@ -14,10 +14,14 @@ export type Listing = { name: string; principal: string; text: string };
 /** The place of a conversation in the list. */
 export type Place = { last_at: number; name: string };
 
-/** @property all everybody's @property words that stand in the title, upper and lower case alike */
+/**
+ * @property all everybody's @property words that stand in the title, upper and lower case alike
+ * @property seenBy only those that this person began, or that were shared with them, too
+ */
 export type ListQuery = {
   after?: Place | undefined;
   limit: number;
   all?: boolean;
   words?: string | undefined;
+  seenBy?: string | undefined;
 };

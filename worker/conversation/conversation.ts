@@ -23,6 +23,7 @@ import {
   TURN_HEADER,
 } from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
+import type { CallProgress } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
@@ -229,9 +230,9 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     if (this.#context) await onQuestionClosed(this.#context, id, answer, by);
   }
 
-  async progress(call: string, tool: string | undefined, text: string): Promise<void> {
-    const data = { call, ...(tool !== undefined && { tool }), text };
+  async progress(data: CallProgress, note?: string): Promise<void> {
     this.#context?.subscribers.callEvent({ event: "progress", data });
+    if (note !== undefined) this.#context?.chat?.note(data.call, note);
   }
 
   async accepted(call: string, at: number): Promise<void> {

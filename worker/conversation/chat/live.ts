@@ -10,7 +10,6 @@ import { PlatformError } from "../../channels/platform.ts";
 import { splitMarkdown } from "../../channels/split.ts";
 import { logError } from "../../log.ts";
 import type { StoredCall } from "../store/rows.ts";
-import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
 import type { PlatformLine, Way } from "./platform-line.ts";
 
@@ -37,6 +36,8 @@ export class Live {
   readonly #onDue: () => void;
   #list: Shown | undefined;
   #words: (Shown & { text: string; isNew?: boolean }) | undefined;
+  /** Words beside a call's line, by the call's id. Of one turn; lost with the object, as they are in no row. */
+  readonly #notes = new Map<string, string>();
   /** Turn and text of the newest list that is shown. */
   #listed = "";
   #shownAt = 0;
@@ -56,6 +57,10 @@ export class Live {
     // Words before calls stay if they are shown already, and are not shown otherwise.
     if (this.#words) this.#words.isNew = false;
     this.#soon(address, 0);
+  }
+
+  note(call: string, words: string): void {
+    this.#notes.set(call, words);
   }
 
   /** @param at how many characters of the step came before it; 0: the text before is void */
@@ -112,7 +117,7 @@ export class Live {
       // The list of calls replaces the words before them; the answer stands below the list.
       const edit = opening ?? own ?? this.#message(DRAFT);
       if (words === "" && edit === undefined) return;
-      const text = isList ? progressLines(this.#context.transcript, turn) : draftText(words, channel.textMax);
+      const text = isList ? this.#lines(turn) : draftText(words, channel.textMax);
       if (text === shown.sent) return;
       shown.sent = text;
       const message = await channel.text(line, text, { nonce: "", live: isList ? "list" : "words", edit });
@@ -141,10 +146,7 @@ export class Live {
   async place(turn: number | null, address: Address, opening?: string): Promise<string | undefined> {
     let edit = opening;
     if (turn !== null && opening === undefined) {
-      if (
-        this.#message(turn) !== undefined &&
-        this.#listed !== turn + progressLines(this.#context.transcript, turn)
-      )
+      if (this.#message(turn) !== undefined && this.#listed !== turn + this.#lines(turn))
         await this.#put({ turn, address });
       edit = this.#message(DRAFT);
     }
@@ -165,7 +167,19 @@ export class Live {
     this.#rest();
   }
 
+  /** The calls of a turn, a line each. */
+  #lines(turn: number): string {
+    const calls = this.#context.transcript
+      .entriesOf(turn)
+      .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+    return calls
+      .slice(-STATUS_LINES)
+      .map((call) => callLine(call, this.#notes.get(call.id)))
+      .join("\n");
+  }
+
   #rest(): void {
+    this.#notes.clear();
     this.#list = undefined;
     this.#words = undefined;
     clearTimeout(this.#timer);
@@ -192,19 +206,16 @@ function draftText(words: string, max: number): string {
 /** Calls that the list shows: the newest. */
 const STATUS_LINES = 10;
 
-/** The calls of a turn, a line each. */
-function progressLines(transcript: Transcript, turn: number): string {
-  const calls = transcript
-    .entriesOf(turn)
-    .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
-  return calls.slice(-STATUS_LINES).map(callLine).join("\n");
-}
-
-function callLine(call: StoredCall): string {
+function callLine(call: StoredCall, note = ""): string {
   const { name, args, outcome } = call;
   const agent = agentOfCall(call) ?? name;
   const action = typeof args.action === "string" ? ` · ${args.action}` : "";
-  const what = `${agent}${action}`.replace(/[^\p{L}\p{N} ·._-]/gu, "").slice(0, 80);
-  if (!outcome) return `⏳ ${what}`;
+  const what = plain(`${agent}${action}`);
+  if (!outcome) return `⏳ ${what}${note && ` (${plain(note)})`}`;
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
+}
+
+/** Without what a platform could take for markup. */
+function plain(words: string): string {
+  return words.replace(/[^\p{L}\p{N} ·./_-]/gu, "").slice(0, 80);
 }

@@ -50,6 +50,15 @@ export class ChatSession {
     this.outbox.live.list(turn.n, address);
   }
 
+  /** Words about a call that has no outcome yet; "": none any more. */
+  note(id: string, words: string): void {
+    const call = this.#transcript.call(id);
+    const turn = call && this.#transcript.turnAt(call.turn);
+    if (!turn || call.outcome) return;
+    this.outbox.live.note(id, words);
+    this.progress(turn);
+  }
+
   /** Sends a call's text for the person as a message of its own; the model reads another one. */
   forUser(turn: Turn, call: StoredCall): void {
     const { outcome } = call;

@@ -9,6 +9,7 @@ import { settleCall } from "../settle-call.ts";
 import type { StoredCall, Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
 import { budgetLeft } from "./budget.ts";
+import { hasOthers } from "./session-view.ts";
 
 /** A session that has not ended after a day is not waited for. */
 const DAY_MS = 86_400_000;
@@ -63,11 +64,6 @@ export async function askHome(
     logError("home_tool.failed", error, { turn: turn.id, call: id, tool });
     return call;
   }
-}
-
-/** True if others read or write this conversation: they would see the answer, and may have asked for it. */
-function hasOthers(transcript: Transcript, { origin }: Turn): boolean {
-  return transcript.turns().some((turn) => turn.origin.principal !== origin.principal);
 }
 
 function isCancelled(transcript: Transcript, { id }: Turn): boolean {

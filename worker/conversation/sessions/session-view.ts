@@ -27,6 +27,7 @@ export function sessionInfo(transcript: Transcript): SessionInfo | undefined {
     status: asked ? "waiting" : running ? "running" : "idle",
     turns: turns.length,
     tokens: transcript.spent(last.n).conversation.tokens,
+    others: hasOthers(transcript, last),
     ...(session && { session }),
     ...(turns[0]?.origin.session && { parent: turns[0].origin.session.parent }),
     ...(left !== undefined && { tokensLeft: left }),
@@ -34,6 +35,11 @@ export function sessionInfo(transcript: Transcript): SessionInfo | undefined {
     ...(asked && { waitsFor: `a person's answer to a question of '${asked.question.agent}'` }),
     ...(running && { turn: running.id }),
   };
+}
+
+/** True if others than this turn's person wrote in the conversation: they would see the answer, and may have asked for it. */
+export function hasOthers(transcript: Transcript, { origin }: Turn): boolean {
+  return transcript.turns().some((turn) => turn.origin.principal !== origin.principal);
 }
 
 export function sessionTurn(context: ConversationContext, turn: Turn): SessionTurn {

@@ -24,8 +24,14 @@ const BATCH = 100;
 /** Found for a question; the words of the system prompt have room for about as many. */
 const FOUND_FOR_QUESTION = 8;
 
-/** The agents in somebody's reach. `unread`: no owner has accepted all their words. */
-type Reached = { ids: readonly string[]; among: (id: string) => boolean; online: number; unread: string[] };
+/** The agents in somebody's reach. `own`: without lent ones. `unread`: no owner has accepted all their words. */
+type Reached = {
+  ids: readonly string[];
+  among: (id: string) => boolean;
+  online: number;
+  own: { known: number; online: number };
+  unread: string[];
+};
 type Counted = Pick<HomeCounts, "kinds" | "areas">;
 
 export class HomeRoster {
@@ -114,10 +120,10 @@ export class HomeRoster {
     return this.#changed ? this.#index.closestIds(id, among) : closestIds(id, ids);
   }
 
-  /** How many agents there are, and how many of them are online. */
+  /** Counts the home's own agents, and those of them that are online. Lent ones are their lender's. */
   count(now: number): { known: number; online: number } {
-    const { ids, online } = this.#reach(undefined);
-    return { known: ids.length, online: this.#bridge.lastSeenAt(now) === null ? 0 : online };
+    const { own } = this.#reach(undefined);
+    return this.#bridge.lastSeenAt(now) === null ? { ...own, online: 0 } : own;
   }
 
   /** Ids of the agents that are online in a home of a few; undefined: there are many. */
@@ -169,11 +175,13 @@ export class HomeRoster {
   #reachOf(ids: readonly string[], only?: ReadonlySet<string>): Reached {
     const among = (id: string) => (only?.has(id) ?? true) && this.#isThere(id);
     const { online, unread } = this.#agents.presenceOf(ids);
-    const lent = this.#rosterOf(ids.filter(isLent), Date.now());
+    const all = [...new Set(ids)];
+    const lent = this.#rosterOf(all.filter(isLent), Date.now());
     return {
-      ids: [...new Set(ids)],
+      ids: all,
       among,
       online: online + lent.filter((agent) => agent.online).length,
+      own: { known: all.filter((id) => !isLent(id)).length, online },
       unread: [...unread, ...lent.flatMap(({ id, newText }) => (newText ? [id] : []))],
     };
   }

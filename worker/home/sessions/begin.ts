@@ -3,7 +3,6 @@
  * So a repeat finds the turn, and nothing here is stored. The end of the turn comes from the session itself.
  */
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
 import type { SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
 import {
@@ -13,6 +12,7 @@ import {
   SESSION_PREFIX,
   sessionId,
 } from "../../api/home-tools.ts";
+import { isAgentForm } from "../../api/peers.ts";
 import type { StartRule } from "../../api/start-turn.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Limits, NewTurn, SessionTurn } from "../../api/turns.ts";
@@ -213,7 +213,7 @@ function refusalOfChoice(
   if (model !== undefined && !models.includes(model))
     return refused("invalid_params", `There is no model '${model}', only ${models.join(", ")}.`);
   const reach = origin.limits?.agents;
-  const wrong = agents.find((id) => !AGENT_ID.test(id) || (reach && !reach.includes(id)));
+  const wrong = agents.find((id) => !isAgentForm(id) || (reach && !reach.includes(id)));
   return wrong === undefined
     ? undefined
     : refused("permission_denied", `Agent '${wrong}' is not in reach of this caller.`);

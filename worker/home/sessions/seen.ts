@@ -18,13 +18,17 @@ export function isSeen(
   const sharedWith = home.conversations.sharedWith(`${home.name}/api/${session}`);
   const owned: Owned = { kind: "conversation", by: info.principal, sharedWith };
   if (!(use ? mayUse : maySee)(request.viewer, owned)) return false;
+  // A device answers whoever asks it, so it shows nobody what it did for another person.
+  const { agent } = request.from;
+  if (agent && !mayUse({ name: agent.person, role: "guest", scopes: ["ask"] }, owned)) return false;
   return !hasReaders(home, request) || info.parent === request.from.conversation;
 }
 
-/** True if other people than the one whose turn it is read the conversation. A device answers to its own model alone. */
+/** True if other people than the one whose turn it is read the conversation, in which a device answers too. */
 export function hasReaders({ conversations }: HomeContext, { from, viewer }: HomeToolRequest): boolean {
-  if (from.agent || from.conversation === null) return false;
+  if (from.conversation === null) return false;
   if (from.others) return true;
   const by = conversations.principalOf(from.conversation);
-  return conversations.sharedWith(from.conversation).length > 0 || (by !== undefined && by !== viewer.name);
+  const person = from.agent?.person ?? viewer.name;
+  return conversations.sharedWith(from.conversation).length > 0 || (by !== undefined && by !== person);
 }

@@ -57,7 +57,12 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(reset);
 
-async function run(who: Name, name: HomeToolName, args: Record<string, unknown>) {
+async function run(
+  who: Name,
+  name: HomeToolName,
+  args: Record<string, unknown>,
+  agent?: HomeToolRequest["from"]["agent"],
+) {
   setVariables({ GATEWAY_TOOLS: "sessions" });
   const { name: principal, role } = VIEWERS[who];
   const request: HomeToolRequest = {
@@ -65,7 +70,7 @@ async function run(who: Name, name: HomeToolName, args: Record<string, unknown>)
     name,
     args,
     viewer: { name: principal, role, scopes: ["ask"] },
-    from: { conversation: null, call: "c", depth: 0 },
+    from: { conversation: null, call: "c", depth: 0, ...(agent && { agent }) },
     origin: { principal, role, channel: "api" },
     sources: [],
     begun: { running: 0, lastHour: 0 },
@@ -74,10 +79,15 @@ async function run(who: Name, name: HomeToolName, args: Record<string, unknown>)
   return await home.runTool(request);
 }
 
-async function seen(who: Name, name: HomeToolName, args: Record<string, unknown>): Promise<Seen> {
+async function seen(
+  who: Name,
+  name: HomeToolName,
+  args: Record<string, unknown>,
+  agent?: HomeToolRequest["from"]["agent"],
+): Promise<Seen> {
   const found: Partial<Seen> = {};
   for (const session of SESSIONS) {
-    const reply = await run(who, name, { ...args, session });
+    const reply = await run(who, name, { ...args, session }, agent);
     const { status = "success", text = "" } = "outcome" in reply ? reply.outcome : {};
     found[session] = status === "success" || text.includes("No turn of that session runs");
     // An invisible session is answered as an unknown one; an owner sees sessions that they may not end.
@@ -93,17 +103,44 @@ test.each(WHO)("%s: sessions_history, session_status", async (who) => {
   expect(await seen(who, "session_status", {})).toEqual(READS[who]);
 });
 
+async function listed(
+  who: Name,
+  args: Record<string, unknown>,
+  agent?: HomeToolRequest["from"]["agent"],
+): Promise<Seen | undefined> {
+  const reply = await run(who, "sessions_list", args, agent);
+  if (!("outcome" in reply) || reply.outcome.status === "error") return undefined;
+  expect(reply.outcome.sources).toEqual(["*"]);
+  const { sessions } = JSON.parse(reply.outcome.text) as { sessions: Array<{ session: string }> };
+  const found = SESSIONS.map((id) => [id, sessions.some(({ session }) => session === id)]);
+  return Object.fromEntries(found) as Seen;
+}
+
 test.each(WHO)("%s: sessions_list, with 'all' for owners alone", async (who) => {
-  const listed = async (args: Record<string, unknown>) => {
-    const reply = await run(who, "sessions_list", args);
-    if (!("outcome" in reply) || reply.outcome.status === "error") return undefined;
-    expect(reply.outcome.sources).toEqual(["*"]);
-    const { sessions } = JSON.parse(reply.outcome.text) as { sessions: Array<{ session: string }> };
-    return Object.fromEntries(SESSIONS.map((id) => [id, sessions.some(({ session }) => session === id)]));
-  };
-  expect(await listed({})).toEqual(who === "owner" ? USES.owner : READS[who]);
-  expect(await listed({ all: true })).toEqual(who === "owner" ? READS.owner : undefined);
+  expect(await listed(who, {})).toEqual(who === "owner" ? USES.owner : READS[who]);
+  expect(await listed(who, { all: true })).toEqual(who === "owner" ? READS.owner : undefined);
 });
+
+/** By the person who asks ann, which by itself sees `shared` and `anns`. */
+const OF_ANN = {
+  mia: { mias: false, shared: true, anns: true },
+  max: { mias: false, shared: true, anns: false },
+  gus: { mias: false, shared: false, anns: false },
+  "home:next door": { mias: false, shared: false, anns: false },
+} as const satisfies Record<string, Seen>;
+
+test.each(Object.keys(OF_ANN) as Array<keyof typeof OF_ANN>)(
+  "a device that %s asks shows what that person may see, too",
+  async (person) => {
+    const agent = { id: "ann", person };
+    expect(await listed("agent", {}, agent)).toEqual(OF_ANN[person]);
+    expect(await seen("agent", "sessions_history", {}, agent)).toEqual(OF_ANN[person]);
+    expect(await seen("agent", "session_status", {}, agent)).toEqual(OF_ANN[person]);
+    expect(await seen("agent", "session_status", { cancel: true }, agent)).toEqual(OF_ANN[person]);
+    const send = { message: script({ text: "heard" }), timeout_seconds: 0 };
+    expect(await seen("agent", "sessions_send", send, agent)).toEqual(OF_ANN[person]);
+  },
+);
 
 test.each(WHO)("%s: cancel", async (who) => {
   expect(await seen(who, "session_status", { cancel: true })).toEqual(USES[who]);
@@ -122,9 +159,4 @@ test.each(WHO)("%s: sessions_spawn begins a session of its own, whoever it is", 
   const { session = "" } = "outcome" in reply ? reply.outcome : {};
   const belongs = await conversationOf(session).belongs();
   expect(belongs).toEqual({ principal: VIEWERS[who].name });
-});
-
-test("agents_list has the agents in reach alone", async () => {
-  const reply = await run("guest", "agents_list", {});
-  expect(reply).toMatchObject({ outcome: { status: "success", sources: [] } });
 });

@@ -409,9 +409,11 @@ describe("the tools that read", () => {
         tool("agents_list", { limit: 2 }),
         tool("agents_list", { after: "pi" }),
         tool("agents_list", { query: "storage" }),
+        tool("agents_list", { group: "stores" }),
+        tool("agents_list", { group: "lathes" }),
       );
       const { body } = await say(newId(), script(made, { text: "done" }));
-      const [first, next, found] = body.calls.map(({ result }) => JSON.parse(result ?? "{}"));
+      const [first, next, found, grouped, none] = body.calls.map(({ result }) => JSON.parse(result ?? "{}"));
       expect(first).toMatchObject({
         agents: [
           { agent_id: "nas", status: "idle", group: "stores", capabilities: "storage", actions: ["cpu"] },
@@ -422,6 +424,8 @@ describe("the tools that read", () => {
       });
       expect(next).toMatchObject({ agents: [{ agent_id: "zero", status: "offline" }] });
       expect(found).toMatchObject({ agents: [{ agent_id: "nas" }], of: 1 });
+      expect(grouped).toMatchObject({ agents: [{ agent_id: "nas", group: "stores" }], of: 1 });
+      expect(none).toEqual({ agents: [], of: 0 });
       bridge.report(bridge.calls()[0]?.id ?? "", "pi", { status: "success", result: "x" });
       await busy;
     },

@@ -39,7 +39,7 @@ export function list(
     return refused("permission_denied", "Only owners see everybody's sessions.", "Leave 'all' out.");
   const since = active_minutes === undefined ? 0 : Date.now() - active_minutes * MINUTE_MS;
   const found = conversations
-    .of(viewer.name, { limit, all, words: q })
+    .of(viewer.name, { limit, all, words: q, seenBy: from.agent?.person })
     .filter(({ last_at }) => last_at >= since)
     .map(({ id, title, last_at, principal }) => ({
       session: id,
@@ -130,9 +130,11 @@ function shownInfo(
 export async function agentsList(
   home: HomeContext,
   { origin }: HomeToolRequest,
-  { query, limit = LISTED, after }: SessionToolInputs["agents_list"],
+  { query, group, limit = LISTED, after }: SessionToolInputs["agents_list"],
 ): Promise<ToolAnswer> {
-  const ids = origin.limits?.agents;
+  const reach = origin.limits?.agents;
+  const isInReach = (id: string) => reach?.includes(id) ?? true;
+  const ids = group === undefined ? reach : home.agents.idsOfGroup(group).filter(isInReach);
   const most = Math.min(limit, LISTED_MAX);
   const page = await agentPage(home, { limit: most, after, words: query, ids });
   if (!page) return refused("invalid_params", "'after' is no agent that fits.", "Begin without it.");

@@ -123,17 +123,21 @@ export class ConversationList {
    * A person's conversations and those that were shared with them, the newest first.
    * @param after the last conversation of the page before
    */
-  of(principal: string, { after, limit, all = false, words = "" }: ListQuery): ListedConversation[] {
+  of(principal: string, { after, limit, all = false, words = "", seenBy }: ListQuery): ListedConversation[] {
     return this.#sql
       .exec<{ name: string; principal: string; title: string; last_at: number }>(
         `SELECT name, principal, title, last_at FROM ${LISTED} WHERE (last_at, name) < (?, ?) AND (? OR principal = ?
-         OR name IN (SELECT name FROM conversation_reader WHERE principal = ?)) AND instr(lower(title), lower(?)) > 0
+         OR name IN (SELECT name FROM conversation_reader WHERE principal = ?))
+         AND (? IS NULL OR principal = ? OR name IN (SELECT name FROM conversation_reader WHERE principal = ?)) AND instr(lower(title), lower(?)) > 0
          ORDER BY last_at DESC, name DESC LIMIT ?`,
         after?.last_at ?? Number.MAX_SAFE_INTEGER,
         after?.name ?? "",
         all ? 1 : 0,
         principal,
         principal,
+        seenBy ?? null,
+        seenBy ?? null,
+        seenBy ?? null,
         words,
         limit,
       )
