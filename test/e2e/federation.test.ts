@@ -6,6 +6,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { OWNER, onTelegram } from "../platforms/people.ts";
+import { waitForText } from "../platforms/waiting.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { sha256, TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
@@ -62,7 +64,7 @@ const ownerOf = (token: string, { home, person }: { home: string; person: string
   scopes,
 });
 
-const vars = (side: Side, tap: PeerTap) => ({
+const vars = (side: Side, tap: PeerTap): Record<string, string> => ({
   PUBLIC_URL: tap.url,
   CHANNELS: "[]",
   API_TOKENS: JSON.stringify([ownerOf(TOKENS.owner, side), ownerOf(TOKENS.otherHome, NEIGHBOUR)]),
@@ -87,19 +89,23 @@ const lender = useStack(
   },
 );
 
-const borrower = useStack(
-  { vars: vars(BORROWER, taps.borrower), bridge: { BRIDGE_ID: BORROWER.bridge } },
-  async (stack) => {
-    taps.borrower.target = stack.gateway.url;
-    const [id = ""] = BORROWER.devices;
-    await stack.startAgent(agentOf(id, BORROWER.words[0]));
-    await stack.gateway.online(id);
-    const hasTool = async () =>
-      (await stack.gateway.toolsOf(id)).tools.some(({ name }) => name === "edge_call");
-    await until(hasTool, { what: "it may call other agents" });
-    await lend("work");
-  },
-);
+const borrowerVars = vars(BORROWER, taps.borrower);
+const borrower = useStack({ vars: borrowerVars, bridge: { BRIDGE_ID: BORROWER.bridge } }, async (stack) => {
+  taps.borrower.target = stack.gateway.url;
+  const [id = ""] = BORROWER.devices;
+  await stack.startAgent(agentOf(id, BORROWER.words[0]));
+  await stack.gateway.online(id);
+  const hasTool = async () =>
+    (await stack.gateway.toolsOf(id)).tools.some(({ name }) => name === "edge_call");
+  await until(hasTool, { what: "it may call other agents" });
+  await lend("work");
+});
+
+const telegram = await onTelegram((path, init) => fetch(`${borrower.gateway.url}${path}`, init));
+borrowerVars.CHANNELS = JSON.stringify([
+  { ...telegram.settings, home: BORROWER.home, role_of: { [OWNER]: "owner" } },
+]);
+afterAll(() => telegram.server.close());
 
 const marks = () => (existsSync(marksFile) ? readFileSync(marksFile, "utf8").trim().split("\n").length : 0);
 
@@ -158,6 +164,15 @@ test("models of the borrower are shown the lent agent and no other of the lender
   expect(edgeCall?.function.description).not.toContain("press");
 });
 
+test("lists and counts of devices have the home's own alone; the lent agent stands under Lending", async () => {
+  const read = async (path: string) => (await (await borrower.gateway.fetch(path)).json()) as object;
+  expect(await read("/v1/status")).toMatchObject({ agents: { known: 1, online: 1 } });
+  expect((await borrower.gateway.agents()).map(({ id }) => id)).toEqual(BORROWER.devices);
+  expect(await read("/v1/lending")).toMatchObject({
+    borrowed: [{ name: "work", agents: [{ id: "work/lathe", online: true }] }],
+  });
+});
+
 test("what is not a read is approved by the lender's owner, and runs once", async () => {
   const before = marks();
   const { question, ended } = await askedAtLender();
@@ -166,6 +181,35 @@ test("what is not a read is approved by the lender's owner, and runs once", asyn
   expect(await lender.gateway.answer(question.id, "approve")).toBe(200);
   expect((await ended()).answer).toMatch(/appended/);
   expect(marks()).toBe(before + 1);
+});
+
+test("a chat of the borrower says that the call waits for an approval at the lender, and then that it goes on", async () => {
+  const before = marks();
+  const step = action("work/lathe", "append", { text: "slow", wait_ms: 3_000 });
+  const chat = await telegram.say(script(step, RESULTS), OWNER);
+  await waitForText(chat, "⏳ work/lathe · append (waits for approval at work)");
+  const question = await questionAt(lender.gateway);
+  await lender.gateway.answer(question.id, "approve");
+  await waitForText(chat, /⏳ work\/lathe · append$/);
+  await waitForText(chat, "✓ work/lathe · append");
+  await waitForText(chat, /appended/);
+  expect(marks()).toBe(before + 1);
+});
+
+test("whoever watches the borrower's turn sees what the lent device prints while it works", async () => {
+  const response = await borrower.gateway.fetch(`/v1/conversations/${crypto.randomUUID()}/messages`, {
+    method: "POST",
+    headers: { accept: "text/event-stream" },
+    body: JSON.stringify({ text: script(action("work/lathe", "slow", { ms: 3_000, chunks: 10 }), RESULTS) }),
+  });
+  const events = (await response.text()).split("\n\n");
+  const printed = events
+    .filter((event) => event.startsWith("event: progress"))
+    .map((event) => (JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? "{}") as { text: string }).text);
+  expect(printed.length).toBeGreaterThan(1);
+  // Output of the last moment comes with the outcome alone.
+  expect(printed.join("")).toMatch(/^chunk 1\nchunk 2\nchunk 3\n/);
+  expect(events.some((event) => event.includes("10 chunks in 3000 ms"))).toBe(true);
 });
 
 test("what the lender's owner denies is not run, and the borrower reads so", async () => {

@@ -24,6 +24,9 @@ export function isAgentForm(id: string): boolean {
   return AGENT_ID.test(id) || (agent.length === 1 && HOME_ID.test(home) && AGENT_ID.test(agent[0] ?? ""));
 }
 
+/** The channel of callers of other homes, and of what is lent and borrowed in the record. */
+export const FEDERATION = "federation";
+
 const GRANT_SCOPES = ["ask", "command"] as const satisfies readonly GrantScope[];
 
 /** Agents of one grant. */
@@ -93,7 +96,7 @@ export function readInvitation(text: string): Invitation | undefined {
 
 // Between homes
 
-export const PEER_KINDS = ["take", "agents", "call", "cancel", "outcome"] as const;
+export const PEER_KINDS = ["take", "agents", "call", "cancel", "progress", "outcome"] as const;
 export type PeerKind = (typeof PEER_KINDS)[number];
 
 /** @property status of HTTP @property body JSON */
@@ -142,7 +145,7 @@ export const PeerAgents = z.object({
 });
 export type PeerAgents = z.infer<typeof PeerAgents>;
 
-/** A call of a lent agent. `chain.steps`: how many agents were before it, whose names are not told. */
+/** A call of a lent agent. `chain.steps`: how many agents were before it, whose names are not told. `watched`: somebody wants its output as it comes. */
 export const PeerCall = z.object({
   id: z.string().check(z.regex(UUID)),
   agent: z.string().check(z.regex(AGENT_ID)),
@@ -150,6 +153,7 @@ export const PeerCall = z.object({
   action: z.optional(z.string()),
   params: z.optional(z.record(z.string(), z.unknown())),
   chain: z.object({ steps: z.int().check(z.minimum(0), z.maximum(CHAIN_MAX)) }),
+  watched: z.optional(z.boolean()),
 });
 export type PeerCall = z.infer<typeof PeerCall>;
 
@@ -161,5 +165,14 @@ export const PeerTaken = z.union([
 
 export const PeerCancel = z.object({ id: CallId });
 
+/** `waits_for`: what a person of the lender is asked for. `text`: what the device printed since. */
+export const PeerProgress = z.object({
+  id: CallId,
+  waits_for: z.optional(z.enum(["approval", "an answer", "nothing"])),
+  text: z.optional(z.string().check(z.maxLength(10_000))),
+});
+export type PeerProgress = z.infer<typeof PeerProgress>;
+
 /** `id`: of the borrower's call, or the job that its outcome named. */
 export const PeerOutcome = z.object({ id: CallId, outcome: CalledOutcome });
+export type PeerTold = z.infer<typeof PeerOutcome> | PeerProgress;

@@ -228,7 +228,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
     const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.#home, question)));
     const shown = open.slice(0, limit).map((question) => {
       const title = conversations.titleOf(question.conversation);
-      return { ...question, ...(title !== undefined && { title }) };
+      const { via } = this.#home.ledger.get(question.call)?.caller.chain ?? {};
+      return { ...question, via, ...(title !== undefined && { title }) };
     });
     return { questions: shown, total: open.length };
   }
@@ -575,6 +576,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     borrowed,
     peerRetries: new RetrySchedule(),
     peerRates: new PeerRates(),
+    peerNews: new Map(),
     lendersAsked: new Map(),
   };
   const home: HomeContext = { ...stores, alarm: new HomeAlarm(stores) };

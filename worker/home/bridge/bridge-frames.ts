@@ -33,19 +33,12 @@ import { closeQuietly, sendQuietly } from "../../sockets.ts";
 import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
-import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
+import { placeOf, showProgress } from "../calls/call-watchers.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeFlights } from "../calls/flight-rows.ts";
-import {
-  hasReported,
-  idInConversation,
-  JOB,
-  JOB_MAX_MS,
-  type LedgerCall,
-  OPEN_MAX,
-} from "../calls/ledger.ts";
+import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import {
   deliverNow,
@@ -58,13 +51,13 @@ import {
 import { openRoute, type RoutedCall } from "../calls/route.ts";
 import { tryNext } from "../calls/routing.ts";
 import type { HomeContext } from "../context.ts";
+import { tellBorrower } from "../peers/progress.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 
 /** A sign of life is stored when the one before is this old. */
 const LIFE_GRAIN_MS = 10_000;
 /** Results of jobs that wait for the result of their call. A device has no more jobs at once. */
 const EARLY_MAX = 16;
-/** A job that reported nothing for so long is given up. Its late report still counts. */
 
 /** Within this time after its beginning, a call that was forgotten in a crash is submitted again. */
 const FORGOTTEN_MS = 5 * 60_000;
@@ -357,7 +350,7 @@ export class BridgeFrames {
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
-    const { alarm, ctx, env, keys, ledger } = this.#home;
+    const { alarm, keys, ledger } = this.#home;
     const named = () => calledIn(text);
     if (!(await this.#inOrder(() => this.#isVerified(agent, "events", id, text, named)))) return;
     const call = ledger.get(id);
@@ -385,10 +378,8 @@ export class BridgeFrames {
     if (event.value.type !== "progress" || event.value.text === undefined) return;
     // Only clients that watch right now see it, and it is not stored: the result has what counts.
     const { tool, text: output } = event.value;
-    const shownAs = idInConversation(call);
-    if (call.conversation === null) return notifyWatchers(ctx, shownAs, { news: "progress", text: output });
-    const sent = conversationOf(env, call.conversation).progress(shownAs, tool, output);
-    ctx.waitUntil(sent.catch((error: unknown) => logError("progress.lost", error, { call: id })));
+    showProgress(this.#home, call, output, { tool });
+    tellBorrower(this.#home, call, { text: output });
   }
 
   /** The device has the call: a client that watches shows since when. */

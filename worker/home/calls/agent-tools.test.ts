@@ -251,6 +251,41 @@ test(
 );
 
 test(
+  "in a conversation that others read or write, it reaches only the sessions that it began there",
+  async () => {
+    await say("shared", script({ text: "for ann" }));
+    const share = (id: string, names: string[]) =>
+      ask(`/v1/conversations/${id}/share`, { method: "POST", body: JSON.stringify({ with: names }) });
+    await share("shared", ["agent:ann"]);
+    const id = crypto.randomUUID();
+    const { waiting, call } = await annIsAsked(id);
+    const status = async (name: string, args: object) =>
+      (await outcomeOf(await annAsks(call, name, args))).status;
+    const task = script({ text: "42" });
+    const own = await annAsks(call, "sessions_spawn", { task, timeout_seconds: 60 });
+    await outcomeOf(own);
+    const looks = async () => [
+      await status("sessions_list", {}),
+      await status("sessions_history", { session: "shared" }),
+      await status("sessions_history", { session: `session-${own}` }),
+    ];
+    expect(await looks()).toEqual(["success", "success", "success"]);
+    await share(id, ["gus"]);
+    expect(await looks()).toEqual(["error", "error", "success"]);
+    await annReports(call, "done");
+    await waiting;
+    // Gus wrote here: it stays so when it is shared no longer.
+    await say(id, script({ text: "hello" }), { token: TOKENS.guest });
+    await share(id, []);
+    const again = await annIsAsked(id);
+    expect((await outcomeOf(await annAsks(again.call, "sessions_list", {}))).status).toBe("error");
+    await annReports(again.call, "done");
+    await again.waiting;
+  },
+  WITHIN_MS,
+);
+
+test(
   "another's session cannot be taken by its id",
   async () => {
     const id = crypto.randomUUID();

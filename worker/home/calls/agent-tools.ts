@@ -1,15 +1,18 @@
 /**
  * Home's own tools for the model of a device, over the event `call`. Home stores nothing of such a call: the device repeats its event
- * until it has the outcome, and the tools recognise its id. A device sees sessions as `agent:NAME`, never with the person's eyes.
+ * until it has the outcome, and the tools recognise its id. A device sees sessions as `agent:NAME`, and of those only what the person who asked it may see.
  */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
+import { FIND_AGENTS } from "../../api/edge-call.ts";
 import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
+import { FEDERATION } from "../../api/peers.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
+import { refused } from "../sessions/answers.ts";
 import { runHomeTool } from "../sessions/tools.ts";
 import { sendCalled } from "./answer-agent.ts";
 import { idInConversation, type LedgerCall } from "./ledger.ts";
@@ -17,6 +20,9 @@ import { goOn, isWaiting, waitFor } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */
 const REPEATS_WITHIN_MS = 60_000;
+
+/** Tools that answer agents in reach of the caller, and no session. */
+const LISTS_AGENTS: readonly HomeToolName[] = [FIND_AGENTS, "agents_list"];
 
 type CallEvent = AgentEvent & { type: "call" };
 
@@ -27,6 +33,16 @@ export async function runAgentsTool(
   name: HomeToolName,
   { call_id: id, args }: CallEvent,
 ): Promise<SettledOutcome | undefined> {
+  // A grant is for agents. Conversations of this home, and its own model, are for nobody of another one.
+  if (parent.caller.channel === FEDERATION && !LISTS_AGENTS.includes(name))
+    return {
+      elapsedMs: 0,
+      ...refused(
+        "permission_denied",
+        "Sessions are not for calls of another home.",
+        "Explain this in your answer.",
+      ),
+    };
   const reply = await runHomeTool(home, await requestOf(home, parent, { id, name, args }));
   const session = name === "sessions_send" ? String(args.session) : sessionId(id);
   // The call that it belongs to may have ended meanwhile.
@@ -58,6 +74,7 @@ async function requestOf(
       conversation,
       call: idInConversation(parent),
       depth: about?.session?.depth ?? 0,
+      others: about?.others === true,
       agent: { id: agent, person: caller.principal },
     },
     origin: {

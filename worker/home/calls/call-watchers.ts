@@ -4,8 +4,11 @@
  */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallNews, SettledOutcome } from "../../api/calls.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
-import type { LedgerCall } from "./ledger.ts";
+import type { HomeContext } from "../context.ts";
+import { idInConversation, type LedgerCall } from "./ledger.ts";
 
 type Sockets = Pick<DurableObjectState, "getWebSockets">;
 
@@ -23,6 +26,25 @@ export function acceptWatcher(
 
 export function notifyWatchers(sockets: Sockets, callId: string, news: CallNews): void {
   for (const socket of sockets.getWebSockets(liveTag(callId))) sendNews(socket, news);
+}
+
+/**
+ * Shows what happens in a call to the clients that watch it right now, and stores nothing.
+ * @param note words for the call's line in a chat, until its outcome or the next note; "": none
+ */
+export function showProgress(
+  { ctx, env }: Pick<HomeContext, "ctx" | "env">,
+  call: LedgerCall,
+  text: string,
+  { tool, note }: { tool?: string | undefined; note?: string } = {},
+): void {
+  const shownAs = idInConversation(call);
+  if (call.conversation === null) {
+    notifyWatchers(ctx, shownAs, { news: "progress", text });
+    return;
+  }
+  const sent = conversationOf(env, call.conversation).progress({ call: shownAs, tool, text }, note);
+  ctx.waitUntil(sent.catch((error: unknown) => logError("progress.lost", error, { call: call.id })));
 }
 
 export function notifyOutcome(sockets: Sockets, callId: string, outcome: SettledOutcome): void {

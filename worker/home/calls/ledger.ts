@@ -119,6 +119,7 @@ export type NextAgent = {
 
 /** The command of an agent's own work. It is waited for, never sent. */
 export const JOB = "job";
+/** A job that reported nothing for so long is given up. Its late report still counts. */
 export const JOB_MAX_MS = 7 * 86_400_000;
 
 // These are the terms of the indexes call_early and call_begins. SQLite uses the indexes only for exactly these terms.
@@ -138,6 +139,11 @@ export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
   return outcome.sources.length > 0;
 }
 const GIVEN_UP = new Set<ErrorType | undefined>(["outcome_unknown", "timeout", "offline"]);
+
+/** True of no outcome, and of one that a late outcome replaces (`Ledger.replace`). */
+export function mayBeReplaced(outcome: SettledOutcome | undefined): boolean {
+  return outcome === undefined || outcome.errorType === "outcome_unknown" || outcome.errorType === "timeout";
+}
 
 /** The call by which the conversation knows this one: the call with which a chain began, or the one that has an answer already. */
 export function idInConversation({ id, caller, asker, lateFor }: LedgerCall): string {

@@ -99,9 +99,9 @@ export class Borrowed {
     return added;
   }
 
-  /** The lender described what it lends. */
-  refresh(name: string, granted: PeerAgents, now: number): void {
-    const before = this.get(name);
+  /** The lender described what it lends. It may be given back by now, and another lender have its name. */
+  refresh(grant: string, granted: PeerAgents, now: number): void {
+    const before = this.byGrant(grant);
     if (!before) return;
     const acceptedOf = new Map(before.agents.map(({ id, accepted }) => [id, accepted]));
     const agents = granted.agents.map((agent) => ({
@@ -115,8 +115,8 @@ export class Borrowed {
   }
 
   /** The lender does not answer, or answers no more. @param problem in words */
-  setProblem(name: string, problem: string): void {
-    const before = this.get(name);
+  setProblem(grant: string, problem: string): void {
+    const before = this.byGrant(grant);
     if (before && before.problem !== problem) this.#store({ ...before, problem });
   }
 

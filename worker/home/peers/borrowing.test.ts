@@ -2,14 +2,17 @@
 import { reset } from "cloudflare:test";
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EventStream } from "../../../test/event-stream.ts";
 import { type Asked, FarHome, isGoodToken } from "../../../test/far-home.ts";
 import { call, post } from "../../../test/keyed-home.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { theHome } from "../../../test/states.ts";
 import { rowsOf, stop } from "../../../test/stopping.ts";
 import { cancel, expectTurns, on, turnsOf } from "../../../test/turns.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import { Conversation } from "../../conversation/conversation.ts";
 
 const WITHIN_MS = 25_000;
 const LATHE = { id: "lathe", line: "A lathe", online: true, takes_queries: true, actions: [CPU, SIREN] };
@@ -171,6 +174,68 @@ describe("a call from a chat", () => {
   });
 });
 
+test("a session may be narrowed to a lent agent", async () => {
+  setVariables({ GATEWAY_TOOLS: "sessions" });
+  onCall = () => ({ status: 200, body: { outcome: success("12 %") } });
+  const task = script({ calls: [lathe("cpu"), on("pi", { action: "cpu" })] }, RESULTS);
+  const args = { task, agents: ["work/lathe"], timeout_seconds: 60 };
+  const spawn = { name: "sessions_spawn", arguments: args };
+  const { body } = await say(crypto.randomUUID(), script({ calls: [spawn] }, RESULTS));
+  expect(body.answer).toMatch(/12 %.*agent 'pi' is not in reach of this caller/s);
+});
+
+describe("what the lender tells of a call", () => {
+  const tell = (body: object, claims: Parameters<FarHome["request"]>[3] = {}, of = grant) =>
+    far.request({ home: "a", grant: of, from: "lender" }, "progress", body, claims);
+  const watched = async () => {
+    const stream = await EventStream.say(crypto.randomUUID(), script({ calls: [lathe("cpu")] }, RESULTS));
+    return { stream, id: await idAt(0) };
+  };
+
+  test("is shown to whoever watches: that it waits for a person there, and its output; the lender is told that somebody watches", async () => {
+    const { stream, id } = await watched();
+    expect((await callAt(0)).body).toMatchObject({ watched: true });
+    expect((await tell({ id, waits_for: "approval" })).status).toBe(200);
+    await tell({ id, waits_for: "nothing" });
+    await tell({ id, text: "half\n" });
+    await bring(id, success("12 %"));
+    await stream.ended;
+    expect(stream.of("progress").map(({ text }) => text)).toEqual([
+      "waits for approval at work\n",
+      "work has answered\n",
+      "half\n",
+    ]);
+  });
+
+  test("counts only from this lender, of its own calls, in its form, and before the outcome", async () => {
+    const { stream, id } = await watched();
+    const other = await newKeyPair();
+    expect((await tell({ id, waits_for: "approval" }, { keys: other })).status).toBe(401);
+    expect((await tell({ id, waits_for: "approval" }, {}, crypto.randomUUID())).status).toBe(401);
+    expect((await tell({ id, waits_for: "Wilhelmina" })).status).toBe(400);
+    expect((await tell({ id, text: "x".repeat(10_001) })).status).toBe(400);
+    expect((await tell({ id: crypto.randomUUID(), text: "of no call" })).status).toBe(200);
+    const own = say(crypto.randomUUID(), script({ calls: [on("pi", { action: "cpu" })] }, RESULTS));
+    const frame = await until(() => bridge.calls()[0], { what: "pi's call" });
+    expect((await tell({ id: frame.id, text: "of another agent" })).status).toBe(200);
+    bridge.report(frame.id, "pi", { status: "success", result: "7 %" });
+    await own;
+    await bring(id, success("12 %"));
+    await tell({ id, text: "too late" });
+    await stream.ended;
+    expect(stream.of("progress")).toEqual([]);
+  });
+
+  test("never takes the place of an outcome, however much it tells", async () => {
+    const { stream, id } = await watched();
+    const statuses = new Set<number>();
+    for (let n = 0; n < 620; n += 1) statuses.add((await tell({ id, text: "." })).status);
+    expect([...statuses]).toEqual([200, 429]);
+    expect((await bring(id, success("12 %"))).status).toBe(200);
+    await stream.ended;
+  }, 60_000);
+});
+
 describe("the line breaks", () => {
   test(
     "the call is sent again under its id until an answer comes",
@@ -309,6 +374,78 @@ describe("the end", () => {
     expect((await bring(asked, success("late"))).status).toBe(401);
     const { body } = await say(crypto.randomUUID(), script({ calls: [lathe("cpu")] }, RESULTS));
     expect(body.answer).toContain("'work/lathe' not found");
+  });
+
+  test(
+    "a call that is made while others are ended is ended too",
+    async () => {
+      const first = say(crypto.randomUUID(), script({ calls: [lathe("siren")] }, RESULTS));
+      await until(async () => (await rows())[0]?.state === "taken", { what: "the lender has it" });
+      const real = Conversation.prototype.settle;
+      let [isSettling, isHeld] = [false, true];
+      Conversation.prototype.settle = async function (this: Conversation, ...args) {
+        isSettling = true;
+        while (isHeld) await scheduler.wait(10);
+        return await real.apply(this, args);
+      };
+      try {
+        const returned = call("/v1/borrowing/work", { method: "DELETE" });
+        await until(() => isSettling, { what: "the first call is being ended" });
+        const second = say(crypto.randomUUID(), script({ calls: [lathe("siren")] }, RESULTS));
+        await callAt(1);
+        isHeld = false;
+        expect((await returned).status).toBe(204);
+        for (const { body } of await Promise.all([first, second]))
+          expect(body.answer).toContain("What was borrowed was given back");
+      } finally {
+        isHeld = false;
+        Conversation.prototype.settle = real;
+      }
+    },
+    WITHIN_MS,
+  );
+
+  test("an answer of the lender that comes later says nothing of what has its name now", async () => {
+    const held = Promise.withResolvers<void>();
+    far.onAsked = async ({ kind }) => {
+      if (kind === "agents") await held.promise;
+      return { status: 200, body: kind === "cancel" ? {} : GRANTED };
+    };
+    await say(crypto.randomUUID(), script({ text: "hi" }));
+    await until(() => far.of("agents")[0], { what: "the lender is asked" });
+    expect((await call("/v1/borrowing/work", { method: "DELETE" })).status).toBe(204);
+    far.onAsked = ({ kind }) => ({
+      status: 200,
+      body: kind === "cancel" ? {} : { ...GRANTED, agents: [{ ...LATHE, id: "press" }] },
+    });
+    await borrowed();
+    held.resolve();
+    // Another request to Home is answered after what was waiting for it.
+    await say(crypto.randomUUID(), script({ text: "hi" }));
+    expect((await call("/v1/lending")).body.borrowed).toMatchObject([{ agents: [{ id: "work/press" }] }]);
+  });
+
+  test("a late outcome in place of 'unknown' announces a job", async () => {
+    const unknown = { status: "error", error_type: "outcome_unknown", text: "Error: unknown", elapsed_ms: 3 };
+    onCall = () => ({ status: 200, body: { outcome: { ...unknown, job: "job-of-an-error" } } });
+    const id = crypto.randomUUID();
+    await say(id, script({ calls: [lathe("siren")] }, RESULTS));
+    const bringing = { ...success("begun"), job: "job-12345678" };
+    expect((await bring(await idAt(0), bringing)).status).toBe(200);
+    expect((await rows()).map((row) => row.id)).toEqual([await idAt(0), "job-12345678"]);
+    expect((await bring("job-12345678", success("all done"))).status).toBe(200);
+    await until(async () => (await turnsOf(id)).length === 2, { what: "a turn of its own" });
+  });
+
+  test("only the first outcome of a call announces a job", async () => {
+    const begun = (job: string) => ({ ...success("begun"), job });
+    onCall = () => ({ status: 200, body: { outcome: begun("job-12345678") } });
+    const id = crypto.randomUUID();
+    await say(id, script({ calls: [lathe("siren")] }, RESULTS));
+    expect((await bring(await idAt(0), begun("job-more-0001"))).status).toBe(200);
+    expect((await bring("job-12345678", begun("job-more-0002"))).status).toBe(200);
+    await until(async () => (await turnsOf(id)).length === 2, { what: "a turn of its own" });
+    expect((await rows()).map((row) => row.id)).toEqual([await idAt(0), "job-12345678"]);
   });
 
   test("a job's result begins a turn", async () => {

@@ -113,8 +113,10 @@ export async function borrow(
 /** Its agents are gone from here on, and its open calls are ended at the lender. */
 export async function giveBack(home: HomeContext, name: string, by: string): Promise<boolean> {
   if (!home.borrowed.get(name)) return false;
-  const calls = home.ledger.openAtLenders().filter(({ agent }) => agent.startsWith(`${name}/`));
-  await endAll(home, calls, "What was borrowed was given back");
+  const open = () => home.ledger.openAtLenders().filter(({ agent }) => agent.startsWith(`${name}/`));
+  // A model whose call is ended may call again at once. After the last look nothing is awaited.
+  for (let calls = open(); calls.length > 0; calls = open())
+    await endAll(home, calls, "What was borrowed was given back");
   home.borrowed.remove(name);
   recordGrant(home, "borrow", by, { state: "returned", name });
   return true;

@@ -14,16 +14,20 @@ import {
 import { importPublicKey } from "@edgecall/core/protocol/signing.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
+import { onlyReads } from "../../api/edge-call.ts";
 import { errorBody } from "../../api/errors.ts";
 import {
+  FEDERATION,
   isPeerUrl,
   type PeerAgents,
   PeerCall,
   PeerCancel,
   type PeerKind,
   PeerOutcome,
+  PeerProgress,
   type PeerReply,
   PeerTake,
+  type PeerTold,
   UNKNOWN_PEER,
 } from "../../api/peers.ts";
 import { cancelCalls } from "../calls/dispatch.ts";
@@ -33,6 +37,7 @@ import { closeQuestions } from "../questions/approvals.ts";
 import { settleLent } from "./lender-calls.ts";
 import { type Grant, isGood } from "./lent.ts";
 import { toPeer } from "./outgoing.ts";
+import { showNews } from "./progress.ts";
 import { recordGrant } from "./record.ts";
 
 /** Calls of one grant that are open at once. */
@@ -51,7 +56,7 @@ export async function onPeer(
   const read = await readPeerToken(token, body, Date.now());
   if (!read?.claims.for.endsWith(peerPlace("", home.name, kind))) return UNKNOWN_PEER;
   if (kind === "take") return await onTake(home, read, body);
-  if (kind === "outcome") return await onOutcome(home, read, body);
+  if (kind === "outcome" || kind === "progress") return await onTold(home, kind, read, body);
   const grant = home.lent.get(read.claims.grant);
   const isBorrower = grant?.borrower && (await isSignedBy(read, "borrower", grant.borrower.key));
   // Read again: it may have been taken back meanwhile.
@@ -132,7 +137,8 @@ function grantedAgents({ agents }: HomeContext, grant: Grant): PeerAgents {
         chars += JSON.stringify(shown).length;
         return chars < ADVERTS_MAX_CHARS + NAMES_MAX_CHARS ? [shown] : [];
       });
-    const takes_queries = target.hasModel && grant.scopes.includes("ask");
+    const mayBeAsked = grant.scopes.includes("ask") && (!grant.readsOnly || onlyReads(target));
+    const takes_queries = target.hasModel && mayBeAsked;
     return [{ id, line: target.line, online: target.online, takes_queries, actions }];
   });
   return {
@@ -169,10 +175,10 @@ async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<
       caller: {
         principal: principalOf(grant),
         role: "guest" as const,
-        channel: "federation",
+        channel: FEDERATION,
         ...(via.length > 0 && { chain: { id, via } }),
       },
-      watched: false,
+      watched: call.watched === true,
       tainted: true,
       limits: { agents: grant.agents, readsOnly: grant.readsOnly },
     };
@@ -227,15 +233,25 @@ async function onCancel(home: HomeContext, grant: Grant, callId: string): Promis
   return { status: 200, body: {} };
 }
 
-/** The lender brings the outcome of a call of ours. */
-async function onOutcome(home: HomeContext, token: PeerToken, text: string): Promise<PeerReply> {
+/** The lender brings the outcome of a call of ours, or tells what happens in it. */
+async function onTold(
+  home: HomeContext,
+  kind: "outcome" | "progress",
+  token: PeerToken,
+  text: string,
+): Promise<PeerReply> {
   const borrowing = home.borrowed.byGrant(token.claims.grant);
   if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_PEER;
-  if (!home.peerRates.take(borrowing.grant, Date.now())) return TOO_MANY;
-  return await withBody(PeerOutcome, text, async ({ id, outcome }) => {
-    const call = home.ledger.get(id);
-    // A lender may answer for its own agents alone. What is forgotten here needs no outcome.
-    if (call?.agent.startsWith(`${borrowing.name}/`)) await settleLent(home, call, outcome);
+  const { grant, name } = borrowing;
+  // Counted by kind: what is told meanwhile must not take the place of outcomes.
+  if (!home.peerRates.take(`${grant} ${kind}`, Date.now())) return TOO_MANY;
+  return await withBody<PeerTold>(kind === "outcome" ? PeerOutcome : PeerProgress, text, async (told) => {
+    const call = home.ledger.get(told.id);
+    // A lender may speak of its own agents alone. What is forgotten here needs no outcome.
+    if (call?.agent.startsWith(`${name}/`)) {
+      if ("outcome" in told) await settleLent(home, call, told.outcome);
+      else if (!call.outcome) showNews(home, call, name, told);
+    }
     await home.alarm.arm();
     return { status: 200, body: {} };
   });

@@ -11,7 +11,7 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import { LENT_MARGIN_MS } from "../../api/edge-call.ts";
 import { PeerAgents, type PeerReply, PeerTaken } from "../../api/peers.ts";
 import { expectJob } from "../calls/dispatch.ts";
-import { JOB, JOB_MAX_MS, type LedgerCall } from "../calls/ledger.ts";
+import { JOB, JOB_MAX_MS, type LedgerCall, mayBeReplaced } from "../calls/ledger.ts";
 import { isJobToken, outcomeOf } from "../calls/outcome.ts";
 import { settleByGateway, settleFromReport, settleLate } from "../calls/outcome-delivery.ts";
 import { askerWaits } from "../calls/waits.ts";
@@ -65,25 +65,26 @@ export function peerOf({ grant, url, home }: Borrowing): Peer {
   return { grant, from: "borrower", url, home };
 }
 
-function bodyOf({ id, agent, command, payload, caller }: LedgerCall, name: string) {
+function bodyOf({ id, agent, command, payload, caller, flags }: LedgerCall, name: string) {
   const { tool, parameters, prompt } = payload;
   // Of the agents before this one only the number is told.
   const chain = { steps: caller.chain?.via.length ?? 0 };
   const asked = command === "tool" ? { action: tool, params: parameters } : { query: prompt };
-  return { id, agent: agent.slice(name.length + 1), ...asked, chain };
+  const watched = flags.watch === true && { watched: true };
+  return { id, agent: agent.slice(name.length + 1), ...asked, chain, ...watched };
 }
 
 async function takeReply(
   home: HomeContext,
   id: string,
-  { name }: Borrowing,
+  { grant }: Borrowing,
   reply: PeerReply | undefined,
 ): Promise<void> {
   const { ledger, peerRetries, borrowed } = home;
   const now = Date.now();
   const call = ledger.get(id);
   if (!call || call.outcome) return peerRetries.remove(id);
-  if (reply?.status === 401) borrowed.setProblem(name, TAKEN_BACK);
+  if (reply?.status === 401) borrowed.setProblem(grant, TAKEN_BACK);
   // Only the first try tells that nothing was run; one before it may have arrived.
   if (reply && isFinal(reply.status) && call.sends === 1 && call.state === "sent") {
     const [errorType, why] = reply.status === 401 ? NOT_LENT : REFUSED;
@@ -122,8 +123,12 @@ function notRun(call: LedgerCall, errorType: ErrorType, why: string, now: number
 
 /** Settles a call by the outcome that its lender brings, once. */
 export async function settleLent(home: HomeContext, call: LedgerCall, called: CalledOutcome): Promise<void> {
-  const outcome = readLent(call, called);
-  if (outcome.job !== undefined) await expectJob(home, outcome.job, call, JOB_MAX_MS);
+  const { job, ...read } = readLent(call, called);
+  // Only the result that counts announces a job, so a call has one at most. A job's result announces none.
+  const announces =
+    job !== undefined && read.status === "success" && call.command !== JOB && mayBeReplaced(call.outcome);
+  const outcome = announces ? { ...read, job } : read;
+  if (announces) await expectJob(home, job, call, JOB_MAX_MS);
   if (call.outcome || !(await settleFromReport(home, call, outcome))) await settleLate(home, call, outcome);
   home.peerRetries.remove(call.id);
 }
@@ -167,10 +172,10 @@ export function refreshBorrowed(home: HomeContext, now: number): void {
 async function refresh(home: HomeContext, borrowing: Borrowing): Promise<void> {
   const reply = await peerRequest(home, peerOf(borrowing), "agents", {});
   const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
-  if (granted?.ok) home.borrowed.refresh(borrowing.name, granted.value, Date.now());
+  if (granted?.ok) home.borrowed.refresh(borrowing.grant, granted.value, Date.now());
   else
     home.borrowed.setProblem(
-      borrowing.name,
+      borrowing.grant,
       reply?.status === 401 ? TAKEN_BACK : "the lender does not answer",
     );
 }

@@ -4,13 +4,15 @@ import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FarHome, isGoodToken } from "../../../test/far-home.ts";
 import { call, post } from "../../../test/keyed-home.ts";
+import { script } from "../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../test/signed-agent.ts";
 import { theHome } from "../../../test/states.ts";
 import { rowsOf, stop } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { answerQuestion, openQuestions } from "../../../test/turns.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
-import { agent, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
+import { agent, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 import { readInvitation } from "../../api/peers.ts";
 import { Home } from "../home.ts";
 
@@ -135,6 +137,21 @@ describe("a grant", () => {
       agents: [{ id: "lathe", takes_queries: false, actions: [{ name: "cpu" }] }],
     });
     expect(JSON.stringify(body)).not.toMatch(/siren|press|mute|anna/);
+  });
+
+  test("with reads only offers questions in words to agents alone that can do nothing else", async () => {
+    await lent({ reads_only: true, agents: ["lathe", "press"] });
+    expect((await far.ask("agents", {})).body).toMatchObject({
+      agents: [
+        { id: "lathe", takes_queries: false },
+        { id: "press", takes_queries: true },
+      ],
+    });
+    const asked = { ...cpu(), action: undefined, query: "look" };
+    expect(outcomeIn(await far.ask("call", asked))?.text).toContain("only actions that read");
+    expect(
+      outcomeIn(await far.ask("call", { ...asked, agent: "press", id: crypto.randomUUID() })),
+    ).toBeUndefined();
   });
 
   test.each([
@@ -301,6 +318,47 @@ describe("a call", () => {
     expect(await brought(asked.id)).toMatchObject({ text: "it sounds" });
   });
 
+  test("that waits for an approval here is told so, without a word about who is asked", async () => {
+    await lent();
+    const asked = { ...siren(), agent: "mute" };
+    await far.ask("call", asked);
+    const told = async (count: number) => {
+      await until(() => far.of("progress").length >= count, { what: "the borrower is told", within: 10_000 });
+      return far.of("progress").map(({ body }) => body);
+    };
+    expect(await told(1)).toEqual([{ id: asked.id, waits_for: "approval" }]);
+    await answerQuestion((await openQuestions())[0]?.id ?? "", "approve");
+    expect((await told(2))[1]).toEqual({ id: asked.id, waits_for: "nothing" });
+    for (const { token, body } of far.of("progress"))
+      expect(await isGoodToken({ kind: "progress", token, body }, lenderKey)).toBe(true);
+  });
+
+  test("that somebody watches there has its output told, gathered in few requests", async () => {
+    await lent();
+    const asked = { ...cpu(), watched: true };
+    await far.ask("call", asked);
+    const frame = await until(() => bridge.calls()[0], { what: "the call" });
+    expect(JSON.parse(frame.payload)).toMatchObject({ watch: true });
+    for (let part = 1; part <= 5; part += 1) {
+      const payload = JSON.stringify({
+        type: "progress",
+        request_id: frame.id,
+        tool: "cpu",
+        text: `${part}\n`,
+      });
+      bridge.send({ t: "event", id: frame.id, agent: "lathe", payload });
+    }
+    const text = () =>
+      far
+        .of("progress")
+        .map(({ body }) => body.text)
+        .join("");
+    await until(() => text() === "1\n2\n3\n4\n5\n", { what: "all of it", within: 10_000 });
+    expect(far.of("progress").length).toBeLessThanOrEqual(2);
+    bridge.report(frame.id, "lathe", { status: "success", result: "12 %" });
+    await brought(asked.id);
+  });
+
   test("that an owner denies was not run", async () => {
     await lent();
     const asked = { ...siren(), agent: "mute" };
@@ -382,6 +440,30 @@ describe("the outcome", () => {
     expect(await brought("job-12345678")).toMatchObject({ text: "it sounded" });
   });
 
+  test("of a job waits until the borrower has the outcome of the call that began it, since it would drop it", async () => {
+    await lent();
+    const asked = siren();
+    let isAway = true;
+    far.onAsked = ({ body }) => (isAway && body.id === asked.id ? undefined : { status: 200, body: {} });
+    await far.ask("call", asked);
+    const frame = await until(() => bridge.calls()[0], { what: "the call" });
+    bridge.report(frame.id, "lathe", { status: "accepted", job: "job-12345678" });
+    await brought(asked.id);
+    bridge.report("job-12345678", "lathe", { status: "success", result: "it sounded", job_of: frame.id });
+    await until(async () => (await rows()).every(({ state }) => state === "settled"), {
+      what: "the job's end",
+    });
+    isAway = false;
+    // The next life of the home tries at once.
+    await stop("abort", theHome());
+    bridge = await connect();
+    const isDelivered = async () => (await rows()).every(({ delivered }) => delivered === 1);
+    await until(isDelivered, { what: "both are delivered", within: 15_000 });
+    const ids = far.of("outcome").map(({ body }) => body.id);
+    expect(ids.filter((id) => id === "job-12345678")).toHaveLength(1);
+    expect(ids.lastIndexOf(asked.id)).toBeLessThan(ids.indexOf("job-12345678"));
+  });
+
   test("of a job may be given up: the job is cancelled by its token", async () => {
     await lent();
     const asked = siren();
@@ -435,43 +517,78 @@ describe("taken back", () => {
   });
 });
 
-test("what a lent agent asks of others stays within the grant, and names no other agent", async () => {
-  const ann = await SignedAgent.make("ann");
-  await post("/v1/agents/ann/key", { public_key: ann.publicKey, name: "Ann" });
-  bridge = await TestBridge.dial();
-  await bridge.hello(["call", "acks"]);
-  const tools = [CPU, SIREN];
-  const features = [...FEATURES, "gateway", "call"];
-  await bridge.snapshot([
-    await ann.state({ tools: [CPU], features }),
-    agent("lathe", { features: FEATURES, tools }),
-    agent("press", { features: FEATURES, tools }),
-  ]);
-  await lent({ agents: ["ann", "lathe"] });
-  await far.ask("call", { ...cpu(), agent: "ann", action: undefined, query: "look", chain: { steps: 2 } });
-  const frame = await until(() => bridge.calls()[0], { what: "ann's call" });
-  const asks = async (agent_id: string) => {
-    const call_id = crypto.randomUUID();
-    const args = { agent_id, action: "cpu" };
-    const event = { type: "call", request_id: frame.id, call_id, name: "edge_call", args };
-    bridge.send({ t: "event", id: frame.id, agent: "ann", payload: await ann.say("events", event) });
-    return await until(
-      () => {
-        const notice = bridge.received.find((one) => one.t === "publish" && one.payload.includes(call_id));
-        const sent = bridge.calls().find(({ id }) => id === call_id);
-        return notice?.t === "publish" ? notice.payload : sent?.payload;
-      },
-      { what: "an answer, or the call" },
-    );
-  };
-  for (const id of ["press", "nobody"]) {
-    const words = await asks(id);
-    expect(words).toContain(`agent '${id}' is not in reach of this caller. Nothing was run.`);
-    expect(words.replaceAll(`'${id}'`, "")).not.toContain("press");
+describe("a lent agent that signs", () => {
+  /** Another home asks it in words. @returns ann's way to ask this home for something in the middle of that call */
+  async function annIsAsked() {
+    setVariables({ GATEWAY_TOOLS: "sessions" });
+    const ann = await SignedAgent.make("ann");
+    await post("/v1/agents/ann/key", { public_key: ann.publicKey, name: "Ann" });
+    bridge = await TestBridge.dial();
+    await bridge.hello(["call", "acks"]);
+    const tools = [CPU, SIREN];
+    const features = [...FEATURES, "gateway", "call"];
+    await bridge.snapshot([
+      await ann.state({ tools: [CPU], features }),
+      agent("lathe", { features: FEATURES, tools }),
+      agent("press", { features: FEATURES, tools }),
+    ]);
+    await lent({ agents: ["ann", "lathe"] });
+    await far.ask("call", { ...cpu(), agent: "ann", action: undefined, query: "look", chain: { steps: 2 } });
+    const frame = await until(() => bridge.calls()[0], { what: "ann's call" });
+    return async (name: string, args: object) => {
+      const call_id = crypto.randomUUID();
+      const event = { type: "call", request_id: frame.id, call_id, name, args };
+      bridge.send({ t: "event", id: frame.id, agent: "ann", payload: await ann.say("events", event) });
+      return await until(
+        () => {
+          const notice = bridge.received.find((one) => one.t === "publish" && one.payload.includes(call_id));
+          const sent = bridge.calls().find(({ id }) => id === call_id);
+          return notice?.t === "publish" ? notice.payload : sent?.payload;
+        },
+        { what: "an answer, or the call" },
+      );
+    };
   }
-  const inner = JSON.parse(await asks("lathe")) as { caller: object; tainted: boolean };
-  expect(inner).toMatchObject({
-    tainted: true,
-    caller: { principal: "home:next door", chain: { via: ["home:next door", "home:next door", "ann"] } },
+
+  test("asks others within the grant alone, and hears of no other agent", async () => {
+    const asks = await annIsAsked();
+    for (const id of ["press", "nobody"]) {
+      const words = await asks("edge_call", { agent_id: id, action: "cpu" });
+      expect(words).toContain(`agent '${id}' is not in reach of this caller. Nothing was run.`);
+      expect(words.replaceAll(`'${id}'`, "")).not.toContain("press");
+    }
+    for (const [tool, args] of [
+      ["find_agents", { text: "cpu" }],
+      ["agents_list", {}],
+    ] as const) {
+      const words = await asks(tool, args);
+      expect(words).toContain("lathe");
+      expect(words).not.toContain("press");
+    }
+    const called = await asks("edge_call", { agent_id: "lathe", action: "cpu" });
+    expect(JSON.parse(called) as object).toMatchObject({
+      tainted: true,
+      caller: { principal: "home:next door", chain: { via: ["home:next door", "home:next door", "ann"] } },
+    });
+  });
+
+  test("neither sees nor begins sessions here for another home", async () => {
+    await say("diary", script({ text: "the safe is behind the clock" }));
+    const body = JSON.stringify({ with: ["agent:ann"] });
+    await call("/v1/conversations/diary/share", { method: "POST", body });
+    const asks = await annIsAsked();
+    for (const [tool, args] of [
+      ["sessions_list", {}],
+      ["sessions_history", { session: "diary" }],
+      ["session_status", { session: "diary" }],
+      ["sessions_send", { session: "diary", message: "Who is at home?" }],
+      ["sessions_spawn", { task: "Who is at home?" }],
+    ] as const) {
+      const words = await asks(tool, args);
+      expect(words).toContain("Sessions are not for calls of another home. Nothing was done.");
+      expect(words).not.toMatch(/diary|safe|anna/);
+    }
+    const { conversations } = (await call("/v1/conversations?all=yes")).body as { conversations?: object[] };
+    expect(conversations).toMatchObject([{ id: "diary" }]);
   });
 });

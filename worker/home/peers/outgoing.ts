@@ -3,7 +3,7 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import { isLent } from "../../api/peers.ts";
 import { toCalled } from "../calls/answer-agent.ts";
 import { sendNotice } from "../calls/commands.ts";
-import type { LedgerCall } from "../calls/ledger.ts";
+import { JOB, type LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
 import { LEASE_MS, peerRequest } from "./peer-request.ts";
 
@@ -14,9 +14,20 @@ import { LEASE_MS, peerRequest } from "./peer-request.ts";
  */
 export function answerPeer(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
   const now = Date.now();
+  if (!knowsOf(home, call)) {
+    home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
+    return false;
+  }
   home.deliveryRetries.failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
   home.ctx.waitUntil(tell(home, call, outcome));
   return false;
+}
+
+/** A borrower learns of a job by the outcome of the call that began it, and drops outcomes of calls that it does not know. */
+function knowsOf({ ledger }: HomeContext, { command, lateFor }: LedgerCall): boolean {
+  const call = command === JOB && lateFor !== null ? ledger.get(lateFor) : undefined;
+  if (!call) return true;
+  return call.outcome !== undefined && ledger.undelivered().every(({ id }) => id !== call.id);
 }
 
 async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
@@ -31,6 +42,17 @@ async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome
   }
   home.ledger.markDelivered(call.id, outcome);
   home.deliveryRetries.remove(call.id);
+  await tellEndsOf(home, call);
+}
+
+/** The ends of its jobs have waited until the borrower had the call's own outcome. */
+async function tellEndsOf(
+  { ledger, deliveryRetries, alarm }: HomeContext,
+  { id }: LedgerCall,
+): Promise<void> {
+  const waiting = ledger.undelivered().filter(({ lateFor }) => lateFor === id);
+  for (const job of waiting) deliveryRetries.remove(job.id);
+  if (waiting.length > 0) await alarm.arm();
 }
 
 /** Files that were uploaded stay here: their ids mean nothing at the other home. Small pictures are in the outcome itself. */

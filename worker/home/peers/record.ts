@@ -1,6 +1,7 @@
 /** Lending and borrowing stand in the record of both homes. */
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
+import { FEDERATION } from "../../api/peers.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
 
@@ -22,7 +23,7 @@ export function recordGrant(
     elapsed_ms: 0,
     call_id: id,
     request_id: id,
-    caller: { principal: by, role: "owner", channel: "federation" },
+    caller: { principal: by, role: "owner", channel: FEDERATION },
   };
   addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
 }
