@@ -43,6 +43,8 @@ export type TurnQuestion = {
   id: string;
   call: string;
   agent: string;
+  /** The agents that asked for this call, the first one first. */
+  via?: readonly string[] | undefined;
   text: string;
   options: string[];
   /** Only for an approval: what exactly would be run. */

@@ -28,7 +28,7 @@ const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
 const EXCERPT = { chars: 1_600, line: 120, actions: 80 };
 /** The session tools take the room of five of the eight. */
-const EXCERPT_BESIDE_SESSIONS = { chars: 420, line: 70, actions: 40 };
+const EXCERPT_BESIDE_SESSIONS = { chars: 380, line: 70, actions: 40 };
 /** Kinds and areas that are counted there, the most frequent ones. */
 const COUNTS_MAX = 8;
 
@@ -358,8 +358,13 @@ function actionOrder(
   };
 }
 
+/** True if a question in words leads to nothing but reads: the agent can do nothing else. */
+export function onlyReads({ adverts }: Pick<CallTarget, "adverts">): boolean {
+  return adverts.length > 0 && adverts.every(({ effect }) => effect === "read");
+}
+
 function promptOrder(prompt: string, target: CallTarget, { foreignTimeoutMs }: CommandTimes): AgentCommand {
-  const readsOnly = target.adverts.length > 0 && target.adverts.every((advert) => advert.effect === "read");
+  const readsOnly = onlyReads(target);
   return {
     command: "prompt",
     payload: { prompt, enable_tools: true },

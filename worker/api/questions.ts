@@ -28,11 +28,14 @@ export type AnswerResult =
   | { ok: true; question: Question }
   | { ok: false; status: 400 | 403 | 404 | 409 | 410; code: string; message: string };
 
-/** `isPassedOn`: it is a question of a session, shown where the session was begun too. */
+/**
+ * `via`: the agents that asked for the call, the first one first; absent: none did. `isPassedOn`: it is a question of a session,
+ * shown where the session was begun too.
+ */
 export type QuestionToPerson = Pick<
   NewQuestion,
   "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
-> & { isPassedOn?: true };
+> & { via?: readonly string[] | undefined; isPassedOn?: true };
 
 /** A call is given up this long after its question expired: the device says so itself before. */
 export const AFTER_EXPIRY_MS = 15_000;
@@ -57,5 +60,7 @@ export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestio
   return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
 }
 
-/** `title`: of the conversation, if it is listed. `total`: of all that the caller may see, in this answer or not. */
-export type OpenQuestions = { questions: Array<Question & { title?: string }>; total: number };
+/** `title`: of the conversation, if it is listed. `via`: as above. */
+export type OpenQuestion = Question & { title?: string; via?: readonly string[] | undefined };
+/** `total`: of all that the caller may see, in this answer or not. */
+export type OpenQuestions = { questions: OpenQuestion[]; total: number };

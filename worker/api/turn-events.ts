@@ -2,6 +2,8 @@
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import type { PastTurn, TurnQuestion, TurnResult } from "./answers.ts";
 
+export type CallProgress = { call: string; tool?: string | undefined; text: string };
+
 /**
  * An event for a client that waits for a turn. `id` is the conversation's seq: a client that re-attaches with the last one
  * misses nothing that counts. Deltas carry none: the whole message follows them.
@@ -21,7 +23,7 @@ export type TurnEvent =
   /** A device has the call and works on it. One that is done at once says so by its result alone. `at`: epoch ms. */
   | { event: "accepted"; data: { call: string; at: number } }
   /** Output of a device as it comes; what counts comes with the call's result. */
-  | { event: "progress"; data: { call: string; tool?: string; text: string } }
+  | { event: "progress"; data: CallProgress }
   | { id: number; event: "question"; data: TurnQuestion }
   | { id: number; event: "done"; data: TurnResult };
 

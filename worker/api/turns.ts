@@ -107,6 +107,8 @@ export type SessionInfo = {
   status: "running" | "idle" | "waiting";
   turns: number;
   tokens: number;
+  /** True if others than the person of that turn wrote in it. */
+  others: boolean;
   /** Of the turn that runs, or of the last one. */
   session?: SessionOrigin;
   /** The conversation whose call began this one. */

@@ -71,7 +71,7 @@ export function questionWords(question: TurnQuestion, console?: string): string 
       options.length > 0
         ? `${list}\n\n(or /answer and a number)`
         : "Please answer with /answer and your words.";
-    return `**${agent}** asks: ${text}\n\n${how}`;
+    return `**${agent}**${askedBy(question)} asks: ${text}\n\n${how}`;
   }
   const { tool, parameters, cwd, reason } = approval;
   const json = visibleJson(parameters, 1);
@@ -81,12 +81,17 @@ export function questionWords(question: TurnQuestion, console?: string): string 
     : fenced(json);
   const hidden = hiddenNotice(approval);
   return [
-    `**${agent}** wants to run **${visible(tool)}**`,
+    `**${agent}**${askedBy(question)} wants to run **${visible(tool)}**`,
     ...(cwd === undefined ? [] : [`in ${visible(cwd)}`]),
     shown,
     visible(reason),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
   ].join("\n");
+}
+
+/** The chain of agents, where other agents asked for the call. */
+function askedBy({ via = [] }: TurnQuestion): string {
+  return via.length === 0 ? "" : ` (asked by ${visible(via.join(" → "))})`;
 }
 
 /** A fence that the text cannot close. */

@@ -144,6 +144,9 @@ describe("an approval in a chat", () => {
     expect(
       questionWords({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
     ).toBe("**pi** asks: a\\u202eb\n\n1. \\u200bno\n\n(or /answer and a number)");
+    expect(questionWords({ ...asks({}), via: ["eye", "nas\u202e"] })).toContain(
+      "**pi** (asked by eye → nas\\u202e) wants to run",
+    );
     expect(questionWords(asks({ command: "ls" }))).not.toContain(
       "⚠ Contains characters that cannot be seen, shown as escapes: U+200B, U+202E, U+2066",
     );

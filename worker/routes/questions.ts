@@ -1,7 +1,7 @@
 /** `/v1/questions`: the open questions and approvals of a home, and their answers. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { approvalView, type Question } from "../api/questions.ts";
+import { approvalView, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope, requireValid } from "../http/auth.ts";
@@ -57,10 +57,31 @@ async function openQuestions(c: Context<App>) {
 }
 
 /** Converts a question for the API: it has the conversation's id in place of the object's name. */
-function questionView(question: Question & { title?: string }) {
-  const { id, call, agent, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
+function questionView(question: OpenQuestion) {
+  const {
+    id,
+    call,
+    agent,
+    via,
+    text,
+    options,
+    approval,
+    expiresAt: expires_at,
+    answer,
+    answeredBy,
+  } = question;
   const [, channel, ...conversation] = question.conversation.split("/");
-  const asked = { id, conversation: conversation.join("/"), channel, call, agent, text, options, expires_at };
+  const asked = {
+    id,
+    conversation: conversation.join("/"),
+    channel,
+    call,
+    agent,
+    via,
+    text,
+    options,
+    expires_at,
+  };
   return {
     ...asked,
     ...(question.title !== undefined && { title: question.title }),

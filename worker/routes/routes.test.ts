@@ -278,7 +278,7 @@ describe("the rest", () => {
     // Neither does a late result for a deleted one, because otherwise Home would deliver it forever.
     const gone = conversationOf(env, "a/api/nobody-began");
     await gone.settle("call", { status: "success", text: "late", elapsedMs: 1 });
-    await gone.progress("call", undefined, "late");
+    await gone.progress({ call: "call", text: "late" });
     await gone.closeQuestion("question", "no", null);
     expect(await runInDurableObject(stub, (_, { storage }) => isBlank(storage))).toBe(true);
     expect((await say("nobody-began", script({ text: "begun" }))).body.answer).toBe("begun");

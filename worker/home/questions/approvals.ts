@@ -20,6 +20,7 @@ import { idInConversation, type LedgerCall, type NewCall } from "../calls/ledger
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
+import { tellBorrower } from "../peers/progress.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
@@ -109,6 +110,7 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
   if (!home.questions.add(question, now)) return;
+  tellBorrower(home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
     home.ledger.postpone(call.id, until);
@@ -135,7 +137,16 @@ async function deliverQuestion(home: HomeContext, question: NewQuestion, askedAt
   }
   try {
     const stub = conversationOf(home.env, question.conversation);
-    await stub.ask({ id, call: shownAs, agent, text, options, expiresAt, approval });
+    await stub.ask({
+      id,
+      call: shownAs,
+      agent,
+      via: call?.caller.chain?.via,
+      text,
+      options,
+      expiresAt,
+      approval,
+    });
     home.questions.setDelivered(id);
     home.questionRetries.remove(id);
   } catch (error) {
@@ -159,6 +170,7 @@ export async function answerQuestion(
 async function passOn(home: HomeContext, question: Question, answer: string): Promise<void> {
   const call = home.ledger.get(question.call);
   if (call && !call.outcome) {
+    if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
     if (question.agentQuestion === null) await decideHeldCall(home, call, answer);
     else await sendAnswer(home, question, call, answer);
   }

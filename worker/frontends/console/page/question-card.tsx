@@ -58,7 +58,9 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
     <div class="question" role="group" aria-label={approval ? `${agent} asks for approval` : `${agent} asks`}>
       {place}
       <p class="what">
-        <strong>{agent}</strong> {approval ? `asks before it runs ${visible(approval.tool)}` : "asks"}
+        <strong>{agent}</strong>
+        {question.via && ` (asked by ${visible(question.via.join(" → "))})`}{" "}
+        {approval ? `asks before it runs ${visible(approval.tool)}` : "asks"}
       </p>
       {approval && shown !== undefined ? (
         <>
