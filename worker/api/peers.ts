@@ -172,6 +172,7 @@ export const PeerProgress = z.object({
   text: z.optional(z.string().check(z.maxLength(10_000))),
 });
 export type PeerProgress = z.infer<typeof PeerProgress>;
+export type PeerNews = Omit<PeerProgress, "id">;
 
 /** `id`: of the borrower's call, or the job that its outcome named. */
 export const PeerOutcome = z.object({ id: CallId, outcome: CalledOutcome });

@@ -1,5 +1,5 @@
 /** What the parts of a Home share. Parts are functions over it. */
-import type { PeerProgress } from "../api/peers.ts";
+import type { PeerNews } from "../api/peers.ts";
 import type { Env } from "../env.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
 import type { AgentKeys } from "./agents/agent-keys.ts";
@@ -60,7 +60,7 @@ export type HomeStores = {
   peerRetries: RetrySchedule;
   peerRates: PeerRates;
   /** The next news of a call of another home, by its id there. One request at a time tells it. */
-  peerNews: Map<string, Omit<PeerProgress, "id">>;
+  peerNews: Map<string, PeerNews>;
   /** The time when each lender was asked for its agents, epoch ms. */
   lendersAsked: Map<string, number>;
 };

@@ -2,7 +2,7 @@
  * The progress of a call of a lent agent until its outcome: that it waits for a person of the lender, and what the device prints. The lender
  * tells it, and the borrower shows it. Nothing is stored or repeated, since the outcome has what counts.
  */
-import type { PeerProgress } from "../../api/peers.ts";
+import type { PeerNews } from "../../api/peers.ts";
 import { showProgress } from "../calls/call-watchers.ts";
 import { idInConversation, type LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
@@ -13,10 +13,8 @@ const GAP_MS = 1_000;
 /** Characters of a device's output in one request. What came before is left out. */
 const TEXT_MAX = 8_000;
 
-export type News = Omit<PeerProgress, "id">;
-
 /** Tells the home that asked for this call, or for the one with which its chain began, if one did. */
-export function tellBorrower(home: HomeContext, call: LedgerCall, news: News): void {
+export function tellBorrower(home: HomeContext, call: LedgerCall, news: PeerNews): void {
   const asker = home.ledger.get(idInConversation(call))?.asker;
   const grant = asker?.by === "home" ? home.lent.get(asker.grant) : undefined;
   if (!asker || !grant?.borrower) return;
@@ -44,7 +42,7 @@ export function showNews(
   home: HomeContext,
   call: LedgerCall,
   lender: string,
-  { waits_for, text }: News,
+  { waits_for, text }: PeerNews,
 ): void {
   if (text !== undefined) showProgress(home, call, text);
   if (waits_for === undefined) return;
