@@ -39,6 +39,8 @@ export const HELLO_MAX_BYTES = 64 * 1024;
 export const FRAME_MAX_BYTES = 1024 * 1024;
 /** A call frame that the bridge does not take within this time was not delivered. */
 export const TAKEN_WITHIN_MS = 5_000;
+/** For so long after it came, an agent's ledger recognises a call. Sent again after that, the call would run again. */
+export const LEDGER_KEEP_MS = 24 * 3_600_000;
 /** Interval of the text frame `ping`; the runtime answers `pong` without waking the object. */
 export const KEEPALIVE_EVERY_MS = 7_000;
 /**

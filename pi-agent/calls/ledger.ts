@@ -7,6 +7,7 @@
  * Writes are synced only for work that must not run twice. A lost read is simply read again, and an SD card bears a limited
  * number of writes.
  */
+import { LEDGER_KEEP_MS } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { LedgerStorage } from "./ledger-file.ts";
@@ -23,8 +24,6 @@ import {
 } from "./ledger-lines.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** The gateway gives up on a call long before. A day also covers a house that was offline overnight. */
-export const LEDGER_KEEP_MS = DAY_MS;
 /** More than a busy home needs in a day. An entry takes some 300 bytes of memory. */
 export const LEDGER_MAX_ENTRIES = 1_000;
 /** The whole file is read at the start, so it must stay small. */

@@ -27,6 +27,8 @@ export type SubmitRequest = {
   limits?: Limits;
   /** An earlier life of Home may have sent the call: a try failed, or the conversation cannot know. Absent: certainly not. */
   sentBefore?: boolean;
+  /** When its turn was asked, epoch ms. Absent: just now. */
+  askedAt?: number;
   /** Calls whose outcomes came with the reply to `submit`, and are in the transcript now: Home acknowledges their reports. */
   confirmed?: readonly string[];
 };

@@ -207,7 +207,7 @@ async function submitCall(
       watched: subscribers.isWatched(turn.id),
       limits,
       tainted: isTainted(sources, { agent }),
-      ...(sentBefore && { sentBefore }),
+      ...(sentBefore && { sentBefore, askedAt: turn.createdAt }),
     });
     // These lines have both ids: devices and bridge know the call, and no turn.
     const ids = { turn: turn.id, call: call.id, agent };

@@ -3,7 +3,7 @@
  * row yet (flights.ts). Readers see both alike, and a write to such a call makes its row first.
  */
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
-import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
+import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
@@ -140,9 +140,19 @@ export function hasReported({ outcome }: Pick<LedgerCall, "outcome">): boolean {
 }
 const GIVEN_UP = new Set<ErrorType | undefined>(["outcome_unknown", "timeout", "offline"]);
 
+/**
+ * True if its agent's ledger may not recognise a call any more that was sent then (epoch ms). An hour is left for clocks that
+ * differ, and for the way.
+ */
+export function mayBeForgotten(sentAt: number, now: number): boolean {
+  return now - sentAt > LEDGER_KEEP_MS - 3_600_000;
+}
+
+const REPLACEABLE: readonly ErrorType[] = ["outcome_unknown", "timeout"];
+
 /** True of no outcome, and of one that a late outcome replaces (`Ledger.replace`). */
 export function mayBeReplaced(outcome: SettledOutcome | undefined): boolean {
-  return outcome === undefined || outcome.errorType === "outcome_unknown" || outcome.errorType === "timeout";
+  return outcome === undefined || REPLACEABLE.some((type) => type === outcome.errorType);
 }
 
 /** The call by which the conversation knows this one: the call with which a chain began, or the one that has an answer already. */
@@ -468,7 +478,7 @@ export class Ledger {
     const rows = this.#sql.exec<CallRow>(
       `UPDATE call SET outcome = ?, settled_at = ?, delivered = ${NOBODY_WAITS},
          late_for = iif(delivered, COALESCE(late_for, id), late_for)
-       WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN ('outcome_unknown', 'timeout')
+       WHERE id = ? AND state = 'settled' AND json_extract(outcome, '$.errorType') IN (${REPLACEABLE.map((type) => `'${type}'`).join(", ")})
          AND json_extract(outcome, '$.text') <> ?
        RETURNING *`,
       JSON.stringify(outcome),

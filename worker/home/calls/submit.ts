@@ -22,7 +22,7 @@ import {
   reach,
   type Unreachable,
 } from "./dispatch.ts";
-import type { Asker, CallFlags, NewCall } from "./ledger.ts";
+import { type Asker, type CallFlags, mayBeForgotten, type NewCall } from "./ledger.ts";
 import { choose, isRouted } from "./routing.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
@@ -101,6 +101,7 @@ async function takeNamed(
   // The words about an unknown agent name others, which this caller may not know.
   if (!reached.ok && reached.errorType === "not_found" && limits.agents)
     return refusal("permission_denied", outOfReach(args.agent_id));
+  const now = Date.now();
   const isUnsure = mayHaveFlown(home, request);
   // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
   const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
@@ -112,6 +113,8 @@ async function takeNamed(
   const { target } = found;
   const command = toAgentCommand(args, target, settings);
   if (!command.ok) return isUnsure ? unknown(target) : refusal("invalid_params", command.text, target);
+  if (isUnsure && !command.order.idempotent && mayBeForgotten(request.askedAt ?? now, now))
+    return unknown(target);
   if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
   const needsPerson = tainted && !command.order.readOnly;
   // An agent of ours asks by its own policy. For one that cannot ask, Home asks.
@@ -235,7 +238,7 @@ function refusal(
   };
 }
 
-/** The call may have been sent, and its agent does not offer the action any more. */
+/** The call may have been sent, and its agent does not offer the action any more, or would not recognise the call. */
 function unknown({ id }: { id: string }): SubmitReply & { accepted: false } {
   const words = errorText.outcomeUnknown(`this call to '${id}'`);
   const sources = [agentSource(id)];

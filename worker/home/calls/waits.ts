@@ -1,7 +1,7 @@
 /** A call that waits for a person, or for another agent that its own one asked: its time stands still meanwhile. */
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
-import type { LedgerCall } from "./ledger.ts";
+import { type LedgerCall, mayBeForgotten } from "./ledger.ts";
 
 type Stores = Pick<HomeStores, "ledger" | "questions" | "agentWaits">;
 
@@ -46,6 +46,8 @@ export function askerWaits(home: Stores, id: string): void {
 export function goOn(home: Stores, call: LedgerCall): void {
   if (isWaiting(home, call)) return;
   const now = Date.now();
+  // The gateway was off for long. The alarm gives the call up, since it must not go out again.
+  if (mayBeForgotten(call.sentAt ?? call.createdAt, now)) return;
   home.ledger.restart(call.id, Math.max(call.silenceMs, call.endsAt - call.deadline), now);
 }
 
