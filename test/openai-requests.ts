@@ -22,6 +22,7 @@ export type Completion = {
   choices: Array<{ message: { content: string; reasoning_content?: string }; finish_reason: string }>;
   usage: Json;
   edge: { turn: string; status: string; conversation?: string };
+  edgecall?: { asked: false };
   metadata: Json;
   model: string;
   error?: { message: string; type: string; code: string; param: string | null };

@@ -25,6 +25,8 @@ export type TurnResult = {
   metrics: TurnMetrics;
   /** Budgets that are nearly used up. */
   notices?: string[];
+  /** Present when the model was offered devices and asked none, so no device stands behind the answer. */
+  edgecall?: { asked: false };
   /** The turn's questions to a person, with answers where given. */
   questions?: TurnQuestion[];
   error?: { code: string; message: string };

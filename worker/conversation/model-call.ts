@@ -18,7 +18,7 @@ import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
 import { findAgentsDefinition } from "../api/find-agents.ts";
-import { sessionToolDefinitions } from "../api/home-tools.ts";
+import { asksSession, sessionToolDefinitions } from "../api/home-tools.ts";
 import type { Plan } from "../api/plan.ts";
 import type { Roster, RosterQuestion } from "../api/roster.ts";
 import type { ClientContext } from "../api/turns.ts";
@@ -137,6 +137,7 @@ async function askModel(step: Step): Promise<void> {
       model: reply.model,
       usage: reply.usage,
       shown: unread.map(({ id }) => agentSource(id)),
+      unasked: offer.tools.some(({ function: { name } }) => name === EDGE_CALL) && !hasAsked(history),
     };
     if (entry.calls.length === 0) return finishTurn(context, turn, "done", entry.text, undefined, made);
     const seq = transcript.addReply(turn.n, made);
@@ -334,6 +335,21 @@ function offerOf(
 ): ReturnType<typeof offered> {
   if (brought.tools === false) return { tools: [] };
   return mayCall ? offered(ours, brought, own) : lastOffered(brought);
+}
+
+/** @returns true when a device was asked since the person's last message; a session may ask devices too */
+function hasAsked(history: readonly StoredEntry[]): boolean {
+  return history
+    .slice(
+      Math.max(
+        0,
+        history.findLastIndex(({ role }) => role === "user"),
+      ),
+    )
+    .some(
+      (entry) =>
+        entry.role === "assistant" && entry.calls.some(({ name }) => name === EDGE_CALL || asksSession(name)),
+    );
 }
 
 /** A model that the caller named is replaced only if the caller allows it: it expects that model's answer. */

@@ -81,6 +81,7 @@ function resultOf(
     ...(tokensOf(turn.agentsUsage) > 0 && { agents_usage: turn.agentsUsage }),
     metrics: metricsOf(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
+    ...(turn.unasked && { edgecall: { asked: false as const } }),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && turn.answer !== null && { error: { code: turn.error, message: turn.answer } }),
   };

@@ -219,7 +219,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       return { origin: { ...origin, ...(client && { client: { ...client, lost: row.body.lost } }) } };
     }
     case "end": {
-      const { status, answer, error, at, replies, model, usage, agentsUsage, sources } = row.body;
+      const { status, answer, error, at, unasked, replies, model, usage, agentsUsage, sources } = row.body;
       return {
         status,
         answer,
@@ -227,6 +227,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
         finishedAt: at,
         finishedSeq: row.seq,
         replies,
+        ...(unasked && { unasked }),
         ...(model !== undefined && { model }),
         ...(usage && { usage }),
         ...(agentsUsage && { agentsUsage }),

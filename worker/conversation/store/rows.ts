@@ -31,6 +31,8 @@ export type Turn = {
   finishedAt: number | null;
   finishedSeq: number | null;
   notices: Notice[];
+  /** The model was offered devices and asked none. */
+  unasked?: true;
   /** Whoever began it by a tool knows of its end. */
   told?: true;
   /** The sources of the texts that came into the conversation with it; while it runs, beside those of its entries. */
@@ -100,6 +102,8 @@ export type Bodies = {
     says: boolean;
     /** The calls that the caller has to make. */
     open?: string[];
+    /** The model was offered devices and asked none. */
+    unasked?: true;
     // Of the whole turn, so that its other rows need not be read. Absent in turns of an earlier version.
     replies: number;
     model?: string;

@@ -61,6 +61,8 @@ export type ModelReply = {
   usage: Usage | undefined;
   /** Whose texts the model was shown beside the history. */
   shown?: readonly Source[];
+  /** It was offered devices, and none was asked since the person's message. */
+  unasked?: boolean;
 };
 
 export class Transcript {
@@ -595,6 +597,7 @@ export class Transcript {
         at: Date.now(),
         says,
         ...(open.length > 0 && { open }),
+        ...(last?.unasked && { unasked: true as const }),
         replies: turn.replies + (says ? 1 : 0),
         ...(model !== null && { model }),
         usage: addUsage(turn.usage, last?.usage),

@@ -46,6 +46,7 @@ export async function chatCompletion(result: TurnResult, chat: Chat) {
     usage: usageOf(result.usage),
     metadata: chat.place.key === undefined ? {} : { conversation_id: chat.place.key },
     edge: edgeOf(chat, result),
+    ...askedMark(result),
   };
 }
 
@@ -95,7 +96,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
         model: result.model ?? chat.model ?? OWN_NAME,
         choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: finishOf(result) }],
       };
-      yield chunk({}, { ...end, edge: edgeOf(chat, result) });
+      yield chunk({}, { ...end, edge: edgeOf(chat, result), ...askedMark(result) });
       if (chat.usage) yield chunk({}, { model: end.model, choices: [], usage: usageOf(result.usage) });
       return yield "data: [DONE]\n\n";
     }
@@ -177,6 +178,11 @@ function edgeOf(chat: Chat, result?: TurnResult) {
     ...(result?.error && { error: result.error }),
     ...(result?.notices && { notices: result.notices }),
   };
+}
+
+/** The mark of an answer behind which no device stands; it has the same name at every route. */
+export function askedMark(result: TurnResult | undefined): Pick<TurnResult, "edgecall"> {
+  return result?.edgecall ? { edgecall: result.edgecall } : {};
 }
 
 /** A call without its result, which the answer already contains: a reader can check the answer against the calls. */

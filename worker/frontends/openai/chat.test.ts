@@ -27,6 +27,7 @@ type Chunk = {
   choices: Array<{ delta: Record<string, string>; finish_reason: string | null }>;
   usage?: Record<string, number>;
   edge?: Record<string, unknown>;
+  edgecall?: { asked: false };
   error?: { code: string; message: string };
 };
 
@@ -87,6 +88,18 @@ describe("a device's answer", () => {
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 30 } });
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("is told apart from an answer for which no device was asked", async () => {
+    await pi();
+    const made = await chat([user(script({ text: "about 7 %" }))]);
+    expect(made.body.edgecall).toEqual({ asked: false });
+    const { chunks } = await streamed([user(script({ text: "about 7 %" }))]);
+    expect(chunks.at(-1)).toMatchObject({ edgecall: { asked: false } });
+    const asked = await chat([user(script(cpu, { text: "load: $results" }))]);
+    expect(asked.body).not.toHaveProperty("edgecall");
+    const refused = await chat([user(script({ text: "no tools" }))], { tool_choice: "none" });
+    expect(refused.body).not.toHaveProperty("edgecall");
   });
 
   test("without the trace, if the client asks for that", async () => {

@@ -62,6 +62,8 @@ describe.each([
     expect(id.length).toBeLessThanOrEqual(40);
     const second = await said([user(question), first.message, result(id, "it rains")], {}, at);
     expect([second.finish, second.message.content]).toEqual(["stop", "So: 7 % | it rains"]);
+    // The device was asked in the turn before, for the same message.
+    expect(second.body).not.toHaveProperty("edgecall");
     // Only our rows have the device's result, which is shown with the client's.
     const shown = (await modelRequest(question))?.messages.map(({ role }) => role);
     expect(shown).toEqual(["system", "user", "assistant", "tool", "assistant", "tool"]);

@@ -1,7 +1,7 @@
 /** Writes a turn as a `response` object. Calls to devices are `mcp_call` items, OpenAI's form for calls that a server made. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
-import { finalText } from "./chat-reply.ts";
+import { askedMark, finalText } from "./chat-reply.ts";
 import { clientCallId, type ResponseRef, responseId } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import type { Linker } from "./pictures.ts";
@@ -71,6 +71,7 @@ export async function responseObject(about: About, result?: TurnResult, output?:
     usage: result && result.status !== "running" ? usageOf(result.usage) : null,
     user: null,
     metadata: { ...shortTexts(metadata ?? {}), ...(key !== undefined && { conversation_id: key }) },
+    ...askedMark(result),
   };
 }
 

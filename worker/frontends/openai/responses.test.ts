@@ -24,6 +24,7 @@ type Shown = {
   metadata: Record<string, string>;
   previous_response_id: string | null;
   error?: { message: string; code: string } | null;
+  edgecall?: { asked: false };
 };
 type Event = {
   type: string;
@@ -91,6 +92,15 @@ describe("a response", () => {
     },
     COLD_START_MS,
   );
+
+  test("without a device is marked, also when it is looked at later", async () => {
+    await pi();
+    const { body } = await respond({ input: script({ text: "about 7 %" }) });
+    const again = (await (await ask(`/v1/responses/${body.id}`)).json()) as Shown;
+    expect([body.edgecall, again.edgecall]).toEqual([{ asked: false }, { asked: false }]);
+    const asked = await respond({ input: script(cpu, { text: "load: $results" }) });
+    expect(asked.body).not.toHaveProperty("edgecall");
+  });
 
   test("streamed: rising numbers, and every item begins and ends", async () => {
     await pi();

@@ -324,6 +324,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
           <CopyButton text={turn.answer} />
         </div>
       )}
+      {turn.unasked && <p class="notice">No device was asked.</p>}
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>
       ))}

@@ -23,6 +23,8 @@ export type TurnView = {
   calls: CallView[];
   questions: Question[];
   notices: string[];
+  /** The model was offered devices and asked none. */
+  unasked: boolean;
   answer: string | null;
   durationMs: number | undefined;
   tokens: number;
@@ -68,6 +70,7 @@ export function newTurn(text: string, pictures: string[] = [], key = ""): TurnVi
     calls: [],
     questions: [],
     notices: [],
+    unasked: false,
     answer: null,
     durationMs: undefined,
     tokens: 0,
@@ -217,6 +220,7 @@ function ended(turn: TurnView, result: TurnResult, now: number): TurnView {
     waiting: undefined,
     questions: result.questions ?? turn.questions,
     notices: result.notices ?? [],
+    unasked: result.edgecall?.asked === false,
     durationMs: result.metrics.duration_ms,
     tokens: result.usage.input_tokens + result.usage.output_tokens,
     model: result.model,

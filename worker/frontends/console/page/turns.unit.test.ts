@@ -49,6 +49,22 @@ test("a call changes from sent over accepted to its result, each once", () => {
   });
 });
 
+test("a turn that asked no device says so, live and from the history", () => {
+  const result: TurnResult = {
+    turn: "t",
+    status: "done",
+    answer: "About 7 %.",
+    model: "m",
+    calls: [],
+    usage: { input_tokens: 1, output_tokens: 1 },
+    metrics: turnMetrics([], 1, 0, 10),
+  };
+  const marked = { ...result, edgecall: { asked: false as const } };
+  expect(after({ event: "done", data: result }).unasked).toBe(false);
+  expect(after({ event: "done", data: marked }).unasked).toBe(true);
+  expect(merged([], [{ ...marked, text: "hi", created_at: 1 }])[0]?.unasked).toBe(true);
+});
+
 test("the partial text of a stopped answer stays; any other end has the whole answer", () => {
   const half: TurnEvent = { event: "delta", data: { text: "I begin", at: 0 } };
   const end: TurnResult = {
