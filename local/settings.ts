@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { type Network, readNetwork } from "./network.ts";
 import { readRecords } from "./tokens.ts";
 
 export type Environment = Record<string, string | undefined>;
@@ -18,6 +19,8 @@ export const USAGE = `usage: npm start                     the whole stack; Ctrl
 export type StartSettings = {
   /** Ask one question and end; absent = run until stopped. */
   ask: string | undefined;
+  /** Undefined = only this machine is listened to. */
+  network: Network | undefined;
   /** Undefined = 8787, or for a question any free one. */
   port: number | undefined;
   dir: string;
@@ -44,6 +47,8 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
     return { ok: false, error: `--ask: the question is empty\n${USAGE}` };
   const port = env.PORT ? readPort(env.PORT, DEFAULT_PORT) : undefined;
   if (port?.ok === false) return port;
+  const network = readNetwork(env);
+  if (!network.ok) return network;
   if (env.EDGECALL_TOKEN && !TOKEN.test(env.EDGECALL_TOKEN)) {
     return {
       ok: false,
@@ -70,6 +75,7 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
     ok: true,
     value: {
       ask,
+      network: network.value,
       port: port?.value,
       dir: edgecallDir(env),
       mqttUrl: env.MQTT_URL || undefined,

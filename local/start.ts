@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
 import { type Client, waitForAgent } from "./client.ts";
+import { networkUrl, PLAIN_WARNING } from "./network.ts";
 import { onStop } from "./on-stop.ts";
 import { freePort, isFree } from "./port.ts";
 import { checkBroker, checkSettings } from "./preflight.ts";
@@ -174,10 +175,19 @@ Ask it:
     -H "Authorization: Bearer ${client.token}" \\
     -H "Content-Type: application/json" -d '{"text":"How full is the root disk?"}'
 
-Another machine as a device: a shell there, which lends it this machine's addresses, for the command of "Add a device"
+${inNetwork(settings, client.url)}Another machine as a device: a shell there, which lends it this machine's addresses, for the command of "Add a device"
 
   ssh ${lent(client.url, stack.mqttUrl)} YOU@DEVICE
 `);
+}
+
+/** The lines about the network, where HOST opens the gateway to it. */
+function inNetwork({ network }: StartSettings, url: string): string {
+  if (!network) return "";
+  const address = networkUrl(network, Number(new URL(url).port)) ?? "this machine is in no network";
+  return `In this network: ${address} (everybody needs a token)
+${network.tls ? "" : `\n${PLAIN_WARNING}\n`}
+`;
 }
 
 /** Returns an ssh command that makes this machine's addresses available on another machine while it runs. */

@@ -1,12 +1,13 @@
 /**
  * `npm run worker`: the Worker alone, in the foreground.
  *
- * Settings: PORT (8787), EDGECALL_DIR (.edgecall), and the Worker's own variables and secrets, passed on from
- * the environment. Under the one-machine stack it also ends when its parent does.
+ * Settings: PORT (8787), EDGECALL_DIR (.edgecall), HOST and TLS_* (network.ts), and the Worker's own variables and
+ * secrets, passed on from the environment. Under the one-machine stack it also ends when its parent does.
  */
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
-import { startWorker } from "./gateway.ts";
+import { readNetwork } from "./network.ts";
+import { startGateway } from "./networked-gateway.ts";
 import { onStop } from "./on-stop.ts";
 import { edgecallDir, readPort, workerVars } from "./settings.ts";
 
@@ -15,14 +16,20 @@ if (!port.ok) {
   console.error(port.error);
   process.exit(2);
 }
+const network = readNetwork(process.env);
+if (!network.ok) {
+  console.error(network.error);
+  process.exit(2);
+}
 const vars = workerVars(process.env);
 if (!process.send) {
   for (const name of ["API_TOKENS", "BRIDGE_TOKENS", "LLM_BASE_URL", "LLM_MODEL"]) {
     if (!vars[name]) console.error(`${name}: not set; docs/settings.md tells what it is for`);
   }
 }
-const starting = startWorker({
+const starting = startGateway({
   port: port.value,
+  network: network.value,
   dir: join(edgecallDir(process.env), "worker"),
   vars,
   onRestart: () => console.error("the Workers runtime ended and was started again"),

@@ -1,8 +1,9 @@
 /** `edgecall bridge broker` makes this machine the home's broker, and prints the address for devices. */
+
+import { ownAddress } from "@edgecall/node/own-address.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { needRoot, systemdVersion } from "../service/checks/root-only.ts";
 import { BRIDGE } from "../service/services.ts";
-import { ownAddress } from "./own-address.ts";
 import { BROKER_PORT, installBroker } from "./own-broker.ts";
 
 /** A host: a name or an IPv4 address. */
