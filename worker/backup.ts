@@ -12,10 +12,17 @@ const LOOK_AFTER_MS = 1_000;
 /** The table in which an import waits until it is complete (see Staging). */
 const STAGING = "restoring";
 /**
- * A back-up does not contain the home's tokens, or what it lends and borrows: it would restore what was revoked, and whoever
+ * A back-up does not contain the home's tokens and grants, or what it lends and borrows: it would restore what was revoked, and whoever
  * writes a back-up could give themselves more rights.
  */
-const PRESERVED: readonly string[] = ["token", "lent", "borrowed"];
+const PRESERVED: readonly string[] = [
+  "token",
+  "lent",
+  "borrowed",
+  "oauth_grant",
+  "oauth_code",
+  "oauth_client",
+];
 /**
  * Nor does it contain a conversation's `past`, which is made of other rows (in a back-up those may be newer), or the sessions of
  * agents: with them, whoever reads a back-up could answer for a device.

@@ -65,6 +65,11 @@ export interface Env {
   /** Origins of web pages that may call `/mcp`, separated by commas. The gateway's own origin always may. */
   MCP_ORIGINS?: string;
 
+  /** `off`: programs cannot be connected over OAuth. */
+  OAUTH?: string;
+  /** Beginnings of redirect addresses with private schemes, beside the known ones, separated by commas. */
+  OAUTH_REDIRECTS?: string;
+
   /** Secret: a JSON list of connections to chat platforms. */
   CHANNELS?: string;
   /** Secret: the key that encrypts the tokens of connections made in the console. */

@@ -3,6 +3,8 @@ import { connections } from "./frontends/channels/connection-routes.ts";
 import { channels } from "./frontends/channels/routes.ts";
 import { consolePage } from "./frontends/console/routes.ts";
 import { mcp, mcpDiscovery } from "./frontends/mcp/routes.ts";
+import { oauthGrants } from "./frontends/oauth/manage-routes.ts";
+import { oauth } from "./frontends/oauth/routes.ts";
 import { openai } from "./frontends/openai/routes.ts";
 import { relay } from "./frontends/relay/route.ts";
 import { newRoutes } from "./http/app.ts";
@@ -37,6 +39,7 @@ export { Home } from "./home/home.ts";
 const CHECKING_THEMSELVES = [
   health,
   bridgeSocket,
+  oauth,
   mcpDiscovery,
   uploads,
   linkedMedia,
@@ -59,6 +62,7 @@ const WITH_TOKEN = [
   questions,
   keys,
   tokens,
+  oauthGrants,
   bridgeUpdate,
   audit,
   metrics,

@@ -183,6 +183,38 @@ export type DayView = {
   models: Array<{ name: string; usd?: number } & Usage>;
 };
 
+/** A program that a person connected over OAuth, of `GET /v1/oauth/grants`. Times: epoch ms. */
+export type OauthGrantView = {
+  id: string;
+  person: string;
+  /** What the program calls itself. */
+  client: string;
+  /** The host to which its sign-in returned. */
+  host: string;
+  scopes: Array<"ask" | "command">;
+  trusted: boolean;
+  /** `consented`: it never came for its token; `token_given`: it made no request since. */
+  state: "consented" | "token_given" | "connected" | "ended" | "expired";
+  made_at: number;
+  token_at: number | null;
+  used_at: number | null;
+  expires_at: number;
+  ended_at: number | null;
+  /** A person, or the reason. */
+  ended_by: string | null;
+};
+
+/** A client that was entered by hand, of `GET /v1/oauth/clients`. */
+export type OauthClientView = {
+  id: string;
+  name: string;
+  redirect_uris: string[];
+  /** It has a secret. */
+  confidential: boolean;
+  made_by: string;
+  made_at: number;
+};
+
 /** A token of `GET /v1/tokens`. Times: epoch ms. */
 export type TokenView = {
   id: string;

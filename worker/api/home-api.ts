@@ -7,7 +7,14 @@ import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import type { AgentListQuery, AgentPage } from "./agent-list.ts";
-import type { AgentView, HomeStatus, LendingView, TokenView } from "./answers.ts";
+import type {
+  AgentView,
+  HomeStatus,
+  LendingView,
+  OauthClientView,
+  OauthGrantView,
+  TokenView,
+} from "./answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "./audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
@@ -18,6 +25,15 @@ import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
+import type {
+  CodeRequest,
+  Consent,
+  NewOauthClient,
+  RefreshRequest,
+  StoredClient,
+  StoredDocument,
+  TokenGrant,
+} from "./oauth.ts";
 import type { BorrowInto, Borrowing, Invitation, Lending, NewLending, PeerKind, PeerReply } from "./peers.ts";
 import type { Plan } from "./plan.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
@@ -144,6 +160,27 @@ export interface HomeApi {
   revokeToken(id: string, withMade: boolean): Promise<TokenView[]>;
   /** The token of this hash or id, if it is valid now. */
   useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined>;
+  /** A person allows a program to use the home. @returns the code for its client; undefined: there are too many */
+  consent(given: Consent): Promise<string | undefined>;
+  redeemCode(request: CodeRequest): Promise<TokenGrant>;
+  /** @returns undefined: nothing was ever stored here */
+  refreshGrant(request: RefreshRequest): Promise<TokenGrant | undefined>;
+  /** @returns the rights that a grant has now; undefined: none */
+  useGrant(id: string): Promise<ApiToken | undefined>;
+  grants(): Promise<OauthGrantView[]>;
+  /** @returns false: no such grant counts */
+  endGrant(id: string, by: string): Promise<boolean>;
+  /** A client gives its token back. @returns false: it is another client's, or has ended */
+  revokeFor(grant: string, clientId: string | undefined): Promise<boolean>;
+  /** The clients that people entered by hand. */
+  oauthClients(): Promise<OauthClientView[]>;
+  oauthClient(id: string): Promise<StoredClient | undefined>;
+  /** @returns false: there are too many */
+  makeOauthClient(client: NewOauthClient, by: string): Promise<boolean>;
+  removeOauthClient(id: string): Promise<boolean>;
+  /** The copy of a client's metadata document. */
+  clientDocument(id: string): Promise<StoredDocument | undefined>;
+  storeClientDocument(document: StoredDocument): Promise<void>;
   /** @returns undefined: too many codes are open */
   makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined>;
   deviceCode(end: string): Promise<CodeState & { online?: boolean }>;

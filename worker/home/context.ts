@@ -14,6 +14,8 @@ import type { LifeSigns } from "./calls/life-signs.ts";
 import type { PendingAcks } from "./calls/pending-acks.ts";
 import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
+import type { OauthClients } from "./oauth/clients.ts";
+import type { Grants } from "./oauth/grants.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
 import type { Borrowed } from "./peers/borrowed.ts";
 import type { Lent } from "./peers/lent.ts";
@@ -52,6 +54,8 @@ export type HomeStores = {
   conversations: ConversationList;
   deviceCodes: DeviceCodes;
   tokens: HomeTokens;
+  grants: Grants;
+  oauthClients: OauthClients;
   senders: ChannelSenders;
   connections: ChannelConnections;
   lent: Lent;

@@ -14,7 +14,14 @@ import { STANDBY } from "@edgecall/core/protocol/frames.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentListQuery, AgentPage } from "../api/agent-list.ts";
-import type { AgentView, HomeStatus, LendingView, TokenView } from "../api/answers.ts";
+import type {
+  AgentView,
+  HomeStatus,
+  LendingView,
+  OauthClientView,
+  OauthGrantView,
+  TokenView,
+} from "../api/answers.ts";
 import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../api/audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type {
@@ -33,6 +40,15 @@ import type { HomeApi, Targets } from "../api/home-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
+import type {
+  CodeRequest,
+  Consent,
+  NewOauthClient,
+  RefreshRequest,
+  StoredClient,
+  StoredDocument,
+  TokenGrant,
+} from "../api/oauth.ts";
 import {
   type BorrowInto,
   type Borrowing,
@@ -100,6 +116,9 @@ import { submit, submitCommand } from "./calls/submit.ts";
 import { ChannelConnections } from "./channels/channel-connections.ts";
 import { ChannelSenders } from "./channels/senders.ts";
 import type { HomeContext, HomeStores } from "./context.ts";
+import { OauthClients } from "./oauth/clients.ts";
+import { Grants } from "./oauth/grants.ts";
+import { consent, endGrant, redeemCode, refreshGrant, revokeFor, useGrant } from "./oauth/token-grants.ts";
 import { DeviceCodes } from "./pairing/device-codes.ts";
 import { codeState, pairDevice } from "./pairing/device-pairing.ts";
 import { Borrowed } from "./peers/borrowed.ts";
@@ -445,6 +464,60 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#isBlank ? undefined : this.#home.tokens.use(by, this.#home.name, Date.now());
   }
 
+  // Programs that people connected over OAuth
+
+  async consent(given: Consent): Promise<string | undefined> {
+    return await consent(this.#home, given);
+  }
+
+  async redeemCode(request: CodeRequest): Promise<TokenGrant> {
+    return await redeemCode(this.#home, request);
+  }
+
+  async refreshGrant(request: RefreshRequest): Promise<TokenGrant | undefined> {
+    return this.#isBlank ? undefined : await refreshGrant(this.#home, request);
+  }
+
+  async useGrant(id: string): Promise<ApiToken | undefined> {
+    return this.#isBlank ? undefined : useGrant(this.#home, id);
+  }
+
+  async grants(): Promise<OauthGrantView[]> {
+    return this.#home.grants.list(Date.now());
+  }
+
+  async endGrant(id: string, by: string): Promise<boolean> {
+    return endGrant(this.#home, id, by, by);
+  }
+
+  async revokeFor(grant: string, clientId: string | undefined): Promise<boolean> {
+    return !this.#isBlank && (await revokeFor(this.#home, grant, clientId));
+  }
+
+  async oauthClients(): Promise<OauthClientView[]> {
+    return this.#home.oauthClients.list();
+  }
+
+  async oauthClient(id: string): Promise<StoredClient | undefined> {
+    return this.#home.oauthClients.typed(id);
+  }
+
+  async makeOauthClient(client: NewOauthClient, by: string): Promise<boolean> {
+    return this.#home.oauthClients.make(client, by, Date.now());
+  }
+
+  async removeOauthClient(id: string): Promise<boolean> {
+    return this.#home.oauthClients.remove(id);
+  }
+
+  async clientDocument(id: string): Promise<StoredDocument | undefined> {
+    return this.#home.oauthClients.document(id);
+  }
+
+  async storeClientDocument(document: StoredDocument): Promise<void> {
+    this.#home.oauthClients.storeDocument(document, Date.now());
+  }
+
   // The record, figures and back-ups
 
   async record(callId: string, line: AuditLine): Promise<void> {
@@ -570,6 +643,8 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     conversations,
     deviceCodes: new DeviceCodes(storage),
     tokens: new HomeTokens(storage),
+    grants: new Grants(storage),
+    oauthClients: new OauthClients(storage),
     senders: new ChannelSenders(storage),
     connections: new ChannelConnections(storage, name, env.CONNECTIONS_KEY),
     lent: new Lent(storage),

@@ -502,4 +502,49 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 21,
+    sql: `
+      -- What people of this home gave to programs over OAuth (oauth/grants.ts). Back-ups contain none of these tables.
+      CREATE TABLE oauth_grant (
+        id           TEXT PRIMARY KEY,
+        record       TEXT NOT NULL, -- of the person's token: an id of the table token, or secret- and a part of the hash
+        person       TEXT NOT NULL, -- the principal
+        role         TEXT NOT NULL,
+        client_hash  TEXT NOT NULL, -- SHA-256 of the client's id, hex
+        client_name  TEXT NOT NULL, -- what the client calls itself
+        host         TEXT NOT NULL, -- where its sign-in returned to
+        scopes       TEXT NOT NULL, -- JSON list
+        trusted      INTEGER NOT NULL,
+        resource     TEXT NOT NULL, -- the audience of its tokens
+        generation   INTEGER NOT NULL, -- of the newest refresh token that was used
+        confirmed_at INTEGER, -- epoch ms, as all times here: when that one was first used
+        made_at      INTEGER NOT NULL,
+        token_at     INTEGER, -- when the client got its first token
+        used_at      INTEGER, -- to the hour
+        due          INTEGER NOT NULL,
+        ended_at     INTEGER,
+        ended_by     TEXT -- a person, or the reason
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE oauth_code (
+        hash      TEXT PRIMARY KEY, -- SHA-256 of the code, hex
+        grant_id  TEXT NOT NULL,
+        redirect  TEXT NOT NULL,
+        challenge TEXT, -- S256; null: a client with a secret
+        due       INTEGER NOT NULL,
+        used      INTEGER NOT NULL DEFAULT 0
+      ) STRICT, WITHOUT ROWID;
+      -- Clients that were entered by hand, and copies of the metadata documents of others.
+      CREATE TABLE oauth_client (
+        id          TEXT PRIMARY KEY,
+        kind        TEXT NOT NULL, -- typed, document
+        name        TEXT NOT NULL,
+        redirects   TEXT NOT NULL, -- JSON list
+        secret_hash TEXT, -- SHA-256, hex
+        made_by     TEXT,
+        made_at     INTEGER NOT NULL,
+        fresh_until INTEGER
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

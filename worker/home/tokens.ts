@@ -73,15 +73,30 @@ export class HomeTokens {
 
   /** The token of this hash or id, if it is valid now. Stores roughly when it was used. @param home the home's id */
   use(by: { hash: string } | { id: string }, home: string, now: number): ApiToken | undefined {
+    const row = this.#valid(by, now);
+    if (!row) return undefined;
+    if ((row.last_used_at ?? 0) + USED_GRAIN_MS <= now)
+      this.#sql.exec("UPDATE token SET last_used_at = ? WHERE id = ?", now, row.id);
+    return toToken(row, home);
+  }
+
+  /** The same without a use. */
+  get(id: string, home: string, now: number): ApiToken | undefined {
+    const row = this.#valid({ id }, now);
+    return row && toToken(row, home);
+  }
+
+  #valid(by: { hash: string } | { id: string }, now: number): Row | undefined {
     const [row] = this.#sql
       .exec<Row>(`SELECT * FROM token WHERE ${"id" in by ? "id" : "hash"} = ?`, "id" in by ? by.id : by.hash)
       .toArray();
-    if (!row || (row.expires_at ?? Number.POSITIVE_INFINITY) <= now) return undefined;
-    if ((row.last_used_at ?? 0) + USED_GRAIN_MS <= now)
-      this.#sql.exec("UPDATE token SET last_used_at = ? WHERE id = ?", now, row.id);
-    const { id, hash, name, role, expires_at: expiresAt } = row;
-    return { hash, name, home, role, scopes: scopesOf(row), made: { id, expiresAt } };
+    return row && (row.expires_at ?? Number.POSITIVE_INFINITY) > now ? row : undefined;
   }
+}
+
+function toToken(row: Row, home: string): ApiToken {
+  const { id, hash, name, role, expires_at: expiresAt } = row;
+  return { hash, name, home, role, scopes: scopesOf(row), made: { id, expiresAt } };
 }
 
 function toView(row: Row): TokenView {

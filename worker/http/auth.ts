@@ -1,6 +1,7 @@
 /** Finds the caller of a request and checks their scopes. tokens.ts knows tokens, session.ts the console's sessions. */
 import type { Context, Next } from "hono";
 import type { Env } from "../env.ts";
+import { issuerOf } from "../settings/oauth.ts";
 import type { ApiToken, BridgeToken, Scope } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError, openAiError } from "./errors.ts";
@@ -12,7 +13,7 @@ import { findApiToken, findBridgeToken, isStillValid } from "./tokens.ts";
 export async function requireToken(c: Context<App>, next: Next): Promise<Response | undefined> {
   const token = await callerToken(c);
   if (!token) {
-    c.header("www-authenticate", 'Bearer realm="edgecall"');
+    c.header("www-authenticate", challengeOf(c));
     const message =
       c.req.header("authorization") === undefined
         ? "a bearer token is needed: 'Authorization: Bearer …'"
@@ -22,6 +23,14 @@ export async function requireToken(c: Context<App>, next: Next): Promise<Respons
   c.set("token", token);
   await next();
   return undefined;
+}
+
+/** Tells MCP's clients where they can sign in (RFC 9728 §5.1). */
+function challengeOf(c: Context<App>): string {
+  const issuer = /^\/mcp\/?$/.test(c.req.path) ? issuerOf(c.env, c.req.url) : undefined;
+  if (issuer === undefined) return 'Bearer realm="edgecall"';
+  const wrong = c.req.header("authorization") === undefined ? "" : 'error="invalid_token", ';
+  return `Bearer ${wrong}resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp", scope="ask"`;
 }
 
 /** @returns the caller's token @throws HttpError 403 */

@@ -2,7 +2,8 @@
  * What a browser may do with an answer.
  *
  * Web pages of other sites may read answers only where `CORS_ORIGINS` names them. They bring a token of their own: cookies
- * are never for them (no `Access-Control-Allow-Credentials`), and no answer is for every site (`*`).
+ * are never for them (no `Access-Control-Allow-Credentials`). Only what OAuth's clients request without a token is for every
+ * site (`*`): the metadata, and the routes that look at no cookie.
  */
 import type { Context, Next } from "hono";
 import { corsOrigins } from "../settings/limits.ts";
@@ -39,6 +40,8 @@ export async function securityHeaders(c: Context<App>, next: Next): Promise<void
 const ROUTES = /^\/(v1(\/|$)|mcp$|ask$|\.well-known\/)/;
 /** The routes of MCP's clients, which look for an authorization server first. */
 const MCP_ROUTES = /^\/(mcp$|\.well-known\/)/;
+/** Never `/oauth/authorize`, which looks at the session. */
+const FOR_EVERY_SITE = /^\/(\.well-known\/oauth-|oauth\/(register|token|revoke)(\/|$))/;
 const CONSOLE = /^\/v1\/console(\/|$)/;
 const METHODS = "GET, POST, DELETE";
 /** Headers of our clients and of MCP's and OpenAI's. Never `x-edgecall-console`: it proves that a request comes from our page. */
@@ -52,19 +55,21 @@ const ASKED_MAX = 2_000;
 
 /** Answers preflights, and lets the pages of listed origins read the rest. */
 export async function cors(c: Context<App>, next: Next): Promise<Response | undefined> {
-  if (!ROUTES.test(c.req.path) || CONSOLE.test(c.req.path)) {
+  const isForAll = FOR_EVERY_SITE.test(c.req.path);
+  if ((!ROUTES.test(c.req.path) && !isForAll) || CONSOLE.test(c.req.path)) {
     await next();
     return undefined;
   }
   const origin = c.req.header("origin");
-  const allowed = origin !== undefined && mayRead(c, origin);
+  const allowed = origin !== undefined && (isForAll || mayRead(c, origin));
+  const reader = allowed ? (isForAll ? "*" : origin) : undefined;
   const wanted = c.req.header("access-control-request-method");
   if (c.req.method !== "OPTIONS" || origin === undefined || wanted === undefined) {
     await next();
-    if (c.res.status !== 101) mark(c, allowed ? origin : undefined);
+    if (c.res.status !== 101) mark(c, reader);
     return undefined;
   }
-  mark(c, allowed ? origin : undefined);
+  mark(c, reader);
   if (!allowed)
     throw new HttpError(
       403,

@@ -122,7 +122,7 @@ describe("CORS", () => {
       [await call(TOKENS.owner, list, "text/plain"), 415],
       [await call(null, list), 401],
       [await fromPage(LISTED, "/mcp", { headers: { authorization: `Bearer ${TOKENS.owner}` } }), 405],
-      [await fromPage(LISTED, "/.well-known/oauth-protected-resource/mcp"), 404],
+      [await fromPage(LISTED, "/.well-known/openid-configuration"), 404],
     ] as const) {
       expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([status, LISTED]);
       expect(answer.headers.get("access-control-expose-headers")).toContain("mcp-session-id");
@@ -130,12 +130,8 @@ describe("CORS", () => {
     }
   }, 30_000);
 
-  test("G4 /.well-known answers 404, because there is no authorisation server here", async () => {
-    for (const path of [
-      "oauth-authorization-server",
-      "oauth-protected-resource/mcp",
-      "openid-configuration",
-    ]) {
+  test("G4 /.well-known answers 404 where nothing is, never 401", async () => {
+    for (const path of ["openid-configuration", "security.txt"]) {
       const answer = await ask(`/.well-known/${path}`, { token: null });
       expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: "not_found" } }]);
     }

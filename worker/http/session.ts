@@ -75,6 +75,19 @@ export function requireOwnPage(c: Context<App>): void {
   if (!own.includes(c.req.header("origin") ?? "") || c.req.header(OWN_HEADER) !== "1") throw foreign();
 }
 
+/** The same for a form of our own page, which cannot send that header; its fields are sealed for the person instead. */
+export function requireOwnForm(c: Context<App>): void {
+  const site = c.req.header("sec-fetch-site");
+  const own = [new URL(c.req.url).origin, readSettings(c.env).publicUrl];
+  if ((site !== undefined && site !== "same-origin") || !own.includes(c.req.header("origin") ?? ""))
+    throw foreign();
+}
+
+/** @returns the record of the person who is signed in to the console; for pages outside `/v1/`, which check a request's origin themselves */
+export async function signedInToken(c: Context<App>): Promise<ApiToken | undefined> {
+  return await cookieToken(c.env, c.req.header("cookie"));
+}
+
 /** Over plain http others could read the cookie in transit, unless client and gateway are one machine. */
 export function requireSafeWay(c: Context<App>): void {
   const { url } = c.req;

@@ -4,7 +4,7 @@
  *
  * The gateway stores only a token's SHA-256, never the token. A record is looked up by that hash. Its timing tells a caller nothing
  * of use: nobody can choose a token by its hash. The record names the home, so the home is never taken from a path, a query or a
- * body. Other records are in a home itself; the token that a home made names it.
+ * body. Other records are in a home itself; the token that a home made names it. access-tokens.ts has those of OAuth.
  */
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { homeOf } from "../api/stubs.ts";
@@ -17,6 +17,7 @@ import {
   bridgeHomes,
   bridgeTokensByHash,
 } from "../settings/tokens.ts";
+import { ACCESS_PREFIX, findGrantToken } from "./access-tokens.ts";
 
 /** A token that a home made. It names the home, so only that home is asked. */
 const HOME_TOKEN = /^ec_([a-z0-9][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
@@ -42,6 +43,7 @@ export async function findApiToken(
   const records = apiTokensByHash(env);
   const token = bearerOf(request);
   if (token === undefined) return undefined;
+  if (token.startsWith(ACCESS_PREFIX)) return await findGrantToken(request, env, token);
   const hash = await sha256Hex(token);
   const found = records.get(hash);
   if (found) return found;
@@ -59,7 +61,8 @@ export async function findApiToken(
 }
 
 /** @returns false when a token that opened a stream has ended. A token of the secret ends with a deploy, as every stream does. */
-export async function isStillValid(env: Env, { home, made }: ApiToken): Promise<boolean> {
+export async function isStillValid(env: Env, { home, made, grant }: ApiToken): Promise<boolean> {
+  if (grant) return (await homeOf(env, home).useGrant(grant.id)) !== undefined;
   return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
 }
 
@@ -82,5 +85,5 @@ export async function findBridgeToken(request: Request, env: Env): Promise<Bridg
 
 /** RFC 6750 §2.1; the token in the URL (§2.3) is not accepted, since URLs end up in logs. */
 function bearerOf(request: Request): string | undefined {
-  return /^Bearer ([A-Za-z0-9._~+/=-]{16,256})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  return /^Bearer ([A-Za-z0-9._~+/=-]{16,1024})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
 }

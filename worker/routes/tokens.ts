@@ -3,6 +3,7 @@ import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { TokenView } from "../api/answers.ts";
+import { recordId } from "../api/oauth.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireScope } from "../http/auth.ts";
@@ -20,7 +21,6 @@ tokens.delete("/v1/tokens/:id", revokeToken);
 /** The role with the fewest rights first. */
 const ROLES = ["guest", "member", "owner"] as const;
 const DAY_MS = 86_400_000;
-const SECRET_ID = "secret-";
 
 const NewToken = z.strictObject({
   // Devices, logs and lists show the name. Senders of chat apps have a ':' in theirs, so none can be imitated.
@@ -101,10 +101,10 @@ function tooMuch(message: string): HttpError {
   return new HttpError(403, "forbidden", message);
 }
 
-/** A part of the hash does not reveal the token, and is enough to tell two tokens apart. */
-function secretView({ hash, name, role, scopes }: ApiToken): TokenView {
+function secretView(token: ApiToken): TokenView {
+  const { name, role, scopes } = token;
   return {
-    id: `${SECRET_ID}${hash.slice(0, 16)}`,
+    id: recordId(token),
     name,
     role,
     scopes,

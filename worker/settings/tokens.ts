@@ -33,6 +33,11 @@ const ApiTokenRecord = z.strictObject({
 export type ApiToken = z.infer<typeof ApiTokenRecord> & {
   /** For a token that was made in the console or by `edgecall tokens`, which Home stores. Absent for a token of API_TOKENS. */
   made?: { id: string; expiresAt: number | null };
+  /**
+   * For the token of a program that a person connected over OAuth. `trusted`: it reads no strangers' texts; `mayGrow`: its person
+   * has a scope that it could be given.
+   */
+  grant?: { id: string; client: string; trusted: boolean; mayGrow: boolean };
 };
 
 const BridgeTokenRecord = z.strictObject({

@@ -6,6 +6,7 @@ import { consoleForms } from "./console.ts";
 import { mcp } from "./mcp.ts";
 import { media } from "./media.ts";
 import { cursors, messages } from "./messages.ts";
+import { oauth } from "./oauth.ts";
 import { openai } from "./openai.ts";
 import { peers } from "./peers.ts";
 import { raw } from "./raw.ts";
@@ -22,6 +23,7 @@ const CORPUS = {
   cursors: { weight: 80, arbitrary: cursors },
   openai: { weight: 150, arbitrary: openai },
   mcp: { weight: 130, arbitrary: mcp },
+  oauth: { weight: 60, arbitrary: oauth },
   webhooks: { weight: 120, arbitrary: webhooks },
   media: { weight: 60, arbitrary: media },
   console: { weight: 50, arbitrary: consoleForms },

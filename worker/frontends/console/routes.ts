@@ -4,6 +4,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { SessionView, UsageView } from "../../api/answers.ts";
 import { homeOf } from "../../api/stubs.ts";
+import { accessEntry } from "../../http/access.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { callerToken, requireScope } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
@@ -15,7 +16,6 @@ import { costOf } from "../../models/prices.ts";
 import { usesAccess } from "../../settings/access.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
-import { accessEntry } from "./access.ts";
 import { PAGE_PATHS, servePage } from "./page-files.ts";
 
 export const consolePage = newRoutes();

@@ -3,7 +3,7 @@
 import { newRoutes } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 
-/** No token needed. MCP's clients ask here for an authorization server: 404 says that there is none, 401 would not. */
+/** No token needed. Clients try several documents: 404 says that one is not there, 401 would not. The oauth folder has the others. */
 export const mcpDiscovery = newRoutes();
 
 mcpDiscovery.all("/.well-known/*", (c) => {
@@ -13,4 +13,5 @@ mcpDiscovery.all("/.well-known/*", (c) => {
 export const mcp = newRoutes();
 
 // The server is loaded at the first call, so its schemas cost nothing at the Worker's start.
-mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c));
+for (const path of ["/mcp", "/mcp/"])
+  mcp.all(path, async (c) => await (await import("./route.ts")).serveMcp(c));

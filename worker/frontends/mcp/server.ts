@@ -153,8 +153,7 @@ async function action(
 async function run(caller: McpCaller, args: EdgeCallArgs, context: CallContext): Promise<CallToolResult> {
   const { env, token } = caller;
   const id = await callId(token, context.headers.get("idempotency-key") ?? undefined);
-  const { trustedTokens } = readMcpSettings(env);
-  const tainted = !trustedTokens.has("*") && !trustedTokens.has(token.name);
+  const tainted = !isTrusted(env, token);
   const { signal } = context;
   const stop = () => caller.waitUntil(homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`));
   if (context.closeCancels) signal.addEventListener("abort", stop);
@@ -164,6 +163,12 @@ async function run(caller: McpCaller, args: EdgeCallArgs, context: CallContext):
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Whether the client reads no strangers' texts. A connected program has its person's name, but not the trust in their token. */
+function isTrusted(env: Env, { name, grant }: ApiToken): boolean {
+  const { trustedTokens } = readMcpSettings(env);
+  return grant ? grant.trusted : trustedTokens.has("*") || trustedTokens.has(name);
 }
 
 async function result(

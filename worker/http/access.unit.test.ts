@@ -2,8 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { testVars } from "../../../test/tokens.ts";
-import type { Env } from "../../env.ts";
+import { testVars } from "../../test/tokens.ts";
+import type { Env } from "../env.ts";
 import { accessEntry } from "./access.ts";
 
 const RSA = {

@@ -5,9 +5,9 @@
  */
 import { tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { Env } from "../../env.ts";
-import { recordNames, teamAddress } from "../../settings/access.ts";
-import { type ApiToken, apiTokenRecords } from "../../settings/tokens.ts";
+import type { Env } from "../env.ts";
+import { recordNames, teamAddress } from "../settings/access.ts";
+import { type ApiToken, apiTokenRecords } from "../settings/tokens.ts";
 
 /** Tolerated difference between Cloudflare's clock and ours, in seconds. */
 const CLOCK_SKEW_S = 60;

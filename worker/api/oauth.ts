@@ -1,0 +1,71 @@
+/** OAuth's grants: which program may do what in a home, for which person. */
+import type { ApiToken } from "../settings/tokens.ts";
+
+/** What a program can be given. Never `approve`, `admin` or `metrics`. */
+export const GRANT_SCOPES = ["ask", "command"] as const;
+export type OauthScope = (typeof GRANT_SCOPES)[number];
+
+/** A person's consent. It makes a grant, and a code by which the client gets its tokens. */
+export type Consent = {
+  /** The id of the record of the person's token (`recordId`). */
+  record: string;
+  person: string;
+  role: ApiToken["role"];
+  clientId: string;
+  /** What the client calls itself, and where the answer goes. */
+  clientName: string;
+  host: string;
+  redirectUri: string;
+  /** S256; absent: a client with a secret, which cannot do PKCE. */
+  challenge: string | undefined;
+  scopes: OauthScope[];
+  /** The owner says that the program reads no strangers' texts. */
+  trusted: boolean;
+  resource: string;
+};
+
+/** What a client sends to trade a code. */
+export type CodeRequest = {
+  code: string;
+  clientId: string;
+  clientSecret: string | undefined;
+  redirectUri: string | undefined;
+  verifier: string | undefined;
+  resource: string | undefined;
+};
+
+export type RefreshRequest = {
+  grant: string;
+  generation: number;
+  clientId: string;
+  clientSecret: string | undefined;
+  resource: string | undefined;
+};
+
+export type TokenGrant =
+  /** @property generation of the refresh token that the client gets */
+  | { ok: true; grant: string; scopes: OauthScope[]; resource: string; generation: number }
+  | { ok: false; error: "invalid_grant" | "invalid_client" | "invalid_target"; message: string };
+
+/** A client that a person entered by hand, or the stored copy of a client's metadata document. */
+export type StoredClient = {
+  id: string;
+  name: string;
+  redirectUris: string[];
+  /** Absent for a metadata document: whether the client has a secret. */
+  confidential?: boolean;
+};
+
+/** @property secretHash null: it has no secret */
+export type NewOauthClient = { id: string; name: string; redirectUris: string[]; secretHash: string | null };
+
+/** @property freshUntil epoch ms: until then the document need not be requested again */
+export type StoredDocument = StoredClient & { freshUntil: number };
+
+/** Names a token's record in lists and grants. A part of the hash does not reveal the token, and tells any two apart. */
+export function recordId({ hash, made }: Pick<ApiToken, "hash" | "made">): string {
+  return made?.id ?? `${SECRET_RECORD}${hash.slice(0, 16)}`;
+}
+
+/** Before the ids of the records in API_TOKENS. */
+export const SECRET_RECORD = "secret-";

@@ -1,0 +1,172 @@
+/** Gives tokens to clients: for the code of a consent, or for a refresh token. Ends the grants of which one was used twice. */
+import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { auditLine } from "@edgecall/core/tools/audit-line.ts";
+import { GATEWAY_AGENT } from "../../api/audit.ts";
+import {
+  type CodeRequest,
+  type Consent,
+  type RefreshRequest,
+  SECRET_RECORD,
+  type TokenGrant,
+} from "../../api/oauth.ts";
+import { type ApiToken, apiTokenRecords } from "../../settings/tokens.ts";
+import { addToRecord } from "../audit/outlet.ts";
+import type { HomeContext } from "../context.ts";
+import type { Grant } from "./grants.ts";
+
+/** The role with the fewest rights first. */
+const ROLES = ["guest", "member", "owner"] as const;
+const TYPED_CLIENT = /^typed\./;
+
+/** @returns the code for the client; undefined: the home has too many grants */
+export async function consent(home: HomeContext, given: Consent): Promise<string | undefined> {
+  const made = await home.grants.make(given, Date.now());
+  if (!made) return undefined;
+  const { clientName: client, host, scopes, trusted } = given;
+  record(home, "connect", given.person, { client, host, scopes, trusted });
+  return made.code;
+}
+
+/** Trades a code. Its second use ends the grant: somebody else has the code, too. */
+export async function redeemCode(home: HomeContext, request: CodeRequest): Promise<TokenGrant> {
+  const { grants } = home;
+  const [hash, clientHash] = [await sha256Hex(request.code), await sha256Hex(request.clientId)];
+  const now = Date.now();
+  const code = grants.code(hash, now);
+  const grant = code && grants.get(code.grant, now);
+  if (!code || !grant || grant.clientHash !== clientHash)
+    return refused("code: it is unknown, or another client's");
+  if (!(await isAuthentic(home, request))) return UNAUTHENTIC;
+  if (code.isUsed) {
+    endGrant(home, grant.id, "its code was used twice");
+    return refused("code: it was used before, so what it gave has ended; sign in again");
+  }
+  if (code.isOver) return refused("code: it has expired; sign in again");
+  if (request.redirectUri !== undefined && request.redirectUri !== code.redirectUri)
+    return refused("redirect_uri: it is not the one that the code was sent to");
+  if (code.challenge !== undefined && (await challengeOf(request.verifier)) !== code.challenge)
+    return refused("code_verifier: it does not belong to the code_challenge");
+  if (!isFor(grant, request.resource)) return wrongTarget(grant);
+  if (!personOf(home, grant, now)) return refused("the person's token has ended");
+  if (!grants.useCode(hash, now)) return refused("code: it was used before");
+  return { ok: true, grant: grant.id, scopes: grant.scopes, resource: grant.resource, generation: 1 };
+}
+
+export async function refreshGrant(home: HomeContext, request: RefreshRequest): Promise<TokenGrant> {
+  const { grants } = home;
+  const clientHash = await sha256Hex(request.clientId);
+  const grant = grants.get(request.grant, Date.now());
+  if (!grant || grant.clientHash !== clientHash)
+    return refused("refresh_token: it is unknown, has ended, or is another client's; sign in again");
+  if (!(await isAuthentic(home, request))) return UNAUTHENTIC;
+  if (!isFor(grant, request.resource)) return wrongTarget(grant);
+  const now = Date.now();
+  if (!personOf(home, grant, now)) return refused("refresh_token: the person's token has ended");
+  const generation = grants.refresh(grant.id, request.generation, now);
+  if (generation === undefined) {
+    endGrant(home, grant.id, "an old refresh token was used again");
+    return refused("refresh_token: it was replaced, so what it gave has ended; sign in again");
+  }
+  return { ok: true, grant: grant.id, scopes: grant.scopes, resource: grant.resource, generation };
+}
+
+/** The rights of a grant now: those of the consent that its person still has. @returns undefined: none */
+export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
+  const now = Date.now();
+  const grant = home.grants.get(id, now);
+  const person = grant && personOf(home, grant, now);
+  if (!person) return undefined;
+  home.grants.used(id, now);
+  const role = ROLES[Math.min(ROLES.indexOf(grant.role), ROLES.indexOf(person.role))] ?? "guest";
+  const scopes = grant.scopes.filter((scope) => person.scopes.includes(scope));
+  const mayGrow = person.scopes.includes("command") && !scopes.includes("command");
+  return {
+    hash: `grant ${id}`,
+    name: person.name,
+    home: home.name,
+    role,
+    scopes,
+    grant: { id, client: grant.clientName, trusted: grant.trusted, mayGrow },
+  };
+}
+
+/** @param by a person, or why the gateway ends it @returns false: no such grant counts */
+export function endGrant(home: HomeContext, id: string, by: string, person?: string): boolean {
+  const ended = home.grants.end(id, by, Date.now());
+  if (!ended) return false;
+  const { clientName: client } = ended;
+  record(home, "disconnect", person ?? ended.person, { client, ...(person === undefined && { reason: by }) });
+  return true;
+}
+
+/** @param clientId of the client that asks; undefined: it did not say @returns false: it is another client's, or ended */
+export async function revokeFor(
+  home: HomeContext,
+  id: string,
+  clientId: string | undefined,
+): Promise<boolean> {
+  const clientHash = clientId === undefined ? undefined : await sha256Hex(clientId);
+  const grant = home.grants.get(id, Date.now());
+  if (!grant || (clientHash !== undefined && grant.clientHash !== clientHash)) return false;
+  return endGrant(home, id, "the program signed out");
+}
+
+async function isAuthentic(
+  { oauthClients }: HomeContext,
+  { clientId, clientSecret }: { clientId: string; clientSecret: string | undefined },
+): Promise<boolean> {
+  return !TYPED_CLIENT.test(clientId) || (await oauthClients.isAuthentic(clientId, clientSecret));
+}
+
+const UNAUTHENTIC: TokenGrant = {
+  ok: false,
+  error: "invalid_client",
+  message: "client_secret: it is missing or wrong, or the client was removed",
+};
+
+function refused(message: string): TokenGrant {
+  return { ok: false, error: "invalid_grant", message };
+}
+
+function isFor({ resource }: Grant, asked: string | undefined): boolean {
+  return asked === undefined || asked === resource;
+}
+
+function wrongTarget({ resource }: Grant): TokenGrant {
+  return { ok: false, error: "invalid_target", message: `resource: expected ${resource}` };
+}
+
+async function challengeOf(verifier: string | undefined): Promise<string | undefined> {
+  if (verifier === undefined || !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return undefined;
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(verifier))));
+}
+
+/** The record of the person who consented, which has to count still. */
+function personOf({ env, name, tokens }: HomeContext, { record }: Grant, now: number): ApiToken | undefined {
+  if (!record.startsWith(SECRET_RECORD)) return tokens.get(record, name, now);
+  const start = record.slice(SECRET_RECORD.length);
+  return apiTokenRecords(env).find(({ home, hash }) => home === name && hash.startsWith(start));
+}
+
+/** Connecting and disconnecting stand in the record of calls. */
+function record(
+  home: HomeContext,
+  tool: "connect" | "disconnect",
+  principal: string,
+  parameters: Record<string, unknown>,
+): void {
+  const id = crypto.randomUUID();
+  const line = {
+    timestamp: new Date().toISOString(),
+    agent_id: GATEWAY_AGENT,
+    tool,
+    parameters,
+    result: "success" as const,
+    exit_code: null,
+    elapsed_ms: 0,
+    call_id: id,
+    request_id: id,
+    caller: { principal, role: "owner", channel: "oauth" },
+  };
+  addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
+}
