@@ -1,7 +1,7 @@
 /** One hostile request, and its allowed results. */
 
-/** The form of an error on this route: `{error:{code,message}}`, OpenAI's, or JSON-RPC's in addition to ours. */
-export type ErrorForm = "ours" | "openai" | "mcp";
+/** The form of an error on this route: `{error:{code,message}}`, OpenAI's, or in addition to ours JSON-RPC's or OAuth's and its pages. */
+export type ErrorForm = "ours" | "openai" | "mcp" | "oauth";
 
 /**
  * @property may the allowed results. `refused`: only 4xx; `answered`: any status below 500. Neither may begin a turn
@@ -40,6 +40,7 @@ export function pathnameOf(path: string): string {
 function formOf(path: string): ErrorForm {
   const pathname = pathnameOf(path);
   if (/^\/v1\/(models|responses|chat)(\/|$)/.test(pathname)) return "openai";
+  if (pathname.startsWith("/oauth/")) return "oauth";
   return pathname === "/mcp" ? "mcp" : "ours";
 }
 

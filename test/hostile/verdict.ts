@@ -45,6 +45,10 @@ function isExactly(
 }
 
 function formComplaint({ form }: HttpRequest, type = "", text: string): string | undefined {
+  if (form === "oauth" && type.startsWith("text/html"))
+    return text.includes("Nothing was allowed") || text.includes("Sign in")
+      ? undefined
+      : `an error page without words: ${text}`;
   if (!type.startsWith("application/json")) return `an error as '${type}': ${text.slice(0, 300)}`;
   let body: unknown;
   try {
@@ -57,6 +61,8 @@ function formComplaint({ form }: HttpRequest, type = "", text: string): string |
 
 function isError(body: unknown, form: ErrorForm): boolean {
   const { jsonrpc, error } = body as { jsonrpc?: unknown; error?: Record<string, unknown> };
+  if (form === "oauth" && typeof error === "string")
+    return typeof (body as { error_description?: unknown }).error_description === "string";
   const { code, message, type, param, ...more } = error ?? {};
   if (typeof message !== "string" || message === "") return false;
   if (form === "openai") return typeof code === "string" && typeof type === "string";
