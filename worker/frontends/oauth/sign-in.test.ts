@@ -2,11 +2,11 @@
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { rpc, tools } from "../../../test/mcp-requests.ts";
+import { call, rpc, tools } from "../../../test/mcp-requests.ts";
 import { pkce, REDIRECT, SignIn } from "../../../test/oauth-sign-in.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
-import { ask } from "../../../test/workerd.ts";
+import { agent, ask, CPU, TestBridge } from "../../../test/workerd.ts";
 import type { OauthGrantView } from "../../api/answers.ts";
 
 const ORIGIN = "https://gateway";
@@ -288,6 +288,25 @@ test("people see and end their own connected programs; with `admin`, everybody's
   expect(await end(own?.id ?? "", TOKENS.member)).toBe(404);
   expect(await end(ofOwner, TOKENS.owner)).toBe(204);
   expect((await grants()).map(({ state }) => state)).toEqual(["ended", "ended"]);
+});
+
+test("its calls are tainted, also those of a person whose own token is trusted; the owner's tick decides", async () => {
+  const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
+  bridge.onCall = () => ({ status: "success", tool: "cpu", result: "42" });
+  const taintOf = async (token: string) => {
+    await call("edge_call", { agent_id: "pi", action: "cpu", params: {} }, { token });
+    const frame = bridge.calls().at(-1);
+    const { caller, tainted } = JSON.parse(frame?.payload ?? "{}") as { caller: object; tainted?: boolean };
+    expect(caller).toEqual({ principal: "anna", role: "owner", channel: "mcp" });
+    return tainted ?? false;
+  };
+  setVariables({ MCP_TRUSTED_TOKENS: "anna" });
+  expect(await taintOf(TOKENS.owner)).toBe(false);
+  const one = await signIn.connect(TOKENS.owner, { command: "yes" });
+  expect(await taintOf(one.access_token)).toBe(true);
+  const trusted = await signIn.connect(TOKENS.owner, { command: "yes", trusted: "yes" });
+  expect(await taintOf(trusted.access_token)).toBe(false);
+  bridge.close();
 });
 
 describe("a code", () => {
