@@ -10,7 +10,13 @@ import { tokenBody } from "@edgecall/core/protocol/signed-token.ts";
 import type { Env } from "../env.ts";
 import { lastingMacKey } from "../settings/mac-key.ts";
 
-export type SealPurpose = "oauth access" | "oauth refresh" | "oauth code" | "oauth form" | "oauth client";
+export type SealPurpose =
+  | "oauth access"
+  | "oauth refresh"
+  | "oauth code"
+  | "oauth form"
+  | "oauth client"
+  | "mcp state";
 
 const SEALED = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/;
 

@@ -32,6 +32,8 @@ export type Waiting = {
   signal: AbortSignal;
   /** The client's own limit in ms; the usual limit is the maximum. */
   patienceMs?: number | undefined;
+  /** A person was told of the question already, so their answer is waited for. */
+  throughQuestions?: boolean;
   /** Reports progress; absent when the client wants none. */
   progress?: ((text: string) => void) | undefined;
 };
@@ -63,12 +65,13 @@ export async function awaitCall(
   token: ApiToken,
   agent: string,
   id: string,
-  { signal, progress, patienceMs }: Waiting,
+  { signal, progress, patienceMs, throughQuestions = false }: Waiting,
 ): Promise<CallEnd> {
   const most = progress ? PATIENCE_WITH_PROGRESS_MS : PATIENCE_MS;
   const over = AbortSignal.any([signal, AbortSignal.timeout(Math.min(patienceMs ?? most, most))]);
   const allowed = whileAllowed(over, () => requireValid(env, token));
   const since = Date.now();
+  let question: AskedQuestion | undefined;
   const life = setInterval(
     () => progress?.(`still at it, ${Math.round((Date.now() - since) / 1_000)} s`),
     PROGRESS_EVERY_MS,
@@ -76,7 +79,12 @@ export async function awaitCall(
   try {
     for (let tries = 0; tries < REATTACH_TRIES && !allowed.signal.aborted; tries += 1) {
       if (tries > 0) await new Promise((resolve) => setTimeout(resolve, REATTACH_PAUSE_MS));
-      const end = await attach(env, token.home, id, allowed.signal, progress).catch(() => undefined);
+      const events = eventsOf(env, token.home, id, allowed.signal);
+      const onQuestion = (asked: AskedQuestion) => {
+        question = asked;
+        return throughQuestions;
+      };
+      const end = await attach(events, onQuestion, progress).catch(() => undefined);
       if (end) return end;
     }
   } finally {
@@ -86,22 +94,28 @@ export async function awaitCall(
   // When the token was revoked meanwhile, its client does not get the outcome.
   if (allowed.signal.aborted && !over.aborted) return { end: "running" };
   const outcome = await homeOf(env, token.home).outcome(agent, id, token);
-  return outcome ? { end: "outcome", outcome } : { end: "running" };
+  if (outcome) return { end: "outcome", outcome };
+  return question ? { end: "question", question } : { end: "running" };
 }
 
+function eventsOf(env: Env, home: string, id: string, signal: AbortSignal): AsyncIterable<string> {
+  return socketMessages(homeOf(env, home), `/wait?call=${id}&live`, signal);
+}
+
+/** @param onQuestion returns false when the client is to be told of the question now */
 async function attach(
-  env: Env,
-  home: string,
-  id: string,
-  signal: AbortSignal,
+  events: AsyncIterable<string>,
+  onQuestion: (question: AskedQuestion) => boolean,
   progress: Waiting["progress"],
 ): Promise<CallEnd | undefined> {
-  for await (const text of socketMessages(homeOf(env, home), `/wait?call=${id}&live`, signal)) {
+  for await (const text of events) {
     // SAFETY: our own object sent it.
     const message = JSON.parse(text) as CallNews | SettledOutcome;
     if (!("news" in message)) return { end: "outcome", outcome: message };
-    if (message.news === "question") return { end: "question", question: message.question };
-    progress?.(message.text);
+    if (message.news === "question") {
+      const { question } = message;
+      if (!onQuestion(question)) return { end: "question", question };
+    } else progress?.(message.text);
   }
   return undefined;
 }

@@ -24,7 +24,7 @@ const UNSUPPORTED_REVISION = -32_022;
 const KEY = "io.modelcontextprotocol/";
 const REVISION = `${KEY}protocolVersion`;
 const CLIENT = `${KEY}clientInfo`;
-const CAPABILITIES = `${KEY}clientCapabilities`;
+export const CAPABILITIES = `${KEY}clientCapabilities`;
 /** Names the server in the `_meta` of each result. */
 export const SERVER = `${KEY}serverInfo`;
 
@@ -92,6 +92,9 @@ export const ListParams = z.looseObject({ cursor: z.optional(z.string()) });
 export const CallParams = z.looseObject({
   name: z.string(),
   arguments: z.optional(z.record(z.string(), z.unknown())),
+  /** Of a call that is sent again after a person was asked. */
+  requestState: z.optional(z.string()),
+  inputResponses: z.optional(z.record(z.string(), z.unknown())),
 });
 
 type Message = z.infer<typeof Notification> & { id?: RequestId };
@@ -277,4 +280,8 @@ export type CallToolResult = {
   content: ContentBlock[];
   isError?: boolean;
   _meta?: Readonly<Record<string, unknown>>;
+  /** `input_required`: the client asks its person, and sends the call again. */
+  resultType?: "input_required";
+  inputRequests?: Readonly<Record<string, unknown>>;
+  requestState?: string;
 };

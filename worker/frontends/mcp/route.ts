@@ -5,16 +5,19 @@
 
 import { isTooDeep } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
+import { EDGE_CALL } from "../../api/edge-call.ts";
 import type { App } from "../../http/app.ts";
 import { requireScope } from "../../http/auth.ts";
 import { mayRead } from "../../http/browser-headers.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readBytes } from "../../http/request.ts";
 import { logError } from "../../log.ts";
+import { issuerOf } from "../../settings/oauth.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { INVALID_REQUEST, McpError, PARSE_ERROR, TRANSPORT_ERROR } from "./protocol.ts";
 import { refusal, serve } from "./serve.ts";
 import { mcpServer } from "./server.ts";
+import { SEPARATOR } from "./tool-name.ts";
 
 /** A broker has to accept a call's arguments later, and they have 64 KiB at most. */
 const BODY_MAX_BYTES = 256 * 1024;
@@ -28,6 +31,7 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
     return refusal(new McpError(TRANSPORT_ERROR, "Method not allowed.", { status: 405 }));
   const message = await readBody(c);
   if (message instanceof McpError) return refusal(message);
+  if (token.grant?.mayGrow && needsCommand(message)) throw insufficientScope(c);
   const server = mcpServer({
     env,
     token,
@@ -36,6 +40,28 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
       c.executionCtx.waitUntil(work.catch((error: unknown) => logError("mcp.late_failed", error))),
   });
   return await serve(c.req.raw, message, server);
+}
+
+/** Whether a connected program needs `command` for this call. Its person could give it that. */
+function needsCommand(message: object): boolean {
+  const { method, params } = message as { method?: unknown; params?: { name?: unknown; arguments?: object } };
+  const name = method === "tools/call" ? params?.name : undefined;
+  if (typeof name !== "string") return false;
+  return name === EDGE_CALL ? "action" in (params?.arguments ?? {}) : name.includes(SEPARATOR);
+}
+
+/** Tells the client to ask its person for more (the specification's step-up). */
+function insufficientScope(c: Context<App>): HttpError {
+  const issuer = issuerOf(c.env, c.req.url);
+  c.header(
+    "www-authenticate",
+    `Bearer error="insufficient_scope", scope="ask command", resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp"`,
+  );
+  return new HttpError(
+    403,
+    "insufficient_scope",
+    "this connection may not name actions: it needs the scope 'command'",
+  );
 }
 
 /**

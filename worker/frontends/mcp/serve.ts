@@ -5,6 +5,7 @@ import { logInfo } from "../../log.ts";
 import {
   CallParams,
   type CallToolResult,
+  CAPABILITIES as CLIENT_CAPABILITIES,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   InitializeParams,
@@ -41,6 +42,10 @@ export type CallContext = {
   closeCancels: boolean;
   /** Absent when the client wants no progress. */
   progress?: (text: string) => void;
+  /** The client can show its person an address. */
+  showsUrl: boolean;
+  /** The call is sent again after the person was asked. */
+  again?: { state: string; responses: Readonly<Record<string, unknown>> | undefined };
 };
 
 const OLD_METHODS = ["initialize", "ping", "tools/list", "tools/call"];
@@ -63,7 +68,7 @@ export async function serve(http: Request, message: object, server: McpServer): 
   return await respond(asked, http.signal, async (exchange) => {
     const result = await resultOf(asked, http.headers, server, exchange);
     if (!asked.modern) return result;
-    return { ...result, resultType: "complete", _meta: { ...result._meta, [SERVER]: server.info } };
+    return { resultType: "complete", ...result, _meta: { ...result._meta, [SERVER]: server.info } };
   });
 }
 
@@ -125,8 +130,12 @@ async function resultOf(
       return { tools, ...(modern && { ttlMs: server.listTtlMs, cacheScope: "private" }) };
     }
     case "tools/call": {
-      const { name, arguments: args = {} } = paramsOf(request, CallParams);
-      return await server.call(name, args, contextOf(request, headers, exchange));
+      const { name, arguments: args = {}, requestState, inputResponses } = paramsOf(request, CallParams);
+      const context = contextOf(request, headers, exchange);
+      // Earlier revisions know neither.
+      if (modern && requestState !== undefined)
+        context.again = { state: requestState, responses: inputResponses };
+      return await server.call(name, args, context);
     }
     case "subscriptions/listen":
       // For changes a Worker would have to hold a stream open.
@@ -136,6 +145,13 @@ async function resultOf(
   }
 }
 
+/** `elicitation: {}` means forms alone, which a program with the model could fill in itself. */
+function showsUrl(params: McpRequest["params"]): boolean {
+  const meta = params._meta as Record<string, { elicitation?: { url?: unknown } }> | undefined;
+  const url = meta?.[CLIENT_CAPABILITIES]?.elicitation?.url;
+  return typeof url === "object" && url !== null;
+}
+
 function paramsOf<T>({ method, params }: McpRequest, schema: z.ZodMiniType<T>): T {
   const read = check(schema, params);
   if (!read.ok) throw new McpError(INVALID_PARAMS, `Invalid ${method} request: ${read.error}`);
@@ -143,11 +159,11 @@ function paramsOf<T>({ method, params }: McpRequest, schema: z.ZodMiniType<T>): 
 }
 
 function contextOf(
-  { modern, progressToken }: McpRequest,
+  { modern, progressToken, params }: McpRequest,
   headers: Headers,
   { signal, notify }: Exchange,
 ): CallContext {
-  const context = { headers, signal, closeCancels: modern };
+  const context = { headers, signal, closeCancels: modern, showsUrl: modern && showsUrl(params) };
   if (progressToken === undefined) return context;
   let progress = 0;
   return {

@@ -12,6 +12,7 @@ import { readMcpSettings } from "../../settings/mcp.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { agentList, oneAgent } from "./agent-list.ts";
 import { answerOf } from "./answer.ts";
+import { askPerson, resumed } from "./ask-person.ts";
 import { callId } from "./call-id.ts";
 import { awaitCall, type CallEnd, callDevice, type Waiting } from "./device-call.ts";
 import { EdgeListInput, EdgeResultInput } from "./inputs.ts";
@@ -129,7 +130,7 @@ async function edgeCall(
     return failed(
       `Error: The token '${caller.token.name}' lacks the scope 'command', so it cannot name an action. Ask with 'query' instead.`,
     );
-  return await run(caller, call, context);
+  return await run(caller, { tool: EDGE_CALL, args }, call, context);
 }
 
 async function action(
@@ -147,11 +148,18 @@ async function action(
       `there is no tool '${name.slice(0, 100)}' here (any more); tools/list has what there is`,
     );
   const args: EdgeCallArgs = { agent_id: named.agent.id, action: named.advert.name, params };
-  return await run(caller, args, context);
+  return await run(caller, { tool: name, args: params }, args, context);
 }
 
-async function run(caller: McpCaller, args: EdgeCallArgs, context: CallContext): Promise<CallToolResult> {
-  const { env, token } = caller;
+/** @param asked as the client asked, by which its second try is known */
+async function run(
+  caller: McpCaller,
+  asked: { tool: string; args: Record<string, unknown> },
+  args: EdgeCallArgs,
+  context: CallContext,
+): Promise<CallToolResult> {
+  const { env, token, origin } = caller;
+  if (context.again) return await runAgain(caller, { ...asked, token }, context, context.again);
   const id = await callId(token, context.headers.get("idempotency-key") ?? undefined);
   const tainted = !isTrusted(env, token);
   const { signal } = context;
@@ -159,10 +167,39 @@ async function run(caller: McpCaller, args: EdgeCallArgs, context: CallContext):
   if (context.closeCancels) signal.addEventListener("abort", stop);
   try {
     const end = await callDevice(env, token, { id, args, tainted }, waitingOf(context));
+    if (end.end === "question" && context.showsUrl)
+      return await askPerson(
+        env,
+        end.question,
+        { call: id, agent: args.agent_id, origin },
+        { ...asked, token },
+      );
     return await answered(caller, args.agent_id, id, end);
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/**
+ * The client sends a call again after it showed its person the question. It is the same call, whose outcome is waited for; only
+ * the person's answer at the gateway counts.
+ */
+async function runAgain(
+  caller: McpCaller,
+  asked: { tool: string; args: Record<string, unknown>; token: ApiToken },
+  context: CallContext,
+  { state, responses }: NonNullable<CallContext["again"]>,
+): Promise<CallToolResult> {
+  const { env, token } = caller;
+  const { call, agent, isDeclined } = await resumed(env, state, responses, asked);
+  if (isDeclined) {
+    await homeOf(env, token.home).cancel([{ id: call }], `${token.home}/mcp/${call}`);
+    return failed(
+      "Error: The person did not want to be asked, so the call was cancelled. Explain; do not call again.",
+    );
+  }
+  const end = await awaitCall(env, token, agent, call, { ...waitingOf(context), throughQuestions: true });
+  return await answered(caller, agent, call, end);
 }
 
 /** Whether the client reads no strangers' texts. A connected program has its person's name, but not the trust in their token. */

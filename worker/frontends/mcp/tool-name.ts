@@ -4,7 +4,8 @@ import { isLent } from "../../api/peers.ts";
 
 /** Characters of a tool's name that every known client and model accepts; all of them are `[A-Za-z0-9_-]`. */
 export const TOOL_NAME_MAX = 64;
-const SEPARATOR = "__";
+/** Between agent and action; the names of the steady tools do not have it. */
+export const SEPARATOR = "__";
 /** 32 bits distinguish names with the same beginning. Of two equal names the second is left out. */
 const HASH_DIGITS = 8;
 

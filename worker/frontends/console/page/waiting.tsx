@@ -46,9 +46,11 @@ export function WaitsLink() {
   );
 }
 
-export function Waiting({ session }: { session: Session }) {
+/** @param item the question of the address, which an MCP client showed: it comes first */
+export function Waiting({ session, item }: { session: Session; item?: string | undefined }) {
   const open = useContext(OpenQuestions);
-  const questions = open?.questions;
+  const questions = open && firstOf(open.questions, item);
+  const isGone = item !== undefined && questions !== undefined && questions[0]?.id !== item;
   const more = open ? open.total - open.questions.length : 0;
   const head = useRef<HTMLDivElement>(null);
   const answered = useRef(false);
@@ -63,6 +65,7 @@ export function Waiting({ session }: { session: Session }) {
     <Screen title="Waiting for you">
       <div ref={head} tabIndex={-1} class="list">
         {questions === undefined && <Skeleton lines={3} />}
+        {isGone && <p class="notice">This question is answered, withdrawn, or not for you.</p>}
         {count === 0 && (
           <p class="empty">
             Nothing is waiting for you. Approvals and questions of your devices appear here.
@@ -84,6 +87,10 @@ export function Waiting({ session }: { session: Session }) {
       </div>
     </Screen>
   );
+}
+
+function firstOf(questions: readonly OpenQuestion[], item: string | undefined): readonly OpenQuestion[] {
+  return [...questions.filter(({ id }) => id === item), ...questions.filter(({ id }) => id !== item)];
 }
 
 /** Shows where the question comes from: a conversation of the console, one of a chat app, or a command. */
