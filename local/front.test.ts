@@ -136,6 +136,8 @@ test.each([
   ["/a/../cdn-cgi/x", 404],
   ["/__cf_local/stream/x", 404],
   ["http://127.0.0.1/cdn-cgi/x", 404],
+  ["/v1/polling", 404],
+  ["/v1/%70olling", 404],
   ["/cdn-cgix", 201],
 ])("%s is answered with %i", async (path, status) => {
   const { port, seen } = await fronted();

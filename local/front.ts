@@ -19,6 +19,8 @@ import type { Duplex } from "node:stream";
 
 /** Paths that Miniflare answers itself: its explorer, its triggers. */
 const MINIFLARES_OWN = /^\/(cdn-cgi|__cf_local)(\/|$)/i;
+/** A path for the program that fetches messages, which asks the Worker itself. */
+const POLLING = /^\/v1\/polling\/?$/i;
 /** Headers of one connection (RFC 9110 §7.6.1); `expect` is answered here. */
 const HOP_BY_HOP =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|expect)$/;
@@ -178,7 +180,8 @@ function refusalOf(
   { publicUrl }: FrontOptions,
   { url = "/", headers }: IncomingMessage,
 ): Refusal | undefined {
-  if (!url.startsWith("/") || MINIFLARES_OWN.test(decoded(url)))
+  const path = decoded(url);
+  if (!url.startsWith("/") || MINIFLARES_OWN.test(path) || POLLING.test(path))
     return { status: 404, code: "not_found", message: "no such route" };
   const host = headers.host ?? "";
   if (isOwnName(host, publicUrl)) return undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkUrl, readNetwork } from "./network.ts";
+import { networkUrl, readNetwork, readPolling } from "./network.ts";
 
 test.each([[{}], [{ HOST: "" }], [{ HOST: "127.0.0.1" }], [{ HOST: "localhost" }], [{ HOST: "::1" }]])(
   "%j listens to this machine alone",
@@ -17,6 +17,23 @@ test.each([
   [{ HOST: "0.0.0.0", TLS_PORT: "x" }, "TLS_PORT: expected a number from 0 to 65535, got 'x'"],
 ])("%j is refused: %s", (env, error) => {
   expect(readNetwork(env)).toMatchObject({ ok: false, error: expect.stringContaining(error) });
+});
+
+test.each([
+  [{}, true],
+  [{ PUBLIC_URL: "http://192.168.1.5:8787" }, true],
+  [{ PUBLIC_URL: "https://home.example.org" }, false],
+  [{ PUBLIC_URL: "https://home.example.org", TELEGRAM_POLLING: "on" }, true],
+  [{ TELEGRAM_POLLING: "off" }, false],
+])("%j: Telegram's messages are fetched: %s", (env, polls) => {
+  expect(readPolling(env, true)).toEqual({ ok: true, value: polls });
+});
+
+test("anything but on or off is refused for TELEGRAM_POLLING", () => {
+  expect(readPolling({ TELEGRAM_POLLING: "yes" }, true)).toEqual({
+    ok: false,
+    error: "TELEGRAM_POLLING: expected on or off, got 'yes'",
+  });
 });
 
 test("the address for other machines", () => {

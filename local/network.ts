@@ -44,6 +44,17 @@ export function readNetwork(env: Environment): Parsed<Network | undefined> {
   return { ok: true, value: { host, tls: { port, cert: files.TLS_CERT ?? "", key: files.TLS_KEY ?? "" } } };
 }
 
+/**
+ * Whether Telegram's messages are fetched: by default where Telegram cannot reach the gateway.
+ * @param byDefault false: only TELEGRAM_POLLING=on
+ */
+export function readPolling(env: Environment, byDefault: boolean): Parsed<boolean> {
+  const { TELEGRAM_POLLING: text, PUBLIC_URL: url } = env;
+  if (text === "on" || text === "off") return { ok: true, value: text === "on" };
+  if (text) return wrong(`TELEGRAM_POLLING: expected on or off, got '${text}'`);
+  return { ok: true, value: byDefault && !url?.startsWith("https:") };
+}
+
 /** The gateway's address for other machines, unless PUBLIC_URL says another one; undefined: this machine is in no network. */
 export function networkUrl({ host, tls }: Network, port: number, own = ownAddress()): string | undefined {
   const isEverywhere = host === "0.0.0.0" || host === "::";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { type Network, readNetwork } from "./network.ts";
+import { type Network, readNetwork, readPolling } from "./network.ts";
 import { readRecords } from "./tokens.ts";
 
 export type Environment = Record<string, string | undefined>;
@@ -21,6 +21,8 @@ export type StartSettings = {
   ask: string | undefined;
   /** Undefined = only this machine is listened to. */
   network: Network | undefined;
+  /** Telegram's messages are fetched. */
+  polls: boolean;
   /** Undefined = 8787, or for a question any free one. */
   port: number | undefined;
   dir: string;
@@ -49,6 +51,8 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
   if (port?.ok === false) return port;
   const network = readNetwork(env);
   if (!network.ok) return network;
+  const polls = readPolling(env, true);
+  if (!polls.ok) return polls;
   if (env.EDGECALL_TOKEN && !TOKEN.test(env.EDGECALL_TOKEN)) {
     return {
       ok: false,
@@ -76,6 +80,7 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
     value: {
       ask,
       network: network.value,
+      polls: polls.value,
       port: port?.value,
       dir: edgecallDir(env),
       mqttUrl: env.MQTT_URL || undefined,
@@ -155,6 +160,7 @@ const WORKER_VARIABLES = [
   "CORS_ORIGINS",
   "CONNECTIONS_KEY",
   "PUBLIC_URL",
+  "POLLING_TOKEN",
   "BROKER_URL",
   "GATEWAY_TOOLS",
   "BRAVE_API_KEY",

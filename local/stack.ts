@@ -51,6 +51,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
 
   const worker = start("worker", [script("worker.ts")], {
     CONNECTIONS_KEY: tokens.connections,
+    TELEGRAM_POLLING: settings.polls ? "on" : "off",
     // Paired devices get the address without the login, which is a setting of the device.
     BROKER_URL: shown,
     ...workerVars(env),

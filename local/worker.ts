@@ -1,12 +1,12 @@
 /**
  * `npm run worker`: the Worker alone, in the foreground.
  *
- * Settings: PORT (8787), EDGECALL_DIR (.edgecall), HOST and TLS_* (network.ts), and the Worker's own variables and
+ * Settings: PORT (8787), EDGECALL_DIR (.edgecall), HOST, TLS_* and TELEGRAM_POLLING (network.ts), and the Worker's own variables and
  * secrets, passed on from the environment. Under the one-machine stack it also ends when its parent does.
  */
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
-import { readNetwork } from "./network.ts";
+import { readNetwork, readPolling } from "./network.ts";
 import { startGateway } from "./networked-gateway.ts";
 import { onStop } from "./on-stop.ts";
 import { edgecallDir, readPort, workerVars } from "./settings.ts";
@@ -21,6 +21,12 @@ if (!network.ok) {
   console.error(network.error);
   process.exit(2);
 }
+// Alone it is a part of something else, which may bring webhooks.
+const polls = readPolling(process.env, false);
+if (!polls.ok) {
+  console.error(polls.error);
+  process.exit(2);
+}
 const vars = workerVars(process.env);
 if (!process.send) {
   for (const name of ["API_TOKENS", "BRIDGE_TOKENS", "LLM_BASE_URL", "LLM_MODEL"]) {
@@ -30,6 +36,8 @@ if (!process.send) {
 const starting = startGateway({
   port: port.value,
   network: network.value,
+  polls: polls.value,
+  say: (line) => console.error(line),
   dir: join(edgecallDir(process.env), "worker"),
   vars,
   onRestart: () => console.error("the Workers runtime ended and was started again"),

@@ -46,6 +46,8 @@ export interface Env {
   FOREIGN_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
   PUBLIC_URL?: string;
+  /** Secret of the program on this machine that fetches Telegram's updates. Absent on Cloudflare: there are webhooks. */
+  POLLING_TOKEN?: string;
   BROKER_URL?: string;
   AGENTS_KEEP_DAYS?: string;
   MEDIA_KEEP_DAYS?: string;

@@ -1,5 +1,6 @@
 /** The Worker: mounts all routes. Those in WITH_TOKEN need a token. */
 import { connections } from "./frontends/channels/connection-routes.ts";
+import { polling } from "./frontends/channels/polling-route.ts";
 import { channels } from "./frontends/channels/routes.ts";
 import { consolePage } from "./frontends/console/routes.ts";
 import { mcp, mcpDiscovery } from "./frontends/mcp/routes.ts";
@@ -47,6 +48,7 @@ const CHECKING_THEMSELVES = [
   openai,
   consolePage,
   channels,
+  polling,
   joining,
   peers,
 ];

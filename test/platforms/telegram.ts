@@ -27,6 +27,10 @@ export class FakeTelegram {
   webhook: { url: string; secret_token: string; allowed_updates: string[] } | undefined;
   /** The error of the newest delivery. */
   lastError: string | undefined;
+  /** Updates that no webhook took and no getUpdates confirmed, oldest first. */
+  readonly updates: Array<Record<string, unknown> & { update_id: number }> = [];
+  /** The getUpdates that waits for updates; there is one at most. */
+  #fetching: { end: (answer: Answer | undefined) => void } | undefined;
   /** Edits per chat: about one a second with bursts, and 20 a minute in a group. */
   readonly #edits = { private: pace(5, 5_000), group: pace(20, 60_000) };
   #next = 100;
@@ -79,6 +83,8 @@ export class FakeTelegram {
       return ok({ message_id: Number(message.id) });
     }
     const body = isForm ? {} : jsonOf(call.body);
+    if (method === "getUpdates") return await this.#getUpdates(body);
+    if (method === "answerCallbackQuery") return ok(true);
     if (method === "getFile")
       return body.file_id === "photo-1"
         ? ok({ file_path: "photos/one.png" })
@@ -92,6 +98,48 @@ export class FakeTelegram {
     }
     if (method === "sendMessage" || method === "editMessageText") return this.#say(method, body);
     return refuse(404, "Not Found: method not found");
+  }
+
+  /** A person did something: it waits until it is fetched. */
+  push(update: Record<string, unknown> & { update_id: number }): void {
+    this.updates.push(update);
+    this.#fetching?.end(undefined);
+  }
+
+  /** As Telegram: an offset confirms all updates below it, and a second call ends the first. */
+  async #getUpdates({
+    offset,
+    timeout = 0,
+    limit = 100,
+    allowed_updates,
+  }: Record<string, unknown>): Promise<Answer> {
+    const conflict = "Conflict: ";
+    if (this.webhook)
+      return refuse(
+        409,
+        `${conflict}can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first`,
+      );
+    this.#fetching?.end(
+      refuse(
+        409,
+        `${conflict}terminated by other getUpdates request; make sure that only one bot instance is running`,
+      ),
+    );
+    if (typeof offset === "number")
+      while ((this.updates[0]?.update_id ?? offset) < offset) this.updates.shift();
+    if (this.updates.length === 0 && Number(timeout) > 0) {
+      const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+      const fetching = { end: resolve };
+      this.#fetching = fetching;
+      const timer = setTimeout(() => resolve(undefined), Number(timeout) * 1_000);
+      const ended = await promise;
+      clearTimeout(timer);
+      if (this.#fetching === fetching) this.#fetching = undefined;
+      if (ended) return ended;
+    }
+    const wanted = (update: object) =>
+      !Array.isArray(allowed_updates) || allowed_updates.some((kind) => String(kind) in update);
+    return ok(this.updates.filter(wanted).slice(0, Number(limit)));
   }
 
   /** Calls in which a bot reads and sets its own properties. */

@@ -151,6 +151,17 @@ type AccountView = { account: string; link?: string };
 /** `GET /v1/connections/{channel}/{connection}`. `here`: the platform delivers to this gateway. */
 export type ConnectionState = ConnectionView & AccountView & { deliveries: Deliveries & { here?: boolean } };
 
+/** One of `GET /v1/polling`. `path`: where its updates are handed over, with `secret` in Telegram's header. */
+export type PolledBot = {
+  home: string;
+  connection: string;
+  token: string;
+  secret: string;
+  base_url: string;
+  path: string;
+  allowed_updates: string[];
+};
+
 /** `POST /v1/connections`. `todo`: what the person still has to do. */
 export type MadeConnection = ConnectionView & AccountView & { todo: string[] };
 

@@ -17,6 +17,12 @@ export type Setup<C extends Connection = Connection> = {
   account(connection: C): Promise<Parsed<Account>>;
   /** Makes the platform deliver to an address. @returns what the person still has to do */
   install(connection: C, address: string): Promise<Parsed<string[]>>;
+  /**
+   * In place of `install` where a program of the gateway's machine fetches the updates.
+   * @param mayEndWebhook a person asked for it: deliveries to elsewhere end
+   * @returns what the person still has to do
+   */
+  poll?(connection: C, mayEndWebhook: boolean): Promise<Parsed<string[]>>;
   deliveries(connection: C): Promise<Parsed<Deliveries>>;
   /** Ends deliveries. Absent: the person does that in the platform's own settings. */
   uninstall?(connection: C): Promise<void>;

@@ -6,7 +6,7 @@ import { postJson } from "./platform.ts";
 import type { Setup } from "./platform-setup.ts";
 
 /** The updates that `telegram.ts` reads; Telegram does not deliver others. */
-const ALLOWED_UPDATES = ["message", "callback_query"];
+export const ALLOWED_UPDATES = ["message", "callback_query"];
 
 const Me = z.looseObject({ id: z.int(), first_name: z.string(), username: z.optional(z.string()) });
 const WebhookInfo = z.looseObject({
@@ -31,6 +31,23 @@ export const telegramSetup: Setup<TelegramConnection> = {
       secret_token: connection.secret,
       allowed_updates: ALLOWED_UPDATES,
     });
+    return done.ok ? { ok: true, value: [] } : done;
+  },
+
+  async poll(connection, mayEndWebhook) {
+    const info = await ask(connection, "getWebhookInfo", WebhookInfo);
+    if (!info.ok) return info;
+    const { url } = info.value;
+    if (url === "") return { ok: true, value: [] };
+    if (!mayEndWebhook)
+      return {
+        ok: true,
+        value: [
+          `This bot's messages go to ${url}, so they cannot be fetched from here. "Deliver here" ends that.`,
+        ],
+      };
+    // Messages that wait there are kept, and fetched.
+    const done = await ask(connection, "deleteWebhook", z.literal(true));
     return done.ok ? { ok: true, value: [] } : done;
   },
 

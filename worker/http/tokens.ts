@@ -76,6 +76,11 @@ export function isNamedHome(env: Env, home: string): boolean {
   return apiHomes(env).has(home) || bridgeHomes(env).has(home);
 }
 
+/** Every home that the settings name. @throws AuthSettingsError */
+export function namedHomes(env: Env): string[] {
+  return [...new Set([...apiHomes(env), ...bridgeHomes(env)])];
+}
+
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */
 export async function findBridgeToken(request: Request, env: Env): Promise<BridgeToken | undefined> {
   const records = bridgeTokensByHash(env);

@@ -1,6 +1,6 @@
 /** `/v1/connections`: lists, makes, checks and removes connections to chat apps. For administrators; no answer contains a secret. */
 import { toBase64Url } from "@edgecall/core/encoding.ts";
-import { z } from "@edgecall/core/protocol/parse.ts";
+import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../api/answers.ts";
 import type { StoredConnection } from "../../api/senders.ts";
@@ -22,6 +22,7 @@ import {
   readConnection,
   readConnections,
 } from "../../settings/channels.ts";
+import { pollingToken } from "../../settings/polling.ts";
 import { readSettings } from "../../settings/settings.ts";
 
 /** A webhook's secret that the gateway makes has 256 bits. */
@@ -75,7 +76,7 @@ connections.post("/v1/connections", async (c) => {
   if (!(await home.storeConnection(connection, token.name)))
     throw new HttpError(409, "conflict", "there are too many connections; disconnect one, or use CHANNELS");
   try {
-    const todo = await answered(setup.install(connection, addressOf(c, connection, true)));
+    const todo = await answered(deliver(c, setup, connection, { isStored: true, isAsked: false }));
     logInfo("connection.made", { channel, connection: name });
     const view = connectionView(c, connection, { made_by: token.name });
     return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
@@ -95,17 +96,18 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
   ]);
   const address = addressOf(c, connection, isStored);
   const { webhook } = deliveries;
+  const here = isPolled(c, setup) ? webhook === null : webhook === address;
   return c.json({
     ...connectionView(c, connection, isStored ? {} : undefined),
     ...accountOf(account),
-    deliveries: { ...deliveries, ...(webhook !== undefined && { here: webhook === address }) },
+    deliveries: { ...deliveries, ...(webhook !== undefined && { here }) },
   } satisfies ConnectionState);
 });
 
 /** Makes the platform deliver here: for a connection of CHANNELS, or after the gateway's address has changed. */
 connections.post("/v1/connections/:channel/:connection/webhook", async (c) => {
   const { connection, setup, isStored } = await named(c);
-  const todo = await answered(setup.install(connection, addressOf(c, connection, isStored)));
+  const todo = await answered(deliver(c, setup, connection, { isStored, isAsked: true }));
   return c.json({ ...connectionView(c, connection, isStored ? {} : undefined), todo });
 });
 
@@ -116,12 +118,30 @@ connections.delete("/v1/connections/:channel/:connection", async (c) => {
     throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
   const stored = await homeOf(c.env, home).connection(channel, name);
   if (!stored) throw new HttpError(404, "not_found", "no such connection");
-  // The connection is removed in any case, also when the platform no longer knows the token.
-  if (stored.ok) await Promise.resolve(setupOf(channel)?.uninstall?.(stored.value)).catch(() => undefined);
+  const setup = setupOf(channel);
+  // The connection is removed in any case, also when the platform no longer knows the token. A webhook of a bot that is
+  // polled is somebody else's.
+  if (stored.ok && setup && !isPolled(c, setup))
+    await Promise.resolve(setup.uninstall?.(stored.value)).catch(() => undefined);
   await homeOf(c.env, home).removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
   return c.body(null, 204);
 });
+
+/** Makes the platform deliver here, or lets its updates be fetched. @param isAsked the person pressed "Deliver here" */
+function deliver(
+  c: Context<App>,
+  setup: Setup,
+  connection: Connection,
+  { isStored, isAsked }: { isStored: boolean; isAsked: boolean },
+): Promise<Parsed<string[]>> {
+  if (setup.poll && isPolled(c, setup)) return setup.poll(connection, isAsked);
+  return setup.install(connection, addressOf(c, connection, isStored));
+}
+
+function isPolled(c: Context<App>, { poll }: Setup): boolean {
+  return poll !== undefined && pollingToken(c.env) !== undefined;
+}
 
 /** @throws HttpError naming the field */
 function madeOf({ channel, connection, token, secret, base_url }: NewConnection, home: string): Connection {

@@ -130,7 +130,14 @@ function Address({ text }: { text: string }) {
 function State({ state }: { state: ConnectionState }) {
   const { account, link, deliveries } = state;
   const { webhook, here, waiting, last_error, last_error_at } = deliveries;
-  const where = webhook === null ? "nowhere yet" : here ? "here" : `elsewhere: ${webhook}`;
+  const where =
+    webhook === null
+      ? here
+        ? "here, fetched by the gateway"
+        : "nowhere yet"
+      : here
+        ? "here"
+        : `elsewhere: ${webhook}`;
   return (
     <dl class="facts wide-facts" aria-live="polite">
       <div>
