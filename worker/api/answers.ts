@@ -276,3 +276,12 @@ export type BorrowedView = {
 };
 
 export type LendingView = { lent: LentView[]; borrowed: BorrowedView[] };
+
+/** The report of an agent to a command: a success, also when it reports a failure. */
+export type CommandReport = {
+  request_id: string;
+  agent: string;
+  report_type: string;
+  payload: Record<string, unknown>;
+  elapsed_ms: number;
+};

@@ -36,7 +36,7 @@ function challengeOf(c: Context<App>): string {
 /** @returns the caller's token @throws HttpError 403 */
 export function requireScope(c: Context<App>, scope: Scope): ApiToken {
   const token = c.get("token");
-  if (!token.scopes.includes(scope)) {
+  if (!token.scopes.includes(scope) && !token.scopes.includes(or)) {
     throw new HttpError(403, "forbidden", `the token '${token.name}' does not have the scope '${scope}'`);
   }
   return token;

@@ -2,19 +2,20 @@
 import type { Context } from "hono";
 import { maySee, type Owned } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
+import type { ApiToken } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
-import { requireScope, requireValid } from "./auth.ts";
+import { requireValid } from "./auth.ts";
 import { HttpError } from "./errors.ts";
-import { pathName } from "./request.ts";
+import { text } from "./fields.ts";
 
-const CONVERSATION_ID = /^[A-Za-z0-9._:@-]{1,128}$/;
+export const CONVERSATION = text(
+  /^[A-Za-z0-9._:@-]{1,128}$/,
+  "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -",
+);
 
-/** The conversation that the path names, in the home of the caller's token. @throws HttpError 400 */
-export function namedConversation(c: Context<App>): { id: string; name: string } {
-  const { home } = requireScope(c, "ask");
-  const words = "a conversation's id: 1 to 128 of A-Z a-z 0-9 . _ : @ -";
-  const id = pathName(c, "id", CONVERSATION_ID, words);
-  return { id, name: `${home}/api/${id}` };
+/** The name of the object of a conversation of the API, in the home of the caller's token. */
+export function conversationName({ home }: ApiToken, id: string): string {
+  return `${home}/api/${id}`;
 }
 
 /**

@@ -1,45 +1,10 @@
-/** Reads and checks the values of a request: names in its path, its query, and its body up to a limit. */
+/** Reads the body of a request, up to a limit. fields.ts reads the values of its path, query and headers. */
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** @param what the expected form in words, for the error @throws HttpError 400 */
-export function pathName(c: Context<App>, name: string, form: RegExp, what: string): string {
-  const value = c.req.param(name) ?? "";
-  if (form.test(value)) return value;
-  throw new HttpError(400, "invalid_path", `${name}: expected ${what}`);
-}
-
-/** @returns true for `yes`; false for `no` or without the parameter @throws HttpError 400 */
-export function readYesOrNo(c: Context<App>, name: string): boolean {
-  const text = c.req.query(name) ?? "no";
-  if (text !== "yes" && text !== "no")
-    throw new HttpError(400, "invalid_query", `${name}: expected yes or no`);
-  return text === "yes";
-}
-
-/** @returns undefined without the parameter, or when it is blank @throws HttpError 400 */
-export function readWords(c: Context<App>, name: string, maxChars: number): string | undefined {
-  const text = c.req.query(name)?.trim() ?? "";
-  if (text.length > maxChars)
-    throw new HttpError(400, "invalid_query", `${name}: expected at most ${maxChars} characters`);
-  return text === "" ? undefined : text;
-}
-
-/** @throws HttpError 400 */
-export function readWholeNumber(
-  c: Context<App>,
-  name: string,
-  { fallback, min = 1, max }: { fallback: number; min?: number; max: number },
-): number {
-  const text = c.req.query(name);
-  const value = text === undefined ? fallback : Number(text);
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new HttpError(400, "invalid_query", `${name}: expected a whole number from ${min} to ${max}`);
-}
 
 /** Enough for a question with a few pictures. */
 const BODY_MAX_BYTES = 1024 * 1024;
@@ -93,8 +58,10 @@ export async function readText(c: Context<App>): Promise<string> {
   }
 }
 
-export async function readBody<T>(c: Context<App>, schema: z.ZodMiniType<T>): Promise<T> {
-  const body = checkJson(schema, await readText(c));
+/** @param isOptional an empty body counts as `{}` @throws HttpError 400, 413 */
+export async function readBody<T>(c: Context<App>, schema: z.ZodMiniType<T>, isOptional = false): Promise<T> {
+  const text = await readText(c);
+  const body = checkJson(schema, isOptional && text === "" ? "{}" : text);
   if (!body.ok) throw new HttpError(400, "invalid_body", body.error);
   return body.value;
 }

@@ -1,22 +1,20 @@
 /** `POST /ask`: plain text in, plain text out, for shortcuts, shells and buttons. Each question stands alone. */
-import type { Context } from "hono";
 import type { NewTurn } from "../api/turns.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { requireScope, requireValid } from "../http/auth.ts";
+import { newRoutes } from "../http/app.ts";
+import { requireValid } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
 import { readText } from "../http/request.ts";
+import { as, route } from "../http/route.ts";
 import { startTurn } from "../http/start-turn.ts";
 import { turnResult } from "../http/turn-stream.ts";
 
 export const ask = newRoutes();
 
-ask.post("/ask", askAlone);
-
 /** A caller that gets text cannot look again later, so it may wait longer. */
 const ASK_PATIENCE_MS = 120_000;
 
-async function askAlone(c: Context<App>): Promise<Response> {
-  const token = requireScope(c, "ask");
+/** Asks one question as plain text and answers with plain text. Each question stands alone. */
+route(ask, "POST /ask", { scope: "ask", raw: "text/plain" }, async (c, { token }) => {
   const text = (await readText(c)).trim();
   if (text === "" || text.length > 32_000)
     throw new HttpError(400, "invalid_body", "expected the question as text, 1 to 32,000 characters");
@@ -35,9 +33,12 @@ async function askAlone(c: Context<App>): Promise<Response> {
   const result = await turnResult(c.env, name, started, ASK_PATIENCE_MS, signal, undefined, recheck);
   if (!result) await recheck();
   if (!result)
-    return c.text(
-      "This takes longer than I can keep you waiting here; ask over /v1/conversations instead.\n",
-      504,
+    return as<string, 504, "text/plain">(
+      c.text(
+        "This takes longer than I can keep you waiting here; ask over /v1/conversations instead.\n",
+        504,
+      ),
     );
-  return c.text(`${result.answer ?? ""}\n`, result.status === "done" ? 200 : 502);
-}
+  const isDone = result.status === "done";
+  return as<string, 200 | 502, "text/plain">(c.text(`${result.answer ?? ""}\n`, isDone ? 200 : 502));
+});

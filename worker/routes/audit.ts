@@ -1,51 +1,69 @@
 /** `GET /v1/audit` and `GET /v1/audit/export`: the audit log of calls, as the devices wrote it. */
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
-import type { Context } from "hono";
 import { type AuditFilter, type AuditPage, recordId } from "../api/audit.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
-import { HttpError } from "../http/errors.ts";
-import { readWholeNumber } from "../http/request.ts";
+import { newRoutes } from "../http/app.ts";
+import { anyText, oneOf, optionalText, wholeNumber, yesOrNo } from "../http/fields.ts";
+import { as, json, route } from "../http/route.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 export const audit = newRoutes();
-
-audit.get("/v1/audit", showAudit);
-audit.get("/v1/audit/export", exportAudit);
 
 const LIMIT = 100;
 const LIMIT_MAX = 1_000;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z?)?$/;
 
-/**
- * Query: `agent`, `tool`, `result` (success, error), `chain` (a call's id), `since`, `until` (ISO 8601, UTC), `limit` (100, at most 1000),
- * `follow` (yes: devices bring their lines within seconds, for the next half a minute).
- * @returns `more`: older lines match too; `until` the last one's time, or the export, has them
- */
-async function showAudit(c: Context<App>): Promise<Response> {
-  const token = requireScope(c, "admin");
-  const filter = readFilter(c);
-  const limit = readWholeNumber(c, "limit", { fallback: LIMIT, max: LIMIT_MAX });
-  const found = await homeOf(c.env, token.home).audit({
-    ...filter,
-    limit: limit + 1,
-    follow: c.req.query("follow") === "yes",
-  });
-  return c.json({ entries: found.slice(0, limit), more: found.length > limit });
-}
+const instant = optionalText(INSTANT, "a time like 2026-11-22T10:00:00Z");
+const FILTER = {
+  /** An agent's id. */
+  agent: anyText,
+  tool: anyText,
+  result: oneOf("success", "error"),
+  /** A call's id: that call, what it was made of, and what its agents asked of others. */
+  chain: anyText,
+  /** ISO 8601, UTC. */
+  since: instant,
+  /** ISO 8601, UTC. */
+  until: instant,
+};
 
-/**
- * Exports every line that matches the same query, in order of arrival. Query: `after`, from the last line of the previous export,
- * for the lines since then.
- */
-async function exportAudit(c: Context<App>): Promise<Response> {
-  const { home } = requireScope(c, "admin");
-  const filter = readFilter(c);
-  const after = readWholeNumber(c, "after", { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
-  return jsonLines(exported(c.env, home, after, filter), `edgecall-audit-${home}`);
-}
+/** Lists the lines of the audit log, the newest first. `more`: older lines match too; `until` the last one's time, or the export, has them. */
+route(
+  audit,
+  "GET /v1/audit",
+  {
+    scope: "admin",
+    query: {
+      ...FILTER,
+      limit: wholeNumber({ fallback: LIMIT, max: LIMIT_MAX }),
+      /** Devices bring their lines within seconds, for the next half a minute. */
+      follow: yesOrNo,
+    },
+  },
+  async (c, { token, query: { limit, ...query } }) => {
+    const found = await homeOf(c.env, token.home).audit({ ...query, limit: limit + 1 });
+    return json(c, { entries: found.slice(0, limit), more: found.length > limit });
+  },
+);
+
+/** Exports every line that matches the query, in order of arrival, as lines of JSON. */
+route(
+  audit,
+  "GET /v1/audit/export",
+  {
+    scope: "admin",
+    query: {
+      ...FILTER,
+      /** From the last line of the previous export, for the lines since then. */
+      after: wholeNumber({ fallback: 0, min: 0 }),
+    },
+  },
+  async (c, { token: { home }, query: { after, ...filter } }) =>
+    as<string, 200, "application/x-ndjson">(
+      jsonLines(exported(c.env, home, after, filter), `edgecall-audit-${home}`),
+    ),
+);
 
 async function* exported(env: Env, home: string, after: number, filter: AuditFilter): AsyncGenerator<string> {
   let page: AuditPage = { batches: [], after, more: true };
@@ -61,15 +79,4 @@ async function* exported(env: Env, home: string, after: number, filter: AuditFil
     yield lines;
   }
   yield line({ end: true, lines: count, after: page.after });
-}
-
-function readFilter(c: Context<App>): AuditFilter {
-  const { agent, tool, result, chain, since, until } = c.req.query();
-  if (result !== undefined && result !== "success" && result !== "error")
-    throw new HttpError(400, "invalid_query", "result: expected success or error");
-  for (const [name, value] of Object.entries({ since, until })) {
-    if (value !== undefined && !INSTANT.test(value))
-      throw new HttpError(400, "invalid_query", `${name}: expected a time like 2026-11-22T10:00:00Z`);
-  }
-  return { agent, tool, result, chain, since, until };
 }

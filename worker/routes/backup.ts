@@ -9,20 +9,17 @@
  */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import type { Context } from "hono";
 import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../api/backup.ts";
 import { conversationOf, homeOf, withRetry } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
+import { newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
+import { text } from "../http/fields.ts";
+import { as, json, route } from "../http/route.ts";
 import { logError } from "../log.ts";
 import { jsonLines, line } from "./json-lines.ts";
 
 export const backup = newRoutes();
-
-backup.get("/v1/export", exportHome);
-backup.post("/v1/import", importHome);
 
 const Header = z.object({
   edgecall: z.literal("export"),
@@ -55,10 +52,10 @@ function objectOf(env: Env, home: string, name: string): StoredObject {
   return name === "" ? homeOf(env, home) : conversationOf(env, name);
 }
 
-async function exportHome(c: Context<App>): Promise<Response> {
-  const { home } = requireScope(c, "admin");
-  return jsonLines(exported(c.env, home), `edgecall-${home}`);
-}
+/** Exports the home and its conversations as lines of JSON. */
+route(backup, "GET /v1/export", { scope: "admin" }, (c, { token: { home } }) =>
+  as<string, 200, "application/x-ndjson">(jsonLines(exported(c.env, home), `edgecall-${home}`)),
+);
 
 async function* exported(env: Env, home: string): AsyncGenerator<string> {
   yield line({ edgecall: "export", version: VERSION, home, at: new Date().toISOString() });
@@ -77,16 +74,25 @@ async function* exported(env: Env, home: string): AsyncGenerator<string> {
   yield line({ end: true, objects: names.length, rows });
 }
 
-/** Query: `replace=yes`, because the import replaces what the home has now. Nothing is replaced before the whole file has come. */
-async function importHome(c: Context<App>): Promise<Response> {
-  const { home } = requireScope(c, "admin");
-  if (c.req.query("replace") !== "yes")
-    throw new HttpError(400, "invalid_query", "replace: expected yes: what this home has now is replaced");
-  const work = importLines(new Restoring(c.env, home), c.req.raw.body);
-  // The import continues when the client hangs up, so that nothing stays half staged or half replaced.
-  c.executionCtx.waitUntil(work.catch(() => {}));
-  return c.json(await work);
-}
+/** Replaces the home and its conversations by an export. Nothing is replaced before the whole file has come. */
+route(
+  backup,
+  "POST /v1/import",
+  {
+    scope: "admin",
+    query: {
+      /** Has to be `yes`, because the import replaces what the home has now. */
+      replace: text(/^yes$/, "yes: what this home has now is replaced"),
+    },
+    raw: "application/x-ndjson",
+  },
+  async (c, { token: { home } }) => {
+    const work = importLines(new Restoring(c.env, home), c.req.raw.body);
+    // The import continues when the client hangs up, so that nothing stays half staged or half replaced.
+    c.executionCtx.waitUntil(work.catch(() => {}));
+    return json(c, await work);
+  },
+);
 
 async function importLines(
   restoring: Restoring,

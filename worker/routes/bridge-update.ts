@@ -1,20 +1,18 @@
 /** `POST /v1/bridge/update`: tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
-import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
+import { newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
+import { json, route } from "../http/route.ts";
 
 export const bridgeUpdate = newRoutes();
 
-bridgeUpdate.post("/v1/bridge/update", updateBridge);
-
-async function updateBridge(c: Context<App>): Promise<Response> {
+/** Tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
+route(bridgeUpdate, "POST /v1/bridge/update", { scope: "admin" }, async (c, { token }) => {
   const id = crypto.randomUUID();
-  const problem = await homeOf(c.env, requireScope(c, "admin").home).updateBridge(id);
+  const problem = await homeOf(c.env, token.home).updateBridge(id);
   if (problem) throw new HttpError(409, problem, PROBLEMS[problem]);
-  return c.json({ id }, 202);
-}
+  return json(c, { id }, 202);
+});
 
 const PROBLEMS = {
   offline: "the bridge is not connected",

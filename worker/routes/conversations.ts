@@ -1,23 +1,17 @@
 /** `/v1/conversations`: lists, shows, renames, shares and deletes conversations. turns.ts has their turns. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import type { Place } from "../api/conversation-list.ts";
-import { READERS_MAX, TITLE_MAX } from "../api/conversation-list.ts";
+import { type Place, READERS_MAX, TITLE_MAX } from "../api/conversation-list.ts";
 import { mayManage, seesAll } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
-import { namedConversation, noConversation, requireSeen } from "../http/conversation-access.ts";
+import { CONVERSATION, conversationName, noConversation, requireSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
-import { readBody, readWholeNumber, readWords, readYesOrNo } from "../http/request.ts";
+import { optionalText, wholeNumber, words, yesOrNo } from "../http/fields.ts";
+import { json, nothing, route } from "../http/route.ts";
+import type { ApiToken } from "../settings/tokens.ts";
 
 export const conversations = newRoutes();
-
-conversations.get("/v1/conversations", listConversations);
-conversations.get("/v1/conversations/:id", showConversation);
-conversations.delete("/v1/conversations/:id", forgetConversation);
-conversations.patch("/v1/conversations/:id", renameConversation);
-conversations.post("/v1/conversations/:id/share", shareConversation);
 
 /** Turns of a conversation in one answer. */
 const TURNS = 100;
@@ -28,98 +22,129 @@ const SEARCH_MAX_CHARS = 80;
 /** A place in the list: when the conversation was last used, and its id. */
 const CURSOR = /^(\d{1,15})\.([A-Za-z0-9._:@-]{1,128})$/;
 
-/** Query: `limit` (30, at most 100), `after` (`next` of the previous page), `q` (words of the title), `all=yes` (of everybody, for owners and administrators). */
-async function listConversations(c: Context<App>): Promise<Response> {
-  const token = requireScope(c, "ask");
-  const limit = readWholeNumber(c, "limit", { fallback: LIMIT, max: LIMIT_MAX });
-  const after = placeOf(c.req.query("after"), token.home);
-  const all = readYesOrNo(c, "all");
-  if (all && !seesAll(token))
-    throw new HttpError(
-      403,
-      "forbidden",
-      "all: only owners and administrators see everybody's conversations",
-    );
-  // One more than the page holds, to know whether another page follows.
-  const words = readWords(c, "q", SEARCH_MAX_CHARS);
-  const query = { after, limit: limit + 1, all, words };
-  const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
-  const conversations = found.slice(0, limit);
-  const last = found.length > limit ? conversations.at(-1) : undefined;
-  return c.json({ conversations, next: last ? `${last.last_at}.${last.id}` : null });
+/** Lists the conversations that the caller may see, the last used first. */
+route(
+  conversations,
+  "GET /v1/conversations",
+  {
+    scope: "ask",
+    query: {
+      limit: wholeNumber({ fallback: LIMIT, max: LIMIT_MAX }),
+      /** `next` of the page before. */
+      after: optionalText(CURSOR, "'next' of an earlier answer"),
+      /** Words of the title. */
+      q: words(SEARCH_MAX_CHARS),
+      /** Those of everybody, for owners and administrators. */
+      all: yesOrNo,
+    },
+  },
+  async (c, { token, query: { limit, after, q, all } }) => {
+    if (all && !seesAll(token))
+      throw new HttpError(
+        403,
+        "forbidden",
+        "all: only owners and administrators see everybody's conversations",
+      );
+    // One more than the page holds, to know whether another page follows.
+    const query = { after: placeOf(after, token.home), limit: limit + 1, all, words: q };
+    const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
+    const conversations = found.slice(0, limit);
+    const last = found.length > limit ? conversations.at(-1) : undefined;
+    return json(c, { conversations, next: last ? `${last.last_at}.${last.id}` : null });
+  },
+);
+
+function placeOf(cursor: string | undefined, home: string): Place | undefined {
+  const [, last_at, id] = CURSOR.exec(cursor ?? "") ?? [];
+  return last_at === undefined ? undefined : { last_at: Number(last_at), name: `${home}/api/${id}` };
 }
 
-function placeOf(text: string | undefined, home: string): Place | undefined {
-  if (text === undefined) return undefined;
-  const [, last_at, id] = CURSOR.exec(text) ?? [];
-  if (last_at === undefined || id === undefined)
-    throw new HttpError(400, "invalid_query", "after: expected 'next' of an earlier answer");
-  return { last_at: Number(last_at), name: `${home}/api/${id}` };
-}
-
-/** Query: `limit` (100, at most 200) and `before`. Answers with the newest turns before that place. */
-async function showConversation(c: Context<App>): Promise<Response> {
-  const { id, name } = namedConversation(c);
-  await requireSeen(c, name);
-  const before = readWholeNumber(c, "before", {
-    fallback: Number.MAX_SAFE_INTEGER,
-    max: Number.MAX_SAFE_INTEGER,
-  });
-  const limit = readWholeNumber(c, "limit", { fallback: TURNS, max: TURNS_MAX });
-  const page = await conversationOf(c.env, name).history({ before, limit });
-  if (page.turns.length === 0) throw noConversation();
-  return c.json({ id, ...page });
-}
+/** Shows the newest turns of a conversation, those before a place first. */
+route(
+  conversations,
+  "GET /v1/conversations/:id",
+  {
+    scope: "ask",
+    path: { id: CONVERSATION },
+    query: {
+      /** `before` of the page before. */
+      before: wholeNumber({ fallback: Number.MAX_SAFE_INTEGER }),
+      limit: wholeNumber({ fallback: TURNS, max: TURNS_MAX }),
+    },
+  },
+  async (c, { token, path: { id }, query }) => {
+    const name = conversationName(token, id);
+    await requireSeen(c, name);
+    const page = await conversationOf(c.env, name).history(query);
+    if (page.turns.length === 0) throw noConversation();
+    return json(c, { id, ...page });
+  },
+);
 
 const Sharing = z.strictObject({
   with: z.array(z.string().check(z.trim(), z.minLength(1), z.maxLength(200))).check(z.maxLength(READERS_MAX)),
 });
 
-/** `POST /v1/conversations/{id}/share {with: [names]}`: shares it with exactly these tokens. The token that began it always sees it. */
-async function shareConversation(c: Context<App>): Promise<Response> {
-  const { name, id } = await managed(c);
-  const { with: names } = await readBody(c, Sharing);
-  const home = homeOf(c.env, c.get("token").home);
-  if (!(await home.shareConversation(name, names)))
-    throw new HttpError(
-      409,
-      "too_many",
-      "this home shares too many conversations; stop sharing others first",
-    );
-  return c.json({ id, shared_with: [...new Set(names)].sort() });
-}
+/** Shares a conversation with exactly these tokens. The token that began it always sees it. */
+route(
+  conversations,
+  "POST /v1/conversations/:id/share",
+  { scope: "ask", path: { id: CONVERSATION }, body: Sharing },
+  async (c, { token, path: { id }, body: { with: names } }) => {
+    const name = await managed(c, token, id);
+    if (!(await homeOf(c.env, token.home).shareConversation(name, names)))
+      throw new HttpError(
+        409,
+        "too_many",
+        "this home shares too many conversations; stop sharing others first",
+      );
+    return json(c, { id, shared_with: [...new Set(names)].sort() });
+  },
+);
 
 const Naming = z.strictObject({ title: z.string().check(z.trim(), z.minLength(1), z.maxLength(TITLE_MAX)) });
 
-/** `PATCH /v1/conversations/{id} {title}`: whoever may delete a conversation may rename it. */
-async function renameConversation(c: Context<App>): Promise<Response> {
-  const { name, id } = await managed(c);
-  const { title } = await readBody(c, Naming);
-  const renamed = await homeOf(c.env, c.get("token").home).renameConversation(name, title);
-  if (renamed === undefined)
-    throw new HttpError(
-      409,
-      "not_listed",
-      "this conversation is not in the list: it has a title from its next turn on",
-    );
-  return c.json({ id, title: renamed });
-}
+/** Renames a conversation. Whoever may delete it may rename it. */
+route(
+  conversations,
+  "PATCH /v1/conversations/:id",
+  { scope: "ask", path: { id: CONVERSATION }, body: Naming },
+  async (c, { token, path: { id }, body: { title } }) => {
+    const name = await managed(c, token, id);
+    const renamed = await homeOf(c.env, token.home).renameConversation(name, title);
+    if (renamed === undefined)
+      throw new HttpError(
+        409,
+        "not_listed",
+        "this conversation is not in the list: it has a title from its next turn on",
+      );
+    return json(c, { id, title: renamed });
+  },
+);
 
-async function forgetConversation(c: Context<App>): Promise<Response> {
-  const { name } = await managed(c);
-  await conversationOf(c.env, name).forget();
-  return c.body(null, 204);
-}
+/** Deletes a conversation with its turns and files. */
+route(
+  conversations,
+  "DELETE /v1/conversations/:id",
+  { scope: "ask", path: { id: CONVERSATION } },
+  async (c, { token, path: { id } }) => {
+    await conversationOf(c.env, await managed(c, token, id)).forget();
+    return nothing(c);
+  },
+);
 
-/** Passes when the caller began the conversation or may manage it. @throws HttpError 404; 403 when it is only shared with them */
-async function managed(c: Context<App>): Promise<{ name: string; id: string }> {
-  const { id, name } = namedConversation(c);
+/**
+ * Passes when the caller began the conversation or may manage it.
+ * @returns the conversation's name
+ * @throws HttpError 404; 403 when it is only shared with them
+ */
+async function managed(c: Context<App>, token: ApiToken, id: string): Promise<string> {
+  const name = conversationName(token, id);
   await requireSeen(c, name);
-  const token = c.get("token");
   const belongs = await conversationOf(c.env, name).belongs();
   // Deleting a conversation that does not exist is no error: the list may still name it.
   if (belongs ? mayManage(token, { kind: "conversation", by: belongs.principal }) : c.req.method === "DELETE")
-    return { name, id };
+    return name;
   if (!belongs) throw noConversation();
   throw new HttpError(
     403,

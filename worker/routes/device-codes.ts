@@ -2,14 +2,21 @@
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
-import type { Context } from "hono";
-import { AgentId, BrokerForDevice, CODE_END, PairBody, type PairResult } from "../api/device-codes.ts";
+import {
+  AgentId,
+  BrokerForDevice,
+  CODE_END,
+  type CodeState,
+  PairBody,
+  type PairResult,
+} from "../api/device-codes.ts";
 import { homeOf } from "../api/stubs.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
+import { newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
+import { text } from "../http/fields.ts";
 import { countAddress, countGuess } from "../http/rate-limits.ts";
-import { pathName, readBody } from "../http/request.ts";
+import { readBody } from "../http/request.ts";
+import { json, route } from "../http/route.ts";
 import { isNamedHome } from "../http/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
 import { HOME_ID } from "../settings/tokens.ts";
@@ -17,7 +24,9 @@ import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts"
 import { serveManifest } from "./program-manifest.ts";
 
 const NewCode = z.strictObject({
+  /** The agent whose key the code may replace; `@bridge` for the home's bridge. */
   agent: z.optional(z.union([z.literal(BRIDGE), AgentId])),
+  /** What the device is told about its broker. */
   broker: z.optional(BrokerForDevice),
 });
 /** These routes need no token: a new device has none. */
@@ -26,18 +35,9 @@ export const joining = newRoutes();
 joining.get("/install.sh", serveInstaller);
 joining.get("/edgecall.cjs", serveProgram);
 joining.get("/edgecall.json", serveManifest);
-joining.post("/pair", pairDevice);
-
-export const deviceCodes = newRoutes();
-
-deviceCodes.post("/v1/device-codes", makeCode);
-deviceCodes.get("/v1/device-codes/:code", showCode);
-// The names before 0.3.
-deviceCodes.post("/v1/pairings", makeCode);
-deviceCodes.get("/v1/pairings/:code", showCode);
 
 /** Trades a code for keys. A repeat with the same code and key gets the same answer, and whether the device is online. */
-async function pairDevice(c: Context<App>): Promise<Response> {
+route(joining, "POST /pair", { reads: PairBody }, async (c) => {
   // Every code counts as a guess, and a code that names no home of ours wakes no object.
   await countAddress(c);
   await countGuess(c);
@@ -50,35 +50,52 @@ async function pairDevice(c: Context<App>): Promise<Response> {
   if (!paired.ok) throw problem(paired);
   const { welcome } = paired;
   const broker = welcome.broker ?? (brokerUrl === undefined ? null : { url: brokerUrl });
-  return c.json({ home, agent_id: body.agent_id, ...welcome, broker });
-}
+  return json(c, { home, agent_id: body.agent_id, ...welcome, broker });
+});
 
-/** Body: `{}`, or `agent` (the code may replace its key) and `broker` (what the device is told about it). */
-async function makeCode(c: Context<App>): Promise<Response> {
-  const { home, name: by } = requireScope(c, "admin");
-  const { agent, broker } = await readBody(c, NewCode);
-  const made = await homeOf(c.env, home).makeDeviceCode({ agent, broker, by });
-  if (!made)
-    throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
-  const code = `${home}-${made.end}`;
-  const name = agent === undefined ? "" : agent === BRIDGE ? " --with-bridge" : ` --name ${agent}`;
-  const command = `curl -fsS ${gatewayOrigin(c)}/install.sh | sudo sh -s -- ${code}${name}`;
-  return c.json({ code, command, expires_at: made.expiresAt });
-}
+export const deviceCodes = newRoutes();
 
-/** Answers with the state of a code: `open`, `used` (with the agent and whether it is online) or `expired`. */
-async function showCode(c: Context<App>): Promise<Response> {
-  const token = requireScope(c, "admin");
-  const { home, end } = partsOf(pathName(c, "code", /^[A-Za-z0-9-]{1,100}$/, "a device's code"));
-  if (end === undefined || home !== token.home)
-    throw new HttpError(404, "not_found", "there is no such code");
-  const state = await homeOf(c.env, token.home).deviceCode(end);
-  const key =
-    state.state === "used"
-      ? (await homeOf(c.env, token.home).keys()).agents.find(({ agent }) => agent === state.agent)
-      : undefined;
-  return c.json({ ...state, ...(key && { fingerprint: await fingerprint(key.public_key) }) });
-}
+/** Makes a code that pairs one new device. */
+const makeCode = route(
+  deviceCodes,
+  "POST /v1/device-codes",
+  { scope: "admin", body: NewCode },
+  async (c, { token: { home, name: by }, body: { agent, broker } }) => {
+    const made = await homeOf(c.env, home).makeDeviceCode({ agent, broker, by });
+    if (!made)
+      throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
+    const code = `${home}-${made.end}`;
+    const name = agent === undefined ? "" : agent === BRIDGE ? " --with-bridge" : ` --name ${agent}`;
+    const command = `curl -fsS ${gatewayOrigin(c)}/install.sh | sudo sh -s -- ${code}${name}`;
+    return json(c, { code, command, expires_at: made.expiresAt });
+  },
+);
+
+/** Shows the state of a code: `open`, `used` (with the agent and whether it is online) or `expired`. */
+const showCode = route(
+  deviceCodes,
+  "GET /v1/device-codes/:code",
+  { scope: "admin", path: { code: text(/^[A-Za-z0-9-]{1,100}$/, "a device's code") } },
+  async (c, { token, path: { code } }) => {
+    const { home, end } = partsOf(code);
+    if (end === undefined || home !== token.home)
+      throw new HttpError(404, "not_found", "there is no such code");
+    const state: CodeState & { online?: boolean } = await homeOf(c.env, home).deviceCode(end);
+    const key =
+      state.state === "used"
+        ? (await homeOf(c.env, home).keys()).agents.find(({ agent }) => agent === state.agent)
+        : undefined;
+    const print = key && (await fingerprint(key.public_key));
+    return json<CodeState & { online?: boolean; fingerprint?: string }>(c, {
+      ...state,
+      ...(print !== undefined && { fingerprint: print }),
+    });
+  },
+);
+
+// The names before 0.3.
+deviceCodes.post("/v1/pairings", makeCode);
+deviceCodes.get("/v1/pairings/:code", showCode);
 
 /** Upper and lower case are alike, since a person may have typed the code. */
 function partsOf(code: string): { home: string; end: string | undefined } {

@@ -1,27 +1,24 @@
 /** `PUT` and `GET /v1/media/{id}`: files of devices and people, for callers who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
-import type { Context } from "hono";
 import { conversationOfMedia, newMedia } from "../api/media.ts";
 import { conversationOf } from "../api/stubs.ts";
 import { readGrant } from "../api/uploads.ts";
-import { type App, newRoutes } from "../http/app.ts";
+import { newRoutes } from "../http/app.ts";
 import { checkCredential, requireScope } from "../http/auth.ts";
 import { isSeen } from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName, readBytes } from "../http/request.ts";
+import { text } from "../http/fields.ts";
+import { readBytes } from "../http/request.ts";
+import { as, nothing, route } from "../http/route.ts";
 
 /** The route needs the token of one upload. */
 export const uploads = newRoutes();
 
-uploads.put("/v1/media/:id", putMedia);
-
-export const media = newRoutes();
-
-media.get("/v1/media/:id", getMedia);
+const FILE = { id: text(MEDIA_ID, "the id of a picture or file, as a call's `media` names it") };
 
 /** Stores a device's upload. Sending the same bytes again is no error. */
-async function putMedia(c: Context<App>): Promise<Response> {
-  const id = mediaPath(c);
+route(uploads, "PUT /v1/media/:id", { path: FILE, raw: "application/octet-stream" }, async (c, { path }) => {
+  const { id } = path;
   const grant = await checkCredential(c, () => readGrant(c.env, c.req.header("authorization"), id));
   if (!grant)
     throw new HttpError(401, "unauthorized", "the token of this upload is needed; it holds for 5 minutes");
@@ -34,11 +31,13 @@ async function putMedia(c: Context<App>): Promise<Response> {
     );
   if (!(await conversationOf(c.env, grant.conversation).keep(file, grant.principal)))
     throw new HttpError(409, "conflict", "something else is kept under this id");
-  return c.body(null, 204);
-}
+  return nothing(c);
+});
 
-async function getMedia(c: Context<App>): Promise<Response> {
-  const id = mediaPath(c);
+export const media = newRoutes();
+
+/** Shows a picture or file of a conversation that the caller may see, or of a command's report. */
+route(media, "GET /v1/media/:id", { path: FILE }, async (c, { path: { id } }) => {
   const place = conversationOfMedia(id);
   if (!place) throw notStored();
   const isCommand = place.channel === "command";
@@ -50,9 +49,10 @@ async function getMedia(c: Context<App>): Promise<Response> {
   if (!file) throw notStored();
   const etag = `"${file.sha256}"`;
   const headers = { ...SAFE, ...typeHeaders(file.mediaType), etag };
-  if (c.req.header("if-none-match") === etag) return c.body(null, 304, headers);
-  return c.body(file.data.buffer as ArrayBuffer, 200, headers);
-}
+  if (c.req.header("if-none-match") === etag)
+    return as<undefined, 304, "application/json">(c.body(null, 304, headers));
+  return as<Blob, 200, "*/*">(c.body(file.data.buffer as ArrayBuffer, 200, headers));
+});
 
 /** A file that a device or a model made gets no rights on this origin, whatever type it has. */
 const SAFE = {
@@ -69,10 +69,6 @@ function typeHeaders(mediaType: string): Record<string, string> {
   if (mediaType === "text/html" || mediaType === "text/plain")
     return { "content-type": `${mediaType}; charset=utf-8` };
   return { "content-type": "application/octet-stream", "content-disposition": "attachment" };
-}
-
-function mediaPath(c: Context<App>): string {
-  return pathName(c, "id", MEDIA_ID, "the id of a picture or file, as a call's `media` names it");
 }
 
 function notStored(): HttpError {

@@ -1,22 +1,16 @@
 /** `GET /metrics`: a home's figures for Prometheus. The home itself is asked every five minutes at most. */
 import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
-import type { Context } from "hono";
 import { homeOf } from "../api/stubs.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { HttpError } from "../http/errors.ts";
+import { newRoutes } from "../http/app.ts";
+import { as, route } from "../http/route.ts";
 
 export const metrics = newRoutes();
-
-metrics.get("/metrics", showMetrics);
 
 /** Scrapers ask every minute or more often, and should not wake a sleeping home each time. */
 const KEEP_S = 300;
 
-/** The route needs the scope `metrics`, which permits nothing else, or `admin`. */
-async function showMetrics(c: Context<App>): Promise<Response> {
-  const token = c.get("token");
-  if (!token.scopes.includes("metrics") && !token.scopes.includes("admin"))
-    throw new HttpError(403, "forbidden", `the token '${token.name}' does not have the scope 'metrics'`);
+/** Shows the home's figures for Prometheus. The scope `metrics` permits nothing else. */
+route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { token }) => {
   // The home alone is the key, because the scope was checked above. On workers.dev the platform caches nothing, so there every
   // request reaches the home (docs/operations.md).
   const key = new Request(`https://metrics.invalid/${token.home}`);
@@ -26,10 +20,12 @@ async function showMetrics(c: Context<App>): Promise<Response> {
   const copy = new Response(page, { headers: { "cache-control": `max-age=${KEEP_S}` } });
   c.executionCtx.waitUntil(caches.default.put(key, copy));
   return answer(page);
-}
+});
 
-function answer(page: string): Response {
-  return new Response(page, {
-    headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-store" },
-  });
+function answer(page: string) {
+  return as<string, 200, "text/plain">(
+    new Response(page, {
+      headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-store" },
+    }),
+  );
 }

@@ -1,17 +1,21 @@
 /** `/healthz`, for everybody, and `/v1/status`, the state of a home. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { HomeStatus } from "../api/answers.ts";
 import { homeOf } from "../api/stubs.ts";
 import { newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
+import { json, route } from "../http/route.ts";
 
 /** The route needs no token. */
 export const health = newRoutes();
 
-health.get("/healthz", (c) => c.json({ ok: true, version: VERSION }));
+/** Says that the gateway answers, and its version. */
+route(health, "GET /healthz", {}, (c) =>
+  json<{ ok: boolean; version: string }>(c, { ok: true, version: VERSION }),
+);
 
 export const status = newRoutes();
 
-status.get("/v1/status", async (c) => {
-  const { home } = requireScope(c, "ask");
-  return c.json({ home, ...(await homeOf(c.env, home).status()) });
-});
+/** Shows the state of the home: its bridge, its agents and the calls that are open. */
+route(status, "GET /v1/status", { scope: "ask" }, async (c, { token: { home } }) =>
+  json<{ home: string } & HomeStatus>(c, { home, ...(await homeOf(c.env, home).status()) }),
+);

@@ -1,22 +1,17 @@
 /** `/v1/tokens`: the tokens of a home, for administrators. Tokens of the secret API_TOKENS are listed, and changed only there. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { Context } from "hono";
 import type { TokenView } from "../api/answers.ts";
 import { recordId } from "../api/oauth.ts";
 import { homeOf } from "../api/stubs.ts";
-import { type App, newRoutes } from "../http/app.ts";
-import { requireScope } from "../http/auth.ts";
+import { newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
-import { pathName, readBody, readYesOrNo } from "../http/request.ts";
+import { text, yesOrNo } from "../http/fields.ts";
+import { json, nothing, route } from "../http/route.ts";
 import { newHomeToken } from "../http/tokens.ts";
 import { type ApiToken, apiTokenRecords, SCOPES } from "../settings/tokens.ts";
 
 export const tokens = newRoutes();
-
-tokens.get("/v1/tokens", listTokens);
-tokens.post("/v1/tokens", makeToken);
-tokens.delete("/v1/tokens/:id", revokeToken);
 
 /** The role with the fewest rights first. */
 const ROLES = ["guest", "member", "owner"] as const;
@@ -37,19 +32,18 @@ const NewToken = z.strictObject({
   expires_in_days: z.optional(z.int().check(z.minimum(1), z.maximum(3_650))),
 });
 
-async function listTokens(c: Context<App>): Promise<Response> {
-  const { home } = requireScope(c, "admin");
+/** Lists the tokens of the home. */
+route(tokens, "GET /v1/tokens", { scope: "admin" }, async (c, { token: { home } }) => {
   const made = await homeOf(c.env, home).tokens();
   const secret = apiTokenRecords(c.env)
     .filter((record) => record.home === home)
     .map(secretView);
-  return c.json({ tokens: [...secret, ...made] });
-}
+  return json(c, { tokens: [...secret, ...made] });
+});
 
 /** Makes a token. Only this answer contains the token itself. */
-async function makeToken(c: Context<App>): Promise<Response> {
-  const maker = requireScope(c, "admin");
-  const { name, role, scopes, expires_in_days } = await readBody(c, NewToken);
+route(tokens, "POST /v1/tokens", { scope: "admin", body: NewToken }, async (c, { token: maker, body }) => {
+  const { name, role, scopes, expires_in_days } = body;
   const missing = scopes.find((scope) => !maker.scopes.includes(scope));
   if (missing !== undefined)
     throw tooMuch(`scopes: your token does not have '${missing}', so it cannot give it`);
@@ -66,8 +60,8 @@ async function makeToken(c: Context<App>): Promise<Response> {
     expiresAt,
   });
   if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
-  return c.json({ token, record }, 201);
-}
+  return json(c, { token, record }, 201);
+});
 
 /** A token with an end cannot make one that lives longer. @returns epoch ms; null for no end @throws HttpError 403 */
 function endOf(days: number | undefined, { made }: ApiToken): number | null {
@@ -81,21 +75,30 @@ function endOf(days: number | undefined, { made }: ApiToken): number | null {
   return end;
 }
 
-/** Revokes a token and its sessions of the console, from the next request on; with `?made=yes` also the tokens that it made. */
-async function revokeToken(c: Context<App>): Promise<Response> {
-  const { home } = requireScope(c, "admin");
-  const id = pathName(c, "id", /^[a-z0-9-]{1,64}$/, "a token's id, as the list has it");
-  if (apiTokenRecords(c.env).some((record) => record.home === home && secretView(record).id === id))
-    throw new HttpError(
-      409,
-      "conflict",
-      "this token stands in the setting API_TOKENS: take its record out there",
-    );
-  const withMade = readYesOrNo(c, "made");
-  const revoked = await homeOf(c.env, home).revokeToken(id, withMade);
-  if (revoked.length === 0) throw new HttpError(404, "not_found", "no such token");
-  return withMade ? c.json({ revoked }) : c.body(null, 204);
-}
+/** Revokes a token and its sessions of the console, from the next request on. */
+route(
+  tokens,
+  "DELETE /v1/tokens/:id",
+  {
+    scope: "admin",
+    path: { id: text(/^[a-z0-9-]{1,64}$/, "a token's id, as the list has it") },
+    query: {
+      /** Revokes the tokens that it made as well, and answers with all of them. */
+      made: yesOrNo,
+    },
+  },
+  async (c, { token: { home }, path: { id }, query: { made } }) => {
+    if (apiTokenRecords(c.env).some((record) => record.home === home && secretView(record).id === id))
+      throw new HttpError(
+        409,
+        "conflict",
+        "this token stands in the setting API_TOKENS: take its record out there",
+      );
+    const revoked = await homeOf(c.env, home).revokeToken(id, made);
+    if (revoked.length === 0) throw new HttpError(404, "not_found", "no such token");
+    return made ? json(c, { revoked }) : nothing(c);
+  },
+);
 
 function tooMuch(message: string): HttpError {
   return new HttpError(403, "forbidden", message);

@@ -4,24 +4,26 @@ import type { Context } from "hono";
 import { mediaId, separateImages } from "../api/media.ts";
 import type { StartedTurn } from "../api/start-turn.ts";
 import { conversationOf } from "../api/stubs.ts";
-import type { FollowedEvent } from "../api/turn-events.ts";
+import type { FollowedEvent, TurnEvent } from "../api/turn-events.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
-import { idInUse, namedConversation, recheckSeen, requireSeen } from "../http/conversation-access.ts";
+import {
+  CONVERSATION,
+  conversationName,
+  idInUse,
+  recheckSeen,
+  requireSeen,
+} from "../http/conversation-access.ts";
 import { HttpError } from "../http/errors.ts";
+import { anyText, optionalText, text, wholeNumber } from "../http/fields.ts";
 import { SSE, socketEventStream } from "../http/object-stream.ts";
-import { pathName, readBody, UUID } from "../http/request.ts";
+import { readBody, UUID } from "../http/request.ts";
+import { type Answer, as, json, route } from "../http/route.ts";
 import { startTurn } from "../http/start-turn.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 
 export const turns = newRoutes();
-
-turns.post("/v1/conversations/:id/messages", postMessage);
-turns.get("/v1/conversations/:id/turns/:turn", showTurn);
-turns.get("/v1/conversations/:id/turns/:turn/events", followTurn);
-turns.post("/v1/conversations/:id/turns/:turn/cancel", cancelTurn);
-turns.get("/v1/conversations/:id/events", followConversation);
 
 const Message = z.strictObject({
   text: z.string().check(z.trim(), z.minLength(1), z.maxLength(32_000)),
@@ -45,24 +47,35 @@ const Message = z.strictObject({
   ),
 });
 
+const SENDING = {
+  scope: "ask",
+  path: { id: CONVERSATION },
+  headers: {
+    /** `text/event-stream` answers with the turn's events as they happen. */
+    accept: anyText,
+    /** The same key again gets the same turn: a request can be repeated when its answer was lost. */
+    "idempotency-key": optionalText(/^.{1,200}$/su, "1 to 200 characters"),
+    /** `cancel`: the turn is cancelled when the client hangs up. */
+    "edgecall-on-hangup": anyText,
+  },
+  // The conversation is looked at before the body is.
+  reads: Message,
+} as const;
+
 /** Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s. */
-async function postMessage(c: Context<App>): Promise<Response> {
-  const { name } = namedConversation(c);
+route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, path, headers }) => {
+  const name = conversationName(token, path.id);
   const seen = await requireSeen(c, name);
   const message = await readBody(c, Message);
   const { model } = message;
   if (model !== undefined) requireModel(c, model);
-  const idempotency = c.req.header("idempotency-key");
-  if (idempotency !== undefined && (idempotency === "" || idempotency.length > 200)) {
-    throw new HttpError(400, "invalid_header", "Idempotency-Key: expected 1 to 200 characters");
-  }
+  const idempotency = headers["idempotency-key"];
   const id = crypto.randomUUID();
   const pictures = await separateImages(message.images ?? [], (n) => mediaId(`${id}-${n}`, name)).catch(
     () => {
       throw new HttpError(400, "invalid_body", "images: a data: URL holds no base64");
     },
   );
-  const token = c.get("token");
   const turn: NewTurn = {
     id,
     idempotency,
@@ -77,75 +90,104 @@ async function postMessage(c: Context<App>): Promise<Response> {
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };
-  const isStream = (c.req.header("accept") ?? "").includes("text/event-stream");
+  const isStream = headers.accept?.includes("text/event-stream") ?? false;
   const started = await startTurn(c.env, name, turn, seen, isStream);
   if (!started) throw idInUse();
   c.header("edgecall-turn", started.turn);
-  if (c.req.header("edgecall-on-hangup") === "cancel") cancelOnHangup(c, name, started.turn);
+  if (headers["edgecall-on-hangup"] === "cancel") cancelOnHangup(c, name, started.turn);
   if (isStream) return events(c, name, started, 0);
   const result = await turnResult(c.env, name, started, JSON_PATIENCE_MS, c.req.raw.signal);
-  return result ? c.json(result) : c.json({ turn: started.turn, status: "running" }, 202);
-}
+  return result ? json(c, result) : json(c, { turn: started.turn, status: "running" }, 202);
+});
 
-async function showTurn(c: Context<App>): Promise<Response> {
-  const { name, turn } = await seenTurn(c);
+const TURN = {
+  scope: "ask",
+  path: { id: CONVERSATION, turn: text(UUID, "a turn's id, a UUID") },
+} as const;
+
+/** Shows a turn, finished or not. */
+route(turns, "GET /v1/conversations/:id/turns/:turn", TURN, async (c, { token, path: { id, turn } }) => {
+  const name = conversationName(token, id);
+  await requireSeen(c, name);
   const result = await conversationOf(c.env, name).look(turn);
   if (!result) throw noTurn();
-  return c.json(result);
-}
+  return json(c, result);
+});
 
-async function followTurn(c: Context<App>): Promise<Response> {
-  const { name, turn } = await seenTurn(c);
-  const after = Number(c.req.header("last-event-id") ?? 0);
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw new HttpError(400, "invalid_header", "Last-Event-ID: expected the id of an event");
-  if (!(await conversationOf(c.env, name).look(turn))) throw noTurn();
-  return events(c, name, { turn }, after);
-}
+/** Streams the events of a turn to its end: those so far, then those to come. */
+route(
+  turns,
+  "GET /v1/conversations/:id/turns/:turn/events",
+  {
+    ...TURN,
+    headers: {
+      /** The id of the last event that the client has. */
+      "last-event-id": wholeNumber({ fallback: 0, min: 0 }),
+    },
+  },
+  async (c, { token, path: { id, turn }, headers }) => {
+    const name = conversationName(token, id);
+    await requireSeen(c, name);
+    if (!(await conversationOf(c.env, name).look(turn))) throw noTurn();
+    return events(c, name, { turn }, headers["last-event-id"]);
+  },
+);
 
-async function cancelTurn(c: Context<App>): Promise<Response> {
-  const { name, turn } = await seenTurn(c);
-  const result = await conversationOf(c.env, name).cancel(turn);
-  if (!result) throw noTurn();
-  return c.json(result);
-}
+/** Cancels a turn: its devices are told to stop. */
+route(
+  turns,
+  "POST /v1/conversations/:id/turns/:turn/cancel",
+  TURN,
+  async (c, { token, path: { id, turn } }) => {
+    const name = conversationName(token, id);
+    await requireSeen(c, name);
+    const result = await conversationOf(c.env, name).cancel(turn);
+    if (!result) throw noTurn();
+    return json(c, result);
+  },
+);
 
 /**
  * Streams the events of every turn of a conversation, later turns included, whichever channel they come from. The stream does
  * not end by itself, and costs nothing while nothing happens.
  */
-async function followConversation(c: Context<App>): Promise<Response> {
-  const { name } = namedConversation(c);
-  await requireSeen(c, name);
-  const eventsOf = async (message: string | undefined) => {
-    // Meanwhile somebody else may have begun the empty conversation, or stopped sharing it.
-    if (message !== undefined && beginsTurn(message)) await recheckSeen(c, name)();
-    return followedEvent(message);
-  };
-  const stream = socketEventStream(
-    conversationOf(c.env, name),
-    "/follow",
-    eventsOf,
-    c.req.raw.signal,
-    recheckSeen(c, name),
-  );
-  return c.body(stream, 200, SSE);
-}
-
-/** @returns the turn that the path names, in a conversation that the caller may see @throws HttpError 400, 404 */
-async function seenTurn(c: Context<App>): Promise<{ name: string; turn: string }> {
-  const { name } = namedConversation(c);
-  await requireSeen(c, name);
-  return { name, turn: pathName(c, "turn", UUID, "a turn's id, a UUID") };
-}
+route(
+  turns,
+  "GET /v1/conversations/:id/events",
+  { scope: "ask", path: { id: CONVERSATION } },
+  async (c, { token, path: { id } }) => {
+    const name = conversationName(token, id);
+    await requireSeen(c, name);
+    const eventsOf = async (message: string | undefined) => {
+      // Meanwhile somebody else may have begun the empty conversation, or stopped sharing it.
+      if (message !== undefined && beginsTurn(message)) await recheckSeen(c, name)();
+      return followedEvent(message);
+    };
+    const stream = socketEventStream(
+      conversationOf(c.env, name),
+      "/follow",
+      eventsOf,
+      c.req.raw.signal,
+      recheckSeen(c, name),
+    );
+    return as<FollowedEvent | { event: "open"; data: Record<string, never> }, 200, "text/event-stream">(
+      c.body(stream, 200, SSE),
+    );
+  },
+);
 
 function noTurn(): HttpError {
   return new HttpError(404, "not_found", "no such turn");
 }
 
-function events(c: Context<App>, name: string, turn: StartedTurn, after: number): Response {
+function events(
+  c: Context<App>,
+  name: string,
+  turn: StartedTurn,
+  after: number,
+): Answer<TurnEvent, 200, "text/event-stream"> {
   const stream = turnStream(c.env, name, turn, after, c.req.raw.signal, recheckSeen(c, name));
-  return c.body(stream, 200, SSE);
+  return as(c.body(stream, 200, SSE));
 }
 
 /** For a client that asks once: when it hangs up, nobody needs the answer. */

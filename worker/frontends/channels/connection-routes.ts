@@ -10,9 +10,9 @@ import { PlatformError } from "../../channels/platform.ts";
 import type { Account, Setup } from "../../channels/platform-setup.ts";
 import { setupOf } from "../../channels/setup.ts";
 import { type App, newRoutes } from "../../http/app.ts";
-import { requireScope } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
-import { pathName, readBody } from "../../http/request.ts";
+import { text } from "../../http/fields.ts";
+import { json, nothing, route } from "../../http/route.ts";
 import { logInfo } from "../../log.ts";
 import {
   CHANNEL_NAMES,
@@ -24,6 +24,7 @@ import {
 } from "../../settings/channels.ts";
 import { pollingToken } from "../../settings/polling.ts";
 import { readSettings } from "../../settings/settings.ts";
+import type { ApiToken } from "../../settings/tokens.ts";
 
 /** A webhook's secret that the gateway makes has 256 bits. */
 const SECRET_BYTES = 32;
@@ -45,25 +46,25 @@ type NewConnection = z.infer<typeof NewConnection>;
 
 export const connections = newRoutes();
 
-connections.get("/v1/connections", async (c) => {
-  const { home } = requireScope(c, "admin");
+/** Lists the connections to chat apps. */
+route(connections, "GET /v1/connections", { scope: "admin" }, async (c, { token: { home } }) => {
   const set = readConnections(c.env).filter((one) => one.home === home);
   const stored = await homeOf(c.env, home).connections();
   const isSet = (one: StoredConnection) =>
     set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
-  return c.json({
+  return json<Connections>(c, {
     origin: originOf(c),
     connections: [
       ...set.map((one) => connectionView(c, one, undefined)),
       ...stored.filter((one) => !isSet(one)).map((one) => connectionView(c, { ...one, home }, one)),
     ],
-  } satisfies Connections);
+  });
 });
 
+const SETTING_UP = { scope: "admin", body: NewConnection } as const;
+
 /** Checks the token, stores the connection, and makes the platform deliver here. */
-connections.post("/v1/connections", async (c) => {
-  const token = requireScope(c, "admin");
-  const asked = await readBody(c, NewConnection);
+route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: asked }) => {
   const { channel, connection: name } = asked;
   if (findConnection(c.env, channel, name))
     throw new HttpError(409, "conflict", `connection: '${name}' stands in the setting CHANNELS already`);
@@ -79,7 +80,8 @@ connections.post("/v1/connections", async (c) => {
     const todo = await answered(deliver(c, setup, connection, { isStored: true, isAsked: false }));
     logInfo("connection.made", { channel, connection: name });
     const view = connectionView(c, connection, { made_by: token.name });
-    return c.json({ ...view, ...accountOf(account), todo } satisfies MadeConnection, 201);
+    const answer: MadeConnection = { ...view, ...accountOf(account), todo };
+    return json(c, answer, 201);
   } catch (error) {
     // A new connection without deliveries is removed again. An earlier one stays, since it may still work.
     if (!before) await home.removeConnection(channel, name);
@@ -87,9 +89,17 @@ connections.post("/v1/connections", async (c) => {
   }
 });
 
+const NAMED = {
+  scope: "admin",
+  path: {
+    channel: text(CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`),
+    connection: text(CONNECTION_ID, "a connection's name"),
+  },
+} as const;
+
 /** Asks the platform for the token's bot and the state of deliveries. */
-connections.get("/v1/connections/:channel/:connection", async (c) => {
-  const { connection, setup, isStored } = await named(c);
+route(connections, "GET /v1/connections/:channel/:connection", NAMED, async (c, { token, path }) => {
+  const { connection, setup, isStored } = await named(c, token, path);
   const [account, deliveries] = await Promise.all([
     answered(setup.account(connection)),
     answered(setup.deliveries(connection)),
@@ -97,23 +107,24 @@ connections.get("/v1/connections/:channel/:connection", async (c) => {
   const address = addressOf(c, connection, isStored);
   const { webhook } = deliveries;
   const here = isPolled(c, setup) ? webhook === null : webhook === address;
-  return c.json({
+  return json<ConnectionState>(c, {
     ...connectionView(c, connection, isStored ? {} : undefined),
     ...accountOf(account),
     deliveries: { ...deliveries, ...(webhook !== undefined && { here }) },
-  } satisfies ConnectionState);
+  });
 });
 
 /** Makes the platform deliver here: for a connection of CHANNELS, or after the gateway's address has changed. */
-connections.post("/v1/connections/:channel/:connection/webhook", async (c) => {
-  const { connection, setup, isStored } = await named(c);
+route(connections, "POST /v1/connections/:channel/:connection/webhook", NAMED, async (c, { token, path }) => {
+  const { connection, setup, isStored } = await named(c, token, path);
   const todo = await answered(deliver(c, setup, connection, { isStored, isAsked: true }));
-  return c.json({ ...connectionView(c, connection, isStored ? {} : undefined), todo });
+  return json(c, { ...connectionView(c, connection, isStored ? {} : undefined), todo });
 });
 
-connections.delete("/v1/connections/:channel/:connection", async (c) => {
-  const { home } = requireScope(c, "admin");
-  const { channel, name } = nameOf(c);
+/** Disconnects from a chat app and forgets its secrets. */
+route(connections, "DELETE /v1/connections/:channel/:connection", NAMED, async (c, { token, path }) => {
+  const { home } = token;
+  const { channel, connection: name } = path;
   if (findConnection(c.env, channel, name)?.home === home)
     throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
   const stored = await homeOf(c.env, home).connection(channel, name);
@@ -125,7 +136,7 @@ connections.delete("/v1/connections/:channel/:connection", async (c) => {
     await Promise.resolve(setup.uninstall?.(stored.value)).catch(() => undefined);
   await homeOf(c.env, home).removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
-  return c.body(null, 204);
+  return nothing(c);
 });
 
 /** Makes the platform deliver here, or lets its updates be fetched. @param isAsked the person pressed "Deliver here" */
@@ -157,16 +168,11 @@ function madeOf({ channel, connection, token, secret, base_url }: NewConnection,
   return made.value;
 }
 
-function nameOf(c: Context<App>): { channel: string; name: string } {
-  return {
-    channel: pathName(c, "channel", CHANNEL, `one of ${CHANNEL_NAMES.join(", ")}`),
-    name: pathName(c, "connection", CONNECTION_ID, "a connection's name"),
-  };
-}
-
-async function named(c: Context<App>): Promise<{ connection: Connection; setup: Setup; isStored: boolean }> {
-  const { home } = requireScope(c, "admin");
-  const { channel, name } = nameOf(c);
+async function named(
+  c: Context<App>,
+  { home }: ApiToken,
+  { channel, connection: name }: { channel: string; connection: string },
+): Promise<{ connection: Connection; setup: Setup; isStored: boolean }> {
   const connection = await connectionOf(c.env, home, channel, name);
   if (!connection) throw new HttpError(404, "not_found", "no such connection");
   const isStored = findConnection(c.env, channel, name)?.home !== home;

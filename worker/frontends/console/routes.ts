@@ -1,15 +1,16 @@
 /** The console's routes: its page, sign-in and sign-out, and the few requests that only the page makes. */
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { SessionView, UsageView } from "../../api/answers.ts";
 import { homeOf } from "../../api/stubs.ts";
 import { accessEntry } from "../../http/access.ts";
 import { type App, newRoutes } from "../../http/app.ts";
-import { callerToken, requireScope } from "../../http/auth.ts";
+import { callerToken } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
+import { AGENT } from "../../http/fields.ts";
 import { countAddress, countGuess } from "../../http/rate-limits.ts";
-import { pathName, readBody } from "../../http/request.ts";
+import { readBody } from "../../http/request.ts";
+import { json, nothing, route } from "../../http/route.ts";
 import { endedCookie, requireOwnPage, requireSafeWay, sessionCookie } from "../../http/session.ts";
 import { findApiToken } from "../../http/tokens.ts";
 import { costOf } from "../../models/prices.ts";
@@ -27,17 +28,17 @@ const SignIn = z.strictObject({ token: z.optional(z.string().check(z.regex(TOKEN
 for (const path of PAGE_PATHS) consolePage.get(path, servePage);
 
 /** Returns the session. Having none is not an error here: the page then asks for a token. */
-consolePage.get("/v1/console/session", async (c) => {
+route(consolePage, "GET /v1/console/session", {}, async (c) => {
   const token = await callerToken(c);
-  return c.json({
+  return json<SessionView>(c, {
     signed_in: token !== undefined,
     access: usesAccess(c.env),
     ...(token && callerView(token)),
-  } satisfies SessionView);
+  });
 });
 
 /** Signs in with the `token` in the body, or without one through Cloudflare Access. */
-consolePage.post("/v1/console/session", async (c) => {
+route(consolePage, "POST /v1/console/session", { reads: SignIn }, async (c) => {
   requireOwnPage(c);
   requireSafeWay(c);
   await countAddress(c);
@@ -45,17 +46,18 @@ consolePage.post("/v1/console/session", async (c) => {
   const { token: text } = await readBody(c, SignIn);
   const entry = text === undefined ? await byAccess(c) : await byToken(c, text);
   c.header("set-cookie", await sessionCookie(c.env, entry.token, entry.seconds));
-  return c.json({
+  return json<SessionView>(c, {
     signed_in: true,
     access: usesAccess(c.env),
     ...callerView(entry.token),
-  } satisfies SessionView);
+  });
 });
 
-consolePage.delete("/v1/console/session", (c) => {
+/** Signs out. */
+route(consolePage, "DELETE /v1/console/session", {}, (c) => {
   requireOwnPage(c);
   c.header("set-cookie", endedCookie());
-  return c.body(null, 204);
+  return nothing(c);
 });
 
 consolePage.use("/v1/console/*", async (c, next) => {
@@ -66,23 +68,26 @@ consolePage.use("/v1/console/*", async (c, next) => {
 });
 
 /** Returns an agent's actions as it advertises them, with their schemas. */
-consolePage.get("/v1/console/agents/:agent/actions", async (c) => {
-  const id = pathName(c, "agent", AGENT_ID, "an agent's id");
-  const target = await homeOf(c.env, requireScope(c, "command").home).target(id);
-  if (!target) throw new HttpError(404, "not_found", `no such agent: ${id}`);
-  return c.json({ actions: target.adverts });
-});
+route(
+  consolePage,
+  "GET /v1/console/agents/:agent/actions",
+  { scope: "command", path: { agent: AGENT } },
+  async (c, { token, path: { agent } }) => {
+    const target = await homeOf(c.env, token.home).target(agent);
+    if (!target) throw new HttpError(404, "not_found", `no such agent: ${agent}`);
+    return json(c, { actions: target.adverts });
+  },
+);
 
 /** Returns the model usage of the last days and the limits. Days are counted only when there is a budget or a price. */
-consolePage.get("/v1/console/usage", async (c) => {
-  const { home } = requireScope(c, "ask");
+route(consolePage, "GET /v1/console/usage", { scope: "ask" }, async (c, { token: { home } }) => {
   const settings = readSettings(c.env);
   const { budgets, models, prices } = settings;
   const [{ health }, days] = await Promise.all([
     homeOf(c.env, home).plan(undefined),
     homeOf(c.env, home).usage(SHOWN_DAYS),
   ]);
-  return c.json({
+  return json<UsageView>(c, {
     counted: settings.countsDays,
     priced: Object.keys(prices).length > 0,
     days: days.map(({ day, tokens, modelCalls, models }) => ({
@@ -104,7 +109,7 @@ consolePage.get("/v1/console/usage", async (c) => {
       ]),
     ),
     models: models.map(({ name }) => ({ name, failures: health[name]?.failures ?? 0 })),
-  } satisfies UsageView);
+  });
 });
 
 /** Two weeks of the month that is stored. */

@@ -14,8 +14,10 @@ import { relayUnsigned } from "../../api/usage.ts";
 import { type App, newRoutes } from "../../http/app.ts";
 import { checkCredential } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
+import { text } from "../../http/fields.ts";
 import { countGuess } from "../../http/rate-limits.ts";
-import { pathName, readBody } from "../../http/request.ts";
+import { readBody } from "../../http/request.ts";
+import { as, nothing, route } from "../../http/route.ts";
 import { isNamedHome } from "../../http/tokens.ts";
 import { logError } from "../../log.ts";
 import { modelFetch } from "../../models/workers-ai.ts";
@@ -24,9 +26,6 @@ import { HOME_ID } from "../../settings/tokens.ts";
 
 /** A device signs a token itself, with its own key. */
 export const relay = newRoutes();
-
-relay.post("/v1/relay/:home/chat/completions", relayChat);
-relay.get("/v1/relay/:home/key", relayKey);
 
 /** An unstreamed answer is read up to here to find its usage. A longer one counts with the reserved tokens. */
 const COUNTED_MAX_CHARS = 4 * 1024 * 1024;
@@ -47,8 +46,11 @@ const Request = z.object({
 });
 type Request = z.infer<typeof Request>;
 
-async function relayChat(c: Context<App>): Promise<Response> {
-  const home = pathName(c, "home", HOME_ID, "a home's id");
+const HOME = { home: text(HOME_ID, "a home's id") };
+const CHAT = { path: HOME, reads: Request } as const;
+
+/** Answers with the gateway's model, in OpenAI's form. */
+route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { home } }) => {
   const token = await relayTokenOf(c);
   const settings = readSettings(c.env);
   const asked = await readBody(c, Request);
@@ -94,24 +96,24 @@ async function relayChat(c: Context<App>): Promise<Response> {
   }
   if (!answer.ok) {
     counted({ input_tokens: 0, output_tokens: 0 });
-    return await refusal(answer);
+    return as<unknown, number, "application/json">(await refusal(answer));
   }
   const type = answer.headers.get("content-type") ?? "application/json";
   const headers = { "content-type": type, "cache-control": "no-store" };
-  return new Response(answer.body?.pipeThrough(countingUsage(type, counted)) ?? null, { headers });
-}
+  const counting = answer.body?.pipeThrough(countingUsage(type, counted)) ?? null;
+  return as<unknown, 200, "application/json">(new Response(counting, { headers }));
+});
 
 const MODEL_TOTAL_MS = 300_000;
 
-/** `GET /v1/relay/{home}/key`: 204 when the agent's stored key made the token; 401 when the key is revoked or unknown. */
-async function relayKey(c: Context<App>): Promise<Response> {
-  const home = pathName(c, "home", HOME_ID, "a home's id");
+/** Answers 204 when the agent's stored key made the token; 401 when the key is revoked or unknown. */
+route(relay, "GET /v1/relay/:home/key", { path: HOME }, async (c, { path: { home } }) => {
   const token = await relayTokenOf(c);
-  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).isRelayToken(token))) return c.body(null, 204);
+  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).isRelayToken(token))) return nothing(c);
   await countGuess(c);
   const { message } = relayUnsigned(token.claims.agent);
   throw new HttpError(401, "unauthorized", message);
-}
+});
 
 /** Everything that needs no key is checked before any object is woken. @throws HttpError 401, 429 */
 async function relayTokenOf(c: Context<App>): Promise<RelayToken> {
