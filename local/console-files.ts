@@ -12,6 +12,7 @@ const TYPES: Record<string, string> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
   ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
 };
 
 export const CONSOLE_SCRIPT = "console.js";

@@ -14,12 +14,15 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   await writeDeployButton(dir);
   expect(readdirSync(join(dir, "public")).sort()).toEqual([
+    "api.html",
+    "api.js",
     "console.css",
     "console.js",
     "edgecall.cjs",
     "icon.svg",
     "index.html",
     "install.sh",
+    "openapi.json",
     "tokens.html",
     "tokens.js",
   ]);

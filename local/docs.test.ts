@@ -13,7 +13,10 @@ const pages = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd
 const form = (path: string) =>
   path.replace(/[?#[].*$/, "").replace(/:\w+(\{[^}]*\})?|\{[^}]*\}|[A-Z]{2,}|…/g, "*");
 const served = globSync("worker/**/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts", "**/node_modules/**"] })
-  .flatMap((path) => [...read(path).matchAll(/\.(get|post|put|patch|delete|all)\(\s*"(\/[^"]*)"/g)])
+  .flatMap((path) => [
+    ...read(path).matchAll(/\.(get|post|put|patch|delete|all)\(\s*"(\/[^"]*)"/g),
+    ...read(path).matchAll(/\broute\(\s*\w+,\s*"([A-Z]+) (\/[^"]*)"/g),
+  ])
   .map(([, method = "", path = ""]) => ({ method: method.toUpperCase(), path: form(path) }));
 
 /** The routes that docs name with their method. */

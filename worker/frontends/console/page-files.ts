@@ -3,7 +3,17 @@ import type { Context } from "hono";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 
-export const PAGE_PATHS = ["/", "/console.js", "/console.css", "/icon.svg", "/tokens", "/tokens.js"] as const;
+export const PAGE_PATHS = [
+  "/",
+  "/console.js",
+  "/console.css",
+  "/icon.svg",
+  "/tokens",
+  "/tokens.js",
+  "/api",
+  "/api.js",
+  "/openapi.json",
+] as const;
 
 /**
  * Scripts and styles come only from our own files, never inline. Requests and pictures use only this origin. The page neither

@@ -96,7 +96,7 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
   }
   if (!answer.ok) {
     counted({ input_tokens: 0, output_tokens: 0 });
-    return as<unknown, number, "application/json">(await refusal(answer));
+    return as<unknown, 200, "application/json">(await refusal(answer));
   }
   const type = answer.headers.get("content-type") ?? "application/json";
   const headers = { "content-type": type, "cache-control": "no-store" };

@@ -1,0 +1,48 @@
+/** The routes that openapi.json does not describe, each with its reason. `ALL` is every method, or a check before other routes. */
+
+const OPENAI = "OpenAI's own form: its SDKs are the clients (docs/openai.md)";
+const PAGE = "a file of the console";
+const OLD = "the name before 0.3 of a route that is described";
+const DEVICE = "for devices, which sign with their own keys (docs/protocol.md)";
+const INSTALL = "the program for devices and its installer (docs/install.md)";
+
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  "ALL /*": "checks before every route: headers, CORS and the token",
+  "ALL /v1/console/*": "the check of the session before the console's routes",
+  "GET /bridge": "a WebSocket (docs/protocol.md)",
+  "ALL /mcp": "MCP, which describes itself (docs/mcp.md)",
+  "ALL /.well-known/*": "MCP's clients look here for a sign-in, and are told that there is none",
+  "GET /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/channels.md)",
+  "POST /webhooks/:channel/:connection": "chat apps deliver here, each in its own form (docs/channels.md)",
+  "POST /v1/peer/:home/:kind": "for other homes' gateways, which sign with their keys (docs/federation.md)",
+  "POST /v1/relay/:home/chat/completions": DEVICE,
+  "GET /v1/relay/:home/key": DEVICE,
+  "PUT /v1/media/:id": "for devices, with the token of one upload",
+  "POST /v1/chat/completions": OPENAI,
+  "POST /v1/responses": OPENAI,
+  "GET /v1/responses/:id": OPENAI,
+  "POST /v1/responses/:id/cancel": OPENAI,
+  "DELETE /v1/responses/:id": OPENAI,
+  "GET /v1/models": OPENAI,
+  "GET /v1/models/:id{.+}": OPENAI,
+  "ALL /v1/chat/*": OPENAI,
+  "ALL /v1/responses/*": OPENAI,
+  "ALL /v1/models/*": OPENAI,
+  "GET /install.sh": INSTALL,
+  "GET /edgecall.cjs": INSTALL,
+  "GET /edgecall.json": INSTALL,
+  "GET /": PAGE,
+  "GET /console.js": PAGE,
+  "GET /console.css": PAGE,
+  "GET /icon.svg": PAGE,
+  "GET /tokens": PAGE,
+  "GET /tokens.js": PAGE,
+  "GET /api": "the page that shows this document",
+  "GET /api.js": "the script of that page",
+  "GET /openapi.json": "this document",
+  "POST /v1/pairings": OLD,
+  "GET /v1/pairings": OLD,
+  "GET /v1/pairings/:code": OLD,
+  "POST /v1/pairings/:code": OLD,
+  "DELETE /v1/pairings/:code": OLD,
+};
