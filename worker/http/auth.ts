@@ -33,8 +33,8 @@ function challengeOf(c: Context<App>): string {
   return `Bearer ${wrong}resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp", scope="ask"`;
 }
 
-/** @returns the caller's token @throws HttpError 403 */
-export function requireScope(c: Context<App>, scope: Scope): ApiToken {
+/** @param or another scope that suffices as well @returns the caller's token @throws HttpError 403 */
+export function requireScope(c: Context<App>, scope: Scope, or: Scope = scope): ApiToken {
   const token = c.get("token");
   if (!token.scopes.includes(scope) && !token.scopes.includes(or)) {
     throw new HttpError(403, "forbidden", `the token '${token.name}' does not have the scope '${scope}'`);
