@@ -28,6 +28,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "POST /v1/peer/:home/:kind": "for other homes' gateways, which sign with their keys (docs/federation.md)",
   "POST /v1/relay/:home/chat/completions": DEVICE,
   "GET /v1/relay/:home/key": DEVICE,
+  "GET /v1/polling":
+    "for the program on the gateway's own machine that fetches chat messages, with a token of its own",
   "PUT /v1/media/:id": "for devices, with the token of one upload",
   "POST /v1/chat/completions": OPENAI,
   "POST /v1/responses": OPENAI,
