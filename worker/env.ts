@@ -45,6 +45,7 @@ export interface Env {
   /** For a prompt or a command of a foreign agent. */
   FOREIGN_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
+  VOICE_WAIT_S?: string;
   PUBLIC_URL?: string;
   /** Secret of the program on this machine that fetches Telegram's updates. Absent on Cloudflare: there are webhooks. */
   POLLING_TOKEN?: string;

@@ -106,6 +106,31 @@ describe("killed while the device works", () => {
   });
 });
 
+test("the Worker's process, while a client waits for a bounded time: the next message has the result, once", async () => {
+  const device = script({ hold: "bounded", step: { text: "the device says bounded" } });
+  const query = { calls: [{ arguments: { agent_id: "pi", query: device } }] };
+  const conversation = crypto.randomUUID();
+  const say = (text: string, wait: number) =>
+    stack.gateway.fetch(`/v1/conversations/${conversation}/messages`, {
+      method: "POST",
+      body: JSON.stringify({ text }),
+      headers: { prefer: `wait=${wait}` },
+    });
+  const lost = say(script(query, { text: "Answer: $results" }), 60).catch(() => undefined);
+  await until(() => timesAsked(device) === 1, { what: "the device asks its model" });
+  await stack.worker.kill();
+  await lost;
+  stack.model.release("bounded");
+  await stack.startWorker();
+  const answer = "Answer: the device says bounded";
+  const next = (await (await say(script({ text: "on" }), 50)).json()) as Turn;
+  expect(next).toMatchObject({ answer: "on", earlier: [{ status: "done", answer }] });
+  const last = (await (await say(script({ text: "further" }), 50)).json()) as Turn;
+  expect(last).toMatchObject({ answer: "further" });
+  expect(last).not.toHaveProperty("earlier");
+  expect(timesAsked(device)).toBe(1);
+});
+
 test("the Worker's process, with turns at the device, at the model and in the queue", async () => {
   const atDevice = await atTheDevice("worker");
   const queued = await stack.gateway.begin(script({ text: "the next one" }), atDevice.conversation);

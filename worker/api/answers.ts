@@ -7,6 +7,17 @@ import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
+/** What a turn waits for. `link`: where a person answers, in the console. */
+export type Waiting = {
+  calls: Array<Pick<CallRecord, "id" | "name" | "agent" | "action" | "query">>;
+  questions: Array<
+    Pick<TurnQuestion, "id" | "agent" | "text" | "expires_at"> & { approval: boolean; link: string }
+  >;
+};
+
+/** An earlier turn that its client did not wait for, with the person's words in `text`. */
+export type EarlierTurn = Pick<TurnResult, "turn" | "status" | "answer" | "calls"> & { text: string };
+
 /** The body of `POST …/messages` and `GET …/turns/{turn}`. */
 export type TurnResult = {
   turn: string;
@@ -25,6 +36,11 @@ export type TurnResult = {
   metrics: TurnMetrics;
   /** Budgets that are nearly used up. */
   notices?: string[];
+  /** Of a turn that runs on when its client has waited long enough: what it waits for, and that in words for the person. */
+  waiting?: Waiting;
+  meanwhile?: string;
+  /** Earlier turns that ended after their clients had gone. Each is in one later turn. */
+  earlier?: EarlierTurn[];
   /** Present when the model was offered devices and asked none, so no device stands behind the answer. */
   edgecall?: { asked: false };
   /** The turn's questions to a person, with answers where given. */

@@ -56,6 +56,13 @@ export interface ConversationApi {
   accepted(call: string, at: number): Promise<void>;
   /** A turn as it stands, or undefined. */
   look(turnId: string): Promise<TurnResult | undefined>;
+  /**
+   * A turn as it stands, for a client that waits no longer: `waiting` and `meanwhile` say what a running turn waits for.
+   * @param origin the gateway's address, for links
+   * @param ends a sentence below the words. With it, the client gets these words in place of the answer, which then comes with the
+   *   next message
+   */
+  meanwhile(turnId: string, origin: string, ends?: string): Promise<TurnResult | undefined>;
   /** The principal that began it, for `maySee`; undefined: nothing is here. */
   belongs(): Promise<{ principal: string | undefined } | undefined>;
   /** A page of the turns with what was said in them. */

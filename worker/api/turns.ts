@@ -80,7 +80,12 @@ export type Origin = {
   files?: string[];
   brought?: ClientContextOutline;
   /** The client waits for the answer to this request, and may repeat the request after a lost connection. */
-  client?: { request: string; lost?: boolean };
+  client?: {
+    request: string;
+    lost?: boolean;
+    /** It goes after so many seconds, and the turn runs on without it. */
+    waits?: number;
+  };
   limits?: Limits;
   session?: SessionOrigin;
 };

@@ -25,12 +25,26 @@ export function readClientContext(
   isShared: boolean,
 ): { brought: ClientContext; sources: Source[] } {
   const finder = new TurnFinder(transcript, brought.history);
+  const left = isShared ? leftTurn(brought, finder) : undefined;
+  if (left) {
+    const { history: _, ...rest } = brought;
+    const shown = { ...rest, after: left.id };
+    return { brought: shown, sources: clientSources(transcript, shown, finder) };
+  }
   const shown = aligned(transcript, brought, !isShared, finder);
   const follows = isShared && shown.history ? followed(shown.history, finder)?.id : undefined;
   return {
     brought: { ...shown, ...(follows !== undefined && { follows }) },
     sources: clientSources(transcript, shown, finder),
   };
+}
+
+/** The turn that the client of an unnamed chat did not wait for: the words that it was told end its history. Undefined: none, or several said the same. */
+function leftTurn({ history = [], results }: ClientContext, finder: TurnFinder): Turn | undefined {
+  const last = history.findLast((item) => !("turn" in item) && item.role === "assistant");
+  if (results || !last || "turn" in last) return undefined;
+  const [turn, ...others] = [...finder.answering(last.text)].filter(({ meanwhile }) => meanwhile);
+  return others.length === 0 ? turn : undefined;
 }
 
 /**
@@ -160,7 +174,7 @@ function turnOfWords(
   for (let at = same.length - 1; at >= 0; at -= 1) {
     const turn = same[at];
     if (!turn || turn.n <= (last?.n ?? 0)) break;
-    if (turn.status === "done" && saying.has(turn)) return turn;
+    if ((turn.status === "done" || turn.meanwhile) && saying.has(turn)) return turn;
     // A turn that was stopped or failed has another text than the client; only our rows know what was done.
     if (turn.status === "cancelled" || turn.status === "failed") stopped ??= turn;
   }

@@ -32,6 +32,7 @@ import { closeQuietly } from "../sockets.ts";
 import { receive } from "./chat/incoming.ts";
 import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
+import { meanwhile } from "./meanwhile.ts";
 import { onLateResult, onQuestion, onQuestionClosed, onResult, onSessionEnded } from "./results.ts";
 import { forgetSessions, wipe } from "./retention.ts";
 import { sessionInfo, sessionTurn } from "./sessions/session-view.ts";
@@ -96,6 +97,11 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     const transcript = this.#context?.transcript;
     const turn = transcript?.turn(turnId);
     return transcript && turn && turnResult(transcript, turn);
+  }
+
+  async meanwhile(turnId: string, origin: string, ends?: string): Promise<TurnResult | undefined> {
+    const turn = this.#context?.transcript.turn(turnId);
+    return this.#context && turn && meanwhile(this.#context, turn, origin, ends);
   }
 
   async history(place: HistoryPlace): Promise<HistoryPage> {
@@ -314,10 +320,16 @@ function takeWithin(
   { within, chars }: Exclude<StartRule, string>,
 ): NewTurn | undefined {
   if (transcript.turnByKey(idempotencyOf(request)) !== undefined) return request;
-  if (transcript.turns().filter(({ status }) => status === "running").length >= within) return undefined;
+  const running = transcript.turns().filter(({ status }) => status === "running").length;
   const { brought } = request.origin;
-  if (!brought) return request;
+  if (!brought) return running < within ? request : undefined;
+  // A chat that goes on from a turn that runs on without its client belongs behind that turn.
+  const mayQueue =
+    isOneShot && transcript.turns().some(({ status, meanwhile }) => status === "running" && meanwhile);
+  if (running >= within && !mayQueue) return undefined;
   const read = readClientContext(transcript, brought, isOneShot);
+  const goesOn = transcript.turn(read.brought.after ?? "")?.status === "running";
+  if (running >= (mayQueue && goesOn ? within + 1 : within)) return undefined;
   const isNew = read.brought.follows === undefined;
   if (isNew && chars !== undefined && transcript.heldChars() > chars) return undefined;
   const sources = joinSources(request.sources ?? [], read.sources);

@@ -35,6 +35,17 @@ export class LostClients {
     this.#expected.delete(turn);
   }
 
+  /** True if a client waited for the turn and has no answer of it. */
+  isWithout({ id, status, meanwhile, origin: { client } }: Turn): boolean {
+    if (meanwhile || client?.lost) return true;
+    return client !== undefined && status === "running" && !this.#isThere({ id });
+  }
+
+  /** The client has the answer after all. */
+  received(turn: Turn): void {
+    if (turn.origin.client) this.#transcript.clientLost(turn.n, false);
+  }
+
   /** The client hung up. @returns whether its second try takes the turn over */
   left(turn: Turn): boolean {
     const take = this.#wanted.get(turn.id);
@@ -45,7 +56,9 @@ export class LostClients {
 
   /** A turn has ended: if nobody was there, its answer waits for the second try. */
   ended(turn: Turn): void {
-    if (turn.origin.client && !this.#isThere(turn)) this.#transcript.clientLost(turn.n, true);
+    // One that was told something in place of the answer did not lose it.
+    const wasTold = this.#transcript.turn(turn.id)?.meanwhile !== undefined;
+    if (turn.origin.client && !wasTold && !this.#isThere(turn)) this.#transcript.clientLost(turn.n, true);
     this.#expected.delete(turn.id);
   }
 
@@ -85,7 +98,7 @@ export class LostClients {
     return turn.origin.client?.lost === true && (turn.status !== "cancelled" || acted);
   }
 
-  #isThere({ id }: Turn): boolean {
+  #isThere({ id }: Pick<Turn, "id">): boolean {
     return this.#subscribers.has(id) || (this.#expected.get(id) ?? 0) > Date.now();
   }
 

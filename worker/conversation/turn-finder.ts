@@ -3,10 +3,12 @@
  * the first question, and holds only those that are in the client's history too.
  */
 import { recordsOf } from "@edgecall/core/loop/run.ts";
+import { earlierText } from "../api/earlier.ts";
 import { linkNames } from "../api/media.ts";
 import type { ClientHistoryItem } from "../api/turns.ts";
 import { shownCall, type Turn } from "./store/rows.ts";
 import type { Transcript } from "./store/transcript.ts";
+import { earlierOf } from "./turn-view.ts";
 
 type Found = { byAnswer: Map<string, Turn[]>; byWords: Map<string, Turn[]> };
 
@@ -38,10 +40,13 @@ export class TurnFinder {
 
   /** Selects the turns whose calls returned every named file. Any other name is the client's own text. */
   #linking(turns: readonly Turn[], names: readonly string[]): Turn[] {
-    const unread = turns.flatMap(({ n }) => (this.#linkNames.has(n) ? [] : [n]));
+    const shown = turns.flatMap(({ n, carries = [] }) => [n, ...carries]);
+    const unread = shown.filter((n) => !this.#linkNames.has(n));
     for (const [n, entries] of unread.length > 0 ? this.#transcript.entriesOfAll(unread) : [])
       this.#linkNames.set(n, new Set(recordsOf(entries).flatMap((call) => linkNames(shownCall(call)))));
-    return turns.filter(({ n }) => names.every((name) => this.#linkNames.get(n)?.has(name)));
+    return turns.filter(({ n, carries = [] }) =>
+      names.every((name) => [n, ...carries].some((one) => this.#linkNames.get(one)?.has(name))),
+    );
   }
 
   /** The turns in which a person said this, which stands between two answers of the history; the oldest first. */
@@ -76,7 +81,8 @@ export class TurnFinder {
       const turn = this.#transcript.turnAt(n);
       if (!turn) continue;
       if (words !== undefined) byWords.get(plain(words))?.push(turn);
-      for (const form of formsOf(turn.answer, steps)) byAnswer.get(form)?.push(turn);
+      const earlier = earlierText(earlierOf(this.#transcript, turn).earlier);
+      for (const form of formsOf(turn, steps, earlier)) byAnswer.get(form)?.push(turn);
     }
     for (const turns of byWords.values()) turns.sort((a, b) => a.n - b.n);
     return { byAnswer, byWords };
@@ -102,9 +108,13 @@ export function joined(texts: readonly string[]): string {
   return texts.join("\n\n");
 }
 
-/** The answer, and the texts of all steps. */
-function formsOf(answer: string | null, steps: readonly string[]): Set<string> {
-  return new Set([plain(answer ?? ""), plain(steps.join("\n\n"))]);
+/** The answer, and the texts of all steps; or the first of them, with what the client was told in place of the rest. */
+function formsOf({ answer, meanwhile }: Turn, steps: readonly string[], earlier: string): Set<string> {
+  const all = [answer ?? "", joined(steps)].map((text) => plain(joined([text, earlier])));
+  const told = meanwhile
+    ? [...steps.keys(), steps.length].map((count) => [...steps.slice(0, count), meanwhile.text])
+    : [];
+  return new Set([...all, ...told.map((texts) => plain(joined(texts)))]);
 }
 
 /** Below the answer stood links to what the devices brought; only their names are left (frontends/openai/client-messages.ts). */

@@ -3,7 +3,7 @@ import { agentOfCall, type CallRecord, tokensOf } from "@edgecall/core/loop/hist
 import { type CallTiming, type TurnMetrics, turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
-import type { PastTurn, TurnResult } from "../api/answers.ts";
+import type { EarlierTurn, PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
@@ -24,7 +24,10 @@ const PAGE_MAX_CHARS = 4_000_000;
 const READ_AT_ONCE = 10;
 
 export function turnResult(transcript: Transcript, turn: Turn): TurnResult {
-  return resultOf(turn, transcript.entriesOf(turn.n), transcript.questionsOf(turn.n));
+  return {
+    ...resultOf(turn, transcript.entriesOf(turn.n), transcript.questionsOf(turn.n)),
+    ...earlierOf(transcript, turn),
+  };
 }
 
 /** The newest turns before a place, the oldest of them first, with their texts. */
@@ -51,7 +54,10 @@ function pastTurns(transcript: Transcript, turns: readonly Turn[]): PastTurn[] {
   const entries = transcript.entriesBetween(turns[0]?.n ?? 0, turns.at(-1)?.n ?? 0);
   return turns.map((turn) => {
     const own = entries.filter((entry) => entry.turn === turn.n);
-    const result = resultOf(turn, own, transcript.questionsOf(turn.n));
+    const result = {
+      ...resultOf(turn, own, transcript.questionsOf(turn.n)),
+      ...earlierOf(transcript, turn),
+    };
     return { ...userMessage(own), created_at: turn.createdAt, ...result };
   });
 }
@@ -85,6 +91,21 @@ function resultOf(
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && turn.answer !== null && { error: { code: turn.error, message: turn.answer } }),
   };
+}
+
+/** The turns whose answers a turn carries, as far as they have ended. */
+export function earlierOf(
+  transcript: Transcript,
+  { carries = [] }: Pick<Turn, "carries">,
+): Pick<TurnResult, "earlier"> {
+  const earlier = carries.flatMap((n): EarlierTurn[] => {
+    const turn = transcript.turnAt(n);
+    if (!turn || turn.status === "running") return [];
+    const entries = transcript.entriesOf(n);
+    const { turn: id, status, answer, calls } = resultOf(turn, entries, []);
+    return [{ turn: id, text: userMessage(entries).text, status, answer, calls }];
+  });
+  return earlier.length > 0 ? { earlier } : {};
 }
 
 function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
@@ -178,6 +199,10 @@ export function eventsOf(transcript: Transcript, turn: Turn, after: number): Tur
     if (closedSeq !== null) events.push({ id: closedSeq, event: "question", data: question });
   }
   if (turn.finishedSeq !== null)
-    events.push({ id: turn.finishedSeq, event: "done", data: resultOf(turn, entries, questions) });
+    events.push({
+      id: turn.finishedSeq,
+      event: "done",
+      data: { ...resultOf(turn, entries, questions), ...earlierOf(transcript, turn) },
+    });
   return events.filter((event) => event.id > after).sort((a, b) => a.id - b.id);
 }

@@ -3,6 +3,7 @@ import { withRetry } from "../api/stubs.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
+import { owedBefore } from "./meanwhile.ts";
 import type { Turn } from "./store/rows.ts";
 import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
@@ -12,7 +13,7 @@ import { reportOf } from "./turn-view.ts";
 /** Stores a turn, or recognises it; it is not set going. */
 export function beginTurn(context: ConversationContext, request: NewTurn): Turn {
   const { transcript, media, subscribers, name } = context;
-  const { turn, as } = transcript.begin(request);
+  const { turn, as } = transcript.begin(request, owedBefore(context, request));
   logInfo("turn.begun", { turn: turn.id, conversation: name, as });
   if (as === "known") return turn;
   for (const picture of request.media ?? []) media.add(picture);

@@ -21,6 +21,7 @@ import { readBody, UUID } from "../http/request.ts";
 import { type Answer, as, json, route } from "../http/route.ts";
 import { startTurn } from "../http/start-turn.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
+import { applyWait, PREFER, resultWithin, WITH_NEXT_MESSAGE } from "../http/wait.ts";
 import { readSettings } from "../settings/settings.ts";
 
 export const turns = newRoutes();
@@ -53,6 +54,8 @@ const SENDING = {
   headers: {
     /** `text/event-stream` answers with the turn's events as they happen. */
     accept: anyText,
+    /** `wait=N`: how many seconds the client waits for the answer as JSON. */
+    prefer: PREFER,
     /** The same key again gets the same turn: a request can be repeated when its answer was lost. */
     "idempotency-key": optionalText(/^.{1,200}$/su, "1 to 200 characters"),
     /** `cancel`: the turn is cancelled when the client hangs up. */
@@ -62,7 +65,10 @@ const SENDING = {
   reads: Message,
 } as const;
 
-/** Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s. */
+/**
+ * Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the time that
+ * the client prefers. Then the answer says what the turn waits for.
+ */
 route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, path, headers }) => {
   const name = conversationName(token, path.id);
   const seen = await requireSeen(c, name);
@@ -70,6 +76,8 @@ route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, 
   const { model } = message;
   if (model !== undefined) requireModel(c, model);
   const idempotency = headers["idempotency-key"];
+  const isStream = headers.accept?.includes("text/event-stream") ?? false;
+  const wait = isStream ? undefined : headers.prefer;
   const id = crypto.randomUUID();
   const pictures = await separateImages(message.images ?? [], (n) => mediaId(`${id}-${n}`, name)).catch(
     () => {
@@ -87,15 +95,22 @@ route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, 
       principal: token.name,
       role: token.role,
       channel: "api",
+      ...(wait !== undefined && { client: { request: id, waits: wait } }),
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };
-  const isStream = headers.accept?.includes("text/event-stream") ?? false;
   const started = await startTurn(c.env, name, turn, seen, isStream);
   if (!started) throw idInUse();
   c.header("edgecall-turn", started.turn);
   if (headers["edgecall-on-hangup"] === "cancel") cancelOnHangup(c, name, started.turn);
   if (isStream) return events(c, name, started, 0);
+  if (wait !== undefined) {
+    applyWait(c, wait);
+    const patience = { seconds: wait, ends: WITH_NEXT_MESSAGE };
+    const found = await resultWithin(c, name, started, patience, c.req.raw.signal, recheckSeen(c, name));
+    if (!found) return json(c, { turn: started.turn, status: "running" }, 202);
+    return found.status === "running" ? json(c, found, 202) : json(c, found);
+  }
   const result = await turnResult(c.env, name, started, JSON_PATIENCE_MS, c.req.raw.signal);
   return result ? json(c, result) : json(c, { turn: started.turn, status: "running" }, 202);
 });

@@ -52,6 +52,8 @@ export type Settings = {
   audit: AuditSettings;
   /** Undefined: voice messages are not accepted. */
   transcription: Transcription | undefined;
+  /** The model for voice answers within so many seconds. */
+  voiceWaitS: number;
   /** The address of this gateway for people and devices; undefined: the address that the bridge uses. */
   publicUrl: string | undefined;
   /** The broker's address for a new device, when neither its code nor the home's own broker provides one. */
@@ -123,6 +125,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
     transcription: orThrow(readTranscription(env)),
+    voiceWaitS: integer("VOICE_WAIT_S", env.VOICE_WAIT_S, 15, 1, 600),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),

@@ -157,7 +157,7 @@ function foldTurn(cache: RowCache, row: EntryRow, chars: number): void {
   turns.set(n, { ...turn, ...changesOf(turn, row) });
 }
 
-function toTurn(n: number, { id, idempotency, origin, at, sources, before }: Bodies["begin"]): Turn {
+function toTurn(n: number, { id, idempotency, origin, at, sources, carries, before }: Bodies["begin"]): Turn {
   return {
     n,
     id,
@@ -177,6 +177,7 @@ function toTurn(n: number, { id, idempotency, origin, at, sources, before }: Bod
     finishedSeq: null,
     notices: [],
     sources,
+    ...(carries && { carries }),
     ...before,
   };
 }
@@ -212,6 +213,8 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       return { usage: addUsage(turn.usage, row.body.usage) };
     case "cancelling":
       return { error: "cancelled" };
+    case "meanwhile":
+      return { meanwhile: row.body };
     case "told":
       return { told: true };
     case "lost": {

@@ -9,6 +9,8 @@ import type { Origin } from "../../api/turns.ts";
 /** A budget that is nearly used, as the person was told. */
 export type Notice = { text: string; keys: BudgetKey[] };
 
+export type Meanwhile = { text: string; told?: true };
+
 export type Turn = {
   n: number;
   id: string;
@@ -33,6 +35,10 @@ export type Turn = {
   notices: Notice[];
   /** The model was offered devices and asked none. */
   unasked?: true;
+  /** What its client was told in place of the answer. `told`: with the answers of the turns that it carries. */
+  meanwhile?: Meanwhile;
+  /** The numbers of earlier turns whose answers its client gets with its own. */
+  carries?: number[];
   /** Whoever began it by a tool knows of its end. */
   told?: true;
   /** The sources of the texts that came into the conversation with it; while it runs, beside those of its entries. */
@@ -65,6 +71,7 @@ export type Bodies = {
     text?: string;
     images?: string[];
     note?: string;
+    carries?: number[];
     /** Of a turn that an earlier version began (schema.ts): its state at the conversion. */
     before?: Partial<Pick<Turn, "error" | "model" | "usage" | "notices">>;
     /** Of the same: the Idempotency-Keys of messages that were joined to it. */
@@ -89,6 +96,7 @@ export type Bodies = {
   /** The tokens of a summary that the turn pays for. */
   spent: { usage: Usage };
   cancelling: Record<string, never>;
+  meanwhile: Meanwhile;
   /** Whether the client left without the answer. */
   lost: { lost: boolean };
   /** Whoever began the turn by a tool knows of its end. */

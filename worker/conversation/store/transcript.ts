@@ -36,6 +36,7 @@ import {
 import type {
   Bodies,
   Kind,
+  Meanwhile,
   Notice,
   RowCache,
   StoredCall,
@@ -116,9 +117,10 @@ export class Transcript {
 
   /**
    * Stores a turn, or recognises it by its idempotency key.
+   * @param carries the numbers of earlier turns whose answers a new turn's client gets with its own
    * @returns `as`: what was said is a turn of its own, was joined to the one that waits, or is known
    */
-  begin(turn: NewTurn): { turn: Turn; as: "new" | "joined" | "known" } {
+  begin(turn: NewTurn, carries: number[] = []): { turn: Turn; as: "new" | "joined" | "known" } {
     const isSingle = this.#tables.has("entry") && turn.origin.brought === undefined;
     return this.#write(() => {
       const known = turn.idempotency === undefined ? undefined : this.turnByKey(turn.idempotency);
@@ -129,7 +131,7 @@ export class Transcript {
         this.#append(waiting.turn, "more", { text, images, sources, ...(idempotency && { idempotency }) });
         return { turn: this.#turnAt(waiting.turn), as: "joined" };
       }
-      return { turn: this.#beginTurn(turn), as: "new" };
+      return { turn: this.#beginTurn(turn, carries), as: "new" };
     }, isSingle);
   }
 
@@ -473,7 +475,10 @@ export class Transcript {
     });
   }
 
-  #beginTurn(turn: Omit<NewTurn, "idempotency"> & { idempotency?: string | undefined }): Turn {
+  #beginTurn(
+    turn: Omit<NewTurn, "idempotency"> & { idempotency?: string | undefined },
+    carries: number[] = [],
+  ): Turn {
     const { id, idempotency, text, images, note, sources = [] } = turn;
     const { brought, ...rest } = turn.origin;
     const origin: Origin = { ...rest, ...(brought && { brought: outlineOf(brought) }) };
@@ -487,6 +492,7 @@ export class Transcript {
       ...(text !== "" && { text }),
       ...(images.length > 0 && { images }),
       ...(note !== undefined && { note }),
+      ...(carries.length > 0 && { carries }),
     });
     if (brought && !saysAll(brought)) {
       this.#tables.need("brought");
@@ -564,6 +570,11 @@ export class Transcript {
   cancelling(turn: number): void {
     const { status, error } = this.#turnAt(turn);
     if (status === "running" && error === null) this.#append(turn, "cancelling", {});
+  }
+
+  /** The client of a turn that runs was told this in place of the answer. */
+  leaveMeanwhile(turn: number, meanwhile: Meanwhile): void {
+    this.#append(turn, "meanwhile", meanwhile);
   }
 
   /** True if the client of a turn left without its answer. */

@@ -13,7 +13,7 @@ import type { OwnTools } from "./own-tools.ts";
 
 /** One turn runs and one waits. A third request to the same conversation gets 409. */
 const UNFINISHED_MAX = 2;
-/** The same for a chat whose responses may each be continued separately. */
+/** The same for a chat whose responses may each be continued separately, and for clients that wait a bounded time. */
 const UNFINISHED_MAX_BRANCHES = 8;
 const BUSY_RETRY_S = 2;
 /**
@@ -35,6 +35,8 @@ export type TurnRequest = {
   own: OwnTools;
   /** The client waits for the answer during this request. */
   waits: boolean;
+  /** The seconds that it waits at most; undefined: to the end. */
+  wait: number | undefined;
   /** The client gets every event, or the end alone. Undefined: it gets neither now. */
   follows: "live" | "end" | undefined;
 };
@@ -79,7 +81,7 @@ async function start(
   place: Place,
   idempotency: string | undefined,
 ): Promise<StartedTurn | undefined> {
-  const { sorted, model, hash, waits } = asked;
+  const { sorted, model, hash, waits, wait } = asked;
   const isPinned = asked.place !== undefined || sorted.object !== undefined;
   const id = crypto.randomUUID();
   const { images, history, added } = await storePictures(sorted, id, place.name);
@@ -95,11 +97,13 @@ async function start(
       role: token.role,
       channel: "openai",
       ...(model !== undefined && { model, ...(mayReplace(c) && { replaceable: true as const }) }),
-      ...(waits && { client: { request: hash } }),
+      ...(waits && { client: { request: hash, ...(wait !== undefined && { waits: wait }) } }),
       brought: toClientContext(asked, place, history),
     },
   };
-  const limit = place.key !== undefined ? UNFINISHED_MAX : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
+  // Who does not wait for the end goes on asking meanwhile.
+  const inKey = wait === undefined ? UNFINISHED_MAX : UNFINISHED_MAX_BRANCHES;
+  const limit = place.key !== undefined ? inKey : isPinned ? UNFINISHED_MAX_BRANCHES : 1;
   const chars = limit === 1 ? SHARED_MAX_CHARS : undefined;
   const rule = { within: limit, ...(chars !== undefined && { chars }) };
   return asked.follows === undefined

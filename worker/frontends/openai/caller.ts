@@ -4,14 +4,14 @@ import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { TurnResult } from "../../api/answers.ts";
 import type { StartedTurn } from "../../api/start-turn.ts";
-import { conversationOf } from "../../api/stubs.ts";
+import { conversationOf, withRetry } from "../../api/stubs.ts";
 import type { App } from "../../http/app.ts";
 import { recheckSeen } from "../../http/conversation-access.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readBytes } from "../../http/request.ts";
 import { turnResult } from "../../http/turn-stream.ts";
+import { originOf, resultWithin, WITH_NEXT_MESSAGE } from "../../http/wait.ts";
 import { logError } from "../../log.ts";
-import { readSettings } from "../../settings/settings.ts";
 import { isBackgroundRequest } from "./background.ts";
 import type { SortedMessages } from "./client-messages.ts";
 import { oncePlace, type Place } from "./conversation-key.ts";
@@ -34,8 +34,7 @@ export async function readRequest<T>(
 }
 
 export function linkerOf(c: Context<App>): Linker {
-  const origin = readSettings(c.env).publicUrl ?? new URL(c.req.url).origin;
-  return { env: c.env, origin, home: c.get("token").home };
+  return { env: c.env, origin: originOf(c), home: c.get("token").home };
 }
 
 export function wantsTrace(c: Context<App>): boolean {
@@ -68,7 +67,8 @@ export function stopper(c: Context<App>, place: Place, turn: string): () => void
 /**
  * @param signal fires when the client hangs up
  * @param hurry is called when something has to be written to the client now
- * @returns the turn's result; undefined when the turn could not be followed to its end
+ * @param wait the seconds that the client waits; undefined: to the end
+ * @returns the turn's result, or what it waits for; undefined when the turn could not be followed to its end
  */
 export function turnEnd(
   c: Context<App>,
@@ -76,8 +76,26 @@ export function turnEnd(
   turn: StartedTurn,
   signal: AbortSignal,
   hurry: () => void,
+  wait: number | undefined,
 ): Promise<TurnResult | undefined> {
-  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, recheckSeen(c, place.name));
+  const recheck = recheckSeen(c, place.name);
+  if (wait !== undefined) {
+    const patience = { seconds: wait, ends: WITH_NEXT_MESSAGE };
+    return resultWithin(c, place.name, turn, patience, signal, recheck, hurry);
+  }
+  return turnResult(c.env, place.name, turn, LONGEST_TURN_MS, signal, hurry, recheck);
+}
+
+/** Lets a client go whose time is over. @returns what its turn waits for, or the result that came in this moment */
+export async function meanwhileOf(
+  c: Context<App>,
+  place: Place,
+  turn: string,
+): Promise<TurnResult | undefined> {
+  await recheckSeen(c, place.name)();
+  return await withRetry(() =>
+    conversationOf(c.env, place.name).meanwhile(turn, originOf(c), WITH_NEXT_MESSAGE),
+  );
 }
 
 /** Sets the headers that name the turn and the conversation. */

@@ -1,8 +1,9 @@
 /** Writes a turn as a `chat.completion`, whole or in chunks. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
+import { earlierText } from "../../api/earlier.ts";
 import type { TurnEvent } from "../../api/turn-events.ts";
-import { clientCallId, type Place } from "./conversation-key.ts";
+import { clientCallId, type Place, type ResponseRef, responseId } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import { type Linker, shownMedia } from "./pictures.ts";
 import { KEEP_ALIVE } from "./sending.ts";
@@ -21,11 +22,14 @@ export type Chat = {
   linker: Linker;
   /** Is called when the stream ends before the answer, because the client left. */
   giveUp: () => void;
+  /** The client waits so long. `meanwhile`: what its turn waits for then, or its end. */
+  patience?: { seconds: number; meanwhile: () => Promise<TurnResult | undefined> };
 };
 
 /** The whole answer. A failed turn is an answer in words too: an error status would make the client repeat the request. */
 export async function chatCompletion(result: TurnResult, chat: Chat) {
-  const trace = chat.trace ? result.calls.map((call) => settledLines(call)).join("") : "";
+  const lineOf = (call: CallRecord) => (call.status === "pending" ? askedLine(call) : settledLines(call));
+  const trace = chat.trace ? result.calls.map(lineOf).join("") : "";
   return {
     ...common(chat, result.model),
     object: "chat.completion",
@@ -67,7 +71,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
     return errorChunk(TAKEN_BACK);
   };
   yield chunk({ role: "assistant", content: "" }, { edge: edgeOf(chat) });
-  for await (const event of events) {
+  for await (const event of withPatience(events, chat.patience, () => !text.inStep)) {
     if (event.event === "delta") yield* content(text.delta(event.data.text, event.data.at));
     else if (event.event === "probe") yield KEEP_ALIVE;
     else if (event.event === "call") yield* trace(settledLines(event.data));
@@ -85,11 +89,11 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
     } else if (event.event === "done") {
       const result = event.data;
       if (result.status !== "done") text.stepEnds();
-      const rest = text.rest(result.answer ?? "");
+      const rest = text.rest(result.answer ?? result.meanwhile ?? "");
       if (rest === undefined) return yield takenBack();
-      const media = await shownMedia(result.calls, chat.linker);
+      const below = await belowAnswer(result, chat.linker);
       yield* content(rest);
-      yield* content(media && `\n\n${media}`);
+      yield* content(below && `\n\n${below}`);
       const calls = toolCalls(result, chat).map((call, index) => ({ index, ...call }));
       if (calls.length > 0) yield chunk({ tool_calls: calls });
       const end = {
@@ -102,6 +106,47 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
     }
   }
   yield errorChunk(LOST);
+}
+
+type DoneEvent = Pick<TurnEvent & { event: "done" }, "event" | "data">;
+
+/**
+ * The events of a turn, up to its end or to what a client is told whose time is over. Words that are being said are not cut off.
+ * @param isSilent false while a text is being sent
+ */
+async function* withPatience(
+  events: AsyncIterable<TurnEvent>,
+  patience: Chat["patience"],
+  isSilent: () => boolean,
+): AsyncGenerator<TurnEvent | DoneEvent> {
+  if (!patience) return yield* events;
+  const iterator = events[Symbol.asyncIterator]();
+  let late = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const isOver = new Promise<"over">((resolve) => {
+    timer = setTimeout(() => {
+      late = true;
+      resolve("over");
+    }, patience.seconds * 1_000);
+  });
+  try {
+    let next = iterator.next();
+    for (;;) {
+      if (late && isSilent()) {
+        const data = await patience.meanwhile();
+        if (data) yield { event: "done", data };
+        return;
+      }
+      const told = late ? await next : await Promise.race([next, isOver]);
+      if (told === "over") continue;
+      if (told.done) return;
+      next = iterator.next();
+      yield told.value;
+    }
+  } finally {
+    clearTimeout(timer);
+    void iterator.return?.();
+  }
 }
 
 /** The text that the client has so far. Text can be added and never withdrawn. */
@@ -142,8 +187,15 @@ class SpokenText {
 }
 
 export async function finalText(result: TurnResult, linker: Linker): Promise<string> {
-  const media = await shownMedia(result.calls, linker);
-  return [result.answer ?? "", media].filter((part) => part !== "").join("\n\n");
+  return [result.answer ?? result.meanwhile ?? "", await belowAnswer(result, linker)]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** What stands below an answer: the answers of earlier turns that this one carries, and the pictures and files of all of them. */
+async function belowAnswer({ calls, earlier = [] }: TurnResult, linker: Linker): Promise<string> {
+  const media = await shownMedia([...calls, ...earlier.flatMap((one) => one.calls)], linker);
+  return [earlierText(earlier), media].filter((part) => part !== "").join("\n\n");
 }
 
 /** Calls of the client's own tools; a client could not run the calls of devices. */
@@ -177,12 +229,18 @@ function edgeOf(chat: Chat, result?: TurnResult) {
     ...(result && { status: result.status, calls: result.calls.map(briefly) }),
     ...(result?.error && { error: result.error }),
     ...(result?.notices && { notices: result.notices }),
+    ...(result?.waiting && { waiting: result.waiting, response: responseId(refOf(chat)) }),
   };
 }
 
 /** The mark of an answer behind which no device stands; it has the same name at every route. */
 export function askedMark(result: TurnResult | undefined): Pick<TurnResult, "edgecall"> {
   return result?.edgecall ? { edgecall: result.edgecall } : {};
+}
+
+/** Where the answer can be fetched later. */
+function refOf({ turn, place, createdAt }: Chat): ResponseRef {
+  return { turn, place, createdAt };
 }
 
 /** A call without its result, which the answer already contains: a reader can check the answer against the calls. */

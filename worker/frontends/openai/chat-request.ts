@@ -41,6 +41,7 @@ export const ChatRequest = z.looseObject({
   user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
   metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   tools: z.optional(z.unknown()),
+  edge: z.optional(z.unknown()),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 

@@ -428,7 +428,7 @@ describe("errors are OpenAI's", () => {
     });
     expect((await ask("/v1/models", { token: null })).status).toBe(401);
     expect(await (await ask("/v1/models")).json()).toMatchObject({
-      data: [{ id: "edgecall" }, { id: "scripted" }],
+      data: [{ id: "edgecall" }, { id: "edgecall-voice" }, { id: "scripted" }],
     });
     expect(await (await ask("/v1/models/edgecall")).json()).toMatchObject({
       id: "edgecall",

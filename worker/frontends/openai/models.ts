@@ -1,14 +1,16 @@
-/** `GET /v1/models`: first the gateway's own name, which clients choose by default, then the configured models. */
+/** `GET /v1/models`: first the gateway's own names, which clients choose by default, then the configured models. */
 import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
 
 export const OWN_NAME = "edgecall";
+/** For voice: its answers are spoken, and come within VOICE_WAIT_S. */
+export const VOICE_NAME = "edgecall-voice";
 /** Clients show a model's age, which the gateway does not know. This is the day of the first version. */
 const CREATED = 1_793_491_200;
 
 export function listedModels(env: Env) {
   const names = readSettings(env).models.map(({ name }) => name);
-  return [...new Set([OWN_NAME, ...names])].map((id) => ({
+  return [...new Set([OWN_NAME, VOICE_NAME, ...names])].map((id) => ({
     id,
     object: "model" as const,
     created: CREATED,

@@ -8,7 +8,7 @@
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
 import type { TurnEvent } from "../../api/turn-events.ts";
-import { shownMedia } from "./pictures.ts";
+import { finalText } from "./chat-reply.ts";
 import {
   type About,
   callItem,
@@ -114,8 +114,7 @@ class Teller {
 
   async #done(row: number, result: TurnResult): Promise<ResponseEvent[]> {
     this.over = true;
-    const media = await shownMedia(result.calls, this.#about.linker);
-    const answer = [result.answer ?? "", media].filter((part) => part !== "").join("\n\n");
+    const answer = await finalText(result, this.#about.linker);
     const spoken =
       result.status === "done"
         ? this.#finishText(row, answer)

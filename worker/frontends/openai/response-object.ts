@@ -72,6 +72,7 @@ export async function responseObject(about: About, result?: TurnResult, output?:
     user: null,
     metadata: { ...shortTexts(metadata ?? {}), ...(key !== undefined && { conversation_id: key }) },
     ...askedMark(result),
+    ...(result?.waiting && { edge: { status: result.status, waiting: result.waiting } }),
   };
 }
 
@@ -86,7 +87,7 @@ function shortTexts(metadata: Record<string, unknown>): Record<string, string> {
 
 async function outputOf(ref: ResponseRef, result: TurnResult, linker: Linker): Promise<Item[]> {
   const calls = result.calls.map(callItem);
-  if (result.answer === null) return calls;
+  if (result.answer === null && result.meanwhile === undefined) return calls;
   const requested = (result.requested ?? []).map((call) => functionItem(ref, call));
   const text = await finalText(result, linker);
   const message = text === "" && requested.length > 0 ? [] : [messageItem(`msg_${ref.turn}`, text)];

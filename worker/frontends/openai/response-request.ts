@@ -30,6 +30,7 @@ export const ResponseRequest = z.looseObject({
   user: z.optional(z.nullable(z.string().check(z.maxLength(1_000)))),
   metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   tools: z.optional(z.unknown()),
+  edge: z.optional(z.unknown()),
   text: z.optional(z.nullable(z.looseObject({ format: z.optional(z.unknown()) }))),
 });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;

@@ -9,8 +9,9 @@ import { turnEvents } from "../../http/turn-stream.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace } from "./caller.ts";
 import { sortMessages } from "./client-messages.ts";
+import { clientWait, forVoice } from "./client-wait.ts";
 import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
-import { chosenModel } from "./models.ts";
+import { chosenModel, VOICE_NAME } from "./models.ts";
 import { NO_TOOLS, ownTools } from "./own-tools.ts";
 import { responseEvents } from "./response-events.ts";
 import { type About, responseObject } from "./response-object.ts";
@@ -23,7 +24,16 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const { request, hash } = await readRequest(c, ResponseRequest);
   const { previous_response_id: previous, metadata } = request;
   const background = request.background === true;
-  const sorted = sortMessages(messagesInResponse(request), "input");
+  const longest = clientWait(c, request);
+  if (request.stream && longest !== undefined && request.model !== VOICE_NAME)
+    throw new HttpError(
+      400,
+      "invalid_body",
+      "edge.wait: not for a streamed response, which sends what happens as it happens",
+      "edge.wait",
+    );
+  const wait = request.stream ? undefined : longest;
+  const sorted = forVoice(sortMessages(messagesInResponse(request), "input"), request.model);
   const before = previous ? await previousOf(c, previous) : undefined;
   const named = () => namedPlace(c, token, request, before?.place);
   const tools = ownTools(c.env, request);
@@ -32,18 +42,28 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const after = before && wanted?.name === before.place.name ? before.turn : undefined;
   const model = chosenModel(c.env, request.model);
   const follows = request.stream ? "live" : background ? undefined : "end";
-  const asked = { hash, place: wanted, sorted, after, model, own, waits: !background, follows } as const;
+  const asked = {
+    hash,
+    place: wanted,
+    sorted,
+    after,
+    model,
+    own,
+    waits: !background,
+    wait,
+    follows,
+  } as const;
   const { place, ...started } = await beginTurn(c, token, asked);
   const { turn } = started;
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
   const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };
-  // A turn in the background continues without a connection: its client asks again later.
-  const stop = background ? () => {} : stopper(c, place, turn);
+  // A turn in the background continues without a connection, as one does whose client waits a bounded time.
+  const stop = background || wait !== undefined ? () => {} : stopper(c, place, turn);
   if (request.stream) return stream(c, about, started, -1, stop);
   if (background) return c.json(await responseObject(about));
   const answer = async (signal: AbortSignal, hurry: () => void) => {
-    const result = await turnEnd(c, place, started, signal, hurry);
+    const result = await turnEnd(c, place, started, signal, hurry, wait);
     return result ? await responseObject(about, result) : { error: LOST };
   };
   return patientJson(c, answer, stop);
