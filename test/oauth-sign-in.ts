@@ -47,10 +47,9 @@ export class SignIn {
   }
 
   static query(fields: Record<string, string | undefined>): string {
-    const given = Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    );
-    return `/oauth/authorize?${new URLSearchParams(given)}`;
+    const given = new URLSearchParams();
+    for (const [name, value] of Object.entries(fields)) if (value !== undefined) given.set(name, value);
+    return `/oauth/authorize?${given}`;
   }
 
   /** The address to which a client sends its person. */
