@@ -17,6 +17,7 @@ import {
 } from "./links.ts";
 import { paintFor } from "./paint.ts";
 import { printableLine } from "./printable.ts";
+import { findPrograms } from "./programs.ts";
 
 /** Exit code 0: nothing is broken. */
 export async function doctor(call: CommandCall): Promise<number> {
@@ -64,6 +65,7 @@ async function* walk(
     yield* agents;
     yield* await findUntrusted(gateway, agent);
   }
+  yield* await findPrograms(gateway, Date.now());
   if (withModel) yield await findModel(gateway);
 }
 

@@ -6,6 +6,7 @@ import { Lending } from "./lending.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { PeopleList } from "./people.tsx";
+import { Programs } from "./programs.tsx";
 import type { Session, Status } from "./shapes.ts";
 import { SNIPPETS } from "./snippets.ts";
 import { ago } from "./times.ts";
@@ -24,6 +25,7 @@ export function Setup({ session }: { session: Session }) {
     >
       <Problem text={problem} />
       {value ? <Gateway status={value} session={session} /> : !problem && <Skeleton lines={4} />}
+      <Programs session={session} />
       {session.scopes?.includes("admin") ? (
         <>
           <PeopleList />
@@ -94,6 +96,11 @@ function Snippets() {
       </div>
       <p class="quiet">{snippet?.about}</p>
       <Pre text={text} label={`settings for ${chosen}`} />
+      {snippet?.link && (
+        <p>
+          <a href={snippet.link(location.origin)}>Open {chosen} with it</a>
+        </p>
+      )}
     </section>
   );
 }

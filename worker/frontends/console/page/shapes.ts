@@ -14,6 +14,8 @@ export type {
   LendingView,
   LentView,
   MadeConnection as Made,
+  OauthClientView,
+  OauthGrantView,
   OpenQuestion,
   PastTurn,
   SessionView as Session,

@@ -1,0 +1,83 @@
+/** The doctor's look at programs that sign in: whether they find the sign-in, and at which step one of them stopped. */
+
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { messageOf } from "@edgecall/node/log.ts";
+import { type Gateway, GatewayError } from "./gateway.ts";
+import type { Finding } from "./links.ts";
+import { ago } from "./times.ts";
+
+const link = "sign-in";
+const DOCUMENTS = "/.well-known/oauth-protected-resource/mcp";
+/** A program asks for its token, and then for tools, at once. */
+const SLOW_MS = 120_000;
+
+const Metadata = z.looseObject({ resource: z.string() });
+const Grants = z.looseObject({
+  grants: z.array(
+    z.looseObject({
+      client: z.string(),
+      person: z.string(),
+      state: z.string(),
+      made_at: z.number(),
+      token_at: z.nullable(z.number()),
+      ended_at: z.nullable(z.number()),
+      ended_by: z.nullable(z.string()),
+    }),
+  ),
+});
+
+/** @returns none where the gateway has no sign-in: an older one, or `OAUTH=off` */
+export async function findPrograms(gateway: Gateway, now: number): Promise<Finding[]> {
+  try {
+    const { resource } = await gateway.json(Metadata, DOCUMENTS);
+    if (resource !== `${gateway.url}/mcp`)
+      return [
+        {
+          link,
+          is: "wrong",
+          says: `programs that are given ${gateway.url}/mcp are told to expect ${resource}, and give up`,
+          todo: `give them ${resource}, or set PUBLIC_URL of the gateway to ${gateway.url}`,
+        },
+      ];
+    const { grants } = await gateway.json(Grants, "/v1/oauth/grants");
+    const count = grants.filter(({ state }) => state === "connected").length;
+    const stopped = grants.filter(
+      ({ state, token_at, made_at }) =>
+        ["consented", "token_given"].includes(state) && now - (token_at ?? made_at) > SLOW_MS,
+    );
+    const said = `programs find it at ${resource}; ${count} connected`;
+    return [{ link, is: "fine", says: said }, ...stopped.map((grant) => stoppedAt(grant, now))];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    if (error.kind !== "foreign") return [];
+    // A page in front of the documents: programs cannot pass it, and say nothing.
+    return [
+      {
+        link,
+        is: "wrong",
+        says: messageOf(error),
+        todo: "take /.well-known/, /oauth/register, /oauth/token, /oauth/revoke and /mcp out of what stands in front of the gateway (Cloudflare Access, a bot rule)",
+      },
+    ];
+  }
+}
+
+function stoppedAt(
+  { client, person, token_at, made_at }: z.infer<typeof Grants>["grants"][number],
+  now: number,
+): Finding {
+  const who = `${client} of ${person}`;
+  return token_at === null
+    ? {
+        link,
+        is: "left",
+        says: `${who}: registered, consented ${ago(made_at, now)}, and never came for its token`,
+        todo: "connect it again; if it stops there again, enter a client by hand (docs/connect.md)",
+      }
+    : {
+        link,
+        is: "left",
+        says: `${who}: registered, consented, token given ${ago(token_at, now)}, no request since`,
+        todo: "look at what stands in front of /mcp: Cloudflare Access, a bot rule, a proxy",
+      };
+}

@@ -1,0 +1,178 @@
+/** Programs that people connected by sign-in: where each stands, and the button that disconnects it. */
+import { visible } from "@edgecall/core/tools/visible.ts";
+import { useState } from "preact/hooks";
+import { json, send, wordsOf } from "./api.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Problem, Skeleton, useLoaded } from "./load.tsx";
+import { Pre } from "./markdown-view.tsx";
+import { Pager, useSlice } from "./pager.tsx";
+import type { OauthClientView, OauthGrantView, Session } from "./shapes.ts";
+import { Sure } from "./sure.tsx";
+import { ago, endOf } from "./times.ts";
+
+/** Programs on a page. */
+const SHOWN = 25;
+
+export function Programs({ session }: { session: Session }) {
+  const { value, problem, reload } = useLoaded<{ grants: OauthGrantView[] }>("/v1/oauth/grants");
+  const { slice, paging } = useSlice(value?.grants ?? [], SHOWN);
+  const [failed, setFailed] = useState<string>();
+  async function disconnect(id: string) {
+    try {
+      await send(`/v1/oauth/grants/${id}`, { method: "DELETE" });
+      setFailed(undefined);
+    } catch (error) {
+      setFailed(wordsOf(error));
+    }
+    reload();
+  }
+  return (
+    <section class="panel" aria-labelledby="programs">
+      <h2 id="programs">Connected programs</h2>
+      <p class="quiet">
+        Programs that signed in, each for a person. They never approve anything. A program that stays at one
+        of the first steps was stopped there.
+      </p>
+      <Problem text={problem ?? failed} />
+      {!value && !problem && <Skeleton lines={2} />}
+      {value?.grants.length === 0 && <p class="empty">No program is connected.</p>}
+      <Pager paging={paging} what="programs" />
+      {slice.map((grant) => (
+        <div key={grant.id} class="row">
+          <span>
+            <strong>{visible(grant.client)}</strong> at {visible(grant.host)}, for {grant.person}; may{" "}
+            {grant.scopes.join(", ")}
+            {grant.trusted && ", reads nothing but your devices"}
+            <small> {stateWords(grant, Date.now())}</small>
+          </span>
+          {!["ended", "expired"].includes(grant.state) && (
+            <Sure
+              label="Disconnect"
+              about={`${visible(grant.client)} of ${grant.person}`}
+              note="Its next request is refused."
+              onSure={() => void disconnect(grant.id)}
+            />
+          )}
+        </div>
+      ))}
+      {session.scopes?.includes("admin") && <TypedClients />}
+    </section>
+  );
+}
+
+/** Says at which step a sign-in stopped. */
+function stateWords(grant: OauthGrantView, now: number): string {
+  const { state, made_at, token_at, used_at, expires_at, ended_at, ended_by } = grant;
+  switch (state) {
+    case "consented":
+      return `registered, consented ${ago(made_at, now)}; it never came for its token`;
+    case "token_given":
+      return `registered, consented, token given ${ago(token_at, now)}; no request since`;
+    case "connected":
+      return `used ${ago(used_at, now)}, ${endOf(expires_at, now)} without use`;
+    case "expired":
+      return "ended, since it was not used";
+    case "ended":
+      return `ended ${ago(ended_at, now)}: ${ended_by}`;
+  }
+}
+
+/** Clients for programs that cannot register themselves, and want an id or a secret. */
+function TypedClients() {
+  const { value, problem, reload } = useLoaded<{ clients: OauthClientView[] }>("/v1/oauth/clients");
+  const [name, setName] = useState("");
+  const [redirects, setRedirects] = useState("");
+  const [secret, setSecret] = useState(false);
+  const [made, setMade] = useState<{ client_id: string; client_secret?: string }>();
+  const [failed, setFailed] = useState<string>();
+
+  async function attempt(act: () => Promise<unknown>) {
+    try {
+      await act();
+      setFailed(undefined);
+    } catch (error) {
+      setFailed(wordsOf(error));
+    }
+    reload();
+  }
+  const make = () =>
+    attempt(async () => {
+      const redirect_uris = redirects.split(/\s+/).filter((one) => one !== "");
+      const body = { name: name.trim(), redirect_uris, secret };
+      setMade(await json("/v1/oauth/clients", { method: "POST", body }));
+      setName("");
+      setRedirects("");
+    });
+  const text =
+    made && `Client id: ${made.client_id}${made.client_secret ? `\nSecret:    ${made.client_secret}` : ""}`;
+  return (
+    <details>
+      <summary>A program that wants a client id</summary>
+      <Problem text={problem ?? failed} />
+      {value?.clients.map((client) => (
+        <div key={client.id} class="row">
+          <span>
+            <strong>{client.name}</strong> {client.confidential ? "with a secret" : "without a secret"}
+            <small> {client.id}</small>
+          </span>
+          <Sure
+            label="Remove"
+            about={`the client ${client.name}`}
+            note="Its programs get no new tokens."
+            onSure={() => void attempt(() => send(`/v1/oauth/clients/${client.id}`, { method: "DELETE" }))}
+          />
+        </div>
+      ))}
+      <form
+        class="list"
+        aria-label="New client"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void make();
+        }}
+      >
+        <div class="row">
+          <label>
+            Program
+            <input
+              required
+              maxLength={60}
+              placeholder="Home Assistant"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          </label>
+          <label>
+            Redirect address
+            <input
+              required
+              placeholder="https://my.home-assistant.io/redirect/oauth"
+              value={redirects}
+              onInput={(event) => setRedirects(event.currentTarget.value)}
+            />
+          </label>
+        </div>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={secret}
+            onChange={(event) => setSecret(event.currentTarget.checked)}
+          />
+          <span>It also wants a secret (Home Assistant does)</span>
+        </label>
+        <div class="row">
+          <button type="submit">Enter the client</button>
+        </div>
+      </form>
+      <div role="status" class="list">
+        {text && (
+          <>
+            <p>Copy it now: a secret is not shown again.</p>
+            <Pre text={text} label="the new client" />
+            <CopyButton text={text} />
+          </>
+        )}
+      </div>
+    </details>
+  );
+}
