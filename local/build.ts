@@ -1,8 +1,9 @@
 /**
  * `npm run build`: the programs and the console's script as one file each under dist/, with their sizes;
- * with `-- --executables`, `edgecall` as single executables as well.
+ * with `-- --executables`, `edgecall` as single executables as well; with `-- --gateway`, the gateway for a home's machine.
  */
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,8 +12,11 @@ import { bundleAgent, bundleBridge, bundleCommand, bundleConsole, bundleWorker }
 import { writeDeployButton } from "./deploy-button.ts";
 import { servedProgram } from "./device-files.ts";
 import { buildExecutables } from "./executables.ts";
+import { writeGatewayFolder } from "./home-gateway/folder.ts";
 
-const { values } = parseArgs({ options: { executables: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { executables: { type: "boolean", default: false }, gateway: { type: "boolean", default: false } },
+});
 const DIST = new URL("../dist/", import.meta.url);
 const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`.padStart(12);
 
@@ -59,4 +63,12 @@ if (!process.exitCode) {
 if (values.executables) {
   const built = await buildExecutables(await bundleCommand(), fileURLToPath(DIST));
   for (const { name, bytes } of built) console.log(`${name.padEnd(20)}${kib(bytes)}`);
+}
+
+if (values.gateway) {
+  const folder = fileURLToPath(new URL("edgecall-gateway/", DIST));
+  await writeGatewayFolder(folder);
+  const archive = fileURLToPath(new URL(`edgecall-gateway-linux-${process.arch}.tar.gz`, DIST));
+  execFileSync("tar", ["-C", fileURLToPath(DIST), "-czf", archive, "edgecall-gateway"]);
+  console.log(`${folder}\n${archive}${kib((await stat(archive)).size)}`);
 }

@@ -121,6 +121,21 @@ export function bundleAgent(options: { testTools?: boolean } = {}): Promise<stri
   return bundleForDevice("pi-agent/main.ts", options);
 }
 
+/** The program of an installed gateway. Miniflare stays beside it, since it looks for files of its own. */
+export function bundleHomeGateway(): Promise<string> {
+  return bundle({
+    ...COMMON,
+    entryPoints: ["local/home-gateway/main.ts"],
+    format: "esm",
+    target: "node20",
+    platform: "node",
+    banner: { js: REQUIRE_IN_ESM },
+    // What builds is not needed where everything is built.
+    external: ["miniflare", "./build-gateway.ts"],
+    minify: true,
+  });
+}
+
 /** Bundles `edgecall` with agent and bridge, which is installed on devices and becomes the single executables. */
 export function bundleCommand(): Promise<string> {
   return bundleForDevice("cli/main.ts");

@@ -12,9 +12,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "smol-toml";
-import { bundleWorker } from "./bundles.ts";
-import { consoleFiles } from "./console-files.ts";
-import { buildDeviceFiles, servedProgram } from "./device-files.ts";
+import type { ServedFile } from "./console-files.ts";
 import { isFree } from "./port.ts";
 import { makeStateFolder } from "./state-folder.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
@@ -39,6 +37,8 @@ export type GatewayOptions = {
   vars?: Record<string, string>;
   /** The Worker's code; built from wrangler.toml's `main` when absent. */
   bundle?: string;
+  /** The console's and devices' files by path, which go with a bundle; built when absent. */
+  files?: ReadonlyMap<string, ServedFile>;
   /** Another wrangler.toml, for tests. */
   config?: string;
   /** Told after workerd died and was started anew. */
@@ -67,7 +67,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   const config = readWranglerToml(configFile);
   makeStateFolder(options.dir);
   const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, { script, page }] =
-    await Promise.all([import("miniflare"), build(options.bundle, configFile, config)]);
+    await Promise.all([import("miniflare"), build(options, configFile, config)]);
 
   const say = options.onLog ?? ((line) => console.error(line));
   const guard = guardWorkerd();
@@ -149,16 +149,16 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** @param bundle brings no word of the program for devices, or its own: it is built when one asks */
-async function build(bundle: string | undefined, configFile: string, { main, assets }: WranglerConfig) {
+/** An installed gateway has everything built, and no esbuild. */
+async function build(
+  { bundle, files }: GatewayOptions,
+  configFile: string,
+  { main, assets }: WranglerConfig,
+) {
+  if (bundle !== undefined && (files || !assets)) return { script: bundle, page: files };
+  const { buildGateway } = await import("./build-gateway.ts");
   const at = (path: string) => join(dirname(configFile), path);
-  const devices = bundle === undefined && assets ? await buildDeviceFiles() : undefined;
-  const program = devices && servedProgram(devices.program);
-  const [script, page] = await Promise.all([
-    bundle ?? bundleWorker({ entry: at(main), ...(program && { program }) }),
-    assets && consoleFiles(at(assets.directory), devices),
-  ]);
-  return { script, page };
+  return await buildGateway({ bundle, main: at(main), assets: assets && at(assets.directory) });
 }
 
 async function readyInTime(ready: Promise<URL>): Promise<URL> {

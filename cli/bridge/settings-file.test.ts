@@ -2,7 +2,8 @@ import { chmodSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newSettings, readEnvironment, settingsOf, settingsOfService } from "./settings-file.ts";
+import { readEnvironment } from "../service/environment-file.ts";
+import { newSettings, settingsOf, settingsOfService } from "./settings-file.ts";
 
 const NEEDED = { GATEWAY_URL: "https://gate.example", BRIDGE_TOKEN: "tok" };
 

@@ -1,19 +1,19 @@
-/** The bridge's settings, `/etc/edgecall/bridge.env`, in systemd's format (EnvironmentFile in systemd.exec(5)). */
+/** The bridge's settings, `/etc/edgecall/bridge.env`. */
 import { readSettings, type SettingsResult } from "@edgecall/bridge/settings.ts";
 import { UsageError } from "../command.ts";
 import { asUser } from "../service/as-user.ts";
+import { environmentText, readEnvironment, type Wanted } from "../service/environment-file.ts";
 import { BRIDGE } from "../service/services.ts";
-
-export type Wanted = Readonly<Record<string, string | undefined>>;
 
 /**
  * @param values by variable; undefined ones are left out
  * @throws UsageError when a value is wrong
  */
 export function newSettings(values: Wanted): string {
-  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const lines = given.map(([name, value]) => `${name}=${quoted(name, value)}\n`);
-  const text = `# This home's bridge; docs/settings.md has every variable. After a change: sudo systemctl restart ${BRIDGE.unit}\n${lines.join("")}`;
+  const text = environmentText(
+    `This home's bridge; docs/settings.md has every variable. After a change: sudo systemctl restart ${BRIDGE.unit}`,
+    values,
+  );
   checkSettings(text);
   return text;
 }
@@ -36,26 +36,4 @@ export function settingsOf(text: string): SettingsResult {
  */
 export function settingsOfService(text: string, user = BRIDGE.user): Promise<SettingsResult> {
   return asUser(user, async () => settingsOf(text));
-}
-
-/** Reads the variables of such a file: `NAME=value`, bare or in quotes. Comments begin with # or ;. */
-export function readEnvironment(text: string): Record<string, string> {
-  const variables: Record<string, string> = {};
-  for (const line of text.split("\n")) {
-    const [, name, value = ""] = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)$/.exec(line) ?? [];
-    if (name !== undefined) variables[name] = bare(value.trim());
-  }
-  return variables;
-}
-
-function bare(value: string): string {
-  const inner = value.slice(1, -1);
-  if (/^'.*'$/.test(value)) return inner;
-  if (/^".*"$/.test(value)) return inner.replace(/\\(["\\`$])/g, "$1");
-  return value;
-}
-
-function quoted(name: string, value: string): string {
-  if (/\p{Cc}/u.test(value)) throw new UsageError(`${name}: holds a line break or another control character`);
-  return `"${value.replace(/["\\`$]/g, "\\$&")}"`;
 }

@@ -1,12 +1,17 @@
-/** The two services that `edgecall` installs. They differ in names and places of files. */
+/** The three services that `edgecall` installs. They differ in names and places of files. */
 import { dirname, join } from "node:path";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { AgentStatus, BridgeStatus, type ServiceStatus } from "@edgecall/node/systemd/status.ts";
+import {
+  AgentStatus,
+  BridgeStatus,
+  GatewayStatus,
+  type ServiceStatus,
+} from "@edgecall/node/systemd/status.ts";
 
 export type Service<Status extends ServiceStatus = ServiceStatus> = {
   /** The word of the command, as in `edgecall agent install`. */
-  readonly name: "agent" | "bridge";
+  readonly name: "agent" | "bridge" | "gateway";
   /** systemd's name, without ".service". */
   readonly unit: string;
   /** The service's own user and group. */
@@ -31,9 +36,9 @@ type Places = {
   readonly updates: string;
 };
 
-/** The command of both services: a link to an installed program. */
+/** The command of the services: a link to an installed program. */
 export const COMMAND_FILE = "/usr/local/bin/edgecall";
-/** The Node that install.sh puts here if the system has none. Both services use it. */
+/** The Node that install.sh puts here if the system has none. All services use it. */
 export const NODE_DIR = "/opt/edgecall-node";
 
 /** A complete /proc for the agent: see agent/unit.ts. */
@@ -55,7 +60,15 @@ export const BRIDGE: Service<BridgeStatus> = {
   readStatus: (json) => checkJson(BridgeStatus, json),
 };
 
-export const SERVICES: readonly Service[] = [AGENT, BRIDGE];
+export const GATEWAY: Service<GatewayStatus> = {
+  name: "gateway",
+  unit: "edgecall-gateway",
+  user: "edgecall-gateway",
+  places: places("edgecall-gateway", "edgecall-gateway", "gateway.env"),
+  readStatus: (json) => checkJson(GatewayStatus, json),
+};
+
+export const SERVICES: readonly Service[] = [AGENT, BRIDGE, GATEWAY];
 
 /** @param folder the name below /opt, /var/lib and /run */
 function places(unit: string, folder: string, settings: string): Places {

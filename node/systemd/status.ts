@@ -36,6 +36,15 @@ export const AgentStatus = z.object({
 });
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
+/** A gateway is online while it answers. `bots`: those whose messages it fetches. */
+export const GatewayStatus = z.object({
+  ...COMMON,
+  url: z.string(),
+  network_url: z.optional(z.string()),
+  bots: z.array(z.object({ home: z.string(), connection: z.string(), problem: z.optional(z.string()) })),
+});
+export type GatewayStatus = z.infer<typeof GatewayStatus>;
+
 /** `problem`: why the link is not up, for a person. */
 const Link = z.object({ url: z.string(), up: z.boolean(), problem: z.optional(z.string()) });
 

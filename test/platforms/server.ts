@@ -25,9 +25,10 @@ export type PlatformServer = {
   close(): Promise<void>;
 };
 
-/** @param handle answers a call; an error that it throws is a fault of the test */
+/** @param handle answers a call; an error that it throws is a fault of the test @param host where it listens */
 export async function startPlatform(
   handle: (call: Omit<Call, "status">) => Answer | Promise<Answer>,
+  host = "127.0.0.1",
 ): Promise<PlatformServer> {
   const calls: Call[] = [];
   const tooEarly: Call[] = [];
@@ -68,9 +69,9 @@ export async function startPlatform(
     request.socket.setNoDelay(true);
     void answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     calls,
     tooEarly,
     limit(seconds, answer, when = () => true) {
@@ -87,9 +88,10 @@ export async function startPlatform(
 /** Starts a fake platform with its own server. */
 export async function startFake<T extends { answer(call: Omit<Call, "status">): Answer | Promise<Answer> }>(
   make: (server: PlatformServer) => T,
+  host?: string,
 ): Promise<T> {
   let fake: T | undefined;
-  const server = await startPlatform(async (call) => (await fake?.answer(call)) ?? { status: 500 });
+  const server = await startPlatform(async (call) => (await fake?.answer(call)) ?? { status: 500 }, host);
   fake = make(server);
   return fake;
 }

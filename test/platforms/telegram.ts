@@ -39,8 +39,8 @@ export class FakeTelegram {
     this.server = server;
   }
 
-  static start(): Promise<FakeTelegram> {
-    return startFake((server) => new FakeTelegram(server));
+  static start(host?: string): Promise<FakeTelegram> {
+    return startFake((server) => new FakeTelegram(server), host);
   }
 
   chat(id: number): ChatMessage[] {

@@ -1,8 +1,10 @@
 /** The four machines, the model outside, and the person, as every step of the trial gets them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { FakeTelegram } from "../platforms/telegram.ts";
 import { type ScriptedModel, startScriptedModel } from "../scripted-model.ts";
 import { gatewayMachine } from "./gateway-machine.ts";
+import { homeGatewayFiles } from "./home-gateway-files.ts";
 import { Machine, type MachineOptions } from "./machine.ts";
 import type { Person } from "./person.ts";
 import { startRegistry } from "./registry.ts";
@@ -10,11 +12,13 @@ import { layWires, OUTSIDE, placeIn } from "./wires.ts";
 
 const PARTS = ["gateway", "hub", "eye", "arm"] as const;
 type Part = (typeof PARTS)[number];
-export type Machines = Readonly<Record<Part, Machine>>;
+type Machines = Readonly<Record<Part, Machine>>;
 
 export type Home = {
   machines: Machines;
   model: ScriptedModel;
+  /** Telegram's Bot API, outside. */
+  telegram: FakeTelegram;
   person: Person;
   /** The gateway's code: see gateway-machine.ts. */
   repo: string;
@@ -46,10 +50,13 @@ export async function buildHome(options: {
   debian: string;
   cgroups: readonly string[];
   repo: string;
-}): Promise<{ machines: Machines; model: ScriptedModel }> {
-  const { dir, debian, cgroups, repo } = options;
+  /** The folder of `npm run build -- --gateway`. */
+  gatewayFolder: string;
+}): Promise<Pick<Home, "machines" | "model" | "telegram">> {
+  const { dir, debian, cgroups, repo, gatewayFolder } = options;
   layWires();
   const model = await startScriptedModel(OUTSIDE);
+  const telegram = await FakeTelegram.start(OUTSIDE);
   const registry = await startRegistry(OUTSIDE);
   const machine = (name: Part, what: Pick<MachineOptions, "files" | "services">) => {
     const own = join(dir, name);
@@ -58,9 +65,12 @@ export async function buildHome(options: {
   };
   const machines = {
     gateway: machine("gateway", gatewayMachine(repo, model.url)),
-    hub: machine("hub", { files: NODE, services: [] }),
+    hub: machine(
+      "hub",
+      homeGatewayFiles({ folder: gatewayFolder, modelUrl: model.url, telegramUrl: telegram.server.url }),
+    ),
     eye: machine("eye", { files: NODE, services: [] }),
     arm: machine("arm", { files: registry === undefined ? NODE : withoutNode(registry), services: [] }),
   };
-  return { machines, model };
+  return { machines, model, telegram };
 }

@@ -23,20 +23,24 @@ export async function askDoctors(home: Home, recorder: Recorder): Promise<void> 
 }
 
 export async function takeAway({ person, machines }: Home, recorder: Recorder): Promise<void> {
-  const left = async (machine: Machine) => (await machine.look(LEFT)).out;
   const take = async (machine: Machine, service: "agent" | "bridge") => {
     const { code, out } = await person.type(machine, `sudo edgecall ${service} uninstall --purge`);
     if (code !== 0) throw new Error(`${machine.name}, ${service}: ended with ${code}\n${out}`);
   };
   await recorder.step("all of it is taken away again", async () => {
-    if ((await left(machines.hub)) === "") throw new Error("nothing was found that could be taken away");
+    if ((await leftOn(machines.hub)) === "") throw new Error("nothing was found that could be taken away");
     await take(machines.arm, "agent");
     await take(machines.hub, "agent");
     await take(machines.hub, "bridge");
     for (const machine of [machines.arm, machines.hub]) {
-      const out = await left(machine);
+      const out = await leftOn(machine);
       if (out !== "") throw new Error(`left on ${machine.name}:\n${out}`);
     }
     return {};
   });
+}
+
+/** What a machine has of ours; empty: nothing. */
+export async function leftOn(machine: Machine): Promise<string> {
+  return (await machine.look(LEFT)).out;
 }

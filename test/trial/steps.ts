@@ -23,6 +23,10 @@ export const STEPS = [
   "the bridge is told to take it",
   "a bad one goes back by itself",
   "all of it is taken away again",
+  "a home without Cloudflare: gateway, broker, bridge and device by one command",
+  "a message over Telegram is answered, without a webhook",
+  "reboot of the home's gateway, and a message meanwhile",
+  "the gateway is taken away too",
 ] as const;
 
 export type StepName = (typeof STEPS)[number];

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleCommand } from "../../local/bundles.ts";
+import { writeGatewayFolder } from "../../local/home-gateway/folder.ts";
 import { checkout, OWNER } from "./gateway-machine.ts";
 import { type Given, LIMIT_MS } from "./given.ts";
 import { buildHome, GATEWAY, HOSTS, type Home } from "./home.ts";
@@ -13,6 +14,7 @@ import { Person } from "./person.ts";
 import { rebootEach, replaceBroker, replaceHub } from "./reboots.ts";
 import { Recorder } from "./record.ts";
 import { updateAndRollBack } from "./updates.ts";
+import { withoutCloudflare } from "./without-cloudflare.ts";
 
 const { debian, dir, cgroups, json } = JSON.parse(process.argv[2] ?? "") as Given;
 const say = (line: string) => console.error(line);
@@ -32,9 +34,11 @@ execFileSync("mount", ["--bind", hosts, "/etc/hosts"]);
 const repo = checkout(dir);
 const cli = join(dir, "edgecall.cjs");
 writeFileSync(cli, await bundleCommand());
+const gatewayFolder = join(dir, "edgecall-gateway");
+await writeGatewayFolder(gatewayFolder);
 const person = new Person({ gateway: GATEWAY, token: OWNER, cli });
-const { machines, model } = await buildHome({ dir, debian, cgroups, repo });
-const home: Home = { machines, model, person, repo };
+const { machines, model, telegram } = await buildHome({ dir, debian, cgroups, repo, gatewayFolder });
+const home: Home = { machines, model, telegram, person, repo };
 const recorder = new Recorder(person, say);
 
 async function tryAll(): Promise<void> {
@@ -46,6 +50,7 @@ async function tryAll(): Promise<void> {
   await revokeAndReturn(home, recorder);
   await updateAndRollBack(home, recorder);
   await takeAway(home, recorder);
+  await withoutCloudflare(home, recorder);
 }
 
 async function inTime(work: Promise<void>): Promise<void> {

@@ -5,11 +5,11 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, readlink, rename, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, readlink, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { linkAtomic, syncFolder, writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { NODE_FLAGS } from "@edgecall/pi-agent/config/node-options.ts";
-import { run } from "../programs.ts";
+import { must, run } from "../programs.ts";
 import { LAUNCH, TRIAL } from "./scripts.ts";
 
 /** A program that does not print its version within this does not run here. A small Pi needs some seconds. */
@@ -64,17 +64,36 @@ export class Releases {
    * @returns the release's name
    * @throws with a text for a person
    */
-  async add(program: Buffer, node: string): Promise<string> {
+  add(program: Buffer, node: string): Promise<string> {
+    return this.#add(node, program, async (next) => {
+      if (program.subarray(0, ELF.length).equals(ELF))
+        await writeAtomic(join(next, "edgecall"), program, { mode: 0o755 });
+      else await writeAtomic(join(next, "edgecall.cjs"), program, { mode: 0o644 });
+    });
+  }
+
+  /** The same for a whole folder, which holds `edgecall.cjs` and what that needs. @param marks the files that tell versions apart */
+  async addFolder(folder: string, marks: readonly string[], node: string): Promise<string> {
+    const bytes = Buffer.concat(await Promise.all(marks.map((name) => readFile(join(folder, name)))));
+    return await this.#add(node, bytes, async (next) => {
+      await cp(folder, next, { recursive: true });
+      // Whoever unpacked it may be anybody.
+      await must("chown", "-R", "root:root", next);
+      await must("chmod", "-R", "a+rX,go-w", next);
+      // Else a power cut could leave a version of which parts are missing.
+      await must("sync", "--file-system", next);
+    });
+  }
+
+  /** @param bytes what the version's name is made of */
+  async #add(node: string, bytes: Buffer, fill: (next: string) => Promise<void>): Promise<string> {
     const next = join(this.#dir, "versions", ".next");
     await rm(next, { recursive: true, force: true });
     await mkdir(next, { recursive: true, mode: 0o755 });
     try {
-      if (program.subarray(0, ELF.length).equals(ELF))
-        await writeAtomic(join(next, "edgecall"), program, { mode: 0o755 });
-      else {
-        await writeAtomic(join(next, "edgecall.cjs"), program, { mode: 0o644 });
+      await fill(next);
+      if (!existsSync(join(next, "edgecall")))
         await writeAtomic(join(next, "edgecall"), starter(node), { mode: 0o755 });
-      }
       const { code, out, err } = await run(join(next, "edgecall"), ["--version"], {
         within: VERSION_WITHIN_MS,
       });
@@ -84,7 +103,7 @@ export class Releases {
           `this program does not run here: ${(err || out).trim().slice(0, 500) || `exit code ${code}`}`,
         );
       }
-      const name = `${version}-${createHash("sha256").update(program).digest("hex").slice(0, 12)}`;
+      const name = `${version}-${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}`;
       const path = join(this.#dir, "versions", name);
       // The same bytes exist already, whole, and perhaps in use. Only the way to start them may have changed.
       if (existsSync(path)) await rename(join(next, "edgecall"), join(path, "edgecall"));

@@ -1,0 +1,126 @@
+/** `edgecall gateway status` and `edgecall gateway doctor`, on the gateway's own machine. */
+import { existsSync, readFileSync } from "node:fs";
+import { messageOf } from "@edgecall/node/log.ts";
+import { type CommandCall, EXIT } from "../command.ts";
+import { fetchProblem } from "../fetch-problem.ts";
+import { type Finding, findService, tellFindings } from "../service/checks/findings.ts";
+import { serviceState, whatItSays } from "../service/checks/service-state.ts";
+import { readEnvironment } from "../service/environment-file.ts";
+import { Releases } from "../service/releases/releases.ts";
+import { GATEWAY } from "../service/services.ts";
+import { portOf } from "./install.ts";
+
+const ANSWERS_WITHIN_MS = 10_000;
+
+/** Exit code 0: it answers. */
+export async function status({ flag, io }: CommandCall): Promise<number> {
+  const { active, sub, enabled, restarts } = await serviceState(GATEWAY.unit);
+  const releases = new Releases(GATEWAY.places.programs);
+  const versions = {
+    current: (await releases.current()) ?? null,
+    rolled_back: (await releases.rolledBack()) ?? null,
+  };
+  const says = whatItSays(GATEWAY);
+  const told = says.is === "read" ? says.status : null;
+  if (flag("json"))
+    io.out(`${JSON.stringify({ service: { active, sub, enabled, restarts }, versions, gateway: told })}\n`);
+  else {
+    const lines = [
+      `service   ${active} (${sub})${enabled ? "" : ", not started at boot"}, ${restarts} restarts`,
+      `version   ${versions.current ?? "not installed"}`,
+      ...(versions.rolled_back === null ? [] : [`went back from ${versions.rolled_back}: it did not answer`]),
+      ...(told === null
+        ? [says.is === "unreadable" ? `gateway   cannot be asked: ${says.why}` : "gateway   is not running"]
+        : [
+            `gateway   ${told.version}, since ${told.since}, ${told.network_url ?? `${told.url}, this machine alone`}`,
+            ...told.bots.map(
+              (bot) => `telegram  ${bot.connection}: ${bot.problem ?? "messages are fetched"}`,
+            ),
+            ...told.last_errors.map(({ ts, event, error }) => `  ${ts} ${event} ${error}`),
+          ]),
+    ];
+    io.out(`${lines.join("\n")}\n`);
+  }
+  return told?.online ? EXIT.ok : EXIT.failed;
+}
+
+/** Exit code 0: nothing is wrong. */
+export async function doctor(call: CommandCall): Promise<number> {
+  const settings = findSettings();
+  const findings: Finding[] = [settings.finding];
+  if (existsSync(GATEWAY.places.unit)) findings.push(await findService(GATEWAY));
+  if (settings.variables) {
+    findings.push(await findAnswer(settings.port));
+    findings.push(findModel(settings.variables));
+  }
+  const says = whatItSays(GATEWAY);
+  for (const { connection, problem } of says.is === "read" ? says.status.bots : [])
+    findings.push(
+      problem === undefined
+        ? { link: "telegram", is: "fine", says: `${connection}: messages are fetched` }
+        : {
+            link: "telegram",
+            is: "wrong",
+            says: `${connection}: ${problem}`,
+            todo: "in the console: Setup, Check",
+          },
+    );
+  return tellFindings(findings, call);
+}
+
+type Settings = { finding: Finding; port: number; variables?: Record<string, string> };
+
+function findSettings(): Settings {
+  const link = "settings";
+  const file = GATEWAY.places.settings;
+  try {
+    const text = readFileSync(file, "utf8");
+    return {
+      finding: { link, is: "fine", says: file },
+      port: portOf(text),
+      variables: readEnvironment(text),
+    };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const todo =
+      code === "EACCES"
+        ? "sudo edgecall gateway doctor"
+        : code === "ENOENT"
+          ? "sudo node edgecall-gateway/edgecall.cjs gateway install"
+          : `correct ${file}`;
+    return { finding: { link, is: "wrong", says: messageOf(error), todo }, port: 0 };
+  }
+}
+
+async function findAnswer(port: number): Promise<Finding> {
+  const link = "gateway";
+  const url = `http://127.0.0.1:${port}/healthz`;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
+    if (response.ok) return { link, is: "fine", says: `${url} answers` };
+    return {
+      link,
+      is: "wrong",
+      says: `${url}: ${response.status}`,
+      todo: `is PORT another program's? journalctl -u ${GATEWAY.unit} -n 50`,
+    };
+  } catch (error) {
+    return {
+      link,
+      is: "wrong",
+      says: `${url}: ${fetchProblem(error)}`,
+      todo: `journalctl -u ${GATEWAY.unit} -n 50`,
+    };
+  }
+}
+
+function findModel({ LLM_BASE_URL, LLM_MODEL }: Record<string, string>): Finding {
+  const link = "model";
+  if (LLM_BASE_URL && LLM_MODEL) return { link, is: "fine", says: `${LLM_MODEL} at ${LLM_BASE_URL}` };
+  return {
+    link,
+    is: "wrong",
+    says: "LLM_BASE_URL and LLM_MODEL are not both set",
+    todo: `set them in ${GATEWAY.places.settings}, then: sudo systemctl restart ${GATEWAY.unit}`,
+  };
+}

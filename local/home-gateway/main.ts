@@ -1,0 +1,113 @@
+/**
+ * The installed gateway (`edgecall gateway run`): the Worker of its folder, the door to the network, Telegram's messages.
+ * Settings come from the environment, as those of `npm start`; state is in STATE_DIRECTORY.
+ */
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
+import { openNotify } from "@edgecall/node/systemd/notify.ts";
+import { ERRORS_KEPT, type GatewayStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
+import type { ServedFile } from "../console-files.ts";
+import { PLAIN_WARNING } from "../network.ts";
+import { startGateway } from "../networked-gateway.ts";
+import { onStop } from "../on-stop.ts";
+import { readStartSettings, workerVars } from "../settings.ts";
+import { loadTokens, tokenRecords, withOwnRecords } from "../tokens.ts";
+
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+const Index = z.record(z.string(), z.object({ type: z.string(), file: z.string() }));
+
+const { env } = process;
+const dir = env.STATE_DIRECTORY;
+if (!dir) fail("STATE_DIRECTORY: not set; systemd sets it for the service");
+const read = readStartSettings([], { ...env, EDGECALL_DIR: dir });
+if (!read.ok) fail(read.error);
+const { network, polls, port = 8787, token } = read.value;
+
+const now = () => new Date().toISOString();
+const status: GatewayStatus = {
+  version: VERSION,
+  pid: process.pid,
+  started_at: now(),
+  online: false,
+  since: now(),
+  url: `http://127.0.0.1:${port}`,
+  bots: [],
+  last_errors: [],
+};
+const write = () => {
+  if (env.RUNTIME_DIRECTORY)
+    replaceInMemory(join(env.RUNTIME_DIRECTORY, STATUS_FILE), JSON.stringify(status), 0o640);
+};
+/** @param error appears in `edgecall gateway status` too */
+const trouble = (event: string, error: string) => {
+  console.error(error);
+  status.last_errors = [...status.last_errors, { ts: now(), event, error }].slice(-ERRORS_KEPT);
+  write();
+};
+const notify = openNotify(env, (error) => console.error(String(error)));
+
+const tokens = loadTokens(dir, token);
+try {
+  const gateway = await startGateway({
+    port,
+    network,
+    polls,
+    dir: join(dir, "worker"),
+    bundle: await readFile(join(FOLDER, "worker.js"), "utf8"),
+    files: servedFiles(),
+    config: join(FOLDER, "wrangler.toml"),
+    vars: {
+      CONNECTIONS_KEY: tokens.connections,
+      ...workerVars(env),
+      ...withOwnRecords(tokenRecords(tokens), env),
+    },
+    say: (line) => console.error(line),
+    onPolling: (bots) => {
+      status.bots = bots.map(({ home, connection, problem }) => ({
+        home,
+        connection,
+        ...(problem && { problem }),
+      }));
+      write();
+    },
+    onRestart: () => trouble("gateway.restarted", "the Workers runtime ended and was started again"),
+  });
+  onStop(async () => {
+    notify.stopping();
+    await gateway.stop();
+  });
+  Object.assign(status, {
+    online: true,
+    since: now(),
+    ...(gateway.networkUrl && { network_url: gateway.networkUrl }),
+  });
+  write();
+  console.error(`the gateway listens at ${gateway.networkUrl ?? gateway.url}`);
+  if (network && !network.tls) console.error(PLAIN_WARNING);
+  notify.status("online");
+  notify.ready();
+} catch (error) {
+  trouble("gateway.failed", error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+
+function servedFiles(): Map<string, ServedFile> {
+  const index = checkJson(Index, readFileSync(join(FOLDER, "files.json"), "utf8"));
+  if (!index.ok) fail(`files.json: ${index.error}`);
+  return new Map(
+    Object.entries(index.value).map(([path, { type, file }]) => [
+      path,
+      { type, body: () => readFile(join(FOLDER, file), "utf8") },
+    ]),
+  );
+}
+
+function fail(text: string): never {
+  console.error(text);
+  process.exit(2);
+}
