@@ -167,6 +167,9 @@ type AccountView = { account: string; link?: string };
 /** `GET /v1/connections/{channel}/{connection}`. `here`: the platform delivers to this gateway. */
 export type ConnectionState = ConnectionView & AccountView & { deliveries: Deliveries & { here?: boolean } };
 
+/** `GET /v1/polling`. */
+export type PolledBots = { bots: PolledBot[] };
+
 /** One of `GET /v1/polling`. `path`: where its updates are handed over, with `secret` in Telegram's header. */
 export type PolledBot = {
   home: string;

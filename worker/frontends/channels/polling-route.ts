@@ -2,7 +2,7 @@
  * `/v1/polling`: the bots whose updates a program on the gateway's machine fetches (local/polling.ts), with what it needs to
  * fetch them and to hand them over. Only where POLLING_TOKEN is set.
  */
-import type { PolledBot } from "../../api/answers.ts";
+import type { PolledBot, PolledBots } from "../../api/answers.ts";
 import { homeOf } from "../../api/stubs.ts";
 import { webhookPath } from "../../channels/connections.ts";
 import { isSame } from "../../channels/signature.ts";
@@ -11,13 +11,18 @@ import type { Env } from "../../env.ts";
 import { newRoutes } from "../../http/app.ts";
 import { checkCredential } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
+import { json, route } from "../../http/route.ts";
 import { namedHomes } from "../../http/tokens.ts";
 import { readConnections, type TelegramConnection } from "../../settings/channels.ts";
 import { pollingToken } from "../../settings/polling.ts";
 
 export const polling = newRoutes();
 
-polling.get("/v1/polling", async (c) => {
+/**
+ * The bots whose updates the program beside the Worker fetches, for that program alone: it shows POLLING_TOKEN. 404 where nothing
+ * is fetched.
+ */
+route(polling, "GET /v1/polling", {}, async (c) => {
   const token = pollingToken(c.env);
   if (token === undefined) throw new HttpError(404, "not_found", "no updates are fetched for this gateway");
   const shown = c.req.header("authorization") ?? "";
@@ -26,7 +31,7 @@ polling.get("/v1/polling", async (c) => {
     async () => (await isSame(shown, `Bearer ${token}`)) || undefined,
   );
   if (!isPoller) throw new HttpError(401, "unauthorized", "the polling token is wrong");
-  return c.json({ bots: await polledBots(c.env) });
+  return json<PolledBots>(c, { bots: await polledBots(c.env) });
 });
 
 async function polledBots(env: Env): Promise<PolledBot[]> {
