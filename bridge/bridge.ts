@@ -1,10 +1,14 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
+import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
-import { parseTopic } from "@edgecall/core/protocol/names.ts";
+import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
+import { nodeTracer } from "@edgecall/node/tracer.ts";
 import { BrokerLink } from "./broker/broker.ts";
+import { CallSpans } from "./broker/call-spans.ts";
 import { Calls } from "./broker/calls.ts";
 import { ForeignAgentQueue } from "./broker/foreign-agent-queue.ts";
 import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
@@ -56,6 +60,8 @@ class RunningBridge implements Bridge {
   readonly #outbox: HomeOutbox;
   readonly #foreign: ForeignAgentQueue;
   readonly #calls: Calls;
+  readonly #tracer: Tracer | undefined;
+  readonly #spans: CallSpans | undefined;
   readonly #inbound: Inbound;
   readonly #update: SelfUpdate;
   /** All keys that Home sent. */
@@ -74,6 +80,8 @@ class RunningBridge implements Bridge {
     this.#log = log;
     this.#reports = new ReportBuffer(log);
     const { topicPrefix: prefix, brokerFiles, mqttPassword } = settings;
+    this.#tracer = settings.trace && nodeTracer("bridge", randomUUID(), settings.trace, log);
+    this.#spans = this.#tracer && new CallSpans(this.#tracer, prefix);
     if (brokerFiles !== undefined)
       this.#logins = new BrokerLogins(brokerFiles, prefix, mqttPassword ?? "", log);
     this.#broker = new BrokerLink({
@@ -100,7 +108,7 @@ class RunningBridge implements Bridge {
       url: settings.gatewayUrl,
       token: (now) => settings.bridgeToken ?? settings.ownKey?.token(host, now) ?? "",
       bridgeId: settings.bridgeId,
-      features: this.#update.features,
+      features: [...this.#update.features, ...(this.#spans ? [TRACE_FEATURE] : [])],
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
       onWelcome: (welcome, texts) => {
@@ -112,6 +120,7 @@ class RunningBridge implements Bridge {
       },
     });
     this.#outbox = new HomeOutbox({
+      spans: this.#spans,
       gateway: this.#gateway,
       roster: this.#roster,
       reports: this.#reports,
@@ -171,6 +180,7 @@ class RunningBridge implements Bridge {
     this.#update.stop();
     await this.#gateway.stop();
     await this.#broker.stop();
+    await this.#tracer?.flush();
     this.#health?.stop();
     this.#log("info", "bridge.stopped");
   }
@@ -255,6 +265,7 @@ class RunningBridge implements Bridge {
     switch (frame.t) {
       case "call":
         this.#log("info", "call.received", { id: frame.id, agent: frame.agent });
+        this.#spans?.begin(frame);
         this.#calls.call(frame);
         break;
       case "publish":
@@ -301,6 +312,7 @@ class RunningBridge implements Bridge {
     if (!this.#stall.tick()) return;
     this.#foreign.tick();
     this.#calls.tick();
+    this.#spans?.tick();
     this.#outbox.sendChanges();
   }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
+import { readTraceSettings, type TraceSettings } from "@edgecall/core/trace/settings.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
@@ -32,6 +33,8 @@ export type BridgeSettings = {
   brokerFiles: string | undefined;
   /** The files by which the bridge asks for an update of itself; undefined: nothing would carry it out. */
   updates: UpdateFiles | undefined;
+  /** Undefined: nothing is traced. */
+  trace: TraceSettings | undefined;
 };
 
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
@@ -65,7 +68,12 @@ export function readSettings(env: Environment): SettingsResult {
   if (mqttPassword !== undefined && mqttUsername === undefined) {
     errors.push("MQTT_USERNAME: missing, though MQTT_PASSWORD is set");
   }
-  if (errors.length > 0) return { ok: false, errors };
+  const trace = readTraceSettings({
+    OTEL_EXPORTER_OTLP_ENDPOINT: get("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    OTEL_EXPORTER_OTLP_HEADERS: secret("OTEL_EXPORTER_OTLP_HEADERS"),
+  });
+  if (!trace.ok) errors.push(trace.error);
+  if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
     settings: {
@@ -82,6 +90,7 @@ export function readSettings(env: Environment): SettingsResult {
       bridgeId,
       brokerFiles,
       updates: updateFiles(env),
+      trace: trace.value,
     },
   };
 }

@@ -9,6 +9,7 @@ import { Locks } from "@edgecall/core/tools/locks.ts";
 import type { RunEvent, RunnerOptions } from "@edgecall/core/tools/runner.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { StallDetector } from "@edgecall/node/stall-detector.ts";
+import { nodeTracer } from "@edgecall/node/tracer.ts";
 import { AuditLog } from "./calls/audit.ts";
 import type { Device } from "./calls/device.ts";
 import { GatewayCalls } from "./calls/gateway-calls.ts";
@@ -190,6 +191,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     uploads,
     promptSemaphore: new Semaphore(settings.maxPrompts),
     log,
+    tracer: settings.trace && nodeTracer("agent", bootId, settings.trace, log),
     shutdown: () => setImmediate(() => void stop()),
   };
   const inbox = new Inbox({
@@ -292,6 +294,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await toolbox.close();
     await audit.close();
     await ledger.close();
+    await device.tracer?.flush();
     log("info", "agent.stopped");
   }
 

@@ -8,7 +8,7 @@
  * is left out: the test runs, and fails.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { arch, platform, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,6 +24,14 @@ export const PYTHON_CLIENTS =
 /** The folder with MCP's peers from npm: programs that connect to the gateway, and MCP's conformance tests. */
 export const MCP_PEERS =
   process.env.MCP_PEERS ?? fileURLToPath(new URL("../.ci/peers/node_modules", import.meta.url));
+
+const PYTHON_PACKAGES = join(PYTHON_CLIENTS, "../../lib");
+/** The collector that PyPI's wheel of Rotel brings; undefined: it is not installed. */
+export const OTEL_COLLECTOR: string | undefined =
+  process.env.OTEL_COLLECTOR ??
+  (existsSync(PYTHON_PACKAGES) ? readdirSync(PYTHON_PACKAGES) : [])
+    .map((version) => join(PYTHON_PACKAGES, version, "site-packages/rotel/rotel-agent"))
+    .find((path) => existsSync(path));
 
 /** Each Debian package (`.ci/run` has the same list), with the check that it is installed. */
 const PRESENT: Readonly<Record<string, () => boolean>> = {
@@ -53,6 +61,8 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   "python3-yaml": () => runs("python3", "-c", "import yaml"),
   /** Not Debian packages: `.ci/run` installs them in folders. */
   "mcp-peers": () => existsSync(join(MCP_PEERS, "@modelcontextprotocol/conformance")),
+  // It is linked with Python's library, which Debian has in a package of its own.
+  "otel-collector": () => OTEL_COLLECTOR !== undefined && runs(OTEL_COLLECTOR, "--help"),
   "python-clients": () => existsSync(PYTHON_CLIENTS),
   ripgrep: () => has("rg"),
   shellcheck: () => has("shellcheck"),

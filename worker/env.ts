@@ -73,6 +73,12 @@ export interface Env {
   /** Beginnings of redirect addresses with private schemes, beside the known ones, separated by commas. */
   OAUTH_REDIRECTS?: string;
 
+  /** The collector of traces, and its headers (a secret). Without an address nothing is traced (settings/trace.ts). */
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+  OTEL_EXPORTER_OTLP_HEADERS?: string;
+  /** The part of the traces that is recorded, 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG?: string;
+
   /** Secret: a JSON list of connections to chat platforms. */
   CHANNELS?: string;
   /** Secret: the key that encrypts the tokens of connections made in the console. */

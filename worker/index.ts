@@ -12,6 +12,7 @@ import { newRoutes } from "./http/app.ts";
 import { requireToken } from "./http/auth.ts";
 import { cors, securityHeaders } from "./http/browser-headers.ts";
 import { answerError, answerNoRoute } from "./http/errors.ts";
+import { traceRequest } from "./http/trace.ts";
 import { agents } from "./routes/agents.ts";
 import { ask } from "./routes/ask.ts";
 import { audit } from "./routes/audit.ts";
@@ -79,7 +80,7 @@ const WITH_TOKEN = [
 
 const app = newRoutes();
 
-app.use(securityHeaders, cors);
+app.use(traceRequest, securityHeaders, cors);
 for (const routes of CHECKING_THEMSELVES) app.route("/", routes);
 app.use(requireToken);
 for (const routes of WITH_TOKEN) app.route("/", routes);

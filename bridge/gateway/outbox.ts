@@ -14,6 +14,7 @@ import {
 } from "@edgecall/core/protocol/frames.ts";
 import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
 import type { Log } from "@edgecall/node/log.ts";
+import type { CallSpans } from "../broker/call-spans.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
 import type { BufferedReport, ReportBuffer } from "../broker/report-buffer.ts";
 import type { Clock } from "../clock.ts";
@@ -55,6 +56,8 @@ export type OutboxParts = {
   counts: Counts;
   clock: Clock;
   log: Log;
+  /** Undefined: nothing is traced. */
+  spans?: CallSpans | undefined;
 };
 
 export type Greeting = {
@@ -126,11 +129,13 @@ export class HomeOutbox {
   refuse(call: { id: string; agent: string }, code: Refusal, message: string, retryAfterMs?: number): void {
     const { id, agent } = call;
     this.#parts.log("info", "call.refused", { id, code });
+    this.#parts.spans?.end(id, code);
     const retry = retryAfterMs !== undefined && { retry_after_ms: Math.ceil(retryAfterMs) };
     this.#answer({ t: "refused", id, agent, code, message: message.slice(0, 1_000), ...retry });
   }
 
   report(report: BufferedReport): void {
+    this.#parts.spans?.end(report.id);
     // Home has to know of an agent's new run before its report: the ack is for that run.
     const { roster } = this.#parts;
     if (this.#hasSnapshot && roster.hasUnsentRun(report.agent)) this.#sendNow(roster.changeOf(report.agent));

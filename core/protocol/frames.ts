@@ -21,6 +21,7 @@
  * `known`, `agents` and the field `kept` are only for two sides that both announce the feature `kept`, the bridge in its
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
+import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
@@ -208,6 +209,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     payload: raw,
     /** Time left when Home sent the frame; the bridge counts from receipt and refuses the call afterwards. */
     expires_in_ms: z.int().check(z.minimum(0)),
+    /** Of a call that is traced. Older gateways do not send it, and a wrong one is none. */
+    traceparent: z.catch(z.optional(z.string().check(z.maxLength(TRACEPARENT_MAX_CHARS))), undefined),
   }),
   /** A command without an answer (`cancel`, `watch`), published verbatim if the agent is online. */
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),

@@ -4,6 +4,7 @@
  * Objects are loose on purpose, since an unknown field comes from a newer peer and is no error. The topic is the agent's
  * identity; an `agent_id` in a payload never overrides it.
  */
+import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
 import { AuditBatch } from "./audit.ts";
 import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
 import { CallId, UUID } from "./names.ts";
@@ -123,6 +124,8 @@ export const Command = z.looseObject({
   tainted: z.optional(z.boolean()),
   /** Opaque. The agent puts it in each report of this command, so that the gateway knows where they belong. */
   route: z.optional(text(ROUTE_MAX_CHARS)),
+  /** Of a call that is traced (core/trace/context.ts). A wrong one is none. */
+  traceparent: z.catch(z.optional(text(TRACEPARENT_MAX_CHARS)), undefined),
 });
 export type Command = z.infer<typeof Command>;
 
@@ -245,6 +248,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     call_id: z.string().check(z.regex(UUID)),
     name: text(64),
     args: z.record(z.string(), z.unknown()),
+    /** Of the agent's tool that makes the call. */
+    traceparent: z.catch(z.optional(text(TRACEPARENT_MAX_CHARS)), undefined),
   }),
   UploadRequest,
   AuditBatch,

@@ -86,3 +86,6 @@ export function parseTopic(prefix: string, topic: string): { agentId: string; ki
 function isTopicKind(kind: string): kind is TopicKind {
   return (TOPIC_KINDS as readonly string[]).includes(kind);
 }
+
+/** The word by which a bridge says that it has spans of its own. */
+export const TRACE_FEATURE = "trace";

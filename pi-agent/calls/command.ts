@@ -1,6 +1,7 @@
 /** A command while it is carried out. */
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
+import type { SpanContext } from "@edgecall/core/trace/context.ts";
 import type { Budget } from "./budget.ts";
 import type { Progress } from "./progress.ts";
 
@@ -24,6 +25,8 @@ export type CommandCall = {
   progress: Progress | undefined;
   /** Its place among the prompts that run at once. */
   place?: Place;
+  /** Its span; undefined: it is not recorded. */
+  span?: SpanContext | undefined;
 };
 
 /** `leave` frees the place. What it returns waits for a place again, and rejects when the command ends first. */

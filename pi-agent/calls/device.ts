@@ -2,6 +2,7 @@
 import type { TurnCounts } from "@edgecall/core/metrics/tally.ts";
 import type { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import type { RunnerOptions } from "@edgecall/core/tools/runner.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Profile } from "../evoclaw/profile.ts";
@@ -39,6 +40,8 @@ export type Device = {
   uploads: Uploads;
   promptSemaphore: Semaphore;
   log: Log;
+  /** Undefined: nothing is traced. */
+  tracer: Tracer | undefined;
   /** Ends the agent once the reply is published. */
   shutdown(): void;
 };

@@ -19,7 +19,13 @@ const MOST_MS = 24 * 3_600_000;
 type CallEvent = Extract<AgentEvent, { type: "call" }>;
 
 /** @property requestId the command that it is a part of */
-export type GatewayCall = { requestId: string; callId: string; name: string; args: Record<string, unknown> };
+export type GatewayCall = {
+  requestId: string;
+  callId: string;
+  name: string;
+  args: Record<string, unknown>;
+  traceparent?: string;
+};
 
 type Open = { event: CallEvent; close(outcome: CalledOutcome): void };
 
@@ -52,9 +58,10 @@ export class GatewayCalls {
    * Asks, and waits for the outcome.
    * @throws the signal's reason when it is aborted first
    */
-  async call({ requestId, callId, name, args }: GatewayCall, signal: AbortSignal): Promise<CalledOutcome> {
+  async call({ requestId, callId, ...asked }: GatewayCall, signal: AbortSignal): Promise<CalledOutcome> {
     signal.throwIfAborted();
-    const event: CallEvent = { type: "call", request_id: requestId, call_id: callId, name, args };
+    const event: CallEvent = { type: "call", request_id: requestId, call_id: callId, ...asked };
+    const { name } = asked;
     const { promise, resolve, reject } = Promise.withResolvers<CalledOutcome>();
     const aborted = () => reject(signal.reason);
     signal.addEventListener("abort", aborted, { once: true });

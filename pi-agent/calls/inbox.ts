@@ -13,7 +13,15 @@ import { PROMPT_MAX_MS } from "../commands/prompt.ts";
 import type { CommandVerifier, Proof } from "../link/command-verifier.ts";
 import { GatewayVersion } from "../link/gateway-version.ts";
 import type { Publisher } from "../link/publisher.ts";
-import { failed, isFailure, type Reply, replyText, reportText, succeeded } from "../link/reports.ts";
+import {
+  failed,
+  failureOf,
+  isFailure,
+  type Reply,
+  replyText,
+  reportText,
+  succeeded,
+} from "../link/reports.ts";
 import { type Budget, type BudgetClocks, budgetOf, clockAhead } from "./budget.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
 import type { CommandKind } from "./command-kind.ts";
@@ -23,6 +31,7 @@ import type { UnfinishedJob } from "./jobs.ts";
 import { keptProgram } from "./kept-program.ts";
 import { Progress } from "./progress.ts";
 import { unrecordable } from "./refusals.ts";
+import { commandSpan, recordCommand } from "./spans.ts";
 
 /** Larger commands are not read. The gateway sends far smaller ones. */
 const COMMAND_MAX_BYTES = 256 * 1024;
@@ -206,6 +215,7 @@ export class Inbox {
   }
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {
+    const startMs = Date.now();
     const { device, publisher } = this.#options;
     const { ledger, questions, gatewayCalls } = device;
     const id = command.request_id;
@@ -239,7 +249,9 @@ export class Inbox {
     }
     // Check again: writing the record may have been slow.
     const notRun = refusal ?? this.#refusal(command, budget);
-    await this.#finish(command, notRun ?? (await this.#runAccepted(command, kind, budget)));
+    const reply = notRun ?? (await this.#runAccepted(command, kind, budget));
+    recordCommand(device, command, commandSpan(device, command), startMs, failureOf(reply));
+    await this.#finish(command, reply);
   }
 
   /** Runs the command. Publishes `accepted` unless the result comes first, which says the same. */
@@ -306,6 +318,7 @@ export class Inbox {
       signal: control.signal,
       taint: { inConversation: command.tainted === true, inResults: false },
       progress,
+      span: commandSpan(device, command),
     };
     const underWay: UnderWay = { control, progress };
     this.#underWay.set(id, underWay);

@@ -15,6 +15,7 @@ import type { Device } from "./device.ts";
 import { Journal } from "./journal.ts";
 import { decide, decidePlan } from "./policy.ts";
 import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "./questions.ts";
+import { recordTool, traceOfTool } from "./spans.ts";
 import { innerCalls } from "./tool-reply.ts";
 
 /** The wire's bounds for a question. */
@@ -53,7 +54,11 @@ export async function runAction(
   const registry = action.registry ?? device.registry;
   const found = parseCall(registry, action);
   const parsed = "fault" in found ? undefined : found;
+  const startMs = Date.now();
   const { approval, ...outcome } = await attempt(action, { parsed, registry }, call, device, starting);
+  const { fault } = outcome.result;
+  const error = fault && errorTypeOf(fault.code);
+  recordTool(device, call.span, { callId: action.callId, name: action.name, startMs, error });
   const isPlanned = parsed?.tool.plan !== undefined;
   record(
     { ...action, args: parsed?.input ?? action.args },
@@ -152,7 +157,9 @@ async function attempt(
         ...(parsed.tool.own &&
           device.gatewayCalls.areOffered && {
             gateway: (name, args, signal) => {
-              const asked = { requestId: call.command.request_id, callId: action.callId, name, args };
+              const { request_id: requestId } = call.command;
+              const trace = traceOfTool(call.span, action.callId);
+              const asked = { requestId, callId: action.callId, name, args, ...trace };
               return callGateway(asked, signal, call, device);
             },
           }),

@@ -22,6 +22,7 @@ import { Journal } from "../calls/journal.ts";
 import { mediaOf, pack } from "../calls/media.ts";
 import { runAction } from "../calls/run-action.ts";
 import { HeldPlace } from "../calls/semaphore.ts";
+import { recordModelCall } from "../calls/spans.ts";
 import { innerCalls, reported } from "../calls/tool-reply.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
@@ -122,11 +123,13 @@ async function answer(
     limits,
     model: (request) => {
       trace.modelCalls += 1;
-      return callModel(llm, {
-        ...request,
-        ...(max_tokens !== undefined && { maxTokens: max_tokens }),
-        onText: (delta) => call.progress?.output(delta, undefined),
-      });
+      return recordModelCall(device, call.span, llm.model, () =>
+        callModel(llm, {
+          ...request,
+          ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+          onText: (delta) => call.progress?.output(delta, undefined),
+        }),
+      );
     },
     runCall: async (inner) => {
       const outcome = await runCall(inner, call, device);

@@ -45,6 +45,10 @@ export const SECTIONS = {
     ca: z.optional(text),
     topic_prefix: z.optional(z.string().check(z.regex(/^[^+#\s]{1,128}$/))),
   },
+  trace: {
+    endpoint: z.optional(text),
+    headers: z.optional(z.string()),
+  },
   gateway: {
     public_key: z.optional(PublicKey),
   },

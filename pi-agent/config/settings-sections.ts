@@ -44,6 +44,7 @@ export function checkSections(table: Record<string, unknown>) {
     top: read("", top),
     mqtt: read("mqtt", found.get("mqtt") ?? {}),
     llm: read("llm", found.get("llm") ?? {}),
+    trace: read("trace", found.get("trace") ?? {}),
     gateway: read("gateway", found.get("gateway") ?? {}),
     agent: read("agent", found.get("agent") ?? {}),
     tools: read("tools", found.get("tools") ?? {}),

@@ -6,6 +6,7 @@ import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/request.t
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import type { Permission } from "@edgecall/core/tools/contract.ts";
+import { readTraceSettings, type TraceSettings } from "@edgecall/core/trace/settings.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
@@ -76,6 +77,8 @@ export type Settings = {
   mcp: readonly McpServerSettings[];
   /** Other agents may work in the workspace, over HTTP; undefined: switched off. */
   serve: ServeSettings | undefined;
+  /** Undefined: nothing is traced. */
+  trace: TraceSettings | undefined;
 };
 
 /** The addresses that pages may reach, and the path of Chromium; without `program` it is searched. */
@@ -165,8 +168,9 @@ export function readSettings(
   const { sections, problems, notes } = checkSections(table);
   const llm = withEnvironment(sections.llm, from.env ?? {}, problems);
   problems.push(...checkTogether(sections, llm));
+  const trace = readTrace(sections.trace, from.env ?? {}, problems);
   if (problems.length > 0) throw new AgentSettingsError(problems.map((problem) => `${file}: ${problem}`));
-  const settings = assemble(sections, llm, dirname(from.file), from.env ?? {});
+  const settings = { ...assemble(sections, llm, dirname(from.file), from.env ?? {}), trace };
   const exposed = exposedSecrets(settings);
   if (exposed.length > 0) throw new AgentSettingsError(exposed.map((problem) => `${file}: ${problem}`));
   return { settings, notes };
@@ -181,11 +185,11 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { top, mqtt, gateway, agent, metrics, policy, mcp, serve, ...rest }: Sections,
+  { top, mqtt, gateway, agent, metrics, policy, mcp, serve, trace: _, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
-): Settings {
+): Omit<Settings, "trace"> {
   const url = brokerUrl(mqtt);
   const agentType = top.agent_type ?? agent.type ?? "monitor";
   // As a service the agent can write to one folder, which systemd names.
@@ -236,6 +240,23 @@ function assemble(
     mcp,
     serve: serveSettings(serve, path),
   };
+}
+
+/** The environment overrides the file, as for the model. */
+function readTrace(
+  { endpoint, headers }: Values<"trace">,
+  env: Record<string, string | undefined>,
+  problems: string[],
+): TraceSettings | undefined {
+  const read = readTraceSettings({
+    OTEL_EXPORTER_OTLP_ENDPOINT: env.OTEL_EXPORTER_OTLP_ENDPOINT || endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: env.OTEL_EXPORTER_OTLP_HEADERS || headers,
+  });
+  if (read.ok) return read.value;
+  const [name = "", ...right] = read.error.split(":");
+  const key = name.endsWith("ENDPOINT") ? "trace.endpoint" : "trace.headers";
+  problems.push(`${env[name] ? `environment ${name}` : key}:${right.join(":")}`);
+  return undefined;
 }
 
 /** The files of tokens and keys must be where no tool can read them. */

@@ -65,3 +65,10 @@ export function succeeded(payload: Record<string, unknown>): Reply {
 export function isFailure(reply: Reply): boolean {
   return reply.type === "error" || reply.payload.status === "error";
 }
+
+/** The code of a failure; undefined: it is none. */
+export function failureOf(reply: Reply): string | undefined {
+  if (!isFailure(reply)) return undefined;
+  const { error_type } = reply.payload;
+  return typeof error_type === "string" ? error_type : "execution_failed";
+}

@@ -31,6 +31,8 @@ export type SubmitRequest = {
   askedAt?: number;
   /** Calls whose outcomes came with the reply to `submit`, and are in the transcript now: Home acknowledges their reports. */
   confirmed?: readonly string[];
+  /** The `traceparent` of the span that makes the call. Absent: it is not traced. */
+  trace?: string | undefined;
 };
 
 /** @property sentTo the agent to which an earlier life of Home may have sent the call; absent: it certainly was not sent */
@@ -47,7 +49,13 @@ export type SubmitReply = (
   rosterVersion?: number;
 };
 
-export type CommandRequest = { id: string; agent: string; order: AgentCommand; caller: Caller };
+export type CommandRequest = {
+  id: string;
+  agent: string;
+  order: AgentCommand;
+  caller: Caller;
+  trace?: string;
+};
 
 /** A message to whoever waits for a call that belongs to no conversation. The outcome comes last and has a `status`. */
 export type CallNews =

@@ -41,7 +41,7 @@ export type HomeToolRequest = {
     agent?: { id: string; person: string };
   };
   /** Of a turn that the tool begins. */
-  origin: Pick<NewOrigin, "principal" | "role" | "channel" | "limits" | "model">;
+  origin: Pick<NewOrigin, "principal" | "role" | "channel" | "limits" | "model" | "trace">;
   /** The sources of the words that the arguments may repeat. */
   sources: Source[];
   /** Tokens. Absent: the conversation has no budget. */

@@ -88,6 +88,8 @@ export type Origin = {
   };
   limits?: Limits;
   session?: SessionOrigin;
+  /** The `traceparent` of the span that began it, which also says whether the turn is recorded. Absent: nothing is traced. */
+  trace?: string;
 };
 
 /** A turn that a tool began, in a session of its own or in another conversation. */

@@ -1,10 +1,12 @@
 /** The state that the parts of a conversation share. The object makes one context, when it has rows. */
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { RetrySchedule } from "../retry-schedule.ts";
 import { CHANNEL_NAMES } from "../settings/channels.ts";
+import { newTracer } from "../trace.ts";
 import { Alarm } from "./alarm.ts";
 import { ChatSession } from "./chat/session.ts";
 import { runLater } from "./later.ts";
@@ -52,6 +54,8 @@ export class ConversationContext {
   readonly tellRetries = new RetrySchedule();
   /** The loop over the turns (turn-loop.ts). `isParked`: it ended, and an alarm or a result sets it going again. */
   readonly loop = { isRunning: false, isDue: false, isParked: false };
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     if (!ctx.id.name) throw new Error("a conversation is reached by its name only");
@@ -63,6 +67,7 @@ export class ConversationContext {
     this.transcript = new Transcript(ctx.storage, this.isOneShot, this.tables);
     this.media = new MediaStore(ctx.storage, env, this.name, this.tables);
     this.alarm = new Alarm(ctx.storage);
+    this.tracer = newTracer(env, "conversation", ctx);
     this.subscribers = new Subscribers(ctx, this.transcript);
     this.lostClients = new LostClients(this.transcript, this.subscribers);
     const channel = this.name.split("/")[1] ?? "";

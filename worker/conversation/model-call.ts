@@ -33,6 +33,7 @@ import { hasSessionTools } from "./sessions/home-tools.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
 import { modelAdvice, tryAgain } from "./texts.ts";
 import { gatewayTools } from "./tools/registry.ts";
+import { recordModelCall } from "./trace.ts";
 import { finishTurn } from "./turns.ts";
 
 /** Home is asked for its plan anew after so long: much that it says is of the moment. */
@@ -120,7 +121,11 @@ async function askModel(step: Step): Promise<void> {
         received += text.length;
       },
     };
-    const reply = await callModel(model, request, modelFetch(env.AI, model.baseUrl));
+    const { name, baseUrl } = model;
+    const chosen = model;
+    const reply = await recordModelCall(context, turn, name, () =>
+      callModel(chosen, request, modelFetch(env.AI, baseUrl)),
+    );
     if (counts) correctSpending(step, model, reply.usage, estimate);
     if (model.name in plan.health) {
       context.plan = undefined;

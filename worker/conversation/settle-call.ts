@@ -4,18 +4,23 @@ import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
 import type { Turn } from "./store/rows.ts";
 import { lateNote } from "./texts.ts";
+import { recordCall } from "./trace.ts";
 
 /** The first answer counts. @returns false when the call had its answer before */
 export function settleCall(context: ConversationContext, callId: string, outcome: Outcome): boolean {
   const { transcript, sent, unsent, chat, subscribers } = context;
-  const n = transcript.settle(callId, outcome, sent.get(callId)?.at);
+  const sentAt = sent.get(callId)?.at;
+  const n = transcript.settle(callId, outcome, sentAt);
   sent.delete(callId);
   unsent.delete(callId);
   if (n === undefined) return false;
   const turn = transcript.turnAt(n);
   if (!turn) return true;
-  const call = chat && transcript.call(callId);
-  if (call) chat.forUser(turn, call);
+  const call = chat || context.tracer ? transcript.call(callId) : undefined;
+  if (call) {
+    chat?.forUser(turn, call);
+    recordCall(context, turn, call, outcome, sentAt);
+  }
   subscribers.changed(turn);
   chat?.progress(turn);
   return true;

@@ -24,6 +24,7 @@ import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
 import { cancelledOutcome, SESSION_CANCELLED } from "./texts.ts";
 import { runGatewayCalls } from "./tools/gateway-calls.ts";
 import { gatewayTools } from "./tools/registry.ts";
+import { traceOfCall } from "./trace.ts";
 
 /** A conversation asks for a call itself this long after Home should have settled it: Home's answer should win. */
 const DEADLINE_GRACE_MS = 10_000;
@@ -206,6 +207,7 @@ async function submitCall(
       caller: { principal, role, channel, conversation: name.split("/").slice(2).join("/") },
       watched: subscribers.isWatched(turn.id),
       limits,
+      ...traceOfCall(context, turn, call.id),
       tainted: isTainted(sources, { agent }),
       ...(sentBefore && { sentBefore, askedAt: turn.createdAt }),
     });

@@ -8,12 +8,13 @@ import type { Turn } from "./store/rows.ts";
 import type { ModelReply } from "./store/transcript.ts";
 import { cancelledAnswer } from "./texts.ts";
 import { cancelCalls } from "./tool-calls.ts";
+import { recordTurn, withTrace } from "./trace.ts";
 import { reportOf } from "./turn-view.ts";
 
 /** Stores a turn, or recognises it; it is not set going. */
 export function beginTurn(context: ConversationContext, request: NewTurn): Turn {
   const { transcript, media, subscribers, name } = context;
-  const { turn, as } = transcript.begin(request, owedBefore(context, request));
+  const { turn, as } = transcript.begin(withTrace(context, request), owedBefore(context, request));
   logInfo("turn.begun", { turn: turn.id, conversation: name, as });
   if (as === "known") return turn;
   for (const picture of request.media ?? []) media.add(picture);
@@ -41,6 +42,7 @@ export function finishTurn(
   const report = reportOf(transcript.turn(turn.id) ?? turn, transcript.entriesOf(turn.n));
   const { iterations, failedCalls, durationMs: ms } = report;
   logInfo("turn.ended", { turn: turn.id, conversation: name, status, iterations, failedCalls, ms });
+  recordTurn(context, turn, { status, error, iterations, failedCalls });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
   const confirmed = context.confirmed.splice(0);
   context.later(withRetry(() => context.home().turnEnded(reported, confirmed)));

@@ -1,4 +1,5 @@
 /** What the parts of a Home share. Parts are functions over it. */
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { PeerNews } from "../api/peers.ts";
 import type { Env } from "../env.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
@@ -65,6 +66,8 @@ export type HomeStores = {
   peerRates: PeerRates;
   /** The next news of a call of another home, by its id there. One request at a time tells it. */
   peerNews: Map<string, PeerNews>;
+  /** Undefined: nothing is traced. */
+  tracer: Tracer | undefined;
   /** The time when each lender was asked for its agents, epoch ms. */
   lendersAsked: Map<string, number>;
 };

@@ -85,6 +85,7 @@ import { RetrySchedule } from "../retry-schedule.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import { closeQuietly } from "../sockets.ts";
+import { newTracer } from "../trace.ts";
 import { AgentKeys } from "./agents/agent-keys.ts";
 import { agentPage } from "./agents/agent-page.ts";
 import { Agents } from "./agents/agents.ts";
@@ -653,6 +654,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     peerRates: new PeerRates(),
     peerNews: new Map(),
     lendersAsked: new Map(),
+    tracer: newTracer(env, "home", ctx),
   };
   const home: HomeContext = { ...stores, alarm: new HomeAlarm(stores) };
   return { home, frames: new BridgeFrames(home) };

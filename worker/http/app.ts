@@ -3,9 +3,10 @@ import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import type { Env } from "../env.ts";
 import type { ApiToken } from "../settings/tokens.ts";
+import type { RequestSpan } from "./trace.ts";
 
 /** `token`: the caller's, set by `requireToken` or by the front door itself. */
-export type App = { Bindings: Env; Variables: { token: ApiToken } };
+export type App = { Bindings: Env; Variables: { token: ApiToken; span?: RequestSpan } };
 
 /** `TrieRouter` takes every pattern; Hono's default, a choice between two routers, adds 2 KiB of gzip. */
 export function newRoutes(): HonoBase<App> {

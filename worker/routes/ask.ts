@@ -9,6 +9,7 @@ import { text } from "../http/fields.ts";
 import { readText, UUID } from "../http/request.ts";
 import { as, json, route } from "../http/route.ts";
 import { startTurn } from "../http/start-turn.ts";
+import { traceOf } from "../http/trace.ts";
 import { applyWait, originOf, PREFER, resultWithin } from "../http/wait.ts";
 
 export const ask = newRoutes();
@@ -40,7 +41,7 @@ route(ask, "POST /ask", ASKING, async (c, { token, headers: { prefer } }) => {
     idempotency: undefined,
     text: question,
     images: [],
-    origin: { principal: token.name, role: token.role, channel: "ask" },
+    origin: { principal: token.name, role: token.role, channel: "ask", ...traceOf(c) },
   };
   const started = await startTurn(c.env, name, asked, "any", false);
   if (!started) throw new Error("a conversation of one question did not take it");

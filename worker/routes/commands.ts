@@ -13,6 +13,7 @@ import { HttpError } from "../http/errors.ts";
 import { AGENT, text, wholeNumber } from "../http/fields.ts";
 import { firstMessage } from "../http/object-stream.ts";
 import { type Answer, json, route } from "../http/route.ts";
+import { traceOf } from "../http/trace.ts";
 import { JSON_PATIENCE_MS } from "../http/turn-stream.ts";
 import { readSettings } from "../settings/settings.ts";
 
@@ -45,8 +46,9 @@ route(
     const id = crypto.randomUUID();
     const order = orderOfCommand(command, payload, readSettings(c.env).defaultToolTimeoutMs);
     const caller = { principal: token.name, role: token.role, channel: "api" };
+    const trace = traceOf(c);
     const reply = await withRetry(
-      async () => await homeOf(c.env, token.home).command({ id, agent, order, caller }),
+      async () => await homeOf(c.env, token.home).command({ id, agent, order, caller, ...trace }),
     );
     if (!reply.accepted) return answer(c, id, agent, reply.outcome);
     return await answerWithin(c, token.home, id, agent, wait);

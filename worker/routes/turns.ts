@@ -20,6 +20,7 @@ import { SSE, socketEventStream } from "../http/object-stream.ts";
 import { readBody, UUID } from "../http/request.ts";
 import { type Answer, as, json, route } from "../http/route.ts";
 import { startTurn } from "../http/start-turn.ts";
+import { traceOf } from "../http/trace.ts";
 import { JSON_PATIENCE_MS, turnResult, turnStream } from "../http/turn-stream.ts";
 import { applyWait, PREFER, resultWithin, WITH_NEXT_MESSAGE } from "../http/wait.ts";
 import { readSettings } from "../settings/settings.ts";
@@ -96,6 +97,7 @@ route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, 
       role: token.role,
       channel: "api",
       ...(wait !== undefined && { client: { request: id, waits: wait } }),
+      ...traceOf(c),
       ...(model !== undefined && { model, ...(message.fallback && { replaceable: true as const }) }),
     },
   };

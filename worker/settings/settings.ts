@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { FOREIGN_TIMEOUT_MAX_MS, FOREIGN_TIMEOUT_MS } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { TraceSettings } from "@edgecall/core/trace/settings.ts";
 import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import type { Env } from "../env.ts";
 import { type AuditSettings, readAuditSettings } from "./audit.ts";
@@ -16,6 +17,7 @@ import { type Prices, readPrices } from "./prices.ts";
 import { readOnce } from "./read-once.ts";
 import { type RelaySettings, readRelaySettings } from "./relay.ts";
 import { SettingsError } from "./settings-error.ts";
+import { readTrace } from "./trace.ts";
 import { readTranscription, type Transcription } from "./transcription.ts";
 import { DEFAULT_MODEL, IS_WORKERS_AI_MODEL, WORKERS_AI_URL } from "./workers-ai.ts";
 
@@ -54,6 +56,8 @@ export type Settings = {
   transcription: Transcription | undefined;
   /** The model for voice answers within so many seconds. */
   voiceWaitS: number;
+  /** Undefined: nothing is traced. */
+  trace: TraceSettings | undefined;
   /** The address of this gateway for people and devices; undefined: the address that the bridge uses. */
   publicUrl: string | undefined;
   /** The broker's address for a new device, when neither its code nor the home's own broker provides one. */
@@ -126,6 +130,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     audit: orThrow(readAuditSettings(env)),
     transcription: orThrow(readTranscription(env)),
     voiceWaitS: integer("VOICE_WAIT_S", env.VOICE_WAIT_S, 15, 1, 600),
+    trace: orThrow(readTrace(env)),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
     unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),

@@ -8,6 +8,7 @@ import type { ConversationContext } from "../context.ts";
 import { settleCall } from "../settle-call.ts";
 import type { StoredCall, Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
+import { traceOfCall } from "../trace.ts";
 import { budgetLeft } from "./budget.ts";
 import { hasOthers } from "./session-view.ts";
 
@@ -48,6 +49,7 @@ export async function askHome(
         channel,
         ...(limits && { limits }),
         ...(model !== undefined && { model }),
+        ...traceOfCall(context, turn, id),
       },
       sources: [...sources],
       ...(left !== undefined && { budgetLeft: left }),

@@ -38,12 +38,12 @@ export type Waiting = {
   progress?: ((text: string) => void) | undefined;
 };
 
-export type DeviceCall = { id: string; args: EdgeCallArgs; tainted: boolean };
+export type DeviceCall = { id: string; args: EdgeCallArgs; tainted: boolean; trace: string | undefined };
 
 export async function callDevice(
   env: Env,
   token: ApiToken,
-  { id, args, tainted }: DeviceCall,
+  { id, args, tainted, trace }: DeviceCall,
   waiting: Waiting,
 ): Promise<CallEnd> {
   const request: SubmitRequest = {
@@ -53,6 +53,7 @@ export async function callDevice(
     caller: { principal: token.name, role: token.role, channel: "mcp" },
     watched: waiting.progress !== undefined,
     tainted,
+    trace,
   };
   const reply = await withRetry(async () => await homeOf(env, token.home).submit(request));
   if (!reply.accepted) return { end: "outcome", outcome: reply.outcome };

@@ -11,6 +11,7 @@ import { requireScope } from "../../http/auth.ts";
 import { mayRead } from "../../http/browser-headers.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readBytes } from "../../http/request.ts";
+import { traceOf } from "../../http/trace.ts";
 import { logError } from "../../log.ts";
 import { issuerOf } from "../../settings/oauth.ts";
 import { readSettings } from "../../settings/settings.ts";
@@ -32,9 +33,11 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
   const message = await readBody(c);
   if (message instanceof McpError) return refusal(message);
   if (token.grant?.mayGrow && needsCommand(message)) throw insufficientScope(c);
+  const isCall = "method" in message && message.method === "tools/call";
   const server = mcpServer({
     env,
     token,
+    ...(isCall && traceOf(c)),
     origin,
     waitUntil: (work) =>
       c.executionCtx.waitUntil(work.catch((error: unknown) => logError("mcp.late_failed", error))),

@@ -32,6 +32,8 @@ export type McpCaller = {
   token: ApiToken;
   /** The address at which the client reaches this gateway. */
   origin: string;
+  /** The `traceparent` of the request; absent: nothing is traced. */
+  trace?: string;
   /** Keeps work alive after the response. */
   waitUntil(work: Promise<unknown>): void;
 };
@@ -158,7 +160,7 @@ async function run(
   args: EdgeCallArgs,
   context: CallContext,
 ): Promise<CallToolResult> {
-  const { env, token, origin } = caller;
+  const { env, token, origin, trace } = caller;
   if (context.again) return await runAgain(caller, { ...asked, token }, context, context.again);
   const id = await callId(token, context.headers.get("idempotency-key") ?? undefined);
   const tainted = !isTrusted(env, token);
@@ -166,7 +168,7 @@ async function run(
   const stop = () => caller.waitUntil(homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`));
   if (context.closeCancels) signal.addEventListener("abort", stop);
   try {
-    const end = await callDevice(env, token, { id, args, tainted }, waitingOf(context));
+    const end = await callDevice(env, token, { id, args, tainted, trace }, waitingOf(context));
     if (end.end === "question" && context.showsUrl)
       return await askPerson(
         env,

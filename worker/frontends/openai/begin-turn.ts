@@ -6,6 +6,7 @@ import type { ClientContext, ClientHistoryEntry } from "../../api/turns.ts";
 import type { App } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
 import { startAlone, startTurn } from "../../http/start-turn.ts";
+import { traceOf } from "../../http/trace.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { type SortedMessages, storePictures } from "./client-messages.ts";
 import { oncePlace, oncePlaces, type Place, placeOfCall } from "./conversation-key.ts";
@@ -96,6 +97,7 @@ async function start(
       principal: token.name,
       role: token.role,
       channel: "openai",
+      ...traceOf(c),
       ...(model !== undefined && { model, ...(mayReplace(c) && { replaceable: true as const }) }),
       ...(waits && { client: { request: hash, ...(wait !== undefined && { waits: wait }) } }),
       brought: toClientContext(asked, place, history),

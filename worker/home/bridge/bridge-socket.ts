@@ -7,7 +7,12 @@
  */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { HELLO_WITHIN_MS, KEEPALIVE_LOST_MS, KEEPALIVE_LOST_SLOW_MS } from "@edgecall/core/protocol/names.ts";
+import {
+  HELLO_WITHIN_MS,
+  KEEPALIVE_LOST_MS,
+  KEEPALIVE_LOST_SLOW_MS,
+  TRACE_FEATURE,
+} from "@edgecall/core/protocol/names.ts";
 import type { BridgeUpdate } from "../../api/answers.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
 
@@ -39,11 +44,12 @@ type Attachment = {
   session?: boolean;
   acks?: boolean;
   call?: boolean;
+  trace?: boolean;
   update?: BridgeUpdate;
 };
 
-/** Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, and the event `call`. */
-type BridgeFeature = "session" | "acks" | "call";
+/** Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, and spans of its own. */
+type BridgeFeature = "session" | "acks" | "call" | typeof TRACE_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -107,6 +113,7 @@ export class BridgeSocket {
       session: features.includes("session"),
       acks: features.includes("acks"),
       call: features.includes("call"),
+      trace: features.includes(TRACE_FEATURE),
     });
   }
 

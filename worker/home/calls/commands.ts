@@ -5,6 +5,7 @@ import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import { gatewayFeatures } from "../agents/gateway-features.ts";
 import type { HomeContext } from "../context.ts";
+import { traceForAgent } from "../trace.ts";
 import type { CallFlags, LedgerCall } from "./ledger.ts";
 
 /** A `cancel` or an `ack` that is older than this is useless. */
@@ -29,11 +30,12 @@ type Recipient = Pick<LedgerCall, "agent" | "caller">;
  * names the run that it is for, and is signed, or carries the HMAC of that run's session.
  */
 export async function encodeCommand(
-  { agents, keys, gatewayKey, bridge }: HomeContext,
+  home: HomeContext,
   command: Command,
   expiresInMs: number,
   now: number,
 ): Promise<string> {
+  const { agents, keys, gatewayKey, bridge } = home;
   const { agent, n } = command;
   const base = { command: command.command, payload: command.payload, request_id: command.id };
   const boot_id = keys.bootOf(agent);
@@ -48,6 +50,7 @@ export async function encodeCommand(
     ...(watch && { watch }),
     ...(tainted && { tainted }),
     ...(command.route !== undefined && { route: command.route }),
+    ...traceForAgent(home, command, now),
     expires_in_ms: left,
     expires_at: now + left,
     caller: command.caller,

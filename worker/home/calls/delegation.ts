@@ -12,6 +12,7 @@ import { isHomeTool } from "../../api/home-tools.ts";
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
+import { traceForDelegated } from "../trace.ts";
 import { runAgentsTool } from "./agent-tools.ts";
 import { answerAgent, sendCalled } from "./answer-agent.ts";
 import { stop } from "./dispatch.ts";
@@ -111,6 +112,7 @@ async function take(
     watched: flags.watch === true,
     tainted: true,
     limits: flags.limits ?? {},
+    ...traceForDelegated(parent, event.traceparent),
   };
   const reply = await submit(home, request, { by: "agent", agent, call: parent.id });
   return reply.accepted ? undefined : reply.outcome;

@@ -12,6 +12,7 @@ import type { HomeRoster } from "../agents/home-roster.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
 import { sendCancel } from "../peers/outgoing.ts";
+import { traceForBridge } from "../trace.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import { watchFlights } from "./flight-rows.ts";
 import {
@@ -294,6 +295,7 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
     agent: call.agent,
     payload,
     expires_in_ms: Math.max(0, left - BRIDGE_MARGIN_MS),
+    ...traceForBridge(call),
   } as const;
   // If the bridge went this very moment, it gets the call when it comes back.
   if (!home.bridge.send(frame, now)) home.ledger.markUnsent(call.id);

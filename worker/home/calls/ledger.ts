@@ -40,6 +40,8 @@ export type CallFlags = {
   delegates?: number;
   /** The agent was chosen: of what, whom the call went to before, and why this one. */
   any?: { of: string; tried: string[]; why: string };
+  /** The `traceparent` of the span that made the call. Absent: it is not traced. */
+  trace?: string;
 };
 
 /**

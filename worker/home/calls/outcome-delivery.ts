@@ -9,6 +9,7 @@ import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { answerPeer } from "../peers/outgoing.ts";
+import { recordCall } from "../trace.ts";
 import { endWaits } from "./agent-tools.ts";
 import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
@@ -26,6 +27,7 @@ const HOUR_MS = 3_600_000;
  */
 export function settleFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
   if (!home.ledger.flights.land(call.id, outcome)) return false;
+  recordCall(home, call, outcome, Date.now());
   record(home, call, outcome);
   return true;
 }
@@ -116,6 +118,7 @@ function withChoice({ agent, flags: { any } }: LedgerCall, outcome: SettledOutco
 /** A call was settled, once: for the record, the log and the counters. */
 export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   record(home, call, outcome);
+  recordCall(home, call, outcome, now);
   askerGoesOn(home, call);
   endWaits(home, call.id);
   // delegation.ts ends what its agent asked for.

@@ -131,6 +131,7 @@ async function takeNamed(
       ...(asks && { asks }),
       ...(hasLimits(limits) && { limits }),
       ...(any && { any }),
+      ...(request.trace !== undefined && { trace: request.trace }),
     },
     ...(asker && { asker }),
   };
@@ -174,6 +175,7 @@ async function queueOrRefuse(
     ...(tainted && { tainted }),
     ...(needsPerson && !isHeld && { asks: true }),
     ...(hasLimits(limits) && { limits }),
+    ...(request.trace !== undefined && { trace: request.trace }),
   };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
@@ -204,7 +206,9 @@ export async function submitCommand(home: HomeContext, request: CommandRequest):
   const order = found.target.foreign
     ? withForeignTimeout(request.order, readSettings(home.env))
     : request.order;
-  return accepted(await dispatch(home, { ...request, order, conversation: null }));
+  const { trace } = request;
+  const flags = trace === undefined ? {} : { trace };
+  return accepted(await dispatch(home, { ...request, order, conversation: null, flags }));
 }
 
 /** A foreign agent reports nothing while it works and has no time-outs, so all its commands get the same. */

@@ -21,6 +21,7 @@ import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { tellBorrower } from "../peers/progress.ts";
+import { recordQuestion } from "../trace.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
@@ -169,6 +170,7 @@ export async function answerQuestion(
 
 async function passOn(home: HomeContext, question: Question, answer: string): Promise<void> {
   const call = home.ledger.get(question.call);
+  if (call) recordQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
     if (question.agentQuestion === null) await decideHeldCall(home, call, answer);

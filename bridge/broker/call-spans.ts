@@ -1,0 +1,65 @@
+/** The spans of calls on their way through the bridge: from Home's frame to the report, or to the refusal. */
+import { childOf, readTraceparent, type SpanContext, spanIdOf } from "@edgecall/core/trace/context.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
+import type { CallFrame } from "./calls.ts";
+
+/** More calls than this are not recorded at once. */
+const OPEN_MAX = 2_000;
+
+type Open = { context: SpanContext; parentId: string; startMs: number; bytes: number; untilMs: number };
+
+export class CallSpans {
+  readonly #tracer: Tracer;
+  readonly #destination: string;
+  readonly #open = new Map<string, Open>();
+
+  /** @param prefix the topics' prefix */
+  constructor(tracer: Tracer, prefix: string) {
+    this.#tracer = tracer;
+    this.#destination = `${prefix}/agents/{agent}/commands`;
+  }
+
+  /** A frame came. A repeated one belongs to the span that is open. */
+  begin({ id, payload, expires_in_ms, traceparent }: CallFrame): void {
+    const parent = readTraceparent(traceparent);
+    if (!parent?.sampled || this.#open.has(id) || this.#open.size >= OPEN_MAX) return;
+    this.#open.set(id, {
+      context: childOf(parent, spanIdOf("bridge", id)),
+      parentId: parent.spanId,
+      startMs: Date.now(),
+      bytes: Buffer.byteLength(payload),
+      untilMs: Date.now() + expires_in_ms,
+    });
+  }
+
+  /** @param error the code of a refusal */
+  end(id: string, error?: string): void {
+    const open = this.#open.get(id);
+    if (!open) return;
+    this.#open.delete(id);
+    const { context, parentId, startMs, bytes } = open;
+    this.#tracer.add({
+      context,
+      parentId,
+      name: `send ${this.#destination}`,
+      kind: "producer",
+      startMs,
+      endMs: Date.now(),
+      attributes: {
+        "messaging.system": "mqtt",
+        "messaging.operation.name": "send",
+        "messaging.operation.type": "send",
+        "messaging.destination.template": this.#destination,
+        "messaging.message.id": id,
+        "messaging.message.body.size": bytes,
+      },
+      error,
+    });
+  }
+
+  /** Ends the spans of calls whose time is over. */
+  tick(): void {
+    const now = Date.now();
+    for (const [id, { untilMs }] of this.#open) if (untilMs <= now) this.end(id, "timeout");
+  }
+}
