@@ -44,11 +44,17 @@ export class OtelCollector {
     createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
     const url = `http://127.0.0.1:${http}`;
     const isUp = async () => (await fetch(url).catch(() => undefined)) !== undefined;
-    await until(isUp, { within: 10_000, what: "the collector listens" });
-    return new OtelCollector(url, lines, async () => {
+    const stop = async () => {
       child.kill();
       await gone;
-    });
+    };
+    try {
+      await until(isUp, { within: 10_000, what: "the collector listens" });
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return new OtelCollector(url, lines, stop);
   }
 
   /** All that it printed of spans: what any reader of it could see. */

@@ -1,11 +1,12 @@
 /** The spans of calls on their way through the bridge: from Home's frame to the report, or to the refusal. */
+import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { childOf, readTraceparent, type SpanContext, spanIdOf } from "@edgecall/core/trace/context.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
-import type { CallFrame } from "./calls.ts";
 
 /** More calls than this are not recorded at once. */
 const OPEN_MAX = 2_000;
 
+type CallFrame = Extract<HomeFrame, { t: "call" }>;
 type Open = { context: SpanContext; parentId: string; startMs: number; bytes: number; untilMs: number };
 
 export class CallSpans {

@@ -248,6 +248,22 @@ wallet_address = "0x"`;
     expect(problemsOf('agent_id = "x"\nmqtt = 5')[0]).toContain("mqtt: must be a section");
   });
 
+  test("[trace] names its key, or the variable that wins over it", () => {
+    const on = 'agent_id = "x"\n[trace]\nendpoint = "http://10.0.0.1:4318"\nheaders = "a=b"';
+    expect(readSettings(on, { file: FILE }).settings.trace).toMatchObject({
+      url: "http://10.0.0.1:4318/v1/traces",
+      headers: { a: "b" },
+    });
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://other.example.org" };
+    expect(readSettings(on, { file: FILE, env }).settings.trace?.url).toBe(
+      "https://other.example.org/v1/traces",
+    );
+    expect(problemsOf('agent_id = "x"\n[trace]\nendpoint = "10.0.0.1"')[0]).toContain(
+      "trace.endpoint: should be",
+    );
+    expect(problemsOf(`${on.replace("a=b", "a")}`)[0]).toContain("trace.headers: should be name=value");
+  });
+
   test("the example file is valid, and states every default correctly", () => {
     const plain = readSettings(EXAMPLE, { file: FILE }).settings;
     expect(plain.agentId).toBe("alex-eye");

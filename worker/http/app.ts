@@ -1,9 +1,12 @@
 /** The app and each of its routers are made here, so that they have the same bindings, variables and router. */
+import type { SpanContext } from "@edgecall/core/trace/context.ts";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import type { Env } from "../env.ts";
 import type { ApiToken } from "../settings/tokens.ts";
-import type { RequestSpan } from "./trace.ts";
+
+/** The span of a request that begins a turn or a call (trace.ts). @property parentId the caller's own span */
+type RequestSpan = { context: SpanContext; parentId: string | undefined; route: string };
 
 /** `token`: the caller's, set by `requireToken` or by the front door itself. */
 export type App = { Bindings: Env; Variables: { token: ApiToken; span?: RequestSpan } };

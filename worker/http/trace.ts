@@ -1,17 +1,9 @@
 /** The span of a request, recorded only if the request begins a turn or a call: nobody else makes the gateway send spans. */
-import {
-  childOf,
-  newTrace,
-  readTraceparent,
-  type SpanContext,
-  traceparentOf,
-} from "@edgecall/core/trace/context.ts";
+import { childOf, newTrace, readTraceparent, traceparentOf } from "@edgecall/core/trace/context.ts";
 import type { Context, Next } from "hono";
 import { traceSettings } from "../settings/trace.ts";
 import { newTracer } from "../trace.ts";
 import type { App } from "./app.ts";
-
-export type RequestSpan = { context: SpanContext; parentId: string | undefined; route: string };
 
 /** Middleware. Of a streamed answer, the span ends with its headers. */
 export async function traceRequest(c: Context<App>, next: Next): Promise<void> {
