@@ -213,3 +213,24 @@ test("no question, result, name of a person or device, and no id of a conversati
   ])
     expect(all, secret).not.toContain(secret);
 });
+
+test("a turn that goes on after the gateway was killed is one trace: what ended before hangs on the turn that ends after", async () => {
+  const [traceId, conversation] = [hex(16), crypto.randomUUID()];
+  const response = await stack.gateway.fetch(`/v1/conversations/${conversation}/messages`, {
+    method: "POST",
+    body: JSON.stringify({ text: script(action(AGENT, "disk"), { hang: "before" }, RESULTS) }),
+    headers: { accept: "text/event-stream", traceparent: `00-${traceId}-${hex(8)}-01` },
+  });
+  const turn = response.headers.get("edgecall-turn") ?? "";
+  const named = (name: string) =>
+    collector.spans().filter((span) => span.traceId === traceId && span.name === name);
+  await until(() => named("execute_tool edge_call").length > 0, { within: 10_000, what: "the call's span" });
+  await stack.worker.kill();
+  await stack.startWorker();
+  const ended = await stack.gateway.settled(conversation, turn);
+  expect(ended.status).toBe("done");
+  await until(() => named("invoke_agent edgecall").length > 0, { within: 10_000, what: "the turn's span" });
+  const [invoked, ...more] = named("invoke_agent edgecall");
+  expect(more).toEqual([]);
+  expect(named("execute_tool edge_call").map(({ parentId }) => parentId)).toEqual([invoked?.spanId]);
+});
