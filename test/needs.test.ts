@@ -35,6 +35,7 @@ test("C3 CI installs every program that a test can name", () => {
     "python-clients",
     "mcp-peers",
     "otel-collector",
+    "home-assistant",
   ];
   expect([...packages, ...others]).toEqual(expect.arrayContaining([...NAMES]));
 });

