@@ -36,6 +36,7 @@ test("C3 CI installs every program that a test can name", () => {
     "mcp-peers",
     "otel-collector",
     "home-assistant",
+    "mcp-programs",
   ];
   expect([...packages, ...others]).toEqual(expect.arrayContaining([...NAMES]));
 });

@@ -37,6 +37,13 @@ export const OTEL_COLLECTOR: string | undefined =
   (existsSync(PYTHON_PACKAGES) ? readdirSync(PYTHON_PACKAGES) : [])
     .map((version) => join(PYTHON_PACKAGES, version, "site-packages/rotel/rotel-agent"))
     .find((path) => existsSync(path));
+/** Programs that connect to the gateway, from their platform's package: their installation scripts are not run. */
+export const MCP_PROGRAMS = {
+  claude: join(MCP_PEERS, "@anthropic-ai/claude-code-linux-x64/claude"),
+  codex: join(MCP_PEERS, "codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"),
+  opencode: join(MCP_PEERS, "opencode-linux-x64/bin/opencode"),
+  remote: join(MCP_PEERS, "mcp-remote/dist/proxy.js"),
+};
 
 /** Each Debian package (`.ci/run` has the same list), with the check that it is installed. */
 const PRESENT: Readonly<Record<string, () => boolean>> = {
@@ -69,6 +76,8 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   "mcp-peers": () => existsSync(join(MCP_PEERS, "@modelcontextprotocol/conformance")),
   // It is linked with Python's library, which Debian has in a package of its own.
   "otel-collector": () => OTEL_COLLECTOR !== undefined && runs(OTEL_COLLECTOR, "--help"),
+  /** For Linux on x64 alone. */
+  "mcp-programs": () => Object.values(MCP_PROGRAMS).every((path) => existsSync(path)),
   "python-clients": () => existsSync(PYTHON_CLIENTS),
   ripgrep: () => has("rg"),
   shellcheck: () => has("shellcheck"),

@@ -1,0 +1,128 @@
+// @module-tag needs/mcp-programs
+/** Programs that people use sign in to a real gateway: Claude Code, Codex, opencode and mcp-remote. Nobody pastes a token. */
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { OauthGrantView } from "../../worker/api/answers.ts";
+import { MCP_PROGRAMS } from "../needs.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { personBrowser } from "./person-browser.ts";
+import { useStack } from "./stack.ts";
+
+const run = promisify(execFile);
+const WITHIN = { timeout: 50_000 };
+
+const stack = useStack({}, async (stack) => {
+  await stack.startAgent({ id: "pi", top: { tools: { enabled: ["temperature"] } } });
+  await stack.gateway.online("pi");
+});
+
+/** The program's own environment: the person's browser, and no telemetry. */
+async function environment(): Promise<Record<string, string>> {
+  const env = await personBrowser(stack.gateway.url, TOKENS.owner);
+  const home = env.HOME ?? "";
+  for (const folder of [".config", ".codex"]) mkdirSync(join(home, folder));
+  return {
+    ...env,
+    CODEX_HOME: join(home, ".codex"),
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    XDG_CONFIG_HOME: join(home, ".config"),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_TELEMETRY: "1",
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    DISPLAY: ":9",
+    TERM: "xterm",
+  };
+}
+
+/** The newest grant, once its program has come with its token. */
+const connected = (client: RegExp) =>
+  until(
+    async () => {
+      const answer = await stack.gateway.fetch("/v1/oauth/grants");
+      const { grants } = (await answer.json()) as { grants: OauthGrantView[] };
+      return grants.find((grant) => client.test(grant.client) && grant.state === "connected");
+    },
+    { within: 40_000, what: `${client} has made a request with its token` },
+  );
+
+/** Runs a program in a terminal of its own: without one some do not sign in. */
+const inTerminal = (command: string, env: Record<string, string>) =>
+  run("script", ["-qec", command, "/dev/null"], { ...WITHIN, env, cwd: env.HOME });
+
+test("Claude Code", async () => {
+  const env = await environment();
+  const claude = MCP_PROGRAMS.claude;
+  await run(claude, ["mcp", "add", "--transport", "http", "home", `${stack.gateway.url}/mcp`], {
+    ...WITHIN,
+    env,
+    cwd: env.HOME,
+  });
+  await inTerminal(`'${claude}' mcp login home`, env);
+  const { stdout } = await run(claude, ["mcp", "list"], { ...WITHIN, env, cwd: env.HOME });
+  expect(stdout).toMatch(/home: .*Connected/);
+  expect(await connected(/Claude Code/)).toMatchObject({ person: "anna", scopes: ["ask", "command"] });
+});
+
+test("Codex", async () => {
+  const env = await environment();
+  await run(MCP_PROGRAMS.codex, ["mcp", "add", "home", "--url", `${stack.gateway.url}/mcp`], {
+    ...WITHIN,
+    env,
+  });
+  await inTerminal(`'${MCP_PROGRAMS.codex}' mcp login home`, env);
+  const { stdout } = await run(MCP_PROGRAMS.codex, ["mcp", "list"], { ...WITHIN, env });
+  expect(stdout).toMatch(/home .*OAuth/);
+});
+
+test("opencode", async () => {
+  const env = await environment();
+  const settings = { mcp: { home: { type: "remote", url: `${stack.gateway.url}/mcp` } } };
+  writeFileSync(join(env.HOME ?? "", "opencode.json"), JSON.stringify(settings));
+  await inTerminal(`'${MCP_PROGRAMS.opencode}' mcp auth home`, env);
+  expect(await connected(/opencode/i)).toMatchObject({ person: "anna" });
+});
+
+test("mcp-remote, for programs that start MCP servers: it lists the tools", async () => {
+  const env = await environment();
+  const child = spawn(process.execPath, [MCP_PROGRAMS.remote, `${stack.gateway.url}/mcp`, "--allow-http"], {
+    env,
+    cwd: env.HOME,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  try {
+    let out = "";
+    child.stdout.on("data", (data: Buffer) => {
+      out += String(data);
+    });
+    let said = "";
+    child.stderr.on("data", (data: Buffer) => {
+      said += String(data);
+    });
+    const send = (message: object) =>
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "test", version: "1" };
+    send({
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
+    });
+    // It prints the address as well, which people copy where no browser opens.
+    const address = await until(() => /^(http\S+\/oauth\/authorize\S+)\s/m.exec(said)?.[1], {
+      within: 30_000,
+    });
+    await run(env.BROWSER ?? "", [address], { ...WITHIN, env });
+    await until(() => out.includes('"id":1'), { within: 40_000, what: "initialize is answered" });
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/call", params: { name: "pi__temperature", arguments: {} } });
+    await until(() => out.includes('"id":2'), { within: 20_000, what: "the call is answered" });
+    expect(out).toContain("°C");
+  } finally {
+    child.kill();
+  }
+});
