@@ -15,6 +15,7 @@ const IN_NODE = [
   "local",
   "stand-in",
   "cli",
+  "client",
   "bench",
   "test/chaos",
   "test/hostile",

@@ -9,13 +9,16 @@ import { posix } from "node:path";
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   node: ["core"],
-  worker: ["core"],
+  // It needs `fetch` alone.
+  client: [],
+  // The client is for the console's page.
+  worker: ["core", "client"],
   bridge: ["core", "node"],
   "pi-agent": ["core", "node", "tool-browser", "tool-mcp"],
   "tool-browser": ["core", "node", "pi-agent"],
   "tool-mcp": ["core", "node", "pi-agent"],
   // On a device the command, the bridge and the agent are one program.
-  cli: ["core", "node", "bridge", "pi-agent"],
+  cli: ["core", "client", "node", "bridge", "pi-agent"],
   "stand-in": ["core"],
   // It starts and enrolls bridge and agent, so it reads the bridge's settings and makes the agent's key.
   local: ["core", "node", "bridge", "pi-agent", "stand-in"],
@@ -31,6 +34,7 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
   // The objects are asked through api/; wrangler needs their classes exported by index.ts.
   [/^worker\/(?!index\.ts$)/, /^worker\/(conversation\/conversation|home\/home)\.ts$/],
+  [/^worker\/(?!frontends\/console\/page\/)/, /^client\//],
   [/^worker\/api\//, /^worker\/(?!api\/|settings\/|env\.ts$)/],
   [/^worker\/settings\//, /^worker\/(?!settings\/|env\.ts$)/],
   [/^worker\/env\.ts$/, /^worker\//],

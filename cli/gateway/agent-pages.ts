@@ -1,6 +1,6 @@
 /** Reads the list of agents, which the gateway sends in pages. */
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { Asking, Gateway } from "./gateway.ts";
+import type { Gateway, Within } from "./gateway.ts";
 import { Agent } from "./shapes.ts";
 
 /** The greatest page that the gateway sends. */
@@ -25,22 +25,22 @@ export async function readAgents(
     filter = {},
     most = Number.POSITIVE_INFINITY,
     asking = {},
-  }: { filter?: AgentFilter; most?: number; asking?: Asking } = {},
+  }: { filter?: AgentFilter; most?: number; asking?: Within } = {},
 ): Promise<{ agents: Agent[]; total: number }> {
   const agents: Agent[] = [];
   let total = 0;
-  let after: string | null | undefined;
+  let after: string | undefined;
   do {
-    const query = new URLSearchParams({
-      limit: String(Math.min(PAGE_MAX, most - agents.length)),
-      ...(filter.words !== undefined && { q: filter.words }),
-      ...(filter.online && { online: "yes" }),
-      ...(after && { after }),
-    });
-    const page = await gateway.json(Page, `/v1/agents?${query}`, asking);
+    const query = {
+      limit: Math.min(PAGE_MAX, most - agents.length),
+      q: filter.words,
+      online: filter.online ? ("yes" as const) : undefined,
+      after,
+    };
+    const page: z.infer<typeof Page> = await gateway.json(Page, "GET /v1/agents", { ...asking, query });
     agents.push(...page.agents);
     total = page.total ?? agents.length;
-    after = page.next;
+    after = page.next ?? undefined;
   } while (after && agents.length < most);
   return { agents: agents.slice(0, most), total };
 }

@@ -1,6 +1,5 @@
 /** `edgecall ask` asks a question, shows the answer as it comes, and answers questions of devices. */
 import { text as readAll } from "node:stream/consumers";
-import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { askPerson } from "./ask-person.ts";
@@ -119,8 +118,10 @@ async function follow(asking: Asking, message: { text: string; model?: string })
 }
 
 function cancel({ gateway, conversation }: Asking, turn: string): Promise<Turn> {
-  const path = `/v1/conversations/${encodeURIComponent(conversation)}/turns/${turn}/cancel`;
-  return gateway.json(Turn, path, { method: "POST", withinMs: CANCEL_WITHIN_MS });
+  return gateway.json(Turn, "POST /v1/conversations/{id}/turns/{turn}/cancel", {
+    path: { id: conversation, turn },
+    withinMs: CANCEL_WITHIN_MS,
+  });
 }
 
 /** The questions of this turn. They are asked one after another, unless somebody else has already answered. */
@@ -169,8 +170,8 @@ class TerminalQuestions {
     const answer = await askPerson(question, terminal, signal);
     if (answer === undefined) return;
     try {
-      await gateway.json(z.looseObject({}), `/v1/questions/${question.id}`, {
-        method: "POST",
+      await gateway.text("POST /v1/questions/{id}", {
+        path: { id: question.id },
         body: { answer },
         signal: this.#ended,
       });

@@ -1,5 +1,13 @@
 /** A client of the gateway's HTTP routes. Its errors are texts for a person that say what to do. */
-import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import {
+  ApiError,
+  type Arguments,
+  addressOf,
+  Client,
+  type Route,
+  Unreachable,
+} from "@edgecall/client/client.ts";
+import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Connection } from "./connection.ts";
 
 /** Longer than the 25 s after which the gateway answers 202. */
@@ -31,89 +39,67 @@ export class GatewayError extends Error {
   }
 }
 
-export type Asking = {
-  method?: "GET" | "POST" | "DELETE";
-  body?: unknown;
-  headers?: Readonly<Record<string, string>>;
-  /** Aborts the request; its reason is thrown. */
-  signal?: AbortSignal;
-  withinMs?: number;
-};
-
-const ErrorBody = z.looseObject({
-  error: z.looseObject({ code: z.optional(z.string()), message: z.string() }),
-});
+/** How long an answer may take. */
+export type Within = { withinMs?: number };
 
 export class Gateway {
   readonly url: string;
-  readonly #token: string;
+  readonly client: Client;
 
   constructor({ url, token }: Pick<Connection, "url" | "token">) {
     this.url = url;
-    this.#token = token;
+    this.client = new Client({ url, token });
   }
 
-  /** @throws GatewayError */
-  async json<T>(schema: z.ZodMiniType<T>, path: string, asking: Asking = {}): Promise<T> {
-    const read = checkJson(schema, await this.text(path, asking));
+  /** Checks the answer, since the gateway may be older or newer than this command. @throws GatewayError */
+  async json<T, R extends Route>(
+    schema: z.ZodMiniType<T>,
+    route: R,
+    ...[request]: Arguments<R, Within>
+  ): Promise<T> {
+    const read = checkJson(schema, await this.text(route, ...([request] as Arguments<R, Within>)));
     if (read.ok) return read.value;
-    throw new GatewayError("foreign", `${this.url}${path} answered with something else: ${read.error}`);
+    const address = `${this.url}${addressOf(route, request)}`;
+    throw new GatewayError("foreign", `${address} answered with something else: ${read.error}`);
   }
 
   /** @throws GatewayError */
-  async text(path: string, asking: Asking = {}): Promise<string> {
-    const timeout = AbortSignal.timeout(asking.withinMs ?? WITHIN_MS);
-    const signal = asking.signal ? AbortSignal.any([asking.signal, timeout]) : timeout;
-    const response = await this.open(path, { ...asking, signal });
+  async text<R extends Route>(route: R, ...[request]: Arguments<R, Within>): Promise<string> {
+    const timeout = AbortSignal.timeout(request?.withinMs ?? WITHIN_MS);
+    const signal = request?.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
     try {
-      return await response.text();
+      return await this.client.text(route, ...([{ ...request, signal }] as unknown as Arguments<R>));
     } catch (error) {
-      throw this.#unreachable(error, signal);
+      if (signal.aborted && isTimeout(signal.reason))
+        throw this.#unreachable("no answer in time: is the network up?");
+      throw this.errorOf(error, addressOf(route, request));
     }
   }
 
-  /** @returns the response itself, for a stream that only the caller's signal ends @throws GatewayError */
-  async open(path: string, { method = "GET", body, headers = {}, signal }: Asking): Promise<Response> {
-    let response: Response;
-    try {
-      response = await fetch(`${this.url}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${this.#token}`,
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...headers,
-        },
-        // The token is for this address alone, so redirects are not followed.
-        redirect: "manual",
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(signal && { signal }),
-      });
-    } catch (error) {
-      throw this.#unreachable(error, signal);
-    }
-    if (response.ok) return response;
-    throw refusal(this.url, path, response.status, await response.text().catch(() => ""));
+  /** An error of the client, in words for a person; any other error as it is. */
+  errorOf(error: unknown, address = ""): unknown {
+    if (error instanceof Unreachable) return this.#unreachable(unreachableWords(error.cause ?? error));
+    return error instanceof ApiError ? refusal(this.url, address, error) : error;
   }
 
-  #unreachable(error: unknown, signal: AbortSignal | undefined): unknown {
-    if (signal?.aborted && !isTimeout(signal.reason)) return signal.reason;
-    return new GatewayError("unreachable", `${this.url}: ${unreachableWords(error, signal)}`);
+  #unreachable(words: string): GatewayError {
+    return new GatewayError("unreachable", `${this.url}: ${words}`);
   }
 }
 
-function refusal(url: string, path: string, status: number, text: string): GatewayError {
-  const body = checkJson(ErrorBody, text);
-  const code = body.ok ? body.value.error.code : undefined;
-  const message = body.ok ? body.value.error.message : `${url}${path}: ${status}`;
+function refusal(url: string, address: string, { status, code, message: said }: ApiError): GatewayError {
+  const isOurs = code !== undefined;
+  const message = isOurs ? said : `${url}${address}: ${status}`;
+  if (status < 300) return new GatewayError("foreign", said);
   if (status === 401) {
     const todo = "run `edgecall login` again, or correct EDGECALL_TOKEN";
     return new GatewayError("unauthorized", `the gateway does not know this token: ${todo}`, code);
   }
   if (status === 403) return new GatewayError("forbidden", `${message}: use a token that may do this`, code);
-  if (status >= 300 && status < 400) {
+  if (status < 400) {
     return new GatewayError("foreign", `${url} sends us elsewhere (${status}): is the address right?`);
   }
-  if (status === 404) return new GatewayError(body.ok ? "not_found" : "foreign", message, code);
+  if (status === 404) return new GatewayError(isOurs ? "not_found" : "foreign", message, code);
   if (status === 429) return new GatewayError("refused", `${message}: wait a minute`, code);
   return new GatewayError(status >= 500 ? "failed" : "refused", message, code);
 }
@@ -122,8 +108,7 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
-function unreachableWords(error: unknown, signal: AbortSignal | undefined): string {
-  if (signal?.aborted) return "no answer in time: is the network up?";
+function unreachableWords(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const reason = cause instanceof Error ? cause.message : String(cause);

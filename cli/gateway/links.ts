@@ -27,7 +27,7 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
   const link = "gateway";
   const begun = performance.now();
   try {
-    const { version } = await gateway.json(Health, "/healthz", { withinMs: GATEWAY_WITHIN_MS });
+    const { version } = await gateway.json(Health, "GET /healthz", { withinMs: GATEWAY_WITHIN_MS });
     return { link, is: "fine", says: `${version}, answers in ${took(performance.now() - begun)}` };
   } catch (error) {
     const says = messageOf(error);
@@ -49,7 +49,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
   const link = "token";
   try {
     const [status, { agents }] = await Promise.all([
-      gateway.json(Status, "/v1/status", { withinMs: GATEWAY_WITHIN_MS }),
+      gateway.json(Status, "GET /v1/status", { withinMs: GATEWAY_WITHIN_MS }),
       readAgents(gateway, { asking: { withinMs: GATEWAY_WITHIN_MS } }),
     ]);
     return { finding: { link, is: "fine", says: `opens the home '${status.home}'` }, status, agents };
@@ -176,16 +176,16 @@ const Keys = z.looseObject({
 /** @returns none for a token that may not see them */
 async function keysOf(gateway: Gateway): Promise<z.infer<typeof Keys>> {
   const all: z.infer<typeof Keys> = { keys: [], unsigned: [] };
-  let after: string | null | undefined = "";
-  while (after !== undefined && after !== null) {
-    const path: string = `/v1/keys?limit=1000${after === "" ? "" : `&after=${encodeURIComponent(after)}`}`;
-    const page = await gateway
-      .json(Keys, path, { withinMs: GATEWAY_WITHIN_MS })
+  let after: string | undefined;
+  do {
+    const query = { limit: 1_000, after };
+    const page: z.infer<typeof Keys> = await gateway
+      .json(Keys, "GET /v1/keys", { query, withinMs: GATEWAY_WITHIN_MS })
       .catch(() => ({ keys: [], unsigned: [], next: null }));
     all.keys.push(...page.keys);
     all.unsigned = page.unsigned;
-    after = page.next;
-  }
+    after = page.next ?? undefined;
+  } while (after !== undefined);
   return all;
 }
 
@@ -218,8 +218,8 @@ async function ping(gateway: Gateway, id: string): Promise<Finding> {
   const link = "agent";
   const begun = performance.now();
   try {
-    const { payload } = await gateway.json(PingReport, `/v1/agents/${id}/commands`, {
-      method: "POST",
+    const { payload } = await gateway.json(PingReport, "POST /v1/agents/{agent}/commands", {
+      path: { agent: id },
       body: { command: "ping", payload: { timeout_ms: PING_TIMEOUT_MS } },
       withinMs: PING_WITHIN_MS,
     });
@@ -253,12 +253,12 @@ const QUESTION = "This is a test of the connection. Use no tool; answer with the
 /** Asks the gateway's model a real question of a few tokens, in a conversation that is deleted afterwards. */
 export async function findModel(gateway: Gateway): Promise<Finding> {
   const link = "model";
-  const conversation = `/v1/conversations/doctor-${crypto.randomUUID()}`;
+  const conversation = `doctor-${crypto.randomUUID()}`;
   const begun = performance.now();
   let turn: string | undefined;
   try {
-    const asked = await gateway.text(`${conversation}/messages`, {
-      method: "POST",
+    const asked = await gateway.text("POST /v1/conversations/{id}/messages", {
+      path: { id: conversation },
       body: { text: QUESTION },
       withinMs: MODEL_WITHIN_MS,
     });
@@ -310,7 +310,9 @@ async function settled(
 ): Promise<TurnBegun | undefined> {
   while (performance.now() - begun < MODEL_WITHIN_MS) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    const now = await gateway.json(Turn, `${conversation}/turns/${turn}`, { withinMs: GATEWAY_WITHIN_MS });
+    const path = { id: conversation, turn };
+    const asking = { path, withinMs: GATEWAY_WITHIN_MS };
+    const now = await gateway.json(Turn, "GET /v1/conversations/{id}/turns/{turn}", asking);
     if (now.status !== "running") return now;
   }
   return undefined;
@@ -320,10 +322,14 @@ const LOOK_EVERY_MS = 1_000;
 
 /** Deletes the conversation. A failure is no finding. */
 async function tidy(gateway: Gateway, conversation: string, turn: string | undefined): Promise<void> {
-  const asking = { withinMs: CANCEL_WITHIN_MS };
+  const withinMs = CANCEL_WITHIN_MS;
+  const path = { id: conversation };
   try {
     if (turn !== undefined)
-      await gateway.text(`${conversation}/turns/${turn}/cancel`, { ...asking, method: "POST" });
-    await gateway.text(conversation, { ...asking, method: "DELETE" });
+      await gateway.text("POST /v1/conversations/{id}/turns/{turn}/cancel", {
+        path: { ...path, turn },
+        withinMs,
+      });
+    await gateway.text("DELETE /v1/conversations/{id}", { path, withinMs });
   } catch {}
 }

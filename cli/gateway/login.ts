@@ -23,7 +23,7 @@ export async function login({ positionals, flag, env, io }: CommandCall): Promis
   const given = await readToken(io.person, env);
   if (given.trim() === "") throw new Error("no token was given; nothing was kept");
   const token = wellFormed(given, "the token");
-  const { home } = await new Gateway({ url, token }).json(Status, "/v1/status");
+  const { home } = await new Gateway({ url, token }).json(Status, "GET /v1/status");
   const file = keepConnection(env, { url, token });
   io.err(`signed in to ${url}, home '${printableLine(home)}'; kept in ${file}\n`);
   const over = ["EDGECALL_URL", "EDGECALL_TOKEN"].filter((name) => env[name]);

@@ -79,7 +79,7 @@ function lineKey({ agent_id, call_id, timestamp }: AuditLine): string {
   return `${agent_id} ${call_id} ${timestamp}`;
 }
 
-function resultOf(text: string | undefined): string | undefined {
+function resultOf(text: string | undefined): "success" | "error" | undefined {
   if (text === undefined || text === "success" || text === "error") return text;
   throw new UsageError(`--result: expected success or error, got "${text}"`);
 }

@@ -18,7 +18,7 @@ export async function metrics(call: CommandCall): Promise<number> {
   if (ofRecord && !call.flag("tools")) throw new UsageError(`--${ofRecord} goes with --tools`);
   const gateway = new Gateway(readConnection(call.env));
   if (call.flag("tools")) return await ofTools(call, gateway);
-  const samples = readSamples(await gateway.text("/metrics").catch(tooOld));
+  const samples = readSamples(await gateway.text("GET /metrics").catch(tooOld));
   const figures = loopFigures(samples);
   call.io.out(call.flag("json") ? `${JSON.stringify(figures)}\n` : pairs(inWords(figures)));
   return EXIT.ok;

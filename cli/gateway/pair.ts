@@ -42,7 +42,7 @@ export async function pair({ text, flag, env, io }: CommandCall): Promise<number
     ...(agent !== undefined && { agent }),
     ...(broker !== undefined && { broker: { url: broker } }),
   };
-  const pairing = await gateway.json(Pairing, "/v1/device-codes", { method: "POST", body }).catch(tooOld);
+  const pairing = await gateway.json(Pairing, "POST /v1/device-codes", { body }).catch(tooOld);
   const { code, command, expires_at = Date.now() + CODE_LASTS_MS } = pairing;
   if (flag("json")) io.out(`${JSON.stringify(pairing)}\n`);
   else {
@@ -69,7 +69,9 @@ async function waitUntilOnline(
 ): Promise<number> {
   let isPaired = false;
   for (;;) {
-    const { state, agent, online } = await gateway.json(CodeState, `/v1/device-codes/${code}`);
+    const { state, agent, online } = await gateway.json(CodeState, "GET /v1/device-codes/{code}", {
+      path: { code },
+    });
     const name = printableLine(agent ?? "the device", 64);
     if (state === "used" && !isPaired) err(`${name} has its keys; waiting until it is online…\n`);
     isPaired ||= state === "used";

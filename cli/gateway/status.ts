@@ -12,7 +12,7 @@ import { ago, took } from "./times.ts";
 export async function status({ flag, env, io }: CommandCall): Promise<number> {
   const gateway = new Gateway(readConnection(env));
   const [now, agents] = await Promise.all([
-    gateway.json(Status, "/v1/status"),
+    gateway.json(Status, "GET /v1/status"),
     flag("tools") ? readAgents(gateway).then(({ agents }) => agents) : undefined,
   ]);
   if (flag("json")) io.out(`${JSON.stringify(agents ? { ...now, tools: toolsOf(agents) } : now)}\n`);

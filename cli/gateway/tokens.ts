@@ -1,4 +1,5 @@
 /** `edgecall tokens` manages the tokens of people and programs. */
+import type { Request } from "@edgecall/client/client.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
@@ -26,7 +27,7 @@ const DAY_MS = 86_400_000;
 
 export async function listTokens({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (positionals.length > 0) throw new UsageError("takes nothing");
-  const { tokens } = await new Gateway(readConnection(env)).json(Tokens, "/v1/tokens");
+  const { tokens } = await new Gateway(readConnection(env)).json(Tokens, "GET /v1/tokens");
   if (flag("json")) io.out(`${JSON.stringify(tokens)}\n`);
   else io.out(tokenTable(tokens, io.width));
   return EXIT.ok;
@@ -63,13 +64,15 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
   const days = text("expires");
   if (days !== undefined && !/^[1-9]\d{0,3}d$/.test(days))
     throw new UsageError(`--expires: "${days}" is no number of days; use 30d`);
-  const body = {
+  type NewToken = Request<"POST /v1/tokens">["body"];
+  // The gateway checks role and scopes, and names those that it knows.
+  const body: NewToken = {
     name,
-    role: text("role") ?? "member",
-    scopes: (text("scopes") ?? "ask").split(/[\s,]+/).filter((scope) => scope !== ""),
+    role: (text("role") ?? "member") as NewToken["role"],
+    scopes: (text("scopes") ?? "ask").split(/[\s,]+/).filter((scope) => scope !== "") as NewToken["scopes"],
     ...(days !== undefined && { expires_in_days: Number(days.slice(0, -1)) }),
   };
-  const made = await new Gateway(readConnection(env)).json(Made, "/v1/tokens", { method: "POST", body });
+  const made = await new Gateway(readConnection(env)).json(Made, "POST /v1/tokens", { body });
   if (flag("json")) {
     io.out(`${JSON.stringify(made)}\n`);
     return EXIT.ok;
@@ -86,7 +89,7 @@ export async function revokeToken({ positionals, flag, env, io }: CommandCall): 
   const [wanted, ...more] = positionals;
   if (wanted === undefined || more.length > 0) throw new UsageError("takes one token's id or name");
   const gateway = new Gateway(readConnection(env));
-  const { tokens } = await gateway.json(Tokens, "/v1/tokens");
+  const { tokens } = await gateway.json(Tokens, "GET /v1/tokens");
   const found = tokens.filter(({ id }) => id === wanted);
   const named = found.length > 0 ? found : tokens.filter(({ name }) => name === wanted);
   const [token, ...others] = named;
@@ -100,11 +103,12 @@ export async function revokeToken({ positionals, flag, env, io }: CommandCall): 
     );
     return EXIT.failed;
   }
-  const path = `/v1/tokens/${token.id}`;
+  const path = { id: token.id };
   let revoked = [token];
   // One request for all: the token that makes it may be among them.
-  if (flag("made")) ({ revoked } = await gateway.json(Revoked, `${path}?made=yes`, { method: "DELETE" }));
-  else await gateway.text(path, { method: "DELETE" });
+  if (flag("made"))
+    ({ revoked } = await gateway.json(Revoked, "DELETE /v1/tokens/{id}", { path, query: { made: "yes" } }));
+  else await gateway.text("DELETE /v1/tokens/{id}", { path });
   for (const { name } of revoked) io.err(`'${name}' is revoked: it opens nothing from now on\n`);
   const left = madeFrom(token, tokens).filter((one) => !revoked.some(({ id }) => id === one.id));
   if (left.length > 0) {

@@ -1,17 +1,8 @@
-/** Follows one turn from its question to its end, and reconnects when the connection is lost. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
-import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { sentEvents } from "./event-stream.ts";
+/** Follows one turn from its question to its end. The client reconnects when the connection is lost. */
+import { turnEvents as follow } from "@edgecall/client/turns.ts";
+import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { Call, Question, Turn } from "./shapes.ts";
-
-/** The gateway sends something every 15 s. After three times that, the connection is dead. */
-const SILENCE_MS = 45_000;
-/** The number of attempts in a row to attach again: about a minute in all. */
-const TRIES = 15;
-/** The first pause is short, since most breaks are. Each further pause doubles, up to the last. */
-const PAUSES: Backoff = { baseMs: 300, capMs: 5_000 };
 
 export type TurnEvent =
   | { event: "turn"; turn: string }
@@ -27,6 +18,7 @@ export type TurnEvent =
   | { event: "done"; turn: Turn };
 
 const SHAPES = {
+  turn: z.looseObject({ turn: z.string() }),
   delta: z.looseObject({ text: z.string(), at: z.number() }),
   message: z.looseObject({ calls: z.array(Call) }),
   waiting: z.looseObject({ until: z.number(), text: z.string() }),
@@ -44,88 +36,21 @@ export async function* turnEvents(
   message: { text: string; model?: string },
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent> {
-  const path = `/v1/conversations/${encodeURIComponent(conversation)}`;
-  // The same key makes a repeated question the same turn.
-  const headers = { accept: "text/event-stream", "idempotency-key": crypto.randomUUID() };
-  let turn: string | undefined;
-  let seen = "0";
-  let tries = 0;
-  for (;;) {
-    const line = new Line(signal);
-    try {
-      const response: Response =
-        turn === undefined
-          ? await gateway.open(`${path}/messages`, {
-              method: "POST",
-              body: message,
-              headers,
-              signal: line.signal,
-            })
-          : await gateway.open(`${path}/turns/${turn}/events`, {
-              headers: { accept: "text/event-stream", "last-event-id": seen },
-              signal: line.signal,
-            });
-      const named = response.headers.get("edgecall-turn");
-      if (turn === undefined && named !== null) {
-        turn = named;
-        yield { event: "turn", turn };
-      }
-      if (!response.body) throw new GatewayError("foreign", `${gateway.url} sent no events`);
-      for await (const { event, data, id } of sentEvents(response.body, () => line.received())) {
-        tries = 0;
-        if (id !== undefined) seen = id;
-        const read = readEvent(event, data);
-        if (read) yield read;
-        if (read?.event === "done") return;
-      }
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      // The turn was refused, or the problem is not the connection: repeating would not help.
-      const lost = !(error instanceof GatewayError) || ["unreachable", "failed"].includes(error.kind);
-      if (!lost || turn === undefined || tries === TRIES) throw error;
-    } finally {
-      line.end();
+  try {
+    for await (const { event, data } of follow(gateway.client, conversation, message, signal)) {
+      const read = readEvent(event, data);
+      if (read) yield read;
     }
-    if (tries === TRIES) throw new GatewayError("unreachable", `${gateway.url}: the answer was lost`);
-    await sleep(backoffMs(PAUSES, tries), undefined, { signal });
-    tries += 1;
-    // The gateway repeats the text of the unfinished step.
-    yield { event: "reset" };
-  }
-}
-
-/** Ends a connection that has been silent for too long. */
-class Line {
-  readonly #silent = new AbortController();
-  #timer: NodeJS.Timeout;
-  readonly signal: AbortSignal;
-
-  constructor(outer: AbortSignal) {
-    this.signal = AbortSignal.any([outer, this.#silent.signal]);
-    this.#timer = this.#start();
-  }
-
-  received(): void {
-    clearTimeout(this.#timer);
-    this.#timer = this.#start();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#silent.abort();
-  }
-
-  #start(): NodeJS.Timeout {
-    return setTimeout(
-      () => this.#silent.abort(new DOMException("the connection was silent", "TimeoutError")),
-      SILENCE_MS,
-    );
+  } catch (error) {
+    throw gateway.errorOf(error);
   }
 }
 
 /** Unknown events of a later gateway are skipped. */
-function readEvent(event: string, data: string): TurnEvent | undefined {
+function readEvent(event: string, data: unknown): TurnEvent | undefined {
   switch (event) {
+    case "turn":
+      return { event, turn: read(SHAPES.turn, data).turn };
     case "delta": {
       const { text, at } = read(SHAPES.delta, data);
       return { event, text, at };
@@ -151,8 +76,8 @@ function readEvent(event: string, data: string): TurnEvent | undefined {
   }
 }
 
-function read<T>(schema: z.ZodMiniType<T>, data: string): T {
-  const parsed = checkJson(schema, data);
+function read<T>(schema: z.ZodMiniType<T>, data: unknown): T {
+  const parsed = check(schema, data);
   if (parsed.ok) return parsed.value;
   throw new GatewayError("foreign", `the gateway sent an event that cannot be read: ${parsed.error}`);
 }

@@ -54,7 +54,7 @@ export async function update(call: CommandCall): Promise<number> {
 
 async function overview({ flag, io }: CommandCall, gateway: Gateway): Promise<number> {
   const [{ version, bridge }, { agents }] = await Promise.all([
-    gateway.json(Status, "/v1/status"),
+    gateway.json(Status, "GET /v1/status"),
     readAgents(gateway),
   ]);
   const own = agents.filter(({ foreign }) => !foreign);
@@ -87,15 +87,13 @@ function advice({ online, can }: { online: boolean; can: boolean }): string {
 }
 
 async function ofBridge(gateway: Gateway): Promise<Outcome> {
-  const { id } = await gateway
-    .json(Told, "/v1/bridge/update", { method: "POST", body: {} })
-    .catch((error: unknown) => {
-      if (error instanceof GatewayError && ["not_found", "foreign"].includes(error.kind))
-        throw new Error("this gateway cannot tell its bridge to update itself yet: update the gateway first");
-      throw error;
-    });
+  const { id } = await gateway.json(Told, "POST /v1/bridge/update").catch((error: unknown) => {
+    if (error instanceof GatewayError && ["not_found", "foreign"].includes(error.kind))
+      throw new Error("this gateway cannot tell its bridge to update itself yet: update the gateway first");
+    throw error;
+  });
   return await until(async () => {
-    const { update: of } = (await gateway.json(Status, "/v1/status")).bridge;
+    const { update: of } = (await gateway.json(Status, "GET /v1/status")).bridge;
     return of?.id === id && of.ok !== null ? { ok: of.ok, text: of.text } : undefined;
   });
 }
@@ -114,18 +112,14 @@ class AgentUpdate {
     this.#call = call;
   }
 
-  get #path(): string {
-    return `/v1/agents/${encodeURIComponent(this.#agent)}/commands`;
-  }
-
   async run(): Promise<Outcome> {
     await this.#checkAction();
     const ended = new AbortController();
     const asking = this.#putQuestions(ended.signal);
     try {
       const payload = { tool: UPDATE_ACTION, parameters: {} };
-      const first = await this.#gateway.json(Answer, this.#path, {
-        method: "POST",
+      const first = await this.#gateway.json(Answer, "POST /v1/agents/{agent}/commands", {
+        path: { agent: this.#agent },
         body: { command: "tool", payload },
       });
       const result = first.payload ?? (await this.#reportOf(first.request_id));
@@ -147,14 +141,17 @@ class AgentUpdate {
   }
 
   async #reportOf(id: string): Promise<Payload> {
-    const path = `${this.#path}/${encodeURIComponent(id)}`;
-    return await until(async () => (await this.#gateway.json(Answer, path)).payload);
+    const path = { agent: this.#agent, request: id };
+    return await until(
+      async () =>
+        (await this.#gateway.json(Answer, "GET /v1/agents/{agent}/commands/{request}", { path })).payload,
+    );
   }
 
   /** The device asks for an approval, which the person can give here. */
   async #putQuestions(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
-      const open = await this.#gateway.json(Questions, "/v1/questions").catch(() => ({ questions: [] }));
+      const open = await this.#gateway.json(Questions, "GET /v1/questions").catch(() => ({ questions: [] }));
       const ours = open.questions.find(
         ({ id, agent, approval, answer }) =>
           agent === this.#agent &&
@@ -183,7 +180,7 @@ class AgentUpdate {
     const answer = await askPerson(question, terminal, ended);
     if (answer === undefined) return;
     await this.#gateway
-      .json(z.looseObject({}), `/v1/questions/${question.id}`, { method: "POST", body: { answer } })
+      .text("POST /v1/questions/{id}", { path: { id: question.id }, body: { answer } })
       .catch((error: unknown) => io.err(`not answered: ${error instanceof Error ? error.message : error}\n`));
   }
 }

@@ -14,7 +14,7 @@ type Parameter = {
   schema: Schema;
 };
 type Content = Record<string, { schema: Schema }>;
-type Operation = {
+export type Operation = {
   operationId: string;
   tags: string[];
   summary: string;

@@ -1,5 +1,6 @@
 /** Reads server-sent events (HTML §9.2), as far as the gateway uses them. */
 
+/** @property data text, which is JSON @property id of the last event that counts, to go on behind it */
 export type SentEvent = { event: string; data: string; id: string | undefined };
 
 /**
@@ -10,16 +11,24 @@ export async function* sentEvents(
   body: ReadableStream<Uint8Array>,
   onSign: () => void = () => {},
 ): AsyncGenerator<SentEvent> {
+  // Not every browser can iterate over a stream.
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const piece of body) {
-    onSign();
-    const blocks = (rest + decoder.decode(piece, { stream: true })).replaceAll("\r\n", "\n").split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const event = eventOf(block);
-      if (event) yield event;
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      onSign();
+      const text = rest + decoder.decode(piece.value, { stream: true });
+      const blocks = text.replaceAll("\r\n", "\n").split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const event = eventOf(block);
+        if (event) yield event;
+      }
     }
+  } finally {
+    // A reader that stops early ends the request.
+    await reader.cancel().catch(() => undefined);
   }
 }
 

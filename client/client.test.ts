@@ -1,0 +1,129 @@
+/** The client against a server of this test: what it sends, how it fails, and that a lost connection asks nothing twice. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { ApiError, Client, Unreachable } from "./client.ts";
+import { ask, turnEvents } from "./turns.ts";
+
+type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
+
+const ends: Array<() => void> = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** @param answers one handler for each request, in order; the last one answers all others */
+async function serve(...answers: Array<(response: ServerResponse, seen: Seen) => void>) {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    const { method = "", url = "", headers } = request;
+    seen.push({ method, url, headers, body });
+    answers[Math.min(seen.length, answers.length) - 1]?.(response, seen.at(-1) as Seen);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { seen, client: new Client({ url: `${url}/`, token: "t" }) };
+}
+
+const json =
+  (status: number, value: unknown, headers = {}) =>
+  (response: ServerResponse) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+const TURN = "6f8f2f5e-0000-4000-8000-000000000000";
+const event = (name: string, data: unknown, id?: number) =>
+  `${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const DONE = { turn: TURN, status: "done", answer: "42", calls: [] };
+const stream = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
+
+test("path, query, headers and body are sent as the operation has them; what is undefined is left out", async () => {
+  const { seen, client } = await serve(json(200, { agents: [] }), (response) =>
+    response.writeHead(204).end(),
+  );
+  await client.json("GET /v1/agents", { query: { limit: 5, q: "a b&c", after: undefined } });
+  const done = await client.json("POST /v1/agents/{agent}/accept-text", {
+    path: { agent: "a/b" },
+    body: { line: "x" },
+  });
+  expect(done).toBeUndefined();
+  expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
+    ["GET", "/v1/agents?limit=5&q=a+b%26c", ""],
+    ["POST", "/v1/agents/a%2Fb/accept-text", '{"line":"x"}'],
+  ]);
+  expect(seen[0]?.headers.authorization).toBe("Bearer t");
+});
+
+test("errors: the gateway's own, a proxy's page, and no answer at all", async () => {
+  const own = { error: { code: "agent_busy", message: "it is busy" } };
+  const { client } = await serve(json(429, own, { "retry-after": "7" }), (response) =>
+    response.writeHead(502).end("<html>"),
+  );
+  const error = await client.json("GET /v1/status").catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 429, code: "agent_busy", message: "it is busy", retryAfter: 7 });
+  await expect(client.json("GET /v1/status")).rejects.toMatchObject({ status: 502, code: undefined });
+  ends.splice(0).forEach((end) => {
+    end();
+  });
+  await expect(client.json("GET /v1/status")).rejects.toBeInstanceOf(Unreachable);
+});
+
+test("a turn goes on over lost connections: one key, and from the last event that came", async () => {
+  const { seen, client } = await serve(
+    (response) => response.destroy(),
+    (response) => {
+      stream(response).write(event("turn", { turn: TURN, status: "running" }));
+      response.write(event("message", { text: "so", calls: [] }, 3), () => response.destroy());
+    },
+    (response) => stream(response).end(event("done", DONE, 4)),
+  );
+  const names: string[] = [];
+  for await (const one of turnEvents(client, "kitchen", { text: "hi" })) names.push(one.event);
+  expect(names).toEqual(["turn", "message", "reset", "done"]);
+  const [first, second, third] = seen;
+  expect(first?.headers["idempotency-key"]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(second?.headers["idempotency-key"]).toBe(first?.headers["idempotency-key"]);
+  expect(third?.url).toBe(`/v1/conversations/kitchen/turns/${TURN}/events`);
+  expect(third?.headers["last-event-id"]).toBe("3");
+});
+
+test("a refusal is not tried again", async () => {
+  const { seen, client } = await serve(json(403, { error: { code: "forbidden", message: "no" } }));
+  await expect(turnEvents(client, "kitchen", { text: "hi" }).next()).rejects.toMatchObject({ status: 403 });
+  expect(seen).toHaveLength(1);
+});
+
+test("ask answers each question once, and minds nobody who was faster", async () => {
+  const question = {
+    id: TURN,
+    call: "c",
+    agent: "pi",
+    text: "May I?",
+    options: ["yes", "no"],
+    expires_at: 1,
+  };
+  const { seen, client } = await serve((response, { url }) => {
+    if (url.startsWith("/v1/questions/"))
+      return void json(409, { error: { code: "answered", message: "it is answered" } })(response);
+    stream(response).write(event("turn", { turn: TURN, status: "running" }));
+    response.write(event("question", question, 1) + event("question", { ...question, answer: "yes" }, 2));
+    response.end(event("delta", { text: "4", at: 0 }) + event("done", DONE, 3));
+  });
+  const texts: string[] = [];
+  const result = await ask(
+    client,
+    "kitchen",
+    { text: "hi" },
+    { answer: () => "yes", text: (text) => texts.push(text) },
+  );
+  expect([result.answer, texts]).toEqual(["42", ["4"]]);
+  expect(seen.map(({ url, body }) => [url, body])).toEqual([
+    ["/v1/conversations/kitchen/messages", '{"text":"hi"}'],
+    [`/v1/questions/${TURN}`, '{"answer":"yes"}'],
+  ]);
+});

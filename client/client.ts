@@ -1,0 +1,168 @@
+/**
+ * A typed client of the gateway's HTTP API. It needs `fetch` alone, so it runs in Node, browsers and Workers. routes.ts has the
+ * operations and their types, made of the gateway's own declarations (`npm run api`).
+ */
+import { type SentEvent, sentEvents } from "./event-stream.ts";
+import type { Routes } from "./routes.ts";
+
+export type Route = keyof Routes;
+/** The path, query, headers and body that an operation takes. */
+export type Request<R extends Route> = Omit<Routes[R], "answer" | "events"> & Extra;
+export type AnswerOf<R extends Route> = Routes[R]["answer"];
+/** Operations that answer with a stream of events. */
+export type StreamRoute = { [R in Route]: Routes[R] extends { events: unknown } ? R : never }[Route];
+export type EventOf<R extends StreamRoute> = Routes[R] extends { events: infer E } ? E : never;
+/** The request may be left out where everything in it may. */
+export type Arguments<R extends Route, More = unknown> =
+  Record<never, never> extends Request<R> ? [request?: Request<R> & More] : [request: Request<R> & More];
+
+type Extra = {
+  /** Aborts the request; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+};
+
+/** The gateway refused, or something else answered in its place. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  /** The gateway's own word, such as `offline`; undefined: the answer was not the gateway's. */
+  readonly code: string | undefined;
+  /** Seconds until a retry may succeed, when there were too many requests. */
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, code: string | undefined, message: string, retryAfter?: number) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** No answer came. The request may have arrived. `cause` has the reason. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
+/**
+ * @property url of the gateway; empty: this page's own
+ * @property token absent: the browser's session
+ * @property headers of every request
+ */
+export type ClientOptions = {
+  url: string;
+  token?: string | undefined;
+  headers?: Readonly<Record<string, string>>;
+};
+
+/** What `Client` makes of any operation's request. */
+type AnyRequest = Extra & {
+  path?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string | number | undefined>>;
+  headers?: Readonly<Record<string, string | number | undefined>>;
+  body?: unknown;
+};
+
+export class Client {
+  readonly url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ url, token, headers = {} }: ClientOptions) {
+    this.url = url.replace(/\/+$/, "");
+    this.#headers = { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  }
+
+  /** @returns the answer's JSON; undefined when it is empty @throws ApiError, Unreachable */
+  async json<R extends Route>(route: R, ...[request]: Arguments<R>): Promise<AnswerOf<R>> {
+    const text = await this.text(route, ...([request] as Arguments<R>));
+    try {
+      return (text === "" ? undefined : JSON.parse(text)) as AnswerOf<R>;
+    } catch {
+      throw new ApiError(
+        200,
+        undefined,
+        `${this.url}${addressOf(route, request)} answered with something else`,
+      );
+    }
+  }
+
+  /** @throws ApiError, Unreachable */
+  async text<R extends Route>(route: R, ...[request]: Arguments<R>): Promise<string> {
+    const response = await this.open(route, request);
+    return await reached(response.text(), request?.signal);
+  }
+
+  /** Yields the events of a stream to its end. @param onSign for each sign of life @throws ApiError, Unreachable */
+  async *events<R extends StreamRoute>(
+    route: R,
+    request: Request<R>,
+    onSign?: () => void,
+  ): AsyncGenerator<SentEvent> {
+    const response = await this.open(route, request, "text/event-stream");
+    if (response.body) yield* sentEvents(response.body, onSign);
+  }
+
+  /** @returns the response itself, for a download or a stream @throws ApiError, Unreachable */
+  async open<R extends Route>(route: R, request: Request<R> | undefined, accept?: string): Promise<Response> {
+    // SAFETY: each operation's request has a part of these fields.
+    const { headers, body, signal } = (request ?? {}) as AnyRequest;
+    const isText = typeof body === "string";
+    const response = await reached(
+      fetch(`${this.url}${addressOf(route, request)}`, {
+        method: route.slice(0, route.indexOf(" ")),
+        headers: {
+          ...this.#headers,
+          ...(accept !== undefined && { accept }),
+          ...(body !== undefined && { "content-type": isText ? "text/plain" : "application/json" }),
+          ...textual(headers),
+        },
+        credentials: "same-origin",
+        // The token is for this address alone, so redirects are not followed.
+        redirect: "manual",
+        ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+        ...(signal && { signal }),
+      }),
+      signal,
+    );
+    if (response.ok) return response;
+    throw await errorOf(response);
+  }
+}
+
+/** The path and query of a request. */
+export function addressOf(route: Route, request: object | undefined): string {
+  const { path = {}, query = {} } = (request ?? {}) as AnyRequest;
+  const at = route
+    .slice(route.indexOf(" ") + 1)
+    .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
+  const asked = new URLSearchParams(textual(query)).toString();
+  return asked === "" ? at : `${at}?${asked}`;
+}
+
+function textual(values: AnyRequest["query"] = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+}
+
+/** @throws Unreachable, or the reason of the signal */
+async function reached<T>(asked: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    throw new Unreachable("the gateway cannot be reached", { cause: error });
+  }
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const { status } = response;
+  const seconds = Number(response.headers.get("retry-after") ?? "");
+  const retryAfter = Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
+  try {
+    const { error } = (await response.json()) as { error?: { code?: string; message?: string } };
+    if (error?.message) return new ApiError(status, error.code ?? "", error.message, retryAfter);
+  } catch {
+    // A proxy's page, whose text does not help here.
+  }
+  return new ApiError(status, undefined, `the gateway answered with ${status}`, retryAfter);
+}

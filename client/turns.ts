@@ -1,0 +1,128 @@
+/** Asks the gateway, follows the turn to its end over lost connections, and answers what its devices ask. */
+import { ApiError, type Client, type EventOf, Unreachable } from "./client.ts";
+import type { Routes, TurnQuestion, TurnResult } from "./routes.ts";
+import { SilenceGuard } from "./silence-guard.ts";
+
+type SendRoute = "POST /v1/conversations/{id}/messages";
+export type Message = Routes[SendRoute]["body"];
+/** An event of a turn, as the gateway sends it; `turn` comes first. */
+export type TurnEvent = EventOf<SendRoute>;
+
+/** The number of attempts in a row to attach again: about a minute in all. */
+const TRIES = 15;
+/** Until the turn is known, a person waits for whether the gateway is there at all: a second. */
+const FIRST_TRIES = 2;
+/** Most breaks are short. Each further pause doubles, up to the last. */
+const PAUSE_MS = 300;
+const PAUSE_MAX_MS = 5_000;
+
+/**
+ * Sends a message and yields the events of its turn to the end. The message goes out with one idempotency key, so a lost
+ * connection never asks twice. After a lost connection a `reset` comes: what the deltas since the last message said is void.
+ * @param signal stops following; the turn goes on
+ * @throws ApiError, Unreachable when the turn cannot be found again
+ */
+export async function* turnEvents(
+  client: Client,
+  conversation: string,
+  message: Message,
+  signal?: AbortSignal,
+): AsyncGenerator<TurnEvent> {
+  const key = crypto.randomUUID();
+  const at = { id: conversation };
+  let turn: string | undefined;
+  let seen: number | undefined;
+  for (let tries = 0; ; tries += 1) {
+    const line = new SilenceGuard(signal);
+    const asked = { signal: line.signal };
+    const events =
+      turn === undefined
+        ? client.events(
+            "POST /v1/conversations/{id}/messages",
+            { ...asked, path: at, body: message, headers: { "idempotency-key": key } },
+            line.heard,
+          )
+        : client.events(
+            "GET /v1/conversations/{id}/turns/{turn}/events",
+            { ...asked, path: { ...at, turn }, headers: { "last-event-id": seen } },
+            line.heard,
+          );
+    try {
+      for await (const { event, data, id } of events) {
+        tries = 0;
+        if (id !== undefined) seen = Number(id);
+        // SAFETY: the types are made of the gateway's own; a later gateway's events are passed on.
+        const read = { event, data: JSON.parse(data) } as TurnEvent;
+        if (read.event === "turn") turn = read.data.turn;
+        yield read;
+        if (read.event === "done") return;
+      }
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (tries >= triesOf(turn) || !mayPass(error, line.isSilent)) throw error;
+    } finally {
+      line.end();
+    }
+    if (tries >= triesOf(turn)) throw new Unreachable("the answer was lost");
+    await pause(Math.min(PAUSE_MS * 2 ** tries, PAUSE_MAX_MS), signal);
+    // The gateway repeats the text of the unfinished step.
+    if (turn !== undefined) yield { event: "reset", data: {} };
+  }
+}
+
+/**
+ * Asks, and waits for the turn's end.
+ * @param options.answer is called for each question or approval of a device; undefined leaves it to others
+ * @param options.text is called with the answer's text as it comes
+ * @throws ApiError, Unreachable
+ */
+export async function ask(
+  client: Client,
+  conversation: string,
+  message: Message,
+  options: {
+    answer?: (question: TurnQuestion) => string | undefined | Promise<string | undefined>;
+    text?: (text: string) => void;
+    signal?: AbortSignal;
+  } = {},
+): Promise<TurnResult> {
+  const asked = new Set<string>();
+  for await (const event of turnEvents(client, conversation, message, options.signal)) {
+    if (event.event === "done") return event.data;
+    if (event.event === "delta") options.text?.(event.data.text);
+    // A second event of a question says that it is answered.
+    if (event.event !== "question" || asked.has(event.data.id) || event.data.answer !== undefined) continue;
+    asked.add(event.data.id);
+    const answer = await options.answer?.(event.data);
+    if (answer === undefined) continue;
+    await client
+      .json("POST /v1/questions/{id}", { path: { id: event.data.id }, body: { answer } })
+      .catch((error: unknown) => {
+        // Somebody else was faster, or its time has ended.
+        if (!(error instanceof ApiError) || ![404, 409, 410].includes(error.status)) throw error;
+      });
+  }
+  throw new Unreachable("the gateway told no end of the turn");
+}
+
+function triesOf(turn: string | undefined): number {
+  return turn === undefined ? FIRST_TRIES : TRIES;
+}
+
+/** Whether the next attempt may succeed: nothing answered, or a gateway that starts anew. */
+function mayPass(error: unknown, isSilent: boolean): boolean {
+  if (isSilent || error instanceof Unreachable) return true;
+  if (error instanceof ApiError) return error.status > 500;
+  // A stream that breaks off is an error of the runtime.
+  return !(error instanceof SyntaxError);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
