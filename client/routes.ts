@@ -1,8 +1,27 @@
 /** The operations of the gateway's API and their types. `npm run api` makes this file: do not edit it. */
 
 export type Routes = {
+  /** Says where programs sign in that want to use `/mcp` (RFC 9728) */
+  "GET /.well-known/oauth-protected-resource/mcp": {
+    answer: {
+      resource: string;
+      authorization_servers: Array<string>;
+      scopes_supported: ["ask", "command"];
+      bearer_methods_supported: Array<string>;
+    };
+  };
+
   /** Asks one question as plain text and answers with plain text */
-  "POST /ask": { body: string; answer: string };
+  "POST /ask": {
+    headers?:
+      | {
+          /** `wait=N`: how many seconds the caller waits for the answer. */
+          prefer?: string | undefined;
+        }
+      | undefined;
+    body: string;
+    answer: string;
+  };
 
   /** Says that the gateway answers, and its version */
   "GET /healthz": { answer: { ok: boolean; version: string } };
@@ -113,6 +132,9 @@ export type Routes = {
 
   /** Revokes the key at once: the gateway refuses the device's next message */
   "DELETE /v1/agents/{agent}/key": { path: { agent: string }; answer: undefined };
+
+  /** Shows the turn of a question to `/ask`; while it runs, with what it waits for */
+  "GET /v1/ask/{id}": { path: { id: string }; answer: TurnResult };
 
   /** Lists the lines of the audit log, the newest first */
   "GET /v1/audit": {
@@ -373,11 +395,14 @@ export type Routes = {
       | { id: number; event: "done"; data: TurnResult; turn: string };
   };
 
-  /** Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s */
+  /** Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the time that the client prefers */
   "POST /v1/conversations/{id}/messages": {
     path: { id: string };
     headers?:
       | {
+          /** `wait=N`: how many seconds the client waits for the answer as JSON. */
+          prefer?: string | undefined;
+
           /** The same key again gets the same turn: a request can be repeated when its answer was lost. */
           "idempotency-key"?: string | undefined;
 
@@ -803,6 +828,19 @@ export type DayView = {
   models: Array<{ name: string; usd?: number; input_tokens: number; output_tokens: number }>;
 };
 
+/** An earlier turn that its client did not wait for, with the person's words in `text`. */
+export type EarlierTurn = {
+  turn: string;
+  status: TurnStatus;
+
+  /** Text for the person, whatever the turn's outcome; null while it runs. */
+  answer: string | null;
+
+  /** Every call with its outcome, so that the answer's claims can be checked. */
+  calls: Array<CallRecord>;
+  text: string;
+};
+
 /** Every answer with a status of 400 or more. */
 export type Error = {
   error: {
@@ -958,6 +996,13 @@ export type PastTurn = {
   /** Budgets that are nearly used up. */
   notices?: Array<string>;
 
+  /** Of a turn that runs on when its client has waited long enough: what it waits for, and that in words for the person. */
+  waiting?: Waiting;
+  meanwhile?: string;
+
+  /** Earlier turns that ended after their clients had gone. Each is in one later turn. */
+  earlier?: Array<EarlierTurn>;
+
   /** Present when the model was offered devices and asked none, so no device stands behind the answer. */
   edgecall?: { asked: false };
 
@@ -1088,6 +1133,13 @@ export type TurnResult = {
   /** Budgets that are nearly used up. */
   notices?: Array<string>;
 
+  /** Of a turn that runs on when its client has waited long enough: what it waits for, and that in words for the person. */
+  waiting?: Waiting;
+  meanwhile?: string;
+
+  /** Earlier turns that ended after their clients had gone. Each is in one later turn. */
+  earlier?: Array<EarlierTurn>;
+
   /** Present when the model was offered devices and asked none, so no device stands behind the answer. */
   edgecall?: { asked: false };
 
@@ -1111,4 +1163,17 @@ export type UsageView = {
   days: Array<DayView>;
   budgets: Record<string, { tokens?: number; model_calls?: number }>;
   models: Array<{ name: string; failures: number }>;
+};
+
+/** What a turn waits for. `link`: where a person answers, in the console. */
+export type Waiting = {
+  calls: Array<{ id: string; name: string; agent?: string; action?: string; query?: string }>;
+  questions: Array<{
+    id: string;
+    agent: string;
+    text: string;
+    expires_at: number;
+    approval: boolean;
+    link: string;
+  }>;
 };

@@ -7,7 +7,7 @@ import type { Finding } from "./links.ts";
 import { ago } from "./times.ts";
 
 const link = "sign-in";
-const DOCUMENTS = "/.well-known/oauth-protected-resource/mcp";
+const DOCUMENTS = "GET /.well-known/oauth-protected-resource/mcp";
 /** A program asks for its token, and then for tools, at once. */
 const SLOW_MS = 120_000;
 
@@ -39,7 +39,7 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
           todo: `give them ${resource}, or set PUBLIC_URL of the gateway to ${gateway.url}`,
         },
       ];
-    const { grants } = await gateway.json(Grants, "/v1/oauth/grants");
+    const { grants } = await gateway.json(Grants, "GET /v1/oauth/grants");
     const count = grants.filter(({ state }) => state === "connected").length;
     const stopped = grants.filter(
       ({ state, token_at, made_at }) =>

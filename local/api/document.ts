@@ -231,7 +231,7 @@ function segments(path: string): { name: string; isOne: boolean }[] {
 /** `GET /v1/conversations/:id/turns/:turn` → `getConversationTurn`. */
 function operationId(method: string, path: string): string {
   const words = segments(path).flatMap(({ name, isOne }) =>
-    (isOne ? name.replace(/s$/, "") : name).split("-"),
+    (isOne ? name.replace(/s$/, "") : name).split(/[-.]/),
   );
   return [method.toLowerCase(), ...words.map((word) => (word[0] ?? "").toUpperCase() + word.slice(1))].join(
     "",

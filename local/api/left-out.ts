@@ -15,7 +15,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "ALL /mcp/": "MCP, as above: some clients add a slash",
   "ALL /.well-known/*": "MCP's clients look here for a sign-in, and are told that there is none",
   "GET /.well-known/oauth-protected-resource": OAUTH,
-  "GET /.well-known/oauth-protected-resource/mcp": OAUTH,
   "GET /.well-known/oauth-authorization-server": OAUTH,
   "POST /oauth/register": OAUTH,
   "GET /oauth/register/:id": OAUTH,

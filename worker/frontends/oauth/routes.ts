@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { type App, newRoutes } from "../../http/app.ts";
 import { HttpError } from "../../http/errors.ts";
+import { as, route } from "../../http/route.ts";
 import { issuerOf } from "../../settings/oauth.ts";
 import { resourceMetadata, serverMetadata } from "./metadata.ts";
 import type { OauthRoute } from "./serve.ts";
@@ -11,7 +12,10 @@ export const oauth = newRoutes();
 const METADATA = { "cache-control": "public, max-age=300" };
 
 oauth.get("/.well-known/oauth-protected-resource", showResource);
-oauth.get("/.well-known/oauth-protected-resource/mcp", showResource);
+/** Says where programs sign in that want to use `/mcp` (RFC 9728). */
+route(oauth, "GET /.well-known/oauth-protected-resource/mcp", {}, (c) =>
+  as<ReturnType<typeof resourceMetadata>, 200, "application/json">(showResource(c)),
+);
 oauth.get("/.well-known/oauth-authorization-server", (c) =>
   c.json(serverMetadata(requireIssuer(c)), 200, METADATA),
 );
