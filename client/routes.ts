@@ -1016,6 +1016,20 @@ export type PastTurn = {
   images?: Array<string>;
 };
 
+/** One of `GET /v1/polling`. `path`: where its updates are handed over, with `secret` in Telegram's header. */
+export type PolledBot = {
+  home: string;
+  connection: string;
+  token: string;
+  secret: string;
+  base_url: string;
+  path: string;
+  allowed_updates: Array<string>;
+};
+
+/** `GET /v1/polling`. */
+export type PolledBots = { bots: Array<PolledBot> };
+
 /** `total`: of all that the caller may see, in this answer or not. */
 export type QuestionList = { questions: Array<OpenQuestion>; total: number };
 

@@ -11,8 +11,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   node: ["core"],
   // It needs `fetch` alone.
   client: [],
-  // The client is for the console's page.
-  worker: ["core", "client"],
+  worker: ["core"],
   bridge: ["core", "node"],
   "pi-agent": ["core", "node", "tool-browser", "tool-mcp"],
   "tool-browser": ["core", "node", "pi-agent"],
@@ -34,7 +33,6 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^pi-agent\/(?!toolbox\/optional-tools\.ts$)/, /^tool-/],
   // The objects are asked through api/; wrangler needs their classes exported by index.ts.
   [/^worker\/(?!index\.ts$)/, /^worker\/(conversation\/conversation|home\/home)\.ts$/],
-  [/^worker\/(?!frontends\/console\/page\/)/, /^client\//],
   [/^worker\/api\//, /^worker\/(?!api\/|settings\/|env\.ts$)/],
   [/^worker\/settings\//, /^worker\/(?!settings\/|env\.ts$)/],
   [/^worker\/env\.ts$/, /^worker\//],

@@ -47,8 +47,8 @@ function routeType({ parameters = [], requestBody, responses }: Operation): stri
     );
   }
   const good = Object.entries(responses).filter(([status]) => status !== "default" && Number(status) < 300);
-  const contents = good.flatMap(([, { content: of }]) =>
-    of ? Object.entries(of) : [["", undefined] as const],
+  const contents = good.flatMap(([, { content }]): [type: string, of?: { schema: Schema }][] =>
+    content ? Object.entries(content) : [[""]],
   );
   const answers = contents
     .filter(([type]) => type !== "text/event-stream")
