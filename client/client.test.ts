@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { ApiError, Client, Unreachable } from "./client.ts";
+import { Client, NoAnswerError, ResponseError } from "./client.ts";
 import { ask, turnEvents } from "./turns.ts";
 
 type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
@@ -64,13 +64,13 @@ test("errors: the gateway's own, a proxy's page, and no answer at all", async ()
     response.writeHead(502).end("<html>"),
   );
   const error = await client.json("GET /v1/status").catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toBeInstanceOf(ResponseError);
   expect(error).toMatchObject({ status: 429, code: "agent_busy", message: "it is busy", retryAfter: 7 });
   await expect(client.json("GET /v1/status")).rejects.toMatchObject({ status: 502, code: undefined });
   ends.splice(0).forEach((end) => {
     end();
   });
-  await expect(client.json("GET /v1/status")).rejects.toBeInstanceOf(Unreachable);
+  await expect(client.json("GET /v1/status")).rejects.toBeInstanceOf(NoAnswerError);
 });
 
 test("a turn goes on over lost connections: one key, and from the last event that came", async () => {

@@ -22,8 +22,8 @@ type Extra = {
 };
 
 /** The gateway refused, or something else answered in its place. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
+export class ResponseError extends Error {
+  override readonly name = "ResponseError";
   readonly status: number;
   /** The gateway's own word, such as `offline`; undefined: the answer was not the gateway's. */
   readonly code: string | undefined;
@@ -39,8 +39,8 @@ export class ApiError extends Error {
 }
 
 /** No answer came. The request may have arrived. `cause` has the reason. */
-export class Unreachable extends Error {
-  override readonly name = "Unreachable";
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
 }
 
 /**
@@ -71,13 +71,13 @@ export class Client {
     this.#headers = { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 
-  /** @returns the answer's JSON; undefined when it is empty @throws ApiError, Unreachable */
+  /** @returns the answer's JSON; undefined when it is empty @throws ResponseError, NoAnswerError */
   async json<R extends Route>(route: R, ...[request]: Arguments<R>): Promise<AnswerOf<R>> {
     const text = await this.text(route, ...([request] as Arguments<R>));
     try {
       return (text === "" ? undefined : JSON.parse(text)) as AnswerOf<R>;
     } catch {
-      throw new ApiError(
+      throw new ResponseError(
         200,
         undefined,
         `${this.url}${addressOf(route, request)} answered with something else`,
@@ -85,13 +85,13 @@ export class Client {
     }
   }
 
-  /** @throws ApiError, Unreachable */
+  /** @throws ResponseError, NoAnswerError */
   async text<R extends Route>(route: R, ...[request]: Arguments<R>): Promise<string> {
     const response = await this.open(route, request);
     return await reached(response.text(), request?.signal);
   }
 
-  /** Yields the events of a stream to its end. @param onSign for each sign of life @throws ApiError, Unreachable */
+  /** Yields the events of a stream to its end. @param onSign for each sign of life @throws ResponseError, NoAnswerError */
   async *events<R extends StreamRoute>(
     route: R,
     request: Request<R>,
@@ -101,7 +101,7 @@ export class Client {
     if (response.body) yield* sentEvents(response.body, onSign);
   }
 
-  /** @returns the response itself, for a download or a stream @throws ApiError, Unreachable */
+  /** @returns the response itself, for a download or a stream @throws ResponseError, NoAnswerError */
   async open<R extends Route>(route: R, request: Request<R> | undefined, accept?: string): Promise<Response> {
     // SAFETY: each operation's request has a part of these fields.
     const { headers, body, signal } = (request ?? {}) as AnyRequest;
@@ -144,25 +144,25 @@ function textual(values: AnyRequest["query"] = {}): Record<string, string> {
   );
 }
 
-/** @throws Unreachable, or the reason of the signal */
+/** @throws NoAnswerError, or the reason of the signal */
 async function reached<T>(asked: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     return await asked;
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw new Unreachable("the gateway cannot be reached", { cause: error });
+    throw new NoAnswerError("the gateway cannot be reached", { cause: error });
   }
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+async function errorOf(response: Response): Promise<ResponseError> {
   const { status } = response;
   const seconds = Number(response.headers.get("retry-after") ?? "");
   const retryAfter = Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
   try {
     const { error } = (await response.json()) as { error?: { code?: string; message?: string } };
-    if (error?.message) return new ApiError(status, error.code ?? "", error.message, retryAfter);
+    if (error?.message) return new ResponseError(status, error.code ?? "", error.message, retryAfter);
   } catch {
     // A proxy's page, whose text does not help here.
   }
-  return new ApiError(status, undefined, `the gateway answered with ${status}`, retryAfter);
+  return new ResponseError(status, undefined, `the gateway answered with ${status}`, retryAfter);
 }

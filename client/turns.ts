@@ -1,5 +1,5 @@
 /** Asks the gateway, follows the turn to its end over lost connections, and answers what its devices ask. */
-import { ApiError, type Client, type EventOf, Unreachable } from "./client.ts";
+import { type Client, type EventOf, NoAnswerError, ResponseError } from "./client.ts";
 import type { Routes, TurnQuestion, TurnResult } from "./routes.ts";
 import { SilenceGuard } from "./silence-guard.ts";
 
@@ -20,7 +20,7 @@ const PAUSE_MAX_MS = 5_000;
  * Sends a message and yields the events of its turn to the end. The message goes out with one idempotency key, so a lost
  * connection never asks twice. After a lost connection a `reset` comes: what the deltas since the last message said is void.
  * @param signal stops following; the turn goes on
- * @throws ApiError, Unreachable when the turn cannot be found again
+ * @throws ResponseError, NoAnswerError when the turn cannot be found again
  */
 export async function* turnEvents(
   client: Client,
@@ -63,7 +63,7 @@ export async function* turnEvents(
     } finally {
       line.end();
     }
-    if (tries >= triesOf(turn)) throw new Unreachable("the answer was lost");
+    if (tries >= triesOf(turn)) throw new NoAnswerError("the answer was lost");
     await pause(Math.min(PAUSE_MS * 2 ** tries, PAUSE_MAX_MS), signal);
     // The gateway repeats the text of the unfinished step.
     if (turn !== undefined) yield { event: "reset", data: {} };
@@ -74,7 +74,7 @@ export async function* turnEvents(
  * Asks, and waits for the turn's end.
  * @param options.answer is called for each question or approval of a device; undefined leaves it to others
  * @param options.text is called with the answer's text as it comes
- * @throws ApiError, Unreachable
+ * @throws ResponseError, NoAnswerError
  */
 export async function ask(
   client: Client,
@@ -99,10 +99,10 @@ export async function ask(
       .json("POST /v1/questions/{id}", { path: { id: event.data.id }, body: { answer } })
       .catch((error: unknown) => {
         // Somebody else was faster, or its time has ended.
-        if (!(error instanceof ApiError) || ![404, 409, 410].includes(error.status)) throw error;
+        if (!(error instanceof ResponseError) || ![404, 409, 410].includes(error.status)) throw error;
       });
   }
-  throw new Unreachable("the gateway told no end of the turn");
+  throw new NoAnswerError("the gateway told no end of the turn");
 }
 
 function triesOf(turn: string | undefined): number {
@@ -111,8 +111,8 @@ function triesOf(turn: string | undefined): number {
 
 /** Whether the next attempt may succeed: nothing answered, or a gateway that starts anew. */
 function mayPass(error: unknown, isSilent: boolean): boolean {
-  if (isSilent || error instanceof Unreachable) return true;
-  if (error instanceof ApiError) return error.status > 500;
+  if (isSilent || error instanceof NoAnswerError) return true;
+  if (error instanceof ResponseError) return error.status > 500;
   // A stream that breaks off is an error of the runtime.
   return !(error instanceof SyntaxError);
 }

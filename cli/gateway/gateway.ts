@@ -1,11 +1,11 @@
 /** A client of the gateway's HTTP routes. Its errors are texts for a person that say what to do. */
 import {
-  ApiError,
   type Arguments,
   addressOf,
   Client,
+  NoAnswerError,
+  ResponseError,
   type Route,
-  Unreachable,
 } from "@edgecall/client/client.ts";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
 import type { Connection } from "./connection.ts";
@@ -78,8 +78,8 @@ export class Gateway {
 
   /** An error of the client, in words for a person; any other error as it is. */
   errorOf(error: unknown, address = ""): unknown {
-    if (error instanceof Unreachable) return this.#unreachable(unreachableWords(error.cause ?? error));
-    return error instanceof ApiError ? refusal(this.url, address, error) : error;
+    if (error instanceof NoAnswerError) return this.#unreachable(unreachableWords(error.cause ?? error));
+    return error instanceof ResponseError ? refusal(this.url, address, error) : error;
   }
 
   #unreachable(words: string): GatewayError {
@@ -87,7 +87,7 @@ export class Gateway {
   }
 }
 
-function refusal(url: string, address: string, { status, code, message: said }: ApiError): GatewayError {
+function refusal(url: string, address: string, { status, code, message: said }: ResponseError): GatewayError {
   const isOurs = code !== undefined;
   const message = isOurs ? said : `${url}${address}: ${status}`;
   if (status < 300) return new GatewayError("foreign", said);
