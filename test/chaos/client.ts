@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TOKENS } from "../tokens.ts";
 import { questionOf } from "./model.ts";
-import type { TurnScript } from "./plan.ts";
+import type { PlannedTurn, TurnScript } from "./plan.ts";
 
 export type SeenCall = {
   id: string;
@@ -30,7 +30,7 @@ export type SeenTurn = {
 export type Question = {
   conversation: string;
   key: string;
-  client: "json" | "events";
+  client: PlannedTurn["client"];
   script: TurnScript;
 };
 

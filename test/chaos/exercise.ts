@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../wait.ts";
-import { type Asked, ask, conversationOf, look, request } from "./client.ts";
+import { type Asked, ask, conversationOf, look, request, type SeenTurn } from "./client.ts";
 import type { FaultName } from "./fault-names.ts";
 import { inject, targetOf } from "./faults.ts";
 import { Gate } from "./gate.ts";
@@ -72,7 +72,10 @@ export async function exercise(options: ExerciseOptions): Promise<Exercise> {
     const leave = await gate.enter(targetOf(fault), fault.alone);
     if (plan.patient || fault.alone) await allAnswer(stack, plan).catch(() => {});
     const startedAt = Date.now();
-    const asking = ask(stack.clientUrl, plan, ANSWER_WITHIN_MS);
+    const asking =
+      plan.client === "program"
+        ? stack.program.ask(plan, ANSWER_WITHIN_MS)
+        : ask(stack.clientUrl, plan, ANSWER_WITHIN_MS);
     let hit = true;
     void asking.then(() => {
       hit = false;
@@ -93,10 +96,10 @@ export async function exercise(options: ExerciseOptions): Promise<Exercise> {
     } else await mending;
     leave();
     const asked = await asking;
-    const looks = asked.answer ? [await askAgain(stack, plan, asked)] : [];
-    const { conversation, key, script } = plan;
+    const looks = asked.answer && mayAskAgain(plan, asked.answer) ? [await askAgain(stack, plan, asked)] : [];
+    const { conversation, key, client, script } = plan;
     const what = { k, fault: fault.name, probe: false, hit: wasHit };
-    result.turns.push({ conversation, key, script, asked, looks, ...what });
+    result.turns.push({ conversation, key, client, script, asked, looks, ...what });
     appendFileSync(
       join(dir, "turns.jsonl"),
       `${JSON.stringify({ started: new Date(startedAt).toISOString(), hit: wasHit, ...plan, asked, looks })}\n`,
@@ -117,9 +120,20 @@ export async function exercise(options: ExerciseOptions): Promise<Exercise> {
   return result;
 }
 
+/** A call over MCP that was refused left nothing, so the same key may make it after all. */
+function mayAskAgain({ client }: PlannedTurn, { calls }: SeenTurn): boolean {
+  return (
+    client !== "program" ||
+    calls.every(({ status, error_type }) => status === "success" || error_type === "outcome_unknown")
+  );
+}
+
 /** Sends the same key again: it must give the same turn with the same answer, at once. */
 async function askAgain(stack: ChaosStack, plan: PlannedTurn, first: Asked) {
-  const again = await ask(stack.gatewayUrl, { ...plan, client: "json" }, ANSWER_WITHIN_MS);
+  const again =
+    plan.client === "program"
+      ? await stack.program.ask(plan, ANSWER_WITHIN_MS, first.answer)
+      : await ask(stack.gatewayUrl, { ...plan, client: "json" }, ANSWER_WITHIN_MS);
   for (const turn of again.turns) if (!first.turns.includes(turn)) first.turns.push(turn);
   first.faults.push(...again.faults);
   return again.answer;
@@ -137,7 +151,7 @@ async function probe(
     const script = { turn, steps: [[{ agent: fault.agent, wait: 0 }]], delay: 0 };
     const question = { conversation: turn, key: turn, client: "json", script } as const;
     const asked = await ask(stack.gatewayUrl, question, ANSWER_WITHIN_MS);
-    turns.push({ conversation: turn, key: turn, script, asked, looks: [] });
+    turns.push({ ...question, asked, looks: [] });
     if (asked.answer?.calls.some((call) => call.status === "success")) return { turns, recovered: true };
     await sleep(PROBE_AGAIN_MS);
   }
@@ -158,13 +172,15 @@ export async function gather(
     every: 200,
     what: "no call is under way",
   }).catch((error: Error) => say(error.message));
-  for (const turn of turns) {
+  // A call of the connected program belongs to no conversation.
+  const inConversations = turns.filter(({ client }) => client !== "program");
+  for (const turn of inConversations) {
     const id = turn.asked.answer?.turn;
     if (id !== undefined) turn.looks.push(await look(stack.gatewayUrl, turn.conversation, id));
   }
   const records = { own: await recordOf(stack), lender: await recordOf(stack.lender) };
   const conversations: Map<string, Awaited<ReturnType<typeof conversationOf>>> = new Map();
-  for (const name of new Set(turns.map((turn) => turn.conversation)))
+  for (const name of new Set(inConversations.map((turn) => turn.conversation)))
     conversations.set(name, await conversationOf(stack.gatewayUrl, name));
   const effects = new Map(AGENTS.map((id) => [id as string, stack.agents[id].effects()]));
   return { turns, conversations, effects, records, breaches: stack.model.breaches, died };

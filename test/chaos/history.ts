@@ -1,7 +1,7 @@
 /** A run's history, which is judged: questions, answers, effects and records; and the kinds of violation. */
 import type { Asked, SeenCall, SeenTurn } from "./client.ts";
 import { placeOf } from "./model.ts";
-import { callsOf, type PlacedCall, type TurnScript } from "./plan.ts";
+import { callsOf, type PlacedCall, type PlannedTurn, type TurnScript } from "./plan.ts";
 import type { CallsRecord } from "./record.ts";
 import type { Effect } from "./stack.ts";
 
@@ -9,6 +9,7 @@ import type { Effect } from "./stack.ts";
 export type AskedTurn = {
   conversation: string;
   key: string;
+  client: PlannedTurn["client"];
   script: TurnScript;
   asked: Asked;
   /**

@@ -66,7 +66,8 @@ export type PlannedTurn = {
   k: number;
   conversation: string;
   key: string;
-  client: "json" | "events";
+  /** `program`: no turn, but a call that a connected program makes over MCP. */
+  client: "json" | "events" | "program";
   /** The turn waits until the agents answer; otherwise most turns would only learn that the bridge is away. */
   patient: boolean;
   script: TurnScript;
@@ -94,6 +95,9 @@ const SHARED_OF_FOUR = 2;
  */
 const JOB_EVERY = 10;
 const JOB_AT = 7;
+/** One of so many is a call of the connected program. */
+const PROGRAM_EVERY = 8;
+const PROGRAM_AT = 3;
 /** This share of the other turns asks an agent in words. */
 const ASKS = 0.3;
 /** This share of the calls goes to the lent agent, where the fault does not demand one. */
@@ -104,7 +108,9 @@ export function planTurn(seed: number, k: number, faults: readonly FaultName[]):
   const throws = dice(seed, `turn ${k}`);
   const name = faultOf(seed, k, faults);
   const key = `chaos-${seed}-${k}`;
-  const steps = planSteps(throws, name, key, k);
+  const isProgram =
+    k % PROGRAM_EVERY === PROGRAM_AT && k % JOB_EVERY !== JOB_AT && FAULTS[name].kind !== "reorder";
+  const steps = planSteps(throws, name, key, k, isProgram);
   const isFill = FAULTS[name].kind === "fill";
   // An agent meets a full disk when it records a call, so half of these faults come before that.
   const delay = isFill ? throws.whole(100, 400) : throws.whole(0, DELAY_MAX_MS);
@@ -115,7 +121,7 @@ export function planTurn(seed: number, k: number, faults: readonly FaultName[]):
     k,
     conversation: shared ? `chaos-${seed}-shared-${Math.floor(k / 4)}` : key,
     key,
-    client: throws.chance(0.5) ? "events" : "json",
+    client: isProgram ? "program" : throws.chance(0.5) ? "events" : "json",
     patient: throws.chance(PATIENT),
     script: { turn: key, steps, delay },
     fault: {
@@ -172,7 +178,14 @@ function longestOf(calls: readonly PlannedCall[]): number {
   return Math.max(...calls.map(one));
 }
 
-function planSteps(throws: Dice, fault: FaultName, key: string, k: number): PlannedCall[][] {
+/** @param isSingle one call of `append` */
+function planSteps(
+  throws: Dice,
+  fault: FaultName,
+  key: string,
+  k: number,
+  isSingle: boolean,
+): PlannedCall[][] {
   const { kind, timed } = FAULTS[fault];
   const call = (agent: AgentId): PlannedCall => ({
     agent,
@@ -186,6 +199,7 @@ function planSteps(throws: Dice, fault: FaultName, key: string, k: number): Plan
   const isLent = isAtLender(fault) || (!timed && throws.chance(LENT));
   const first = isLent ? LENT_AGENT : one;
   if (k % JOB_EVERY === JOB_AT) return [[{ ...call(first), does: "job" }]];
+  if (isSingle) return [[call(first)]];
   if (throws.chance(ASKS))
     return [[planAsked(throws, call, placeOf(key, 0, 0), first, throws.shuffled(OWN_AGENTS))]];
   const form = throws.next();

@@ -12,6 +12,7 @@ import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { type Broker, makeBroker } from "./broker.ts";
 import { request } from "./client.ts";
+import { ConnectedProgram } from "./connected.ts";
 import { type Disk, mountDisk } from "./disk.ts";
 import { Link } from "./link.ts";
 import { type ChaosModel, startModel } from "./model.ts";
@@ -54,6 +55,8 @@ export type ChaosStack = ChaosHome & {
   /** The home that lends. */
   lender: ChaosHome;
   agents: Record<AgentId, ChaosAgent>;
+  /** Connected to the home that is asked, over the client's link. */
+  program: ConnectedProgram;
   links: ChaosHome["links"] & { client: Link };
   model: ChaosModel;
   /** Starts everything, and has the second home lend its agent. */
@@ -88,9 +91,12 @@ export async function makeStack(options: StackOptions): Promise<ChaosStack> {
   const agents = Object.fromEntries(
     AGENTS.map((id) => [id, members.find((one) => one.id === idAtHome(id))]),
   ) as ChaosStack["agents"];
+  const clientUrl = `http://127.0.0.1:${client.port}`;
+  const program = new ConnectedProgram(clientUrl);
   return {
     ...own,
-    clientUrl: `http://127.0.0.1:${client.port}`,
+    clientUrl,
+    program,
     lender,
     agents,
     links: { ...own.links, client },
@@ -98,6 +104,7 @@ export async function makeStack(options: StackOptions): Promise<ChaosStack> {
     async start() {
       await Promise.all([own.start(), lender.start()]);
       await lend(lender, own);
+      await program.connect(`http://127.0.0.1:${own.links.public.port}`);
     },
     async stop() {
       await Promise.all([own.stop(), lender.stop(), client.close()]);

@@ -58,6 +58,7 @@ function historyOf(made: Made = {}): History {
   const turn: AskedTurn = {
     conversation: "c",
     key: "t",
+    client: "json",
     script,
     asked: { answer, ms: 100, cutOff: 0, turns: ["u"], faults: [], ...made.asked },
     looks: made.looks ?? [answer],

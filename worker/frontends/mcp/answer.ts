@@ -57,7 +57,11 @@ async function answerOfOutcome(outcome: SettledOutcome, asked: AnswerPlace): Pro
   return {
     content,
     ...(outcome.status === "error" && { isError: true }),
-    _meta: { ...metaOf(place, outcome.status), "edgecall/elapsed_ms": outcome.elapsedMs },
+    _meta: {
+      ...metaOf(place, outcome.status),
+      ...(outcome.errorType && { "edgecall/error_type": outcome.errorType }),
+      "edgecall/elapsed_ms": outcome.elapsedMs,
+    },
   };
 }
 
