@@ -278,7 +278,6 @@ const CASES: Array<[string, [Body, Headers_]]> = [
   ["a field too many", old("ping", {}, { more: 1 })],
   ["a _meta that is a text", old("ping", { _meta: "x" })],
   ["a progress token that is a list", old("tools/call", { name: "cpu", _meta: { progressToken: [] } })],
-  ["a state that is no text", old("tools/call", { name: "cpu", requestState: 1 })],
 ];
 
 /** The differences of our server. The status stays the same, unless it is given. */
@@ -339,6 +338,15 @@ const DIFFERENCES: Array<[string, [Body, Headers_], string, { status?: number; o
       modern("tools/list", { meta: { [`${KEY}clientCapabilities`]: { roots: 1 } } }),
       "this server uses none of them, so it does not check them",
       { status: 200, ours: { result: { resultType: "complete" } }, sdk: { error: { code: -32_602 } } },
+    ],
+    [
+      "a state that is no text",
+      old("tools/call", { name: "cpu", requestState: 1 }),
+      "the same code, and the words name the field",
+      {
+        ours: { error: { code: -32_602, message: expect.stringContaining("requestState") } },
+        sdk: { error: { code: -32_602, message: "Invalid or expired requestState" } },
+      },
     ],
   ];
 
