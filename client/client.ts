@@ -54,7 +54,7 @@ export type ClientOptions = {
   headers?: Readonly<Record<string, string>>;
 };
 
-/** What `Client` makes of any operation's request. */
+/** The form that `Client` gives any operation's request. */
 type AnyRequest = Extra & {
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | undefined>>;

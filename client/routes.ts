@@ -918,7 +918,7 @@ export type OauthGrantView = {
   id: string;
   person: string;
 
-  /** What the program calls itself. */
+  /** The name by which the program calls itself. */
   client: string;
 
   /** The host to which its sign-in returned. */
@@ -1179,7 +1179,7 @@ export type UsageView = {
   models: Array<{ name: string; failures: number }>;
 };
 
-/** What a turn waits for. `link`: where a person answers, in the console. */
+/** Something that a turn waits for. `link`: where a person answers, in the console. */
 export type Waiting = {
   calls: Array<{ id: string; name: string; agent?: string; action?: string; query?: string }>;
   questions: Array<{

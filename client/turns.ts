@@ -109,7 +109,7 @@ function triesOf(turn: string | undefined): number {
   return turn === undefined ? FIRST_TRIES : TRIES;
 }
 
-/** Whether the next attempt may succeed: nothing answered, or a gateway that starts anew. */
+/** True if the next attempt may succeed: nothing answered, or a gateway that starts anew. */
 function mayPass(error: unknown, isSilent: boolean): boolean {
   if (isSilent || error instanceof NoAnswerError) return true;
   if (error instanceof ResponseError) return error.status > 500;

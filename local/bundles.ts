@@ -130,7 +130,7 @@ export function bundleHomeGateway(): Promise<string> {
     target: "node20",
     platform: "node",
     banner: { js: REQUIRE_IN_ESM },
-    // What builds is not needed where everything is built.
+    // Tools that build are not needed where everything is built.
     external: ["miniflare", "./build-gateway.ts"],
     minify: true,
   });

@@ -202,7 +202,7 @@ function decoded(url: string): string {
 }
 
 /**
- * Whether a Host header names this machine. A page that is read at home could otherwise point its own name here, and ask as
+ * True if a Host header names this machine. A page that is read at home could otherwise point its own name here, and ask as
  * the gateway's own page (DNS rebinding).
  */
 export function isOwnName(host: string, publicUrl: string | undefined, machine = hostname()): boolean {

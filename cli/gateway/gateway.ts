@@ -39,7 +39,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** How long an answer may take. */
+/** The longest time that an answer may take. */
 export type Within = { withinMs?: number };
 
 export class Gateway {

@@ -23,7 +23,7 @@ import { unitText } from "./unit.ts";
 
 const ONLINE_WITHIN_MS = 60_000;
 const ASK_WITHIN_MS = 30_000;
-/** What tells one version of the folder from another. */
+/** A text that differs between versions of the folder. */
 const MARKS = ["edgecall.cjs", "gateway.mjs", "worker.js"];
 const OPTIONS = ["host", "port", "model", "model-url", "model-key-file"];
 

@@ -66,7 +66,7 @@ async function packagesOf(name: string, from: string, found = new Set<string>())
         if (!LEFT_OUT.includes(next)) await packagesOf(next, path, found);
       return found;
     }
-    // What is optional is for another processor.
+    // Optional packages are for other processors.
     if (folder.length <= ROOT.length) return found;
   }
 }

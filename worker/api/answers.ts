@@ -7,7 +7,7 @@ import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
-/** What a turn waits for. `link`: where a person answers, in the console. */
+/** Something that a turn waits for. `link`: where a person answers, in the console. */
 export type Waiting = {
   calls: Array<Pick<CallRecord, "id" | "name" | "agent" | "action" | "query">>;
   questions: Array<
@@ -217,7 +217,7 @@ export type DayView = {
 export type OauthGrantView = {
   id: string;
   person: string;
-  /** What the program calls itself. */
+  /** The name by which the program calls itself. */
   client: string;
   /** The host to which its sign-in returned. */
   host: string;

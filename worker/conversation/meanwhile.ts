@@ -41,7 +41,7 @@ function hasMedia({ media }: { media?: unknown[] }): boolean {
   return media !== undefined && media.length > 0;
 }
 
-/** What a turn waits for. Turns run one after the other, so that may be an earlier one's call. */
+/** Returns the things that a turn waits for. Turns run one after the other, so that may be an earlier one's call. */
 function waitingFor(transcript: Transcript, turn: Turn, link: string): { waiting: Waiting; text: string } {
   const current = transcript.currentTurn() ?? turn;
   const calls = transcript

@@ -77,7 +77,7 @@ export class Releases {
     const bytes = Buffer.concat(await Promise.all(marks.map((name) => readFile(join(folder, name)))));
     return await this.#add(node, bytes, async (next) => {
       await cp(folder, next, { recursive: true });
-      // Whoever unpacked it may be anybody.
+      // Anybody may have unpacked it.
       await must("chown", "-R", "root:root", next);
       await must("chmod", "-R", "a+rX,go-w", next);
       // Else a power cut could leave a version of which parts are missing.

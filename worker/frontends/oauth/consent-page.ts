@@ -2,7 +2,7 @@ import { escaped, hidden, page } from "./page.ts";
 import { formActionOf, placeOf } from "./redirects.ts";
 
 type Consent = {
-  /** What the program calls itself. */
+  /** The name by which the program calls itself. */
   client: string;
   redirect: string;
   home: string;
