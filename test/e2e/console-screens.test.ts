@@ -169,6 +169,35 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     expect(await page.getByText("Calls, two days").count()).toBe(0);
   });
 
+  test("a person who goes to another screen while the conversations load stays there", async () => {
+    // A busy browser reports a new address late, and an answer may come before. Later listeners do not hear of it.
+    await page.addInitScript(
+      `addEventListener("hashchange", (event) => globalThis.isBusy && event.stopImmediatePropagation())`,
+    );
+    await screen("Setup");
+    await page.reload();
+    const setup = page.getByRole("heading", { name: "Setup", exact: true });
+    await setup.waitFor();
+    const list = /\/v1\/conversations(\?|$)/;
+    const held = Promise.withResolvers<void>();
+    await page.route(list, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.evaluate("location.hash = '#/chat'");
+    await setup.waitFor({ state: "hidden" });
+    await page.evaluate("isBusy = true; location.hash = '#/setup'");
+    const answered = page.waitForResponse(list);
+    held.resolve();
+    await (await answered).finished();
+    const frame = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))";
+    for (let frames = 0; frames < 10; frames += 1) await page.evaluate(frame);
+    await page.evaluate("isBusy = false; dispatchEvent(new HashChangeEvent('hashchange'))");
+    await setup.waitFor();
+    expect(await page.evaluate("location.hash")).toBe("#/setup");
+    await page.unroute(list);
+  });
+
   test("C9 the command for a new device scrolls into view", async () => {
     await page.setViewportSize({ width: 390, height: 600 });
     await screen("Fleet");

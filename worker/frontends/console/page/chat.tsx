@@ -9,7 +9,7 @@ import { CopyButton } from "./copy-button.tsx";
 import { Skeleton } from "./load.tsx";
 import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
-import { newConversationId, openConversation } from "./place.ts";
+import { newConversationId, openConversation, replaceConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
 import type { Session } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
@@ -24,7 +24,7 @@ export function Chat({ session, item }: { session: Session; item: string | undef
   const conversations = useConversations();
   const { list } = conversations;
   useEffect(() => {
-    if (item === undefined && list) location.replace(`#/chat/${list[0]?.id ?? newConversationId()}`);
+    if (item === undefined && list) replaceConversation(undefined, list[0]?.id ?? newConversationId());
   }, [item, list]);
   if (item === undefined) return <Skeleton lines={4} />;
   return <Talk key={item} session={session} id={item} conversations={conversations} />;
@@ -55,7 +55,7 @@ function Talk({ session, id, conversations }: TalkProps) {
     }
     setProblem(undefined);
     conversations.drop(id);
-    open(newConversationId());
+    replaceConversation(id, newConversationId());
   }
 
   async function rename(title: string) {

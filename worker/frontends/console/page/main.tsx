@@ -1,5 +1,5 @@
 /** The console: the session and the five screens. The address's hash names the screen. */
-import { render } from "preact";
+import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, json, send, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
@@ -8,14 +8,20 @@ import { Fleet } from "./fleet.tsx";
 import { Problem } from "./load.tsx";
 import { Metrics } from "./metrics.tsx";
 import { Palette } from "./palette.tsx";
-import { type Place, usePlace } from "./place.ts";
+import { type Place, type ScreenName, usePlace } from "./place.ts";
 import { Setup } from "./setup.tsx";
 import type { Session } from "./shapes.ts";
 import { SignIn } from "./sign-in.tsx";
 import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.tsx";
 
-const SCREENS = { chat: Chat, fleet: Fleet, audit: Audit, metrics: Metrics, setup: Setup, waiting: Waiting };
-type ScreenName = keyof typeof SCREENS;
+const SCREENS: Record<ScreenName, ComponentType<{ session: Session; item: string | undefined }>> = {
+  chat: Chat,
+  fleet: Fleet,
+  audit: Audit,
+  metrics: Metrics,
+  setup: Setup,
+  waiting: Waiting,
+};
 
 function App() {
   const [session, setSession] = useState<Session>();
@@ -40,7 +46,7 @@ function App() {
 }
 
 function Signed({ session, place }: { session: Session; place: Place }) {
-  const screen = place.screen in SCREENS ? (place.screen as ScreenName) : "chat";
+  const { screen } = place;
   const Shown = SCREENS[screen];
   // Coming back from another screen shows the same conversation.
   const talk = useRef<string | undefined>(undefined);

@@ -1,12 +1,15 @@
 /** The present screen, from the address's hash: `#/screen` or `#/chat/{conversation}`. */
 import { useEffect, useState } from "preact/hooks";
 
-export type Place = { screen: string; item: string | undefined };
+const SCREENS = ["chat", "fleet", "audit", "metrics", "setup", "waiting"] as const;
+export type ScreenName = (typeof SCREENS)[number];
+export type Place = { screen: ScreenName; item: string | undefined };
 
 const CONVERSATION = /^[A-Za-z0-9._:@-]{1,128}$/;
 
 function placeOf(hash: string): Place {
-  const [, screen = "", item = ""] = hash.split("/");
+  const [, name, item = ""] = hash.split("/");
+  const screen = SCREENS.find((one) => one === name) ?? "chat";
   return { screen, item: CONVERSATION.test(item) ? item : undefined };
 }
 
@@ -22,6 +25,16 @@ export function usePlace(): Place {
 
 export function openConversation(id: string): void {
   location.hash = `#/chat/${id}`;
+}
+
+/**
+ * Shows a conversation in place of another one, unless the person has gone elsewhere meanwhile: the browser reports a new
+ * address late, and an answer may arrive before.
+ * @param shown undefined: the chat screen without a conversation
+ */
+export function replaceConversation(shown: string | undefined, id: string): void {
+  const { screen, item } = placeOf(location.hash);
+  if (screen === "chat" && item === shown) location.replace(`#/chat/${id}`);
 }
 
 export function newConversationId(): string {
