@@ -1,9 +1,9 @@
 /** The client against a server of this test: what it sends, how it fails, and that a lost connection asks nothing twice. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { Client, NoAnswerError, ResponseError } from "./client.ts";
-import { ask, turnEvents } from "./turns.ts";
+import { ask, startTurn, turnEvents } from "./turns.ts";
 
 type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 
@@ -90,6 +90,49 @@ test("a turn goes on over lost connections: one key, and from the last event tha
   expect(second?.headers["idempotency-key"]).toBe(first?.headers["idempotency-key"]);
   expect(third?.url).toBe(`/v1/conversations/kitchen/turns/${TURN}/events`);
   expect(third?.headers["last-event-id"]).toBe("3");
+});
+
+test("a stream has its events with their types, and ends as lost when it breaks off or is silent", async () => {
+  const list = { questions: [], total: 0 };
+  const { client } = await serve(
+    (response) => stream(response).write(event("questions", list), () => response.destroy()),
+    (response) => stream(response).write(event("questions", list, 7)),
+  );
+  const broken = client.events("GET /v1/questions/events", {});
+  expect((await broken.next()).value?.data.total).toBe(0);
+  await expect(broken.next()).rejects.toBeInstanceOf(NoAnswerError);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  ends.push(() => vi.useRealTimers());
+  const silent = client.events("GET /v1/questions/events", {});
+  expect((await silent.next()).value).toEqual({ id: 7, event: "questions", data: list });
+  const lost = expect(silent.next()).rejects.toBeInstanceOf(NoAnswerError);
+  await vi.advanceTimersByTimeAsync(45_000);
+  await lost;
+});
+
+test("a stream that its reader stops ends with the reader's reason, and another program's answer is told", async () => {
+  const { client } = await serve(
+    (response) => stream(response).write(event("questions", {})),
+    (response) => stream(response).end("data: <html>\n\n"),
+  );
+  const stop = new AbortController();
+  const events = client.events("GET /v1/questions/events", { signal: stop.signal });
+  await events.next();
+  const stopped = expect(events.next()).rejects.toThrow("enough");
+  stop.abort(new Error("enough"));
+  await stopped;
+  const foreign = client.events("GET /v1/questions/events", {}).next();
+  await expect(foreign).rejects.toThrow(/questions\/events answered with something else/);
+});
+
+test("a message whose answer was lost is sent again under its key, and nobody follows its turn", async () => {
+  const { seen, client } = await serve(
+    (response) => response.destroy(),
+    (response) => stream(response).write(event("turn", { turn: TURN, status: "running" })),
+  );
+  expect(await startTurn(client, "kitchen", { text: "hi" })).toBe(TURN);
+  const keys = seen.map(({ headers }) => headers["idempotency-key"]);
+  expect(keys).toEqual([keys[0], keys[0]]);
 });
 
 test("a refusal is not tried again", async () => {

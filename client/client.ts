@@ -2,7 +2,7 @@
  * A typed client of the gateway's HTTP API. It needs `fetch` alone, so it runs in Node, browsers and Workers. routes.ts has the
  * operations and their types, made of the gateway's own declarations (`npm run api`).
  */
-import { type SentEvent, sentEvents } from "./event-stream.ts";
+import { sentEvents } from "./event-stream.ts";
 import type { Routes } from "./routes.ts";
 
 export type Route = keyof Routes;
@@ -54,6 +54,9 @@ export type ClientOptions = {
   headers?: Readonly<Record<string, string>>;
 };
 
+/** The gateway sends something every 15 s. After three times that, the connection is dead. */
+const SILENCE_MS = 45_000;
+
 /** The form that `Client` gives any operation's request. */
 type AnyRequest = Extra & {
   path?: Readonly<Record<string, string>>;
@@ -74,31 +77,46 @@ export class Client {
   /** @returns the answer's JSON; undefined when it is empty @throws ResponseError, NoAnswerError */
   async json<R extends Route>(route: R, ...[request]: Arguments<R>): Promise<AnswerOf<R>> {
     const text = await this.text(route, ...([request] as Arguments<R>));
-    try {
-      return (text === "" ? undefined : JSON.parse(text)) as AnswerOf<R>;
-    } catch {
-      throw new ResponseError(
-        200,
-        undefined,
-        `${this.url}${addressOf(route, request)} answered with something else`,
-      );
-    }
+    return (text === "" ? undefined : this.#parsed(text, route, request)) as AnswerOf<R>;
   }
 
   /** @throws ResponseError, NoAnswerError */
   async text<R extends Route>(route: R, ...[request]: Arguments<R>): Promise<string> {
     const response = await this.open(route, request);
-    return await reached(response.text(), request?.signal);
+    try {
+      return await response.text();
+    } catch (error) {
+      throw failureOf(error, request?.signal);
+    }
   }
 
-  /** Yields the events of a stream to its end. @param onSign for each sign of life @throws ResponseError, NoAnswerError */
-  async *events<R extends StreamRoute>(
-    route: R,
-    request: Request<R>,
-    onSign?: () => void,
-  ): AsyncGenerator<SentEvent> {
-    const response = await this.open(route, request, "text/event-stream");
-    if (response.body) yield* sentEvents(response.body, onSign);
+  /**
+   * Yields the events of a stream to its end.
+   * @throws ResponseError; NoAnswerError also when the connection is lost or has been silent for too long
+   */
+  async *events<R extends StreamRoute>(route: R, request: Request<R>): AsyncGenerator<EventOf<R>, undefined> {
+    const silent = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onSign = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silent.abort(new Error("the connection was silent")), SILENCE_MS);
+    };
+    onSign();
+    const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
+    try {
+      const { body } = await this.open(route, { ...request, signal }, "text/event-stream");
+      if (!body) return;
+      for await (const { event, data, id } of sentEvents(body, onSign))
+        yield {
+          ...(id !== undefined && { id: Number(id) }),
+          event,
+          data: this.#parsed(data, route, request),
+        } as EventOf<R>;
+    } catch (error) {
+      throw failureOf(error, request.signal);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** @returns the response itself, for a download or a stream @throws ResponseError, NoAnswerError */
@@ -106,25 +124,33 @@ export class Client {
     // SAFETY: each operation's request has a part of these fields.
     const { headers, body, signal } = (request ?? {}) as AnyRequest;
     const isText = typeof body === "string";
-    const response = await reached(
-      fetch(`${this.url}${addressOf(route, request)}`, {
-        method: route.slice(0, route.indexOf(" ")),
-        headers: {
-          ...this.#headers,
-          ...(accept !== undefined && { accept }),
-          ...(body !== undefined && { "content-type": isText ? "text/plain" : "application/json" }),
-          ...textual(headers),
-        },
-        credentials: "same-origin",
-        // The token is for this address alone, so redirects are not followed.
-        redirect: "manual",
-        ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
-        ...(signal && { signal }),
-      }),
-      signal,
-    );
+    const response = await fetch(`${this.url}${addressOf(route, request)}`, {
+      method: route.slice(0, route.indexOf(" ")),
+      headers: {
+        ...this.#headers,
+        ...(accept !== undefined && { accept }),
+        ...(body !== undefined && { "content-type": isText ? "text/plain" : "application/json" }),
+        ...textual(headers),
+      },
+      // The token is for this address alone, so redirects are not followed.
+      redirect: "manual",
+      ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    }).catch((error: unknown) => {
+      throw failureOf(error, signal);
+    });
     if (response.ok) return response;
     throw await errorOf(response);
+  }
+
+  /** The types are made of the gateway's own; a later gateway may send more. @throws ResponseError */
+  #parsed(text: string, route: Route, request: object | undefined): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      const words = `${this.url}${addressOf(route, request)} answered with something else`;
+      throw new ResponseError(200, undefined, words);
+    }
   }
 }
 
@@ -144,14 +170,11 @@ function textual(values: AnyRequest["query"] = {}): Record<string, string> {
   );
 }
 
-/** @throws NoAnswerError, or the reason of the signal */
-async function reached<T>(asked: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    throw new NoAnswerError("the gateway cannot be reached", { cause: error });
-  }
+/** @returns the reason of the signal, the client's own error, or NoAnswerError for any other one */
+function failureOf(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (error instanceof ResponseError || error instanceof NoAnswerError) return error;
+  return new NoAnswerError("the gateway cannot be reached", { cause: error });
 }
 
 async function errorOf(response: Response): Promise<ResponseError> {
@@ -164,5 +187,7 @@ async function errorOf(response: Response): Promise<ResponseError> {
   } catch {
     // A proxy's page, whose text does not help here.
   }
-  return new ResponseError(status, undefined, `the gateway answered with ${status}`, retryAfter);
+  // A browser hides the status of a redirect.
+  const words = status === 0 ? "a redirect" : status;
+  return new ResponseError(status, undefined, `the gateway answered with ${words}`, retryAfter);
 }

@@ -365,35 +365,7 @@ export type Routes = {
   "DELETE /v1/conversations/{id}": { path: { id: string }; answer: undefined };
 
   /** Streams the events of every turn of a conversation, later turns included, whichever channel they come from */
-  "GET /v1/conversations/{id}/events": {
-    path: { id: string };
-    answer: never;
-    events:
-      | {
-          turn: string;
-          event: "turn";
-          data: {
-            turn: string;
-            status: "running";
-            text: string;
-            created_at: number;
-
-            /** The pictures that the person sent: `media:` and the id of a stored one, or an address. */
-            images?: Array<string>;
-          };
-        }
-      | { event: "open"; data: Record<string, never> }
-      | { event: "delta"; data: { text: string; at: number }; turn: string }
-      | { event: "waiting"; data: { until: number; text: string }; turn: string }
-      | { event: "reset"; data: Record<string, never>; turn: string }
-      | { event: "probe"; data: Record<string, never>; turn: string }
-      | { id: number; event: "message"; data: { text: string; calls: Array<CallRecord> }; turn: string }
-      | { id: number; event: "call"; data: CallRecord; turn: string }
-      | { event: "accepted"; data: { call: string; at: number }; turn: string }
-      | { event: "progress"; data: CallProgress; turn: string }
-      | { id: number; event: "question"; data: TurnQuestion; turn: string }
-      | { id: number; event: "done"; data: TurnResult; turn: string };
-  };
+  "GET /v1/conversations/{id}/events": { path: { id: string }; answer: never; events: ConversationEvent };
 
   /** Begins a turn and answers with its result: as events where the client accepts them, else as JSON within 25 s, or within the time that the client prefers */
   "POST /v1/conversations/{id}/messages": {
@@ -821,6 +793,84 @@ export type ConnectionView = {
 /** `GET /v1/connections`. `origin`: this gateway's address for platforms. */
 export type Connections = { origin: string; connections: Array<ConnectionView> };
 
+/** An event of `GET /v1/conversations/{id}/events`: `data` names the turn that it is of. `open` comes first. */
+export type ConversationEvent =
+  | { event: "open"; data: Record<string, never> }
+  | { event: "accepted"; data: { call: string; at: number; turn: string } }
+  | {
+      event: "call";
+      data: {
+        id: string;
+        name: string;
+        agent?: string;
+        action?: string;
+        query?: string;
+        args?: Record<string, unknown>;
+        status: "error" | "pending" | "success";
+        error_type?:
+          | "execution_failed"
+          | "invalid_params"
+          | "not_found"
+          | "offline"
+          | "outcome_unknown"
+          | "permission_denied"
+          | "timeout";
+        error?: string;
+        result?: string;
+
+        /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
+        for_user?: string;
+        elapsed_ms?: number;
+
+        /** Time spent waiting besides that: for a person, other calls or the connection. */
+        waited_ms?: number;
+
+        /** Each is served at `/v1/media/{id}`. */
+        media?: Array<StoredMedia>;
+        calls?: Array<CallRecord>;
+        turn: string;
+      };
+    }
+  | { event: "delta"; data: { text: string; at: number; turn: string } }
+  | { event: "done"; data: TurnResult }
+  | { event: "message"; data: { text: string; calls: Array<CallRecord>; turn: string } }
+  | { event: "probe"; data: { turn: string } }
+  | { event: "progress"; data: { call: string; tool?: string; text: string; turn: string } }
+  | {
+      event: "question";
+      data: {
+        id: string;
+        call: string;
+        agent: string;
+
+        /** The agents that asked for this call, the first one first. */
+        via?: Array<string>;
+        text: string;
+        options: Array<string>;
+
+        /** Only for an approval: what exactly would be run. */
+        approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+        expires_at: number;
+        answer?: string;
+        answered_by?: string;
+        turn: string;
+      };
+    }
+  | { event: "reset"; data: { turn: string } }
+  | {
+      event: "turn";
+      data: {
+        turn: string;
+        status: "running";
+        text: string;
+        created_at: number;
+
+        /** The pictures that the person sent: `media:` and the id of a stored one, or an address. */
+        images?: Array<string>;
+      };
+    }
+  | { event: "waiting"; data: { until: number; text: string; turn: string } };
+
 export type DayView = {
   day: string;
   tokens: number;
@@ -1045,7 +1095,7 @@ export type SessionView = {
   access: boolean;
   name?: string;
   home?: string;
-  role?: string;
+  role?: "guest" | "member" | "owner";
   scopes?: Array<string>;
 };
 

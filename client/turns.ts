@@ -1,7 +1,6 @@
 /** Asks the gateway, follows the turn to its end over lost connections, and answers what its devices ask. */
 import { type Client, type EventOf, NoAnswerError, ResponseError } from "./client.ts";
 import type { Routes, TurnQuestion, TurnResult } from "./routes.ts";
-import { SilenceGuard } from "./silence-guard.ts";
 
 type SendRoute = "POST /v1/conversations/{id}/messages";
 export type Message = Routes[SendRoute]["body"];
@@ -33,41 +32,46 @@ export async function* turnEvents(
   let turn: string | undefined;
   let seen: number | undefined;
   for (let tries = 0; ; tries += 1) {
-    const line = new SilenceGuard(signal);
-    const asked = { signal: line.signal };
     const events =
       turn === undefined
-        ? client.events(
-            "POST /v1/conversations/{id}/messages",
-            { ...asked, path: at, body: message, headers: { "idempotency-key": key } },
-            line.heard,
-          )
-        : client.events(
-            "GET /v1/conversations/{id}/turns/{turn}/events",
-            { ...asked, path: { ...at, turn }, headers: { "last-event-id": seen } },
-            line.heard,
-          );
+        ? client.events("POST /v1/conversations/{id}/messages", {
+            path: at,
+            body: message,
+            headers: { "idempotency-key": key },
+            signal,
+          })
+        : client.events("GET /v1/conversations/{id}/turns/{turn}/events", {
+            path: { ...at, turn },
+            headers: { "last-event-id": seen },
+            signal,
+          });
     try {
-      for await (const { event, data, id } of events) {
+      for await (const event of events) {
         tries = 0;
-        if (id !== undefined) seen = Number(id);
-        // SAFETY: the types are made of the gateway's own; a later gateway's events are passed on.
-        const read = { event, data: JSON.parse(data) } as TurnEvent;
-        if (read.event === "turn") turn = read.data.turn;
-        yield read;
-        if (read.event === "done") return;
+        if ("id" in event) seen = event.id;
+        if (event.event === "turn") turn = event.data.turn;
+        yield event;
+        if (event.event === "done") return;
       }
     } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      if (tries >= triesOf(turn) || !mayPass(error, line.isSilent)) throw error;
-    } finally {
-      line.end();
+      if (signal?.aborted || tries >= triesOf(turn) || !mayPass(error)) throw error;
     }
     if (tries >= triesOf(turn)) throw new NoAnswerError("the answer was lost");
     await pause(Math.min(PAUSE_MS * 2 ** tries, PAUSE_MAX_MS), signal);
     // The gateway repeats the text of the unfinished step.
     if (turn !== undefined) yield { event: "reset", data: {} };
   }
+}
+
+/**
+ * Sends a message that others follow, or nobody. It is sent again under its key when the answer is lost.
+ * @returns the id of its turn
+ * @throws ResponseError, NoAnswerError
+ */
+export async function startTurn(client: Client, conversation: string, message: Message): Promise<string> {
+  for await (const event of turnEvents(client, conversation, message))
+    if (event.event === "turn") return event.data.turn;
+  throw new NoAnswerError("the gateway told no turn");
 }
 
 /**
@@ -110,11 +114,8 @@ function triesOf(turn: string | undefined): number {
 }
 
 /** True if the next attempt may succeed: nothing answered, or a gateway that starts anew. */
-function mayPass(error: unknown, isSilent: boolean): boolean {
-  if (isSilent || error instanceof NoAnswerError) return true;
-  if (error instanceof ResponseError) return error.status > 500;
-  // A stream that breaks off is an error of the runtime.
-  return !(error instanceof SyntaxError);
+function mayPass(error: unknown): boolean {
+  return error instanceof NoAnswerError || (error instanceof ResponseError && error.status > 500);
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

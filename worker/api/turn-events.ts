@@ -35,3 +35,10 @@ export type FollowedEvent =
       data: { turn: string; status: "running" } & Pick<PastTurn, "text" | "images" | "created_at">;
     }
   | (Exclude<TurnEvent, { event: "turn" }> & { turn: string });
+
+/** An event of `GET /v1/conversations/{id}/events`: `data` names the turn that it is of. `open` comes first. */
+export type ConversationEvent = { event: "open"; data: Record<string, never> } | WithTurn<FollowedEvent>;
+
+type WithTurn<E> = E extends { event: infer Name; data: infer Data }
+  ? { event: Name; data: Data extends { turn: string } ? Data : Data & { turn: string } }
+  : never;

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { mediaId, separateImages } from "../api/media.ts";
 import type { StartedTurn } from "../api/start-turn.ts";
 import { conversationOf } from "../api/stubs.ts";
-import type { FollowedEvent, TurnEvent } from "../api/turn-events.ts";
+import type { ConversationEvent, FollowedEvent, TurnEvent } from "../api/turn-events.ts";
 import type { NewTurn } from "../api/turns.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import {
@@ -187,9 +187,7 @@ route(
       c.req.raw.signal,
       recheckSeen(c, name),
     );
-    return as<FollowedEvent | { event: "open"; data: Record<string, never> }, 200, "text/event-stream">(
-      c.body(stream, 200, SSE),
-    );
+    return as<ConversationEvent, 200, "text/event-stream">(c.body(stream, 200, SSE));
   },
 );
 
