@@ -83,3 +83,16 @@ test("only one source of the agent imports the optional tools, which import the 
   });
   expect(findForbidden(imports)).toEqual(["pi-agent/toolbox/mcp.ts → tool-mcp/servers.ts"]);
 });
+
+test("the console's page imports the client and nothing of the Worker, which does not import the client", () => {
+  const imports = importsOf({
+    "worker/frontends/console/page/api.ts": `import "@edgecall/client/client.ts"; import "./load.tsx";`,
+    "worker/frontends/console/page/chat.tsx": `import type { A } from "../../../api/answers.ts"; import "../routes.ts";`,
+    "worker/routes/a.ts": `import type { Routes } from "@edgecall/client/routes.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual([
+    "worker/frontends/console/page/chat.tsx → worker/api/answers.ts",
+    "worker/frontends/console/page/chat.tsx → worker/frontends/console/routes.ts",
+    "worker/routes/a.ts → client/routes.ts",
+  ]);
+});

@@ -11,7 +11,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   node: ["core"],
   // It needs `fetch` alone.
   client: [],
-  worker: ["core"],
+  worker: ["core", "client"],
   bridge: ["core", "node"],
   "pi-agent": ["core", "node", "tool-browser", "tool-mcp"],
   "tool-browser": ["core", "node", "pi-agent"],
@@ -42,6 +42,9 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/(routes|frontends)\//, /^worker\/(home|conversation)\//],
   [/^worker\/http\//, /^worker\/(routes|frontends|channels|conversation|home)\/|^worker\/index/],
   [/^worker\/channels\//, /^worker\/(?!channels\/|api\/|settings\/|(env|log|read-up-to)\.ts$)/],
+  // The console's page is a client of the gateway, in a browser.
+  [/^worker\/(?!frontends\/console\/page\/)/, /^client\//],
+  [/^worker\/frontends\/console\/page\//, /^worker\/(?!frontends\/console\/page\/)/],
   // Each object knows the other by api/ alone.
   [/^worker\/conversation\//, /^worker\/(http|routes|frontends|home)\/|^worker\/index/],
   [/^worker\/home\//, /^worker\/(http|routes|frontends|conversation)\/|^worker\/index/],

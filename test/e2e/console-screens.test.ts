@@ -77,6 +77,30 @@ describe("the console's screens", { tags: ["needs/chromium"] }, () => {
     stack.model.release("never again");
   });
 
+  test("a question whose answer is lost on the way is sent again, and asked once", async () => {
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.locator(".welcome").waitFor();
+    let sent = 0;
+    await page.route(/\/messages$/, async (route) => {
+      sent += 1;
+      if (sent > 1) return await route.continue();
+      // It arrives at the gateway, and the answer does not come back.
+      await route.fetch();
+      await route.abort();
+    });
+    await ask(script({ text: "Said once." }));
+    await expect.poll(() => sent).toBe(2);
+    await page.unroute(/\/messages$/);
+    const isSaidOnce = async () => {
+      await page.locator(".answer", { hasText: "Said once." }).waitFor();
+      expect(await page.locator(".turn").count()).toBe(1);
+      expect(await page.getByRole("alert").count()).toBe(0);
+    };
+    await isSaidOnce();
+    await page.reload();
+    await isSaidOnce();
+  });
+
   test("C9 text before a call stays before it", async () => {
     const turn = await ask(
       script(

@@ -1,7 +1,4 @@
-/**
- * The JSON answers of the routes (docs/protocol.md). This file has only types and imports only types of core, so that the console's
- * page, which runs in a browser, can import it too.
- */
+/** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 
@@ -143,7 +140,7 @@ export type SessionView = {
   access: boolean;
   name?: string;
   home?: string;
-  role?: string;
+  role?: TokenView["role"];
   scopes?: string[];
 };
 

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { announcement } from "./announce.ts";
 import { applied, newTurn, type TurnEvent, type TurnView } from "./turns.ts";
 
+const T = { turn: "t" };
 const pending = { id: "c1", name: "edge_call", agent: "pi", action: "cpu", status: "pending" as const };
 const question = { id: "q", call: "c1", agent: "pi", text: "Which room?", options: [], expires_at: 1 };
 const approval = { tool: "siren", parameters: {}, reason: "" };
@@ -21,14 +22,14 @@ test("each step is one sentence, and arriving letters are not announced", () => 
   expect(announcement(newTurn("hi"))).toBe("Sent.");
   expect(
     said(
-      { event: "delta", data: { text: "I", at: 0 } },
-      { event: "message", data: { text: "I look.", calls: [pending] } },
-      { event: "accepted", data: { call: "c1" } },
-      { event: "question", data: { ...question, approval } },
-      { event: "question", data: { ...question, approval, answer: "approve" } },
-      { event: "question", data: { ...question, id: "q2" } },
-      { event: "question", data: { ...question, id: "q2", answer: "kitchen" } },
-      { event: "call", data: { ...pending, status: "error" } },
+      { event: "delta", data: { ...T, text: "I", at: 0 } },
+      { event: "message", data: { ...T, text: "I look.", calls: [pending] } },
+      { event: "accepted", data: { ...T, call: "c1", at: 0 } },
+      { event: "question", data: { ...T, ...question, approval } },
+      { event: "question", data: { ...T, ...question, approval, answer: "approve" } },
+      { event: "question", data: { ...T, ...question, id: "q2" } },
+      { event: "question", data: { ...T, ...question, id: "q2", answer: "kitchen" } },
+      { event: "call", data: { ...T, ...pending, status: "error" } },
       {
         event: "done",
         data: {

@@ -1,13 +1,16 @@
 /** Audit: shows the devices' own record of calls, with filters, and exports it as JSON lines. */
+import type { Routes } from "@edgecall/client/routes.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
+import type { AuditLine } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
-import type { AgentPage, AuditLine } from "./shapes.ts";
 import { duration } from "./times.ts";
 
-/** `chain`: the id of the call with which a chain of agents began. */
-type Filter = { agent: string; tool: string; result: string; since: string; chain: string };
+type Query = NonNullable<Routes["GET /v1/audit"]["query"]>;
+/** A field that filters nothing is undefined. */
+type Filter = Pick<Query, "agent" | "tool" | "result" | "since" | "chain">;
 
 const SHOWN = 100;
 /** Devices to choose from. In a larger home the name is typed, and those are offered whose names fit it. */
@@ -16,42 +19,31 @@ const OFFERED = 40;
 const EXPORTED = 1_000;
 
 export function Audit() {
-  const [filter, setFilter] = useState<Filter>({
-    agent: "",
-    tool: "",
-    result: "",
-    since: "",
-    chain: "",
-  });
-  const { value, problem, reload } = useLoaded<{ entries: AuditLine[]; more: boolean }>(
-    pathOf(filter, SHOWN),
-  );
-  const [failed, setFailed] = useState<string>();
+  const [filter, setFilter] = useState<Filter>({});
+  const { value, problem, reload } = useLoaded("GET /v1/audit", { query: { ...filter, limit: SHOWN } });
+  const { failed, attempt } = useAttempt();
   // On `change`, not `input`: a request reads many rows, and a half-typed name matches none.
   const set = (name: keyof Filter) => (event: { currentTarget: { value: string } }) => {
     const { value: chosen } = event.currentTarget;
-    setFilter((before) => ({ ...before, [name]: chosen }));
+    setFilter((before) => ({ ...before, [name]: chosen || undefined }));
   };
 
-  const setChain = (chain: string) => setFilter((before) => ({ ...before, chain }));
+  const setChain = (chain?: string) => setFilter((before) => ({ ...before, chain }));
   const showAll = useRef<HTMLButtonElement>(null);
   const since = useRef<HTMLInputElement>(null);
   const hadChain = useRef(false);
   // The pressed button disappears, so the focus moves to its place in the filters.
   useEffect(() => {
-    if (filter.chain !== "") showAll.current?.focus();
+    if (filter.chain !== undefined) showAll.current?.focus();
     else if (hadChain.current) since.current?.focus();
-    hadChain.current = filter.chain !== "";
+    hadChain.current = filter.chain !== undefined;
   }, [filter.chain]);
 
-  async function save() {
-    try {
-      const { entries } = await json<{ entries: AuditLine[] }>(pathOf(filter, EXPORTED));
+  const save = () =>
+    attempt(async () => {
+      const { entries } = await client.json("GET /v1/audit", { query: { ...filter, limit: EXPORTED } });
       download("edgecall-audit.jsonl", entries.map((entry) => `${visibleJson(entry)}\n`).join(""));
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-  }
+    });
 
   return (
     <Screen
@@ -68,14 +60,14 @@ export function Audit() {
       }
     >
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <AgentChoice agent={filter.agent} set={set("agent")} />
+        <AgentChoice agent={filter.agent ?? ""} set={set("agent")} />
         <label>
           Tool
-          <input value={filter.tool} onChange={set("tool")} placeholder="all" autocomplete="off" />
+          <input value={filter.tool ?? ""} onChange={set("tool")} placeholder="all" autocomplete="off" />
         </label>
         <label>
           Result
-          <select value={filter.result} onChange={set("result")}>
+          <select value={filter.result ?? ""} onChange={set("result")}>
             <option value="">all</option>
             <option value="success">success</option>
             <option value="error">error</option>
@@ -83,10 +75,10 @@ export function Audit() {
         </label>
         <label>
           Since
-          <input ref={since} type="date" value={filter.since} onChange={set("since")} />
+          <input ref={since} type="date" value={filter.since ?? ""} onChange={set("since")} />
         </label>
-        {filter.chain !== "" && (
-          <button ref={showAll} type="button" class="small" onClick={() => setChain("")}>
+        {filter.chain !== undefined && (
+          <button ref={showAll} type="button" class="small" onClick={() => setChain()}>
             Show all chains
           </button>
         )}
@@ -109,9 +101,8 @@ type ChoiceProps = { agent: string; set: (event: { currentTarget: { value: strin
 
 function AgentChoice({ agent, set }: ChoiceProps) {
   const [typed, setTyped] = useState("");
-  const all = useLoaded<AgentPage>(`/v1/agents?limit=${OFFERED}`).value;
-  const query = new URLSearchParams({ limit: String(OFFERED), ...(typed && { q: typed }) });
-  const offered = useLoaded<AgentPage>(`/v1/agents?${query}`).value;
+  const all = useLoaded("GET /v1/agents", { query: { limit: OFFERED } }).value;
+  const offered = useLoaded("GET /v1/agents", { query: { limit: OFFERED, q: typed || undefined } }).value;
   if (!all || all.next === null)
     return (
       <label>
@@ -204,7 +195,8 @@ function Lines({ entries, more, onChain }: LinesProps) {
 /** A call that another agent asked for leads to all calls of its chain. */
 function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string) => void }) {
   // A device wrote it.
-  const { id, via } = (entry.caller.chain ?? {}) as { id?: unknown; via?: unknown };
+  const { chain } = entry.caller as { chain?: { id?: unknown; via?: unknown } | null };
+  const { id, via } = chain ?? {};
   if (typeof id !== "string" || !Array.isArray(via)) return null;
   return (
     <button type="button" class="small" title="Show the whole chain" onClick={() => onChain(id)}>
@@ -216,11 +208,6 @@ function ChainLink({ entry, onChain }: { entry: AuditLine; onChain: (id: string)
 function approvalWords({ approved, by }: NonNullable<AuditLine["approval"]>): string {
   if (by === undefined) return "nobody approved it";
   return `${approved ? "approved" : "denied"} by ${by}`;
-}
-
-function pathOf(filter: Filter, limit: number): string {
-  const chosen = Object.entries(filter).filter(([, value]) => value !== "");
-  return `/v1/audit?${new URLSearchParams([...chosen, ["limit", String(limit)]])}`;
 }
 
 function localTime(timestamp: string): string {

@@ -1,16 +1,16 @@
 /** Shows one call: the device, the action, its progress and its result. All texts come from a device or a model. */
+import type { CallRecord, TurnQuestion } from "@edgecall/client/routes.ts";
 import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import type { Call, Question } from "./shapes.ts";
 import { duration } from "./times.ts";
 import type { CallView } from "./turns.ts";
 
 const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
 
 /** @property answer the turn's answer; text that it repeats word for word is not shown twice */
-type Props = { call: CallView; questions: Question[]; mayApprove: boolean; answer: string | null };
+type Props = { call: CallView; questions: TurnQuestion[]; mayApprove: boolean; answer: string | null };
 
 export function CallCard({ call, questions, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
@@ -48,11 +48,11 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
   );
 }
 
-function failedOf({ calls = [] }: Call): number {
+function failedOf({ calls = [] }: CallRecord): number {
   return calls.filter(({ status }) => status === "error").length;
 }
 
-function endWords({ status, error_type }: Call, failed: number): string {
+function endWords({ status, error_type }: CallRecord, failed: number): string {
   if (failed > 0) return `done, ${failed} ${failed === 1 ? "call" : "calls"} failed`;
   if (status === "success") return "done";
   return error_type === "permission_denied" ? "denied" : (error_type ?? "failed").replaceAll("_", " ");
@@ -114,7 +114,7 @@ function Arguments({ call }: { call: CallView }) {
 /** A longer result is folded, because the answer matters more. */
 const SHORT_RESULT = 400;
 
-function Outcome({ call }: { call: Call }) {
+function Outcome({ call }: { call: CallRecord }) {
   if (call.status === "pending") return null;
   const text = textOf(call);
   return (
@@ -134,16 +134,16 @@ function Outcome({ call }: { call: Call }) {
 }
 
 /** Whether the answer contains the failure's text. */
-function isSaid(call: Call, answer: string | null): boolean {
+function isSaid(call: CallRecord, answer: string | null): boolean {
   const words = textOf(call).trim();
   return call.status === "error" && words !== "" && (answer ?? "").includes(words);
 }
 
-function textOf(call: Call): string {
+function textOf(call: CallRecord): string {
   return call.status === "success" ? (call.result ?? "") : (call.error ?? call.result ?? "");
 }
 
-function Inner({ call }: { call: Call }) {
+function Inner({ call }: { call: CallRecord }) {
   return (
     <div class={`inner ${call.status}`}>
       <p>

@@ -1,14 +1,15 @@
 /** Chat apps: lists the connected ones with their state at the platform, and connects new ones. */
+import type { ConnectionState, ConnectionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { ConnectForm } from "./connect-form.tsx";
 import { Problem, useLoaded } from "./load.tsx";
-import type { ConnectionState, Connections, ConnectionView } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
 
 export function ChatApps({ home }: { home: string }) {
-  const { value, problem, reload } = useLoaded<Connections>("/v1/connections");
+  const { value, problem, reload } = useLoaded("GET /v1/connections");
   const list = value?.connections ?? [];
   return (
     <section class="panel" aria-labelledby="chat-apps">
@@ -38,32 +39,24 @@ const PLATFORMS: Record<string, string> = {
 function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void }) {
   const [state, setState] = useState<ConnectionState>();
   const [said, setSaid] = useState<string>();
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const path = `/v1/connections/${one.channel}/${one.connection}`;
+  const { failed, busy, attempt } = useAttempt();
+  const path = { channel: one.channel, connection: one.connection };
   const name = `${PLATFORMS[one.channel] ?? one.channel} ${one.connection}`;
 
-  async function doing(what: () => Promise<unknown>) {
-    setBusy(true);
-    setProblem(undefined);
+  const check = async () => {
     setSaid(undefined);
-    try {
-      await what();
-    } catch (error) {
-      setProblem(wordsOf(error));
-    }
-    setBusy(false);
-  }
-  const look = () => doing(async () => setState(await json<ConnectionState>(path)));
+    setState(await client.json("GET /v1/connections/{channel}/{connection}", { path }));
+  };
   const deliverHere = () =>
-    doing(async () => {
-      const { todo } = await json<{ todo: string[] }>(`${path}/webhook`, { method: "POST" });
-      setState(await json<ConnectionState>(path));
+    attempt(async () => {
+      setSaid(undefined);
+      const { todo } = await client.json("POST /v1/connections/{channel}/{connection}/webhook", { path });
+      await check();
       setSaid(todo.join(" ") || "It delivers here now.");
     });
   const disconnect = () =>
-    doing(async () => {
-      await send(path, { method: "DELETE" });
+    attempt(async () => {
+      await client.json("DELETE /v1/connections/{channel}/{connection}", { path });
       onGone();
     });
 
@@ -80,7 +73,13 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
         <div class="row">
           {one.checks && (
             <>
-              <button type="button" class="small" disabled={busy} aria-label={`Check ${name}`} onClick={look}>
+              <button
+                type="button"
+                class="small"
+                disabled={busy}
+                aria-label={`Check ${name}`}
+                onClick={() => void attempt(check)}
+              >
                 Check
               </button>
               <button
@@ -107,7 +106,7 @@ function Connected({ one, onGone }: { one: ConnectionView; onGone: () => void })
       </header>
       <Address text={one.webhook} />
       {state && <State state={state} />}
-      <Problem text={problem} />
+      <Problem text={failed} />
       {said && <p role="status">{said}</p>}
     </article>
   );

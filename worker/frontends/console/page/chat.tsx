@@ -1,17 +1,18 @@
 /** Chat: shows the messages and their calls, and the input for new ones. */
+import type { SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
-import { json, send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { CallCard } from "./call-card.tsx";
 import { ConversationList } from "./conversation-list.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { Skeleton } from "./load.tsx";
+import { Problem, Skeleton } from "./load.tsx";
 import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
 import { newConversationId, openConversation, replaceConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
-import type { Session } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { duration } from "./times.ts";
 import { type CallView, isOver, type Pause, type TurnView } from "./turns.ts";
@@ -20,7 +21,7 @@ import { type Conversations, useConversations } from "./use-conversations.ts";
 import { Welcome } from "./welcome.tsx";
 
 /** @property item the conversation in the address; absent = the newest one */
-export function Chat({ session, item }: { session: Session; item: string | undefined }) {
+export function Chat({ session, item }: { session: SessionView; item: string | undefined }) {
   const conversations = useConversations();
   const { list } = conversations;
   useEffect(() => {
@@ -30,12 +31,12 @@ export function Chat({ session, item }: { session: Session; item: string | undef
   return <Talk key={item} session={session} id={item} conversations={conversations} />;
 }
 
-type TalkProps = { session: Session; id: string; conversations: Conversations };
+type TalkProps = { session: SessionView; id: string; conversations: Conversations };
 
 function Talk({ session, id, conversations }: TalkProps) {
   const conversation = useConversation(id);
   const [listOpen, setListOpen] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const { failed, attempt } = useAttempt();
   const mayApprove = session.scopes?.includes("approve") ?? false;
   const current = conversations.list?.find((one) => one.id === id);
   const say = (text: string, images: string[] = []) => {
@@ -47,29 +48,17 @@ function Talk({ session, id, conversations }: TalkProps) {
     openConversation(next);
   };
 
-  async function remove() {
-    try {
-      await send(`/v1/conversations/${id}`, { method: "DELETE" });
-    } catch (error) {
-      return setProblem(wordsOf(error));
-    }
-    setProblem(undefined);
-    conversations.drop(id);
-    replaceConversation(id, newConversationId());
-  }
-
-  async function rename(title: string) {
-    try {
-      const named = await json<{ title: string }>(`/v1/conversations/${id}`, {
-        method: "PATCH",
-        body: { title },
-      });
+  const remove = () =>
+    attempt(async () => {
+      await client.json("DELETE /v1/conversations/{id}", { path: { id } });
+      conversations.drop(id);
+      replaceConversation(id, newConversationId());
+    });
+  const rename = (title: string) =>
+    attempt(async () => {
+      const named = await client.json("PATCH /v1/conversations/{id}", { path: { id }, body: { title } });
       conversations.rename(id, named.title);
-      setProblem(undefined);
-    } catch (error) {
-      setProblem(wordsOf(error));
-    }
-  }
+    });
 
   return (
     <div class="chat">
@@ -112,11 +101,7 @@ function Talk({ session, id, conversations }: TalkProps) {
             New
           </button>
         </header>
-        {problem && (
-          <p role="alert" class="problem">
-            {problem}
-          </p>
-        )}
+        <Problem text={failed} />
         <Turns conversation={conversation} mayApprove={mayApprove} onSay={say} />
         <p class="unseen" role="status">
           {announcement(conversation.turns.at(-1))}
@@ -275,11 +260,7 @@ function Turns({ conversation, mayApprove, onSay }: TurnsProps) {
             onAgain={at === turns.length - 1 ? again : undefined}
           />
         ))}
-        {problem && (
-          <p role="alert" class="problem">
-            {problem}
-          </p>
-        )}
+        <Problem text={problem} />
       </div>
     </div>
   );
@@ -328,11 +309,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>
       ))}
-      {turn.problem && turn.problem !== turn.answer && (
-        <p role="alert" class="problem">
-          {turn.problem}
-        </p>
-      )}
+      {turn.problem !== turn.answer && <Problem text={turn.problem} />}
       {turn.status === "failed" && onAgain && turn.text !== "" && (
         <div class="row">
           <button type="button" class="small" onClick={() => onAgain(turn)}>
@@ -430,11 +407,7 @@ function Composer({ conversation, onAsk }: ComposerProps) {
           ))}
         </div>
       )}
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <div class="line">
         <label class="attach">
           <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" class="icon">

@@ -1,10 +1,10 @@
 /** The form to connect a chat app: what to do at the platform, and what to paste here. */
+import type { MadeConnection } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
-import type { Made } from "./shapes.ts";
 import { slackLink, slackManifest } from "./slack-manifest.ts";
 
 const APPS = ["telegram", "slack", "discord"] as const;
@@ -19,8 +19,8 @@ export function ConnectForm({ home, origin, onDone }: Props) {
   const [token, setToken] = useState("");
   const [secret, setSecret] = useState("");
   const [api, setApi] = useState("");
+  const [made, setMade] = useState<MadeConnection>();
   const [problem, setProblem] = useState<string>();
-  const [made, setMade] = useState<Made>();
   const [busy, setBusy] = useState(false);
   const webhook = `${origin}/webhooks/${app}/${home}~${name}`;
 
@@ -43,7 +43,7 @@ export function ConnectForm({ home, origin, onDone }: Props) {
         ...(app === "slack" && { secret }),
         ...(api.trim() !== "" && { base_url: api }),
       };
-      setMade(await json<Made>("/v1/connections", { method: "POST", body }));
+      setMade(await client.json("POST /v1/connections", { body }));
       setToken("");
       setSecret("");
       onDone();
@@ -186,7 +186,7 @@ function Steps({ app, webhook }: { app: App; webhook: string }) {
   }
 }
 
-function Done({ made }: { made: Made }) {
+function Done({ made }: { made: MadeConnection }) {
   return (
     <div role="status" class="made">
       <p>

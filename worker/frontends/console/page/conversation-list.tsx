@@ -1,6 +1,6 @@
 /** The list of conversations: beside the chat on a desktop, behind a button on a phone. */
 import { useState } from "preact/hooks";
-import { Skeleton } from "./load.tsx";
+import { Problem, Skeleton } from "./load.tsx";
 import { ago } from "./times.ts";
 import type { Conversations } from "./use-conversations.ts";
 
@@ -22,11 +22,7 @@ export function ConversationList({ conversations, current, onOpen }: Props) {
           search(value);
         }}
       />
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {!list && !problem && <Skeleton lines={4} />}
       {list?.length === 0 && (
         <p class="quiet">

@@ -1,7 +1,9 @@
 /** Adds devices with one command, and manages the keys of devices. For administrators. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
@@ -10,15 +12,8 @@ import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
 import { usePages } from "./use-pages.ts";
 
-type Code = { code: string; command: string; expires_at: number };
-type CodeState = {
-  state: "open" | "used" | "expired";
-  agent?: string;
-  online?: boolean;
-  fingerprint?: string;
-};
-type KeyPage = { keys: Key[]; next: string | null; total: number };
-type Key = { agent: string; enrolled_at: number; revoked_at: number | null; fingerprint: string };
+type Code = AnswerOf<"POST /v1/device-codes">;
+type CodeState = AnswerOf<"GET /v1/device-codes/{code}">;
 
 /** Keys on a page. */
 const SHOWN = 25;
@@ -28,21 +23,17 @@ const LOOK_EVERY_MS = 3_000;
 
 export function Devices({ onJoined }: { onJoined: () => void }) {
   const [code, setCode] = useState<Code>();
-  const [failed, setFailed] = useState<string>();
+  const { failed, attempt } = useAttempt();
   const [broker, setBroker] = useState("");
 
   /** @param agent the agent whose key is replaced; `@bridge`: the bridge, if there is one */
-  async function make(agent?: string) {
-    try {
-      const body = { ...(agent && { agent }), ...(broker.trim() && { broker: { url: broker.trim() } }) };
-      setCode(await json<Code>("/v1/device-codes", { method: "POST", body }));
-      setFailed(undefined);
-    } catch (error) {
+  const make = (agent?: string) =>
+    attempt(async () => {
       // An older code could be mistaken for the new one.
       setCode(undefined);
-      setFailed(wordsOf(error));
-    }
-  }
+      const body = { ...(agent && { agent }), ...(broker.trim() && { broker: { url: broker.trim() } }) };
+      setCode(await client.json("POST /v1/device-codes", { body }));
+    });
 
   return (
     <section class="panel" aria-labelledby="devices">
@@ -82,7 +73,7 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
   useEffect(() => {
     if (isOver) return;
     const timer = setInterval(() => {
-      json<CodeState>(`/v1/device-codes/${code.code}`).then(
+      client.json("GET /v1/device-codes/{code}", { path: { code: code.code } }).then(
         (state) => {
           setSeen(state);
           if (state.online) onJoined();
@@ -118,33 +109,24 @@ function Joining({ code, onJoined }: { code: Code; onJoined: () => void }) {
   );
 }
 
-function wordsFor({ state, agent, online, fingerprint }: CodeState): string {
-  if (state === "open") return "Waiting for the device…";
-  if (state === "expired") return "The code has expired. Make a new one.";
-  if (online) return `${agent} is online. Its key: ${fingerprint}`;
-  return `${agent} has its keys; waiting until it is online…`;
+function wordsFor(seen: CodeState): string {
+  if (seen.state !== "used")
+    return seen.state === "open" ? "Waiting for the device…" : "The code has expired. Make a new one.";
+  if (seen.online) return `${seen.agent} is online. Its key: ${seen.fingerprint}`;
+  return `${seen.agent} has its keys; waiting until it is online…`;
 }
 
 function Keys({ replace }: { replace: (agent: string) => Promise<void> }) {
   const [words, setWords] = useState("");
-  const path = `/v1/keys?${new URLSearchParams({ ...(words && { q: words }) })}`;
-  const { value, problem, reload, paging } = usePages<KeyPage>(path, SHOWN);
+  const { value, problem, reload, paging } = usePages("GET /v1/keys", { q: words || undefined }, SHOWN);
   const [searches, setSearches] = useState(false);
   const isLarge = (value?.total ?? 0) > SHOWN;
   useEffect(() => {
     if (isLarge) setSearches(true);
   }, [isLarge]);
-  const [failed, setFailed] = useState<string>();
-
-  async function revoke(agent: string) {
-    try {
-      await send(`/v1/agents/${agent}/key`, { method: "DELETE" });
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-    reload();
-  }
+  const { failed, attempt } = useAttempt(reload);
+  const revoke = (agent: string) =>
+    attempt(() => client.json("DELETE /v1/agents/{agent}/key", { path: { agent } }));
 
   return (
     <>

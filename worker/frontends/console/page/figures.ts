@@ -1,7 +1,9 @@
 /** Computes figures of calls from the devices' records, and of model usage. Pure. */
-import type { AuditLine, DayUsage } from "./shapes.ts";
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { DayView } from "@edgecall/client/routes.ts";
 import { percentile } from "./times.ts";
 
+export type AuditLine = AnswerOf<"GET /v1/audit">["entries"][number];
 export type AgentFigures = { agent: string; calls: number; errors: number; p50: number; p95: number };
 export type Hour = { start: number; success: number; error: number };
 
@@ -34,11 +36,11 @@ export function errorsByKind(lines: readonly AuditLine[]): ErrorFigures[] {
 }
 
 /** Returns the cost in USD of the models that have a price. */
-export function costOfDay({ models }: DayUsage): number {
+export function costOfDay({ models }: DayView): number {
   return models.reduce((sum, { usd = 0 }) => sum + usd, 0);
 }
 
-export function unpricedModels(days: readonly DayUsage[]): string[] {
+export function unpricedModels(days: readonly DayView[]): string[] {
   const names = days.flatMap(({ models }) => models.filter(({ usd }) => usd === undefined));
   return [...new Set(names.map(({ name }) => name))].sort();
 }

@@ -1,11 +1,12 @@
 /** Fleet: shows the devices and their response times, and tries their actions. A large home is searched, and shown in pages. */
+import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { NewText } from "./new-text.tsx";
 import { Pager, SearchBox } from "./pager.tsx";
-import type { Action, Agent, AgentPage, Reply, Session, Status } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago, duration } from "./times.ts";
 import { TryAction } from "./try-action.tsx";
@@ -16,17 +17,17 @@ import { usePages } from "./use-pages.ts";
 const SHOWN = 36;
 const WORDS_MAX = 200;
 
-export function Fleet({ session }: { session: Session }) {
+export function Fleet({ session }: { session: SessionView }) {
   const [words, setWords] = useState("");
-  const [online, setOnline] = useState("");
-  const filter = new URLSearchParams({ ...(words && { q: words }), ...(online && { online }) });
-  const { value, problem, reload, paging } = usePages<AgentPage>(`/v1/agents?${filter}`, SHOWN);
-  const home = useLoaded<Status>("/v1/status");
+  const [online, setOnline] = useState<"yes" | "no">();
+  const filter = { q: words || undefined, online };
+  const { value, problem, reload, paging } = usePages("GET /v1/agents", filter, SHOWN);
+  const home = useLoaded("GET /v1/status");
   const look = () => {
     reload();
     home.reload();
   };
-  const isFiltered = words !== "" || online !== "";
+  const isFiltered = words !== "" || online !== undefined;
   const isLarge = (value?.total ?? 0) > SHOWN;
   const [searches, setSearches] = useState(false);
   useEffect(() => {
@@ -60,7 +61,12 @@ export function Fleet({ session }: { session: Session }) {
           <SearchBox label="Search devices" maxLength={WORDS_MAX} onWords={setWords} />
           <label>
             Show
-            <select value={online} onChange={(event) => setOnline(event.currentTarget.value)}>
+            <select
+              value={online ?? ""}
+              onChange={({ currentTarget: { value } }) =>
+                setOnline(value === "yes" || value === "no" ? value : undefined)
+              }
+            >
               <option value="">all devices</option>
               <option value="yes">online</option>
               <option value="no">offline</option>
@@ -95,32 +101,29 @@ export function Fleet({ session }: { session: Session }) {
   );
 }
 
-function byPresence(a: Agent, b: Agent): number {
+function byPresence(a: AgentView, b: AgentView): number {
   return Number(b.online) - Number(a.online) || (a.id < b.id ? -1 : 1);
 }
 
 type CardProps = {
-  agent: Agent;
+  agent: AgentView;
   /** The gateway's version; undefined until it is known. */
   gateway: string | undefined;
-  session: Session;
+  session: SessionView;
   look: () => void;
 };
 
 function AgentCard({ agent, gateway, session, look }: CardProps) {
   const [opened, setOpened] = useState(false);
-  const [failed, setFailed] = useState<string>();
+  const { failed, attempt } = useAttempt();
   const mayCommand = session.scopes?.includes("command") ?? false;
   // A paired device cannot be removed before its key is revoked, below.
   const mayRemove = !agent.online && !agent.paired && (session.scopes?.includes("admin") ?? false);
-  async function remove() {
-    try {
-      await send(`/v1/agents/${agent.id}`, { method: "DELETE" });
+  const remove = () =>
+    attempt(async () => {
+      await client.json("DELETE /v1/agents/{agent}", { path: { agent: agent.id } });
       look();
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-  }
+    });
   return (
     <article class={`card ${agent.online ? "online" : "offline"}`} aria-labelledby={`agent-${agent.id}`}>
       <header>
@@ -171,7 +174,7 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
-function countsOf({ counts }: Agent): string {
+function countsOf({ counts }: AgentView): string {
   const { calls, error, open } = counts;
   return [`${calls}`, error > 0 && `${error} failed`, open > 0 && `${open} open`].filter(Boolean).join(", ");
 }
@@ -183,14 +186,16 @@ function Ping({ agent, disabled }: { agent: string; disabled: boolean }) {
     setAsking(true);
     const began = performance.now();
     try {
-      const reply = await json<Reply>(`/v1/agents/${agent}/commands`, {
-        method: "POST",
+      const reply = await client.json("POST /v1/agents/{agent}/commands", {
+        path: { agent },
         body: { command: "ping" },
       });
       const there = performance.now() - began;
-      const inner =
-        reply.elapsed_ms === undefined ? "" : `, ${duration(reply.elapsed_ms)} of it from the gateway`;
-      setText(reply.status === "running" ? "no answer within 25 s" : `${duration(there)} round trip${inner}`);
+      setText(
+        "status" in reply
+          ? "no answer within 25 s"
+          : `${duration(there)} round trip, ${duration(reply.elapsed_ms)} of it from the gateway`,
+      );
     } catch (error) {
       setText(wordsOf(error));
     }
@@ -206,8 +211,9 @@ function Ping({ agent, disabled }: { agent: string; disabled: boolean }) {
   );
 }
 
-function Actions({ agent, session }: { agent: Agent; session: Session }) {
-  const { value, problem } = useLoaded<{ actions: Action[] }>(`/v1/console/agents/${agent.id}/actions`);
+function Actions({ agent, session }: { agent: AgentView; session: SessionView }) {
+  const path = { agent: agent.id };
+  const { value, problem } = useLoaded("GET /v1/console/agents/{agent}/actions", { path });
   const [chosen, setChosen] = useState("");
   const actions = value?.actions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const action = actions?.find(({ name }) => name === chosen);

@@ -1,5 +1,12 @@
 /** Converts the values of a form to an action's parameters, by its JSON Schema. Pure. */
-import type { Schema } from "./shapes.ts";
+
+type Schema = {
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  enum?: unknown[];
+};
 
 export type Field = {
   name: string;

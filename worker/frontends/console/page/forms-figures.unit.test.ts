@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
-import { byAgent, byHour, costOfDay, errorsByKind, money, unpricedModels } from "./figures.ts";
+import {
+  type AuditLine,
+  byAgent,
+  byHour,
+  costOfDay,
+  errorsByKind,
+  money,
+  unpricedModels,
+} from "./figures.ts";
 import { fieldsOf, valuesOf } from "./form-values.ts";
-import type { AuditLine } from "./shapes.ts";
 
 const fields = fieldsOf({
   properties: {

@@ -1,29 +1,22 @@
 /** Lends agents to other homes, and borrows theirs. For owners. */
+import type { BorrowedView, GrantScope, LentView } from "@edgecall/client/routes.ts";
 import { useRef, useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { type Attempt, useAttempt } from "./attempt.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { ScopeBoxes } from "./scope-boxes.tsx";
-import type { BorrowedView, LendingView, LentView } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago, endOf } from "./times.ts";
 
-const SCOPES: Record<string, string> = { ask: "ask questions in words", command: "call actions by name" };
+const SCOPES: Record<GrantScope, string> = { ask: "ask questions in words", command: "call actions by name" };
+const GRANT_SCOPES = Object.keys(SCOPES) as GrantScope[];
 const DAYS = [1, 7, 30, 90, 365];
 
 export function Lending() {
-  const { value, problem, reload } = useLoaded<LendingView>("/v1/lending");
-  const [failed, setFailed] = useState<string>();
-  async function change(path: string, method: string) {
-    try {
-      await send(path, { method });
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-    reload();
-  }
+  const { value, problem, reload } = useLoaded("GET /v1/lending");
+  const { failed, attempt } = useAttempt(reload);
   return (
     <>
       <section class="panel" aria-labelledby="lending">
@@ -36,7 +29,7 @@ export function Lending() {
         {!value && !problem && <Skeleton lines={3} />}
         {value?.lent.length === 0 && <p class="quiet">Nothing is lent.</p>}
         {value?.lent.map((one) => (
-          <Lent key={one.id} one={one} change={change} />
+          <Lent key={one.id} one={one} attempt={attempt} />
         ))}
         <NewLending onMade={reload} />
       </section>
@@ -44,7 +37,7 @@ export function Lending() {
         <h2 id="borrowing">Borrowing</h2>
         {value?.borrowed.length === 0 && <p class="quiet">Nothing is borrowed.</p>}
         {value?.borrowed.map((one) => (
-          <Borrowed key={one.name} one={one} change={change} />
+          <Borrowed key={one.name} one={one} attempt={attempt} />
         ))}
         <NewBorrowing onMade={reload} />
       </section>
@@ -52,9 +45,7 @@ export function Lending() {
   );
 }
 
-type Change = (path: string, method: string) => Promise<void>;
-
-function Lent({ one, change }: { one: LentView; change: Change }) {
+function Lent({ one, attempt }: { one: LentView; attempt: Attempt }) {
   const counts = one.state === "offered" || one.state === "lent";
   return (
     <div class="row">
@@ -67,7 +58,9 @@ function Lent({ one, change }: { one: LentView; change: Change }) {
           label="Take back"
           about={`what ${one.label} may use`}
           note="Calls that are running are stopped."
-          onSure={() => void change(`/v1/lending/${one.id}`, "DELETE")}
+          onSure={() =>
+            void attempt(() => client.json("DELETE /v1/lending/{grant}", { path: { grant: one.id } }))
+          }
         />
       )}
     </div>
@@ -75,7 +68,7 @@ function Lent({ one, change }: { one: LentView; change: Change }) {
 }
 
 function termsOf({ scopes, reads_only }: Pick<LentView, "scopes" | "reads_only">): string {
-  const may = scopes.map((scope) => SCOPES[scope] ?? scope).join(", ");
+  const may = scopes.map((scope) => SCOPES[scope]).join(", ");
   return `may ${may}${reads_only ? ", reads only" : ""}`;
 }
 
@@ -96,15 +89,17 @@ function factsOf({ state, made_by, made_at, used_at, expires_at }: LentView, now
 function NewLending({ onMade }: { onMade: () => void }) {
   const [label, setLabel] = useState("");
   const [agents, setAgents] = useState("");
-  const [scopes, setScopes] = useState<readonly string[]>(["ask", "command"]);
+  const [scopes, setScopes] = useState<GrantScope[]>(["ask", "command"]);
   const [readsOnly, setReadsOnly] = useState(true);
   const [days, setDays] = useState("30");
   const [made, setMade] = useState<{ label: string; invitation: string }>();
-  const [problem, setProblem] = useState<string>();
+  const { failed, attempt } = useAttempt();
   const shown = useRef<HTMLDivElement>(null);
 
-  async function make() {
-    try {
+  const make = () =>
+    attempt(async () => {
+      // An older invitation could be mistaken for the new one.
+      setMade(undefined);
       const body = {
         label: label.trim(),
         agents: agents.split(/[\s,]+/).filter((id) => id !== ""),
@@ -112,18 +107,13 @@ function NewLending({ onMade }: { onMade: () => void }) {
         reads_only: readsOnly,
         expires_in_days: Number(days),
       };
-      const { invitation } = await json<{ invitation: string }>("/v1/lending", { method: "POST", body });
+      const { invitation } = await client.json("POST /v1/lending", { body });
       setMade({ label: body.label, invitation });
-      setProblem(undefined);
       setLabel("");
       setAgents("");
       onMade();
       shown.current?.scrollIntoView({ block: "nearest" });
-    } catch (error) {
-      setMade(undefined);
-      setProblem(wordsOf(error));
-    }
-  }
+    });
 
   return (
     <form
@@ -166,7 +156,7 @@ function NewLending({ onMade }: { onMade: () => void }) {
       <fieldset>
         <legend>Its people may</legend>
         <ScopeBoxes
-          offered={Object.entries(SCOPES).map(([scope, name]) => ({ scope, name }))}
+          offered={GRANT_SCOPES.map((scope) => ({ scope, name: SCOPES[scope] }))}
           scopes={scopes}
           onChange={setScopes}
         />
@@ -184,7 +174,7 @@ function NewLending({ onMade }: { onMade: () => void }) {
           Make the invitation
         </button>
       </div>
-      <Problem text={problem} />
+      <Problem text={failed} />
       <div ref={shown} role="status" class="list">
         {made && (
           <>
@@ -201,7 +191,8 @@ function NewLending({ onMade }: { onMade: () => void }) {
   );
 }
 
-function Borrowed({ one, change }: { one: BorrowedView; change: Change }) {
+function Borrowed({ one, attempt }: { one: BorrowedView; attempt: Attempt }) {
+  const path = { name: one.name };
   const isNew = one.agents.some((agent) => agent.new_text);
   return (
     <div class="row">
@@ -225,7 +216,7 @@ function Borrowed({ one, change }: { one: BorrowedView; change: Change }) {
           type="button"
           class="small"
           aria-label={`Accept the new words of ${one.name}`}
-          onClick={() => void change(`/v1/borrowing/${one.name}/accept-text`, "POST")}
+          onClick={() => void attempt(() => client.json("POST /v1/borrowing/{name}/accept-text", { path }))}
         >
           Accept the new words
         </button>
@@ -234,7 +225,7 @@ function Borrowed({ one, change }: { one: BorrowedView; change: Change }) {
         label="Give back"
         about={one.name}
         note="Calls that are running are stopped."
-        onSure={() => void change(`/v1/borrowing/${one.name}`, "DELETE")}
+        onSure={() => void attempt(() => client.json("DELETE /v1/borrowing/{name}", { path }))}
       />
     </div>
   );
@@ -255,25 +246,18 @@ function NewBorrowing({ onMade }: { onMade: () => void }) {
   const [invitation, setInvitation] = useState("");
   const [name, setName] = useState("");
   const [said, setSaid] = useState<string>();
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const { failed, busy, attempt } = useAttempt();
 
-  async function borrow() {
-    setBusy(true);
-    setSaid(undefined);
-    setProblem(undefined);
-    try {
+  const borrow = () =>
+    attempt(async () => {
+      setSaid(undefined);
       const body = { invitation: invitation.trim(), name };
-      const { borrowed } = await json<{ borrowed: BorrowedView }>("/v1/borrowing", { method: "POST", body });
+      const { borrowed } = await client.json("POST /v1/borrowing", { body });
       setSaid(`Borrowed: ${borrowed.agents.map(({ id }) => id).join(", ")}.`);
       setInvitation("");
       setName("");
       onMade();
-    } catch (error) {
-      setProblem(wordsOf(error));
-    }
-    setBusy(false);
-  }
+    });
 
   const lender = lenderOf(invitation);
   return (
@@ -315,7 +299,7 @@ function NewBorrowing({ onMade }: { onMade: () => void }) {
           Borrow
         </button>
       </div>
-      <Problem text={problem} />
+      <Problem text={failed} />
       <output class="quiet">{said}</output>
     </form>
   );

@@ -1,29 +1,39 @@
 /** Loads a screen's data from one route when the screen opens, and again on demand. */
+import {
+  type AnswerOf,
+  type Arguments,
+  addressOf,
+  ResponseError,
+  type Route,
+} from "@edgecall/client/client.ts";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { ApiError, json, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
+
+type Reading = Extract<Route, `GET ${string}`>;
 
 export type Loaded<T> = {
-  /** Until another path's answer is there, the one before. */
+  /** Until another address's answer is there, the one before. */
   value: T | undefined;
-  /** True while `value` is an earlier path's. */
+  /** True while `value` is an earlier address's. */
   stale: boolean;
   problem: string | undefined;
   reload: () => void;
 };
 
-export function useLoaded<T>(path: string): Loaded<T> {
-  const [{ value, of }, setValue] = useState<{ value?: T; of?: string }>({});
+export function useLoaded<R extends Reading>(route: R, ...[request]: Arguments<R>): Loaded<AnswerOf<R>> {
+  const address = addressOf(route, request);
+  const [{ value, of }, setValue] = useState<{ value?: AnswerOf<R>; of?: string }>({});
   const [problem, setProblem] = useState<string>();
   const [time, setTime] = useState(0);
   useEffect(() => {
     const control = new AbortController();
     const { signal } = control;
-    json<T>(path, { signal }).then(
+    client.json(route, ...([{ ...request, signal }] as unknown as Arguments<R>)).then(
       (loaded) => {
-        // The answer for an earlier path may arrive after a later one.
+        // The answer for an earlier address may arrive after a later one.
         if (signal.aborted) return;
-        setValue({ value: loaded, of: path });
+        setValue({ value: loaded, of: address });
         setProblem(undefined);
       },
       (error: unknown) => {
@@ -31,13 +41,14 @@ export function useLoaded<T>(path: string): Loaded<T> {
       },
     );
     return () => control.abort();
-  }, [path, time]);
+  }, [address, time]);
   const reload = useCallback(() => setTime((before) => before + 1), []);
-  return { value, stale: of !== path, problem, reload };
+  return { value, stale: of !== address, problem, reload };
 }
 
 function saidOf(error: unknown): string {
-  if (error instanceof ApiError && error.status === 401) return "You are signed out. Load the page again.";
+  if (error instanceof ResponseError && error.status === 401)
+    return "You are signed out. Load the page again.";
   return wordsOf(error);
 }
 

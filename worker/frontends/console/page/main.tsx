@@ -1,7 +1,9 @@
 /** The console: the session and the five screens. The address's hash names the screen. */
+import { ResponseError } from "@edgecall/client/client.ts";
+import type { SessionView } from "@edgecall/client/routes.ts";
 import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, json, send, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Chat } from "./chat.tsx";
 import { Fleet } from "./fleet.tsx";
@@ -10,11 +12,10 @@ import { Metrics } from "./metrics.tsx";
 import { Palette } from "./palette.tsx";
 import { type Place, type ScreenName, usePlace } from "./place.ts";
 import { Setup } from "./setup.tsx";
-import type { Session } from "./shapes.ts";
 import { SignIn } from "./sign-in.tsx";
 import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.tsx";
 
-const SCREENS: Record<ScreenName, ComponentType<{ session: Session; item: string | undefined }>> = {
+const SCREENS: Record<ScreenName, ComponentType<{ session: SessionView; item: string | undefined }>> = {
   chat: Chat,
   fleet: Fleet,
   audit: Audit,
@@ -24,17 +25,17 @@ const SCREENS: Record<ScreenName, ComponentType<{ session: Session; item: string
 };
 
 function App() {
-  const [session, setSession] = useState<Session>();
+  const [session, setSession] = useState<SessionView>();
   const [error, setError] = useState<unknown>();
   const place = usePlace();
   useEffect(() => {
-    json<Session>("/v1/console/session").then(setSession, (error: unknown) => setError(error));
+    client.json("GET /v1/console/session").then(setSession, setError);
   }, []);
   if (!session)
     return (
       <main class="sign-in">
         <Problem text={error === undefined ? undefined : wordsOf(error)} />
-        {error instanceof ApiError && error.code === "not_configured" && (
+        {error instanceof ResponseError && error.code === "not_configured" && (
           <p>
             A new gateway? <a href="/tokens">Make its tokens</a>.
           </p>
@@ -45,7 +46,7 @@ function App() {
   return <Signed session={session} place={place} />;
 }
 
-function Signed({ session, place }: { session: Session; place: Place }) {
+function Signed({ session, place }: { session: SessionView; place: Place }) {
   const { screen } = place;
   const Shown = SCREENS[screen];
   // Coming back from another screen shows the same conversation.
@@ -116,7 +117,7 @@ function toMain(event: Event): void {
 }
 
 async function signOut(): Promise<void> {
-  await send("/v1/console/session", { method: "DELETE" }).catch(() => undefined);
+  await client.json("DELETE /v1/console/session").catch(() => undefined);
   // The next person at this machine must not see which conversation it was.
   location.replace("#/");
   location.reload();

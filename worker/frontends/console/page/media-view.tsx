@@ -1,6 +1,9 @@
 /** Shows a call's pictures and offers its files as downloads. The headers of `/v1/media` keep both from running code. */
-import type { Media } from "./shapes.ts";
+import type { StoredMedia } from "@edgecall/client/routes.ts";
 import { size } from "./times.ts";
+
+/** A command's report may contain a small picture instead of its id: `data`, in base64. */
+export type Media = Pick<StoredMedia, "media_type" | "bytes"> & { id?: string; data?: string };
 
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

@@ -1,19 +1,19 @@
 /** Metrics: calls of the last day, each agent's response times, errors, and model usage against the budgets. */
+import type { SessionView } from "@edgecall/client/routes.ts";
 import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
-import { byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
+import { type AuditLine, byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
-import type { AgentPage, AuditLine, Session, Usage } from "./shapes.ts";
 import { Spending } from "./spending.tsx";
 import { duration } from "./times.ts";
 
 const HOURS = 24;
 const LINES = 1_000;
 
-export function Metrics({ session }: { session: Session }) {
+export function Metrics({ session }: { session: SessionView }) {
   // The figures of all of them come with any page.
-  const agents = useLoaded<AgentPage>("/v1/agents?limit=1");
-  const usage = useLoaded<Usage>("/v1/console/usage");
+  const agents = useLoaded("GET /v1/agents", { query: { limit: 1 } });
+  const usage = useLoaded("GET /v1/console/usage");
   const mayRecord = session.scopes?.includes("admin") ?? false;
   const { counts, online } = agents.value ?? {};
   return (
@@ -54,7 +54,7 @@ function Tile({ name, value, bad = false }: { name: string; value: number | unde
 
 function Recorded() {
   const since = useMemo(() => new Date(Date.now() - HOURS * 3_600_000).toISOString().slice(0, 19), []);
-  const { value, problem } = useLoaded<{ entries: AuditLine[] }>(`/v1/audit?since=${since}Z&limit=${LINES}`);
+  const { value, problem } = useLoaded("GET /v1/audit", { query: { since: `${since}Z`, limit: LINES } });
   if (!value) return problem ? <Problem text={problem} /> : <Skeleton lines={6} />;
   const lines = value.entries;
   return (

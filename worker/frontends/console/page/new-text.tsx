@@ -1,25 +1,24 @@
 /** Shows a device's changed description of itself, which an administrator can accept. */
+import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
-import { useState } from "preact/hooks";
-import { send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { Problem } from "./load.tsx";
-import type { Agent, Session } from "./shapes.ts";
 
-export function NewText({ agent, session, look }: { agent: Agent; session: Session; look: () => void }) {
-  const [problem, setProblem] = useState<string>();
+type Props = { agent: AgentView; session: SessionView; look: () => void };
+
+export function NewText({ agent, session, look }: Props) {
+  const { failed, attempt } = useAttempt(look);
   const { new_text: text } = agent;
   if (!text) return null;
-  async function accept() {
-    try {
-      // Sends the line shown here, so that a newer one is not accepted unseen.
-      const body = { line: agent.capabilities };
-      await send(`/v1/agents/${agent.id}/accept-text`, { method: "POST", body });
-      setProblem(undefined);
-    } catch (error) {
-      setProblem(wordsOf(error));
-    }
-    look();
-  }
+  const accept = () =>
+    attempt(() =>
+      client.json("POST /v1/agents/{agent}/accept-text", {
+        path: { agent: agent.id },
+        // The line shown here, so that a newer one is not accepted unseen.
+        body: { line: agent.capabilities },
+      }),
+    );
   return (
     <div class="notice">
       <p>{changeOf(text)}; calls to other devices ask for approval until this is accepted.</p>
@@ -34,12 +33,12 @@ export function NewText({ agent, session, look }: { agent: Agent; session: Sessi
           Accept text
         </button>
       )}
-      <Problem text={problem} />
+      <Problem text={failed} />
     </div>
   );
 }
 
-function changeOf({ line, group, actions }: NonNullable<Agent["new_text"]>): string {
+function changeOf({ line, group, actions }: NonNullable<AgentView["new_text"]>): string {
   if (line !== undefined) return "Its description has changed";
   return group !== undefined && actions.length === 0 ? "It has joined a group" : "It offers new actions";
 }

@@ -1,9 +1,9 @@
 /** Ctrl-K: goes to any screen, or to any conversation by its title. */
+import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { json } from "./api.ts";
+import { client } from "./api.ts";
 import { newConversationId } from "./place.ts";
-import type { Listed } from "./use-conversations.ts";
 
 type Place = { title: string; address: string };
 
@@ -12,7 +12,7 @@ const SHOWN = 12;
 export function Palette({ screens }: { screens: readonly Place[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [words, setWords] = useState("");
-  const [conversations, setConversations] = useState<readonly Listed[]>([]);
+  const [conversations, setConversations] = useState<readonly ListedConversation[]>([]);
 
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
@@ -21,7 +21,7 @@ export function Palette({ screens }: { screens: readonly Place[] }) {
       if (dialog.current?.open) return dialog.current.close();
       setWords("");
       dialog.current?.showModal();
-      json<{ conversations: Listed[] }>("/v1/conversations?limit=100").then(
+      client.json("GET /v1/conversations", { query: { limit: 100 } }).then(
         (page) => setConversations(page.conversations),
         // Without the conversations, the screens are still listed.
         () => {},

@@ -1,36 +1,20 @@
 /** People of the chat apps: those waiting to be let in, and those let in by a code. */
+import type { PairingRequest } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
-import { send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { type Attempt, useAttempt } from "./attempt.ts";
 import { Problem, useLoaded } from "./load.tsx";
 import { Pager, useSlice } from "./pager.tsx";
 import { ago } from "./times.ts";
+import { ROLES, type Role } from "./tokens.tsx";
 
-type Sender = { channel: string; connection: string; sender: string; name: string };
-type People = {
-  pairings: Array<Sender & { code: string; asked_at: number }>;
-  senders: Array<Sender & { role: string; approved_by: string; approved_at: number }>;
-};
-
-/** The role with the fewest rights first, so that a person let in by mistake can do little. */
-const ROLES = ["guest", "member", "owner"];
 /** People on a page. */
 const SHOWN = 25;
 
 export function PeopleList() {
-  const { value, problem, reload } = useLoaded<People>("/v1/senders/requests");
+  const { value, problem, reload } = useLoaded("GET /v1/senders/requests");
   const { slice, paging } = useSlice(value?.senders ?? [], SHOWN);
-  const [failed, setFailed] = useState<string>();
-
-  async function change(path: string, method: string, body?: object) {
-    try {
-      await send(path, { method, ...(body && { body }) });
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-    reload();
-  }
-
+  const { failed, attempt } = useAttempt(reload);
   return (
     <section class="panel" aria-labelledby="people">
       <h2 id="people">People waiting to be let in</h2>
@@ -41,14 +25,14 @@ export function PeopleList() {
         </p>
       )}
       {value?.pairings.map((one) => (
-        <Waiting key={one.code} one={one} change={change} />
+        <Waiting key={one.code} one={one} attempt={attempt} />
       ))}
       {value && value.senders.length > 0 && <h2>Let in by a code</h2>}
       <Pager paging={paging} what="people" />
-      {slice.map((one) => (
-        <div key={addressOf(one)} class="row">
+      {slice.map(({ channel, connection, sender, ...one }) => (
+        <div key={`${channel}/${connection}/${sender}`} class="row">
           <span>
-            <strong>{one.name || one.sender}</strong> over {one.channel} ({one.connection}), {one.role}
+            <strong>{one.name || sender}</strong> over {channel} ({connection}), {one.role}
             <small>
               {" "}
               by {one.approved_by}, {ago(one.approved_at, Date.now())}
@@ -57,8 +41,14 @@ export function PeopleList() {
           <button
             type="button"
             class="small bad"
-            aria-label={`Remove ${one.name || one.sender}`}
-            onClick={() => void change(`/v1/senders/${addressOf(one)}`, "DELETE")}
+            aria-label={`Remove ${one.name || sender}`}
+            onClick={() =>
+              void attempt(() =>
+                client.json("DELETE /v1/senders/{channel}/{connection}/{sender}", {
+                  path: { channel, connection, sender },
+                }),
+              )
+            }
           >
             Remove
           </button>
@@ -68,11 +58,11 @@ export function PeopleList() {
   );
 }
 
-type Change = (path: string, method: string, body?: object) => Promise<void>;
-
-function Waiting({ one, change }: { one: People["pairings"][number]; change: Change }) {
-  const [role, setRole] = useState(ROLES[0] ?? "");
+function Waiting({ one, attempt }: { one: PairingRequest; attempt: Attempt }) {
+  // A person who is let in by mistake can do little.
+  const [role, setRole] = useState<Role>("guest");
   const name = one.name || one.sender;
+  const request = { path: { code: one.code } };
   return (
     <div class="row">
       <span>
@@ -82,7 +72,7 @@ function Waiting({ one, change }: { one: People["pairings"][number]; change: Cha
       <select
         aria-label={`Role of ${name}`}
         value={role}
-        onChange={(event) => setRole(event.currentTarget.value)}
+        onChange={(event) => setRole(event.currentTarget.value as Role)}
       >
         {ROLES.map((known) => (
           <option value={known}>{known}</option>
@@ -92,7 +82,9 @@ function Waiting({ one, change }: { one: People["pairings"][number]; change: Cha
         type="button"
         class="small good"
         aria-label={`Let ${name} in`}
-        onClick={() => void change(`/v1/senders/requests/${one.code}`, "POST", { role })}
+        onClick={() =>
+          void attempt(() => client.json("POST /v1/senders/requests/{code}", { ...request, body: { role } }))
+        }
       >
         Let in
       </button>
@@ -100,14 +92,10 @@ function Waiting({ one, change }: { one: People["pairings"][number]; change: Cha
         type="button"
         class="small bad"
         aria-label={`Dismiss ${name}`}
-        onClick={() => void change(`/v1/senders/requests/${one.code}`, "DELETE")}
+        onClick={() => void attempt(() => client.json("DELETE /v1/senders/requests/{code}", request))}
       >
         Dismiss
       </button>
     </div>
   );
-}
-
-function addressOf({ channel, connection, sender }: Sender): string {
-  return [channel, connection, sender].map(encodeURIComponent).join("/");
 }

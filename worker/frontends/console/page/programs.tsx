@@ -1,31 +1,26 @@
 /** Programs that people connected by sign-in: where each stands, and the button that disconnects it. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { OauthGrantView, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { Pager, useSlice } from "./pager.tsx";
-import type { OauthClientView, OauthGrantView, Session } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago, endOf } from "./times.ts";
 
 /** Programs on a page. */
 const SHOWN = 25;
 
-export function Programs({ session }: { session: Session }) {
-  const { value, problem, reload } = useLoaded<{ grants: OauthGrantView[] }>("/v1/oauth/grants");
+export function Programs({ session }: { session: SessionView }) {
+  const { value, problem, reload } = useLoaded("GET /v1/oauth/grants");
   const { slice, paging } = useSlice(value?.grants ?? [], SHOWN);
-  const [failed, setFailed] = useState<string>();
-  async function disconnect(id: string) {
-    try {
-      await send(`/v1/oauth/grants/${id}`, { method: "DELETE" });
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-    reload();
-  }
+  const { failed, attempt } = useAttempt(reload);
+  const disconnect = (id: string) =>
+    attempt(() => client.json("DELETE /v1/oauth/grants/{id}", { path: { id } }));
   return (
     <section class="panel" aria-labelledby="programs">
       <h2 id="programs">Connected programs</h2>
@@ -79,27 +74,17 @@ function stateWords(grant: OauthGrantView, now: number): string {
 
 /** Clients for programs that cannot register themselves, and want an id or a secret. */
 function TypedClients() {
-  const { value, problem, reload } = useLoaded<{ clients: OauthClientView[] }>("/v1/oauth/clients");
+  const { value, problem, reload } = useLoaded("GET /v1/oauth/clients");
   const [name, setName] = useState("");
   const [redirects, setRedirects] = useState("");
   const [secret, setSecret] = useState(false);
-  const [made, setMade] = useState<{ client_id: string; client_secret?: string }>();
-  const [failed, setFailed] = useState<string>();
-
-  async function attempt(act: () => Promise<unknown>) {
-    try {
-      await act();
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-    reload();
-  }
+  const [made, setMade] = useState<AnswerOf<"POST /v1/oauth/clients">>();
+  const { failed, attempt } = useAttempt(reload);
   const make = () =>
     attempt(async () => {
       const redirect_uris = redirects.split(/\s+/).filter((one) => one !== "");
       const body = { name: name.trim(), redirect_uris, secret };
-      setMade(await json("/v1/oauth/clients", { method: "POST", body }));
+      setMade(await client.json("POST /v1/oauth/clients", { body }));
       setName("");
       setRedirects("");
     });
@@ -109,17 +94,17 @@ function TypedClients() {
     <details>
       <summary>A program that wants a client id</summary>
       <Problem text={problem ?? failed} />
-      {value?.clients.map((client) => (
-        <div key={client.id} class="row">
+      {value?.clients.map(({ id, name, confidential }) => (
+        <div key={id} class="row">
           <span>
-            <strong>{client.name}</strong> {client.confidential ? "with a secret" : "without a secret"}
-            <small> {client.id}</small>
+            <strong>{name}</strong> {confidential ? "with a secret" : "without a secret"}
+            <small> {id}</small>
           </span>
           <Sure
             label="Remove"
-            about={`the client ${client.name}`}
+            about={`the client ${name}`}
             note="Its programs get no new tokens."
-            onSure={() => void attempt(() => send(`/v1/oauth/clients/${client.id}`, { method: "DELETE" }))}
+            onSure={() => void attempt(() => client.json("DELETE /v1/oauth/clients/{id}", { path: { id } }))}
           />
         </div>
       ))}

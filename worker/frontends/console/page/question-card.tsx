@@ -1,13 +1,14 @@
 /** Asks a person during a call: for an approval, a choice or a text. */
+import type { TurnQuestion } from "@edgecall/client/routes.ts";
 import { headAndTail, hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
+import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
-import type { Question } from "./shapes.ts";
 
 type Props = {
-  question: Question;
+  question: TurnQuestion;
   mayApprove: boolean;
   onAnswered?: () => void;
   /** The conversation that asks, when it is not the one on screen. */
@@ -31,11 +32,11 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
     if (answered && sent) words.current?.focus();
   }, [answered, sent]);
 
-  async function reply(words: string) {
+  async function reply(answer: string) {
     setSent(true);
     setProblem(undefined);
     try {
-      await json(`/v1/questions/${id}`, { method: "POST", body: { answer: words } });
+      await client.json("POST /v1/questions/{id}", { path: { id }, body: { answer } });
       onAnswered?.();
     } catch (error) {
       setProblem(wordsOf(error));
@@ -119,11 +120,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
           </button>
         </form>
       )}
-      {problem && (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </div>
   );
 }

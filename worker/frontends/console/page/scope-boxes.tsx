@@ -1,13 +1,13 @@
 /** Boxes to check for what a token, or another home, may do. */
 
-type ScopeBoxesProps = {
+type ScopeBoxesProps<S> = {
   /** The scopes that can be chosen. */
-  offered: ReadonlyArray<{ scope: string; name: string; about?: string | undefined }>;
-  scopes: readonly string[];
-  onChange: (scopes: readonly string[]) => void;
+  offered: ReadonlyArray<{ scope: S; name: string; about?: string }>;
+  scopes: readonly S[];
+  onChange: (scopes: S[]) => void;
 };
 
-export function ScopeBoxes({ offered, scopes, onChange }: ScopeBoxesProps) {
+export function ScopeBoxes<S extends string>({ offered, scopes, onChange }: ScopeBoxesProps<S>) {
   return (
     <>
       {offered.map(({ scope, name, about }) => (

@@ -1,4 +1,6 @@
 /** Setup: how other programs connect to this home, and the state of the bridge and the chat apps. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { ChatApps } from "./chat-apps.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -7,13 +9,12 @@ import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { PeopleList } from "./people.tsx";
 import { Programs } from "./programs.tsx";
-import type { Session, Status } from "./shapes.ts";
 import { SNIPPETS } from "./snippets.ts";
 import { ago } from "./times.ts";
 import { Tokens } from "./tokens.tsx";
 
-export function Setup({ session }: { session: Session }) {
-  const { value, problem, reload } = useLoaded<Status>("/v1/status");
+export function Setup({ session }: { session: SessionView }) {
+  const { value, problem, reload } = useLoaded("GET /v1/status");
   return (
     <Screen
       title="Setup"
@@ -43,12 +44,14 @@ export function Setup({ session }: { session: Session }) {
   );
 }
 
+type Status = AnswerOf<"GET /v1/status">;
+
 /** Says that there are more agents than a home can have. */
 function overWords({ max, over }: Status["agents"]): string {
   return over === undefined ? "" : `; at least ${over} more are not listed, since a home has at most ${max}`;
 }
 
-function Gateway({ status, session }: { status: Status; session: Session }) {
+function Gateway({ status, session }: { status: Status; session: SessionView }) {
   const { bridge } = status;
   const facts = [
     ["Gateway", `version ${status.version}, home '${status.home}'`],

@@ -1,13 +1,16 @@
 /** Signs in with a token, or through Cloudflare Access. */
+import { ResponseError } from "@edgecall/client/client.ts";
+import type { SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, json, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
 import { Problem } from "./load.tsx";
-import type { Session } from "./shapes.ts";
 
 /** The pause when the gateway asks for one without a time. */
 const PAUSE_S = 10;
 
-export function SignIn({ access, onSession }: { access: boolean; onSession: (session: Session) => void }) {
+type Props = { access: boolean; onSession: (session: SessionView) => void };
+
+export function SignIn({ access, onSession }: Props) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
   /** Seconds until the next attempt. */
@@ -15,9 +18,9 @@ export function SignIn({ access, onSession }: { access: boolean; onSession: (ses
 
   async function enter(body: { token?: string }) {
     try {
-      onSession(await json<Session>("/v1/console/session", { method: "POST", body }));
+      onSession(await client.json("POST /v1/console/session", { body }));
     } catch (error) {
-      const tooMany = error instanceof ApiError && error.status === 429;
+      const tooMany = error instanceof ResponseError && error.status === 429;
       setProblem(tooMany ? "Too many attempts from this address." : wordsOf(error));
       if (tooMany) setPause(error.retryAfter ?? PAUSE_S);
     }

@@ -1,11 +1,11 @@
 /** Model usage: today against the budget, and the two weeks before, in tokens and, if prices are set, in money. */
+import type { DayView, UsageView } from "@edgecall/client/routes.ts";
 import { BarChart } from "./bar-chart.tsx";
 import { costOfDay, money, unpricedModels } from "./figures.ts";
-import type { Usage } from "./shapes.ts";
 
 const ENDS = ["13 days ago", "a week ago", "today"] as const;
 
-export function Spending({ usage }: { usage: Usage }) {
+export function Spending({ usage }: { usage: UsageView }) {
   const { counted, priced, days, budgets, models } = usage;
   const today = days.at(-1);
   const limits = budgets.day ?? {};
@@ -64,11 +64,10 @@ export function Spending({ usage }: { usage: Usage }) {
 
 const PRICES_EXAMPLE = `{"gpt-5-mini":{"in":0.25,"out":2}}`;
 
-type Day = Usage["days"][number];
 type DaysProps = {
   title: string;
-  days: readonly Day[];
-  of: (day: Day) => number;
+  days: readonly DayView[];
+  of: (day: DayView) => number;
   say: (value: number) => string;
   limit?: number | undefined;
 };

@@ -1,55 +1,57 @@
 /** Streams of the gateway that stay open while the page is visible, and reconnect by themselves. */
+import {
+  addressOf,
+  type EventOf,
+  type Request,
+  ResponseError,
+  type StreamRoute,
+} from "@edgecall/client/client.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, type ServerEvent, send, serverEvents } from "./api.ts";
+import { client } from "./api.ts";
 
 const AGAIN_AFTER_MS = 1_500;
-/** The gateway sends something every 15 s, so a longer silence is a broken stream. */
-const SILENT_MS = 40_000;
 
-export type StreamOptions = {
-  onEvent: (event: ServerEvent) => void;
+export type StreamOptions<R extends StreamRoute> = {
+  onEvent: (event: EventOf<R>) => void;
   /** Called when the stream is refused; it is not tried again. */
-  onRefused?: (error: ApiError) => void;
+  onRefused?: (error: ResponseError) => void;
   /** Keeps the stream on a hidden page, because something is running. */
   keep?: boolean;
 };
 
-/** @param path absent = no stream. A hidden page closes the stream and opens a new one when it becomes visible. */
-export function useStream(path: string | undefined, options: StreamOptions): void {
+/** A hidden page closes the stream and opens a new one when it becomes visible. */
+export function useStream<R extends StreamRoute>(
+  route: R,
+  request: Request<R>,
+  options: StreamOptions<R>,
+): void {
   const latest = useRef(options);
   latest.current = options;
-  const open = (useVisible() || options.keep === true) && path !== undefined;
+  const open = useVisible() || options.keep === true;
   useEffect(() => {
-    if (!open || path === undefined) return;
+    if (!open) return;
     const control = new AbortController();
-    void follow(path, latest, control.signal);
+    void follow(route, { ...request, signal: control.signal }, latest, control.signal);
     return () => control.abort();
-  }, [path, open]);
+  }, [addressOf(route, request), open]);
 }
 
-async function follow(path: string, latest: { current: StreamOptions }, signal: AbortSignal) {
+async function follow<R extends StreamRoute>(
+  route: R,
+  request: Request<R>,
+  latest: { current: StreamOptions<R> },
+  signal: AbortSignal,
+) {
   while (!signal.aborted) {
-    const one = new AbortController();
-    const end = () => one.abort();
-    signal.addEventListener("abort", end);
-    let silent = setTimeout(end, SILENT_MS);
-    const heard = () => {
-      clearTimeout(silent);
-      silent = setTimeout(end, SILENT_MS);
-    };
     try {
-      const response = await send(path, { signal: one.signal });
-      for await (const event of serverEvents(response, heard))
+      for await (const event of client.events(route, request))
         if (!signal.aborted) latest.current.onEvent(event);
     } catch (error) {
-      const refused = error instanceof ApiError && error.status >= 400 && error.status < 429;
+      const refused = error instanceof ResponseError && error.status >= 400 && error.status < 429;
       if (refused && !signal.aborted) {
         latest.current.onRefused?.(error);
         return;
       }
-    } finally {
-      clearTimeout(silent);
-      signal.removeEventListener("abort", end);
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
   }

@@ -1,19 +1,24 @@
 /** Lists, makes and revokes the home's tokens. For administrators. */
-
+import type { Request } from "@edgecall/client/client.ts";
+import type { SessionView, TokenView } from "@edgecall/client/routes.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { useRef, useState } from "preact/hooks";
-import { json, send, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Problem, Skeleton, useLoaded } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
 import { Pager, useSlice } from "./pager.tsx";
 import { ScopeBoxes } from "./scope-boxes.tsx";
-import type { Session, TokenView } from "./shapes.ts";
 import { Sure } from "./sure.tsx";
 import { ago, endOf } from "./times.ts";
 
-const ROLES = ["guest", "member", "owner"];
-const SCOPES: Record<string, string> = {
+type NewToken = Request<"POST /v1/tokens">["body"];
+export type Role = NewToken["role"];
+/** The one with the fewest rights first. */
+export const ROLES: readonly Role[] = ["guest", "member", "owner"];
+type Scope = NewToken["scopes"][number];
+const SCOPES: Record<Scope, string> = {
   ask: "ask questions",
   command: "call actions of devices",
   approve: "approve what devices ask for",
@@ -24,19 +29,14 @@ const DAYS = [30, 90, 365];
 /** Tokens on a page. */
 const SHOWN = 25;
 
-export function Tokens({ session }: { session: Session }) {
-  const { value, problem, reload } = useLoaded<{ tokens: TokenView[] }>("/v1/tokens");
+export function Tokens({ session }: { session: SessionView }) {
+  const { value, problem, reload } = useLoaded("GET /v1/tokens");
   const { slice, paging } = useSlice(value?.tokens ?? [], SHOWN);
-  const [failed, setFailed] = useState<string>();
-  async function revoke(id: string, withMade: boolean) {
-    try {
-      await send(`/v1/tokens/${id}${withMade ? "?made=yes" : ""}`, { method: "DELETE" });
-      setFailed(undefined);
-    } catch (error) {
-      setFailed(wordsOf(error));
-    }
-    reload();
-  }
+  const { failed, attempt } = useAttempt(reload);
+  const revoke = (id: string, withMade: boolean) =>
+    attempt(() =>
+      client.json("DELETE /v1/tokens/{id}", { path: { id }, query: { made: withMade ? "yes" : undefined } }),
+    );
   return (
     <section class="panel" aria-labelledby="tokens">
       <h2 id="tokens">Tokens</h2>
@@ -99,30 +99,27 @@ function factsOf({ source, made_by, created_at, last_used_at, expires_at }: Toke
   return facts.join(", ");
 }
 
-function NewToken({ session, onMade }: { session: Session; onMade: () => void }) {
-  const allowed = Object.keys(SCOPES).filter((scope) => session.scopes?.includes(scope));
+function NewToken({ session, onMade }: { session: SessionView; onMade: () => void }) {
+  const allowed = (Object.keys(SCOPES) as Scope[]).filter((scope) => session.scopes?.includes(scope));
   const [name, setName] = useState("");
-  const [role, setRole] = useState("guest");
-  const [scopes, setScopes] = useState<readonly string[]>(["ask"]);
+  const [role, setRole] = useState<Role>("guest");
+  const [scopes, setScopes] = useState<Scope[]>(["ask"]);
   const [days, setDays] = useState("90");
   const [made, setMade] = useState<{ name: string; token: string }>();
-  const [problem, setProblem] = useState<string>();
+  const { failed, attempt } = useAttempt();
   const shown = useRef<HTMLDivElement>(null);
 
-  async function make() {
-    try {
+  const make = () =>
+    attempt(async () => {
+      // An older token could be mistaken for the new one.
+      setMade(undefined);
       const body = { name: name.trim(), role, scopes, ...(days !== "" && { expires_in_days: Number(days) }) };
-      const { token } = await json<{ token: string }>("/v1/tokens", { method: "POST", body });
+      const { token } = await client.json("POST /v1/tokens", { body });
       setMade({ name: body.name, token });
-      setProblem(undefined);
       setName("");
       onMade();
       shown.current?.scrollIntoView({ block: "nearest" });
-    } catch (error) {
-      setMade(undefined);
-      setProblem(wordsOf(error));
-    }
-  }
+    });
 
   return (
     <form
@@ -146,7 +143,7 @@ function NewToken({ session, onMade }: { session: Session; onMade: () => void })
         </label>
         <label>
           Role
-          <select value={role} onChange={(event) => setRole(event.currentTarget.value)}>
+          <select value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
             {ROLES.slice(0, ROLES.indexOf(session.role ?? "guest") + 1).map((one) => (
               <option value={one}>{one}</option>
             ))}
@@ -175,7 +172,7 @@ function NewToken({ session, onMade }: { session: Session; onMade: () => void })
           Make the token
         </button>
       </div>
-      <Problem text={problem} />
+      <Problem text={failed} />
       <div ref={shown} role="status" class="list">
         {made && (
           <>

@@ -1,17 +1,21 @@
 /** A form for one action of an agent, made from its schema, and the result. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { AgentView, CommandReport, SessionView } from "@edgecall/client/routes.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { useState } from "preact/hooks";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
 import { Pre } from "./markdown-view.tsx";
-import { MediaList } from "./media-view.tsx";
+import { type Media, MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import type { Action, Agent, Media, Reply, Session } from "./shapes.ts";
 import { duration } from "./times.ts";
 import { useCommand } from "./use-command.ts";
 import { useQuestionsOf } from "./waiting.tsx";
 
-export function TryAction({ agent, action, session }: { agent: Agent; action: Action; session: Session }) {
+type Action = AnswerOf<"GET /v1/console/agents/{agent}/actions">["actions"][number];
+type Props = { agent: AgentView; action: Action; session: SessionView };
+
+export function TryAction({ agent, action, session }: Props) {
   const fields = fieldsOf(action.parameters);
   const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
   const { command, run, fail } = useCommand(agent.id);
@@ -119,8 +123,8 @@ function FieldView({ field, id, value, onValue }: FieldProps) {
   );
 }
 
-function ReplyView({ reply, agent }: { reply: Reply; agent: string }) {
-  const { payload = {}, elapsed_ms } = reply;
+function ReplyView({ reply, agent }: { reply: CommandReport; agent: string }) {
+  const { payload, elapsed_ms } = reply;
   const failed = reply.report_type === "error" || payload.status === "error";
   const said = payload.silent === true ? undefined : payload.for_user;
   const text = [payload.error, said === payload.result ? undefined : said, payload.result, payload.stderr]
@@ -131,7 +135,7 @@ function ReplyView({ reply, agent }: { reply: Reply; agent: string }) {
     <div class={`call ${failed ? "error" : "success"}`} role="status">
       <p class="quiet">
         {failed ? `failed${payload.error_type ? `: ${String(payload.error_type)}` : ""}` : "done"}
-        {elapsed_ms !== undefined && ` in ${duration(elapsed_ms)}`}
+        {` in ${duration(elapsed_ms)}`}
       </p>
       <Pre text={shown} label="result" />
       <MediaList media={Array.isArray(payload.media) ? (payload.media as Media[]) : []} agent={agent} />

@@ -1,10 +1,16 @@
 /** The page's turns, and how each event changes them. Pure. */
-import type { Call, PastTurn, Question, TurnResult } from "./shapes.ts";
+import type {
+  CallRecord,
+  ConversationEvent,
+  PastTurn,
+  TurnQuestion,
+  TurnResult,
+} from "@edgecall/client/routes.ts";
 
 /** A stage that a call has reached; `at` is the time on this machine's clock. */
 type Stage = { name: "sent" | "accepted" | "waits" | "ended"; at: number };
 
-export type CallView = Call & { stages: Stage[]; output: string };
+export type CallView = CallRecord & { stages: Stage[]; output: string };
 
 export type TurnView = {
   /** The page's own key of the turn, which never changes. */
@@ -21,7 +27,7 @@ export type TurnView = {
   /** A pause that the model's endpoint asked for, until a time in epoch ms. */
   waiting: Pause | undefined;
   calls: CallView[];
-  questions: Question[];
+  questions: TurnQuestion[];
   notices: string[];
   /** The model was offered devices and asked none. */
   unasked: boolean;
@@ -38,21 +44,8 @@ export type Pause = { until: number; text: string };
 type Said = { text: string; before: number };
 
 /** `turn` starts a turn again; all its events follow. */
-type FollowedTurn = {
-  event: "turn";
-  data: { turn: string; text: string; images?: string[] };
-};
-
-export type TurnEvent =
-  | { event: "waiting"; data: Pause }
-  | { event: "delta"; data: { text: string; at: number } }
-  | { event: "reset"; data: object }
-  | { event: "message"; data: { text: string; calls: Call[] } }
-  | { event: "call"; data: Call }
-  | { event: "accepted"; data: { call: string } }
-  | { event: "progress"; data: { call: string; text: string } }
-  | { event: "question"; data: Question }
-  | { event: "done"; data: TurnResult };
+type FollowedEvent = Exclude<ConversationEvent, { event: "open" }>;
+export type TurnEvent = Exclude<FollowedEvent, { event: "turn" }>;
 
 /** Characters kept of the end of a call's output, since a device may print for an hour. */
 const OUTPUT_KEPT = 20_000;
@@ -116,14 +109,10 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
 }
 
 /** Applies an event of the conversation's stream to its turns. */
-export function followed(
-  turns: readonly TurnView[],
-  { event, data }: { event: string; data: unknown },
-  now: number,
-): TurnView[] {
-  const { turn: id } = data as { turn: string };
-  if (event === "turn") {
-    const { text, images } = data as FollowedTurn["data"];
+export function followed(turns: readonly TurnView[], event: FollowedEvent, now: number): TurnView[] {
+  const { turn: id } = event.data;
+  if (event.event === "turn") {
+    const { text, images } = event.data;
     // The turn was sent from this page a moment ago; the answer to that request may arrive after this event.
     const same = (one: TurnView) =>
       one.id === id || (one.status === "sending" && one.id === "" && one.text === text);
@@ -136,7 +125,7 @@ export function followed(
       ? turns.map((one) => (same(one) ? begun(one.pictures, one.key) : one))
       : [...turns, begun(picturesOf(images), id)];
   }
-  return turns.map((one) => (one.id === id ? applied(one, { event, data } as TurnEvent, now) : one));
+  return turns.map((one) => (one.id === id ? applied(one, event, now) : one));
 }
 
 /** Returns stored pictures. Others are not loaded, because that would tell their host who reads. */
@@ -183,6 +172,9 @@ export function applied(before: TurnView, event: TurnEvent, now: number): TurnVi
     }
     case "done":
       return ended(turn, event.data, now);
+    // A sign of life, or an event of a later gateway.
+    default:
+      return before;
   }
 }
 
@@ -190,7 +182,7 @@ function eachCall(turn: TurnView, id: string, by: (call: CallView) => CallView):
   return { ...turn, calls: turn.calls.map((call) => (call.id === id ? by(call) : call)) };
 }
 
-function viewOf(call: Call, now: number): CallView {
+function viewOf(call: CallRecord, now: number): CallView {
   const stages: Stage[] = [{ name: "sent", at: now }];
   return { ...call, stages, output: "" };
 }
@@ -200,7 +192,7 @@ function staged(call: CallView, name: Stage["name"], at: number): CallView {
   return { ...call, stages: [...call.stages, { name, at }] };
 }
 
-function settled(call: CallView, result: Call, now: number): CallView {
+function settled(call: CallView, result: CallRecord, now: number): CallView {
   return staged({ ...call, ...result }, "ended", now);
 }
 

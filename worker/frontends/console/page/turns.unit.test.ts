@@ -1,6 +1,6 @@
+import type { PastTurn, TurnResult } from "@edgecall/client/routes.ts";
 import { turnMetrics } from "@edgecall/core/loop/metrics.ts";
 import { expect, test } from "vitest";
-import type { PastTurn, TurnResult } from "./shapes.ts";
 import {
   applied,
   followed,
@@ -12,6 +12,8 @@ import {
   withEarlier,
 } from "./turns.ts";
 
+/** In the data of each event of the conversation's stream. */
+const T = { turn: "t" };
 const pending = { id: "c1", name: "edge_call", agent: "pi", status: "pending" as const };
 
 function after(...events: TurnEvent[]): TurnView {
@@ -20,22 +22,22 @@ function after(...events: TurnEvent[]): TurnView {
 
 test("text that arrives twice, or is replaced, is shown once", () => {
   const turn = after(
-    { event: "delta", data: { text: "Hel", at: 0 } },
-    { event: "delta", data: { text: "lo", at: 3 } },
-    { event: "delta", data: { text: "lo you", at: 3 } },
+    { event: "delta", data: { ...T, text: "Hel", at: 0 } },
+    { event: "delta", data: { ...T, text: "lo", at: 3 } },
+    { event: "delta", data: { ...T, text: "lo you", at: 3 } },
   );
   expect(turn).toMatchObject({ saying: "Hello you" });
-  expect(applied(turn, { event: "reset", data: {} }, 9).saying).toBe("");
+  expect(applied(turn, { event: "reset", data: T }, 9).saying).toBe("");
 });
 
 test("a call changes from sent over accepted to its result, each once", () => {
-  let turn = after({ event: "message", data: { text: "I look.", calls: [pending] } });
-  turn = applied(turn, { event: "message", data: { text: "", calls: [pending] } }, 5);
-  turn = applied(turn, { event: "accepted", data: { call: "c1" } }, 10);
-  turn = applied(turn, { event: "accepted", data: { call: "c1" } }, 11);
-  turn = applied(turn, { event: "progress", data: { call: "c1", text: "a" } }, 20);
-  turn = applied(turn, { event: "progress", data: { call: "c1", text: "b" } }, 30);
-  turn = applied(turn, { event: "call", data: { ...pending, status: "success", result: "ok" } }, 40);
+  let turn = after({ event: "message", data: { ...T, text: "I look.", calls: [pending] } });
+  turn = applied(turn, { event: "message", data: { ...T, text: "", calls: [pending] } }, 5);
+  turn = applied(turn, { event: "accepted", data: { ...T, call: "c1", at: 0 } }, 10);
+  turn = applied(turn, { event: "accepted", data: { ...T, call: "c1", at: 0 } }, 11);
+  turn = applied(turn, { event: "progress", data: { ...T, call: "c1", text: "a" } }, 20);
+  turn = applied(turn, { event: "progress", data: { ...T, call: "c1", text: "b" } }, 30);
+  turn = applied(turn, { event: "call", data: { ...T, ...pending, status: "success", result: "ok" } }, 40);
   expect(turn.said).toEqual([{ text: "I look.", before: 0 }]);
   expect(turn.calls).toHaveLength(1);
   expect(turn.calls[0]).toMatchObject({
@@ -66,7 +68,7 @@ test("a turn that asked no device says so, live and from the history", () => {
 });
 
 test("the partial text of a stopped answer stays; any other end has the whole answer", () => {
-  const half: TurnEvent = { event: "delta", data: { text: "I begin", at: 0 } };
+  const half: TurnEvent = { event: "delta", data: { ...T, text: "I begin", at: 0 } };
   const end: TurnResult = {
     turn: "t",
     status: "cancelled",
@@ -94,12 +96,12 @@ test("a question is replaced by its answer, and the end by the gateway's version
     metrics: turnMetrics([], 1, 0, 40),
   };
   const turn = after(
-    { event: "message", data: { text: "", calls: [pending] } },
-    { event: "question", data: question },
-    { event: "question", data: { ...question, answer: "yes" } },
+    { event: "message", data: { ...T, text: "", calls: [pending] } },
+    { event: "question", data: { ...T, ...question } },
+    { event: "question", data: { ...T, ...question, answer: "yes" } },
     { event: "done", data: result },
   );
-  expect(turn.questions).toEqual([{ ...question, answer: "yes" }]);
+  expect(turn.questions).toEqual([{ ...T, ...question, answer: "yes" }]);
   expect(turn).toMatchObject({
     status: "cancelled",
     answer: "Cancelled.",
@@ -123,7 +125,10 @@ const past = (turn: string, status: "running" | "done"): PastTurn => ({
 });
 
 test("C4 a turn of another page appears, and continues here; a question from here is one turn", () => {
-  const begun = { event: "turn", data: { turn: "t2", text: "asked t2" } };
+  const begun = {
+    event: "turn",
+    data: { turn: "t2", status: "running", text: "asked t2", created_at: 0 },
+  } as const;
   let turns = followed([], begun, 0);
   turns = followed(turns, { event: "delta", data: { turn: "t2", text: "so far", at: 0 } }, 1);
   expect(turns).toMatchObject([{ id: "t2", text: "asked t2", status: "running", saying: "so far" }]);
@@ -164,13 +169,13 @@ test("G17 older pages stay when the newest one is loaded again, unless turns are
 });
 
 test("G9 any other event ends a pause of the model endpoint", () => {
-  const pause: TurnEvent = { event: "waiting", data: { until: 9, text: "busy" } };
-  expect(after(pause).waiting).toEqual({ until: 9, text: "busy" });
+  const pause: TurnEvent = { event: "waiting", data: { ...T, until: 9, text: "busy" } };
+  expect(after(pause).waiting).toMatchObject({ until: 9, text: "busy" });
   const others: TurnEvent[] = [
-    { event: "reset", data: {} },
-    { event: "delta", data: { text: "x", at: 0 } },
-    { event: "message", data: { text: "x", calls: [] } },
-    { event: "accepted", data: { call: "c1" } },
+    { event: "reset", data: T },
+    { event: "delta", data: { ...T, text: "x", at: 0 } },
+    { event: "message", data: { ...T, text: "x", calls: [] } },
+    { event: "accepted", data: { ...T, call: "c1", at: 0 } },
   ];
   for (const other of others) expect(after(pause, other).waiting).toBeUndefined();
 });

@@ -1,10 +1,12 @@
 /** A button that updates a bridge or agent of another version to the gateway's program. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import type { UPDATE_ACTION as Action } from "@edgecall/core/protocol/versions.ts";
 import { useEffect, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
 import { Problem } from "./load.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import type { Agent, Session, Status } from "./shapes.ts";
 import { ago } from "./times.ts";
 import { useCommand } from "./use-command.ts";
 import { useQuestionsOf } from "./waiting.tsx";
@@ -13,8 +15,9 @@ import { useQuestionsOf } from "./waiting.tsx";
 const UPDATE_ACTION: typeof Action = "update_self";
 const LOOK_EVERY_MS = 3_000;
 
-export function AgentUpdate(props: { agent: Agent; gateway: string; session: Session; onDone: () => void }) {
-  const { agent, gateway, session, onDone } = props;
+type AgentProps = { agent: AgentView; gateway: string; session: SessionView; onDone: () => void };
+
+export function AgentUpdate({ agent, gateway, session, onDone }: AgentProps) {
   const { command, run } = useCommand(agent.id);
   const questions = useQuestionsOf(command.call);
   const { running, begun, reply, problem } = command;
@@ -23,7 +26,7 @@ export function AgentUpdate(props: { agent: Agent; gateway: string; session: Ses
   }, [reply]);
   const canUpdate = agent.actions.includes(UPDATE_ACTION) && agent.version !== gateway;
   if (!canUpdate && !running && !reply) return null;
-  const failed = reply && reply.payload?.status !== "success";
+  const failed = reply && reply.payload.status !== "success";
   return (
     <>
       {canUpdate && (
@@ -43,20 +46,21 @@ export function AgentUpdate(props: { agent: Agent; gateway: string; session: Ses
         />
       ))}
       {begun && <p role="status">It installs the new program and restarts.</p>}
-      <Problem
-        text={problem ?? (failed ? String(reply.payload?.error ?? "The update failed.") : undefined)}
-      />
-      {reply && !failed && <p role="status">{String(reply.payload?.result ?? "updated")}</p>}
+      <Problem text={problem ?? (failed ? String(reply.payload.error ?? "The update failed.") : undefined)} />
+      {reply && !failed && <p role="status">{String(reply.payload.result ?? "updated")}</p>}
     </>
   );
 }
 
-/** @param look requests the status again */
-export function Bridge({ status, session, look }: { status: Status; session: Session; look: () => void }) {
+type Status = AnswerOf<"GET /v1/status">;
+/** @property look requests the status again */
+type BridgeProps = { status: Status; session: SessionView; look: () => void };
+
+export function Bridge({ status, session, look }: BridgeProps) {
   const { bridge, version: gateway } = status;
   /** The id of the update that was started here; outcomes of others are ignored. */
   const [asked, setAsked] = useState<string>();
-  const [problem, setProblem] = useState<string>();
+  const { failed, attempt } = useAttempt();
   const { update: last } = bridge;
   const running = asked !== undefined && (last?.id !== asked || last.ok === null);
   const ended = running ? undefined : last;
@@ -66,16 +70,12 @@ export function Bridge({ status, session, look }: { status: Status; session: Ses
     return () => clearInterval(timer);
   }, [running]);
 
-  async function update() {
-    try {
-      const { id } = await json<{ id: string }>("/v1/bridge/update", { method: "POST", body: {} });
-      setProblem(undefined);
+  const update = () =>
+    attempt(async () => {
+      const { id } = await client.json("POST /v1/bridge/update");
       setAsked(id);
       look();
-    } catch (error) {
-      setProblem(wordsOf(error));
-    }
-  }
+    });
 
   const mayUpdate = session.scopes?.includes("admin") && bridge.updates && bridge.version !== gateway;
   return (
@@ -94,7 +94,7 @@ export function Bridge({ status, session, look }: { status: Status; session: Ses
           />
         )}
       </div>
-      <Problem text={problem ?? bridge.problem ?? (ended?.ok === false ? ended.text : undefined)} />
+      <Problem text={failed ?? bridge.problem ?? (ended?.ok === false ? ended.text : undefined)} />
       {ended?.ok && <p role="status">{ended.text}</p>}
     </section>
   );

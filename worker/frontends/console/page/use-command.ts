@@ -1,7 +1,7 @@
 /** Runs a command on an agent to its end, even when it takes longer than a request or becomes a job. */
+import type { CommandReport, Running } from "@edgecall/client/routes.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
-import type { Reply } from "./shapes.ts";
+import { client, wordsOf } from "./api.ts";
 
 /** Not often, since a job may take hours and each request wakes the home. */
 const LOOK_AT_JOB_EVERY_MS = 5_000;
@@ -12,7 +12,7 @@ export type Command = {
   call?: string;
   /** The text of an accepted job whose result is not there yet. */
   begun?: string;
-  reply?: Reply;
+  reply?: CommandReport;
   problem?: string;
 };
 
@@ -31,13 +31,19 @@ export function useCommand(agent: string): {
     const mine = new AbortController();
     control.current = mine;
     const { signal } = mine;
-    const path = `/v1/agents/${agent}/commands`;
-    const ended = async (begun: Reply, pause = 0): Promise<Reply> => {
+    const ended = async (
+      begun: CommandReport | Pick<Running, "request_id" | "status">,
+      pause = 0,
+    ): Promise<CommandReport> => {
       let answer = begun;
-      while (answer.status === "running") {
+      while ("status" in answer) {
         if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
-        // For a call the request waits; a job is polled.
-        answer = await json<Reply>(`${path}/${answer.request_id}?wait=${pause > 0 ? 0 : 25}`, { signal });
+        answer = await client.json("GET /v1/agents/{agent}/commands/{request}", {
+          path: { agent, request: answer.request_id },
+          // For a call the request waits; a job is polled.
+          query: { wait: pause > 0 ? 0 : 25 },
+          signal,
+        });
       }
       return answer;
     };
@@ -45,10 +51,16 @@ export function useCommand(agent: string): {
     try {
       const payload = { tool, parameters, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) };
       const body = { command: "tool", payload };
-      const first = await json<Reply>(`${path}?wait=0`, { method: "POST", body, signal });
+      const path = { agent };
+      const first = await client.json("POST /v1/agents/{agent}/commands", {
+        path,
+        query: { wait: 0 },
+        body,
+        signal,
+      });
       setCommand({ running: true, call: first.request_id });
       let reply = await ended(first);
-      const { status, job, result } = reply.payload ?? {};
+      const { status, job, result } = reply.payload;
       if (status === "accepted" && typeof job === "string") {
         setCommand({ running: true, begun: String(result ?? "") });
         reply = await ended({ request_id: job, status: "running" }, LOOK_AT_JOB_EVERY_MS);

@@ -1,6 +1,8 @@
 /** A live conversation: sends and stops turns, and follows all turns, wherever they were started. */
+import { ResponseError } from "@edgecall/client/client.ts";
+import { startTurn } from "@edgecall/client/turns.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, json, type ServerEvent, send, wordsOf } from "./api.ts";
+import { client, wordsOf } from "./api.ts";
 import { useStream } from "./stream.ts";
 import {
   followed,
@@ -32,27 +34,30 @@ export function useConversation(id: string): Conversation {
     setShown((shown) => ({ ...shown, turns: by(shown.turns) }));
   const [loaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const base = `/v1/conversations/${id}`;
   const running = turns.findLast((turn) => !isOver(turn));
   const busy = running !== undefined;
 
   const load = useCallback(async () => {
-    const page = await pageOf(base);
+    const page = await pageOf(id);
     setShown((shown) => refreshed(shown, page));
     setLoaded(true);
     setProblem(undefined);
-  }, [base]);
+  }, [id]);
 
-  useStream(`${base}/events`, {
-    // A running turn is followed to its end even on a hidden page, because the title shows when a question waits.
-    keep: busy,
-    onEvent: (event: ServerEvent) => {
-      // The stream sends what happens from now on; earlier turns are loaded.
-      if (event.event === "open") load().catch((error: unknown) => setProblem(wordsOf(error)));
-      else setTurns((all) => followed(all, event, Date.now()));
+  useStream(
+    "GET /v1/conversations/{id}/events",
+    { path: { id } },
+    {
+      // A running turn is followed to its end even on a hidden page, because the title shows when a question waits.
+      keep: busy,
+      onEvent: (event) => {
+        // The stream sends what happens from now on; earlier turns are loaded.
+        if (event.event === "open") load().catch((error: unknown) => setProblem(wordsOf(error)));
+        else setTurns((all) => followed(all, event, Date.now()));
+      },
+      onRefused: (error) => setProblem(wordsOf(error)),
     },
-    onRefused: (error) => setProblem(wordsOf(error)),
-  });
+  );
 
   /** Stop was pressed before the turn had its id. It is sent as soon as the id is known. */
   const stopsSoon = useRef(false);
@@ -65,7 +70,7 @@ export function useConversation(id: string): Conversation {
     if (asking.current) return;
     asking.current = true;
     try {
-      const page = await pageOf(`${base}?before=${before}`);
+      const page = await pageOf(id, before ?? undefined);
       // A reload may have restarted from another position meanwhile.
       setShown((shown) => (shown.before === before ? withEarlier(shown, page) : shown));
       setProblem(undefined);
@@ -82,14 +87,8 @@ export function useConversation(id: string): Conversation {
     const isAsked = (one: TurnView) => one.key === key;
     setTurns((all) => [...all, newTurn(text, images, key)]);
     try {
-      const response = await send(`${base}/messages`, {
-        method: "POST",
-        body: { text, ...(images.length > 0 && { images }) },
-        headers: { accept: "text/event-stream", "idempotency-key": crypto.randomUUID() },
-      });
-      const turn = response.headers.get("edgecall-turn") ?? "";
       // The conversation's stream delivers everything else.
-      await response.body?.cancel();
+      const turn = await startTurn(client, id, { text, ...(images.length > 0 && { images }) });
       setTurns((all) =>
         all.some((one) => one.id === turn)
           ? all.filter((one) => one.id === turn || !isAsked(one))
@@ -106,7 +105,8 @@ export function useConversation(id: string): Conversation {
     stopsSoon.current = running.id === "";
     if (stopsSoon.current) return;
     try {
-      await send(`${base}/turns/${running.id}/cancel`, { method: "POST" });
+      const path = { id, turn: running.id };
+      await client.json("POST /v1/conversations/{id}/turns/{turn}/cancel", { path });
     } catch (error) {
       setTurns((all) =>
         all.map((one) => (one.id === running.id ? { ...one, problem: wordsOf(error) } : one)),
@@ -125,9 +125,11 @@ export function useConversation(id: string): Conversation {
   };
 }
 
-async function pageOf(path: string): Promise<Page> {
-  return await json<Page>(path).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return { turns: [], before: null };
+async function pageOf(id: string, before?: number): Promise<Page> {
+  try {
+    return await client.json("GET /v1/conversations/{id}", { path: { id }, query: { before } });
+  } catch (error) {
+    if (error instanceof ResponseError && error.status === 404) return { turns: [], before: null };
     throw error;
-  });
+  }
 }

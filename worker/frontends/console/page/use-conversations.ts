@@ -1,13 +1,11 @@
 /** The conversations of the signed-in person, as the gateway lists them, page by page. */
+import type { ListedConversation } from "@edgecall/client/routes.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { json, wordsOf } from "./api.ts";
-
-export type Listed = { id: string; title: string; last_at: number };
-type Page = { conversations: Listed[]; next: string | null };
+import { client, wordsOf } from "./api.ts";
 
 export type Conversations = {
   /** Undefined until the gateway has answered. */
-  list: Listed[] | undefined;
+  list: ListedConversation[] | undefined;
   problem: string | undefined;
   /** Loads more; absent when all are listed. */
   more?: () => void;
@@ -20,23 +18,19 @@ export type Conversations = {
 };
 
 export function useConversations(): Conversations {
-  const [list, setList] = useState<Listed[]>();
+  const [list, setList] = useState<ListedConversation[]>();
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<string>();
 
   const words = useRef("");
-  const load = useCallback(async (after: string | null) => {
+  const load = useCallback(async (after?: string) => {
     const asked = words.current;
-    const query = new URLSearchParams({
-      ...(after !== null && { after }),
-      ...(asked !== "" && { q: asked }),
-    });
     try {
-      const page = await json<Page>(`/v1/conversations?${query}`);
+      const page = await client.json("GET /v1/conversations", { query: { after, q: asked || undefined } });
       // The search text has changed meanwhile.
       if (asked !== words.current) return;
       setList((all = []) => {
-        const before = after === null && asked !== "" ? [] : all;
+        const before = after === undefined && asked !== "" ? [] : all;
         const known = new Set(before.map(({ id }) => id));
         return [...before, ...page.conversations.filter(({ id }) => !known.has(id))];
       });
@@ -47,11 +41,11 @@ export function useConversations(): Conversations {
       setList((before = []) => before);
     }
   }, []);
-  useEffect(() => void load(null), [load]);
+  useEffect(() => void load(), [load]);
   const search = (text: string) => {
     words.current = text.trim();
     setList(undefined);
-    void load(null);
+    void load();
   };
 
   return {

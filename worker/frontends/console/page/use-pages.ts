@@ -1,20 +1,24 @@
 /** A list that the gateway sends page by page. One page is held at a time. */
+import { type AnswerOf, type Arguments, addressOf } from "@edgecall/client/client.ts";
+import type { Routes } from "@edgecall/client/routes.ts";
 import { useEffect, useState } from "preact/hooks";
 import { type Loaded, useLoaded } from "./load.tsx";
 import type { Paging } from "./pager.tsx";
 
-type Page = { next: string | null; total: number };
+type Listing = "GET /v1/agents" | "GET /v1/keys";
+type Filter<R extends Listing> = Omit<NonNullable<Routes[R]["query"]>, "limit" | "after">;
 
-export type Pages<P> = Loaded<P> & { paging: (shown: number) => Paging };
+export type Pages<R extends Listing> = Loaded<AnswerOf<R>> & { paging: (shown: number) => Paging };
 
-/** @param path without `limit` and `after`; another path begins with its first page @param size of a page */
-export function usePages<P extends Page>(path: string, size: number): Pages<P> {
+/** @param filter another one begins with its first page @param size of a page */
+export function usePages<R extends Listing>(route: R, filter: Filter<R>, size: number): Pages<R> {
+  const path = addressOf(route, { query: filter });
   /** The path, and the cursors of the pages up to this one. */
   const [place, setPlace] = useState<{ path: string; cursors: readonly string[] }>({ path, cursors: [] });
   const cursors = place.path === path ? place.cursors : [];
   const after = cursors.at(-1);
-  const query = new URLSearchParams({ limit: String(size), ...(after !== undefined && { after }) });
-  const loaded = useLoaded<P>(`${path}${path.includes("?") ? "&" : "?"}${query}`);
+  const query = { ...filter, limit: size, after };
+  const loaded = useLoaded(route, ...([{ query }] as unknown as Arguments<R>));
   const { value, stale, problem } = loaded;
   // A search that comes back to an earlier one begins with the first page too.
   useEffect(() => setPlace({ path, cursors: [] }), [path]);

@@ -1,29 +1,22 @@
 /** The open questions for the person, from all conversations and commands: a count on every screen, and a list. */
+import type { OpenQuestion, QuestionList, SessionView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Screen, Skeleton } from "./load.tsx";
 import { Pager, useSlice } from "./pager.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import type { OpenQuestion, Session } from "./shapes.ts";
 import { useStream } from "./stream.ts";
 
 /** Questions on a page. */
 const SHOWN = 20;
 
-/** `total`: how many are open; the gateway sends the oldest of very many. */
-type Open = { questions: readonly OpenQuestion[]; total: number };
+/** Undefined until the gateway has answered. It sends the oldest of very many. */
+export const OpenQuestions = createContext<QuestionList | undefined>(undefined);
 
-/** Undefined until the gateway has answered. */
-export const OpenQuestions = createContext<Open | undefined>(undefined);
-
-export function useOpenQuestions(): Open | undefined {
-  const [open, setOpen] = useState<Open>();
-  useStream("/v1/questions/events", {
-    onEvent: ({ event, data }) => {
-      if (event === "questions") setOpen(data as Open);
-    },
-  });
+export function useOpenQuestions(): QuestionList | undefined {
+  const [open, setOpen] = useState<QuestionList>();
+  useStream("GET /v1/questions/events", {}, { onEvent: ({ data }) => setOpen(data) });
   return open;
 }
 
@@ -47,7 +40,7 @@ export function WaitsLink() {
 }
 
 /** @param item the question of the address, which an MCP client showed: it comes first */
-export function Waiting({ session, item }: { session: Session; item?: string | undefined }) {
+export function Waiting({ session, item }: { session: SessionView; item?: string | undefined }) {
   const open = useContext(OpenQuestions);
   const questions = open && firstOf(open.questions, item);
   const isGone = item !== undefined && questions !== undefined && questions[0]?.id !== item;

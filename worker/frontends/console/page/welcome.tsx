@@ -1,7 +1,7 @@
 /** The empty conversation: shows the devices, example questions for them, and the model. */
+import type { AgentView } from "@edgecall/client/routes.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { Skeleton, useLoaded } from "./load.tsx";
-import type { Agent, AgentPage, Usage } from "./shapes.ts";
 
 /** The name of the local stack's stand-in model, which knows only a few sentences. */
 const STAND_IN = "stand-in";
@@ -20,8 +20,8 @@ const ASKS: ReadonlyArray<[action: string, ask: (id: string) => string]> = [
 ];
 
 export function Welcome({ onAsk }: { onAsk: (text: string) => void }) {
-  const agents = useLoaded<AgentPage>(`/v1/agents?online=yes&limit=${NAMED}`);
-  const models = useLoaded<Usage>("/v1/console/usage").value?.models;
+  const agents = useLoaded("GET /v1/agents", { query: { online: "yes", limit: NAMED } });
+  const models = useLoaded("GET /v1/console/usage").value?.models;
   const online = agents.value?.agents ?? [];
   const others = (agents.value?.total ?? 0) - online.length;
   return (
@@ -76,7 +76,7 @@ function ModelWords({ names }: { names: string[] }) {
 }
 
 /** Returns three questions that the devices can answer, spread over as many devices as possible. */
-function examplesFor(agents: ReadonlyArray<Pick<Agent, "id" | "actions" | "foreign">>): string[] {
+function examplesFor(agents: ReadonlyArray<Pick<AgentView, "id" | "actions" | "foreign">>): string[] {
   const each = agents.map(({ id, actions, foreign }) => [
     ...ASKS.filter(([action]) => actions.includes(action)).map(([, ask]) => ask(id)),
     ...(foreign ? [`What can ${id} do?`] : []),
