@@ -98,7 +98,7 @@ test("openai: responses streamed by its helper, and attached to again", async ()
 test("openai: models, and an error that the client knows", async () => {
   const names = [];
   for await (const model of openai().models.list()) names.push(model.id);
-  expect(names).toEqual(["edgecall", "scripted"]);
+  expect(names).toEqual(["edgecall", "edgecall-voice", "scripted"]);
   const stranger = new OpenAI({ baseURL: `${stack.gateway.url}/v1`, apiKey: "nobody-has-this-token" });
   await expect(stranger.models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
   const broken = openai().chat.completions.create({
