@@ -395,7 +395,7 @@ export type Routes = {
       fallback?: boolean | undefined;
       images?: Array<string> | undefined;
     };
-    answer: TurnResult | { turn: string; status: "running" };
+    answer: TurnResult | TurnResult | { turn: string; status: "running" };
     events: TurnEvent;
   };
 
@@ -793,83 +793,119 @@ export type ConnectionView = {
 /** `GET /v1/connections`. `origin`: this gateway's address for platforms. */
 export type Connections = { origin: string; connections: Array<ConnectionView> };
 
-/** An event of `GET /v1/conversations/{id}/events`: `data` names the turn that it is of. `open` comes first. */
+/** An event for a client that follows the whole conversation, as it gets it: `open` comes first, and the data of all others names the turn. */
 export type ConversationEvent =
-  | { event: "open"; data: Record<string, never> }
-  | { event: "accepted"; data: { call: string; at: number; turn: string } }
-  | {
-      event: "call";
-      data: {
-        id: string;
-        name: string;
-        agent?: string;
-        action?: string;
-        query?: string;
-        args?: Record<string, unknown>;
-        status: "error" | "pending" | "success";
-        error_type?:
-          | "execution_failed"
-          | "invalid_params"
-          | "not_found"
-          | "offline"
-          | "outcome_unknown"
-          | "permission_denied"
-          | "timeout";
-        error?: string;
-        result?: string;
+  | ConversationEventAccepted
+  | ConversationEventCall
+  | ConversationEventDelta
+  | ConversationEventDone
+  | ConversationEventMessage
+  | ConversationEventOpen
+  | ConversationEventProbe
+  | ConversationEventProgress
+  | ConversationEventQuestion
+  | ConversationEventReset
+  | ConversationEventTurn
+  | ConversationEventWaiting;
 
-        /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
-        for_user?: string;
-        elapsed_ms?: number;
+export type ConversationEventAccepted = {
+  event: "accepted";
+  data: { call: string; at: number; turn: string };
+};
 
-        /** Time spent waiting besides that: for a person, other calls or the connection. */
-        waited_ms?: number;
+export type ConversationEventCall = {
+  event: "call";
+  data: {
+    id: string;
+    name: string;
+    agent?: string;
+    action?: string;
+    query?: string;
+    args?: Record<string, unknown>;
+    status: "error" | "pending" | "success";
+    error_type?:
+      | "execution_failed"
+      | "invalid_params"
+      | "not_found"
+      | "offline"
+      | "outcome_unknown"
+      | "permission_denied"
+      | "timeout";
+    error?: string;
+    result?: string;
 
-        /** Each is served at `/v1/media/{id}`. */
-        media?: Array<StoredMedia>;
-        calls?: Array<CallRecord>;
-        turn: string;
-      };
-    }
-  | { event: "delta"; data: { text: string; at: number; turn: string } }
-  | { event: "done"; data: TurnResult }
-  | { event: "message"; data: { text: string; calls: Array<CallRecord>; turn: string } }
-  | { event: "probe"; data: { turn: string } }
-  | { event: "progress"; data: { call: string; tool?: string; text: string; turn: string } }
-  | {
-      event: "question";
-      data: {
-        id: string;
-        call: string;
-        agent: string;
+    /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
+    for_user?: string;
+    elapsed_ms?: number;
 
-        /** The agents that asked for this call, the first one first. */
-        via?: Array<string>;
-        text: string;
-        options: Array<string>;
+    /** Time spent waiting besides that: for a person, other calls or the connection. */
+    waited_ms?: number;
 
-        /** Only for an approval: what exactly would be run. */
-        approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
-        expires_at: number;
-        answer?: string;
-        answered_by?: string;
-        turn: string;
-      };
-    }
-  | { event: "reset"; data: { turn: string } }
-  | {
-      event: "turn";
-      data: {
-        turn: string;
-        status: "running";
-        text: string;
-        created_at: number;
+    /** Each is served at `/v1/media/{id}`. */
+    media?: Array<StoredMedia>;
+    calls?: Array<CallRecord>;
+    turn: string;
+  };
+};
 
-        /** The pictures that the person sent: `media:` and the id of a stored one, or an address. */
-        images?: Array<string>;
-      };
-    }
-  | { event: "waiting"; data: { until: number; text: string; turn: string } };
+export type ConversationEventDelta = { event: "delta"; data: { text: string; at: number; turn: string } };
+
+export type ConversationEventDone = { event: "done"; data: TurnResult };
+
+export type ConversationEventMessage = {
+  event: "message";
+  data: { text: string; calls: Array<CallRecord>; turn: string };
+};
+
+export type ConversationEventOpen = { event: "open"; data: Record<string, never> };
+
+export type ConversationEventProbe = { event: "probe"; data: { turn: string } };
+
+export type ConversationEventProgress = {
+  event: "progress";
+  data: { call: string; tool?: string; text: string; turn: string };
+};
+
+export type ConversationEventQuestion = {
+  event: "question";
+  data: {
+    id: string;
+    call: string;
+    agent: string;
+
+    /** The agents that asked for this call, the first one first. */
+    via?: Array<string>;
+    text: string;
+    options: Array<string>;
+
+    /** Only for an approval: what exactly would be run. */
+    approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+    expires_at: number;
+    answer?: string;
+    answered_by?: string;
+    turn: string;
+  };
+};
+
+export type ConversationEventReset = { event: "reset"; data: { turn: string } };
+
+export type ConversationEventTurn = {
+  event: "turn";
+  data: {
+    turn: string;
+    status: "running";
+    text: string;
+    created_at: number;
+
+    /** The pictures that the person sent: `media:` and the id of a stored one, or an address. */
+    images?: Array<string>;
+  };
+};
+
+export type ConversationEventWaiting = {
+  event: "waiting";
+  data: { until: number; text: string; turn: string };
+};
 
 export type DayView = {
   day: string;
@@ -1119,17 +1155,43 @@ export type TokenView = {
 
 /** An event for a client that waits for a turn. `id` is the conversation's seq: a client that re-attaches with the last one misses nothing that counts. Deltas carry none: the whole message follows them. */
 export type TurnEvent =
-  | { event: "turn"; data: { turn: string; status: "running" } }
-  | { event: "delta"; data: { text: string; at: number } }
-  | { event: "waiting"; data: { until: number; text: string } }
-  | { event: "reset"; data: Record<string, never> }
-  | { event: "probe"; data: Record<string, never> }
-  | { id: number; event: "message"; data: { text: string; calls: Array<CallRecord> } }
-  | { id: number; event: "call"; data: CallRecord }
-  | { event: "accepted"; data: { call: string; at: number } }
-  | { event: "progress"; data: CallProgress }
-  | { id: number; event: "question"; data: TurnQuestion }
-  | { id: number; event: "done"; data: TurnResult };
+  | TurnEventAccepted
+  | TurnEventCall
+  | TurnEventDelta
+  | TurnEventDone
+  | TurnEventMessage
+  | TurnEventProbe
+  | TurnEventProgress
+  | TurnEventQuestion
+  | TurnEventReset
+  | TurnEventTurn
+  | TurnEventWaiting;
+
+export type TurnEventAccepted = { event: "accepted"; data: { call: string; at: number } };
+
+export type TurnEventCall = { id: number; event: "call"; data: CallRecord };
+
+export type TurnEventDelta = { event: "delta"; data: { text: string; at: number } };
+
+export type TurnEventDone = { id: number; event: "done"; data: TurnResult };
+
+export type TurnEventMessage = {
+  id: number;
+  event: "message";
+  data: { text: string; calls: Array<CallRecord> };
+};
+
+export type TurnEventProbe = { event: "probe"; data: Record<string, never> };
+
+export type TurnEventProgress = { event: "progress"; data: CallProgress };
+
+export type TurnEventQuestion = { id: number; event: "question"; data: TurnQuestion };
+
+export type TurnEventReset = { event: "reset"; data: Record<string, never> };
+
+export type TurnEventTurn = { event: "turn"; data: { turn: string; status: "running" } };
+
+export type TurnEventWaiting = { event: "waiting"; data: { until: number; text: string } };
 
 export type TurnMetrics = {
   /** Model calls. */

@@ -60,3 +60,17 @@ test("what a route checks is what the document says", () => {
   const body = document.paths["/v1/tokens"]?.post?.requestBody?.content["application/json"]?.schema;
   expect(body).toMatchObject({ required: ["name", "role", "scopes"], additionalProperties: false });
 });
+
+test("each event of a stream has a schema of its own, and an answer of two forms has both", () => {
+  const { TurnEvent, TurnEventDelta } = document.components.schemas;
+  expect(TurnEvent).toMatchObject({
+    discriminator: { propertyName: "event", mapping: { delta: "#/components/schemas/TurnEventDelta" } },
+  });
+  expect(TurnEvent?.oneOf).toContainEqual({ $ref: "#/components/schemas/TurnEventDelta" });
+  expect(TurnEventDelta).toMatchObject({ required: ["event", "data"] });
+  const sent = document.paths["/v1/conversations/{id}/messages"]?.post?.responses[202];
+  expect(sent?.content?.["application/json"]?.schema.anyOf).toEqual([
+    { $ref: "#/components/schemas/TurnResult" },
+    expect.objectContaining({ required: ["turn", "status"] }),
+  ]);
+});

@@ -1,4 +1,5 @@
 /** Makes the OpenAPI document of the declarations in the Worker (worker/http/route.ts). */
+import { isDeepStrictEqual } from "node:util";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { type AnswerOf, type Declaration, type Notes, readDeclarations } from "./declarations.ts";
@@ -203,12 +204,19 @@ function responsesOf(answers: readonly AnswerOf[]): Operation["responses"] {
   const responses: Operation["responses"] = {};
   for (const { status, type, schema } of answers) {
     const response = responses[status] ?? { description: DESCRIPTIONS[status] ?? String(status) };
+    const other = response.content?.[type]?.schema;
     responses[status] = schema
-      ? { ...response, content: { ...response.content, [type]: { schema } } }
+      ? { ...response, content: { ...response.content, [type]: { schema: either(other, schema) } } }
       : response;
   }
   const error = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
   return { ...responses, default: { description: "An error.", content: error } };
+}
+
+/** The schema of an answer that has one of two forms. */
+function either(other: Schema | undefined, schema: Schema): Schema {
+  if (!other || isDeepStrictEqual(other, schema)) return schema;
+  return { anyOf: [...(Array.isArray(other.anyOf) ? other.anyOf : [other]), schema] };
 }
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {

@@ -49,7 +49,10 @@ export class TypeSchemas {
             return [property, rest.join(" ")] as const;
           }),
       );
-      this.named[name] = described(this.#inline(type, notes), alias.getDocumentationComment(this.#checker));
+      this.named[name] = described(
+        this.#eventUnion(name, type) ?? this.#inline(type, notes),
+        alias.getDocumentationComment(this.#checker),
+      );
     }
     return { $ref: `#/components/schemas/${name}` };
   }
@@ -59,13 +62,34 @@ export class TypeSchemas {
     if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return {};
     if (flags & TypeFlags.Null) return { type: "null" };
     if (type.isStringLiteralType() || type.isNumberLiteralType()) return { const: type.value };
-    if (flags & TypeFlags.BooleanLiteral) return { const: type.isBooleanLiteralType() && type.value };
+    if (flags & TypeFlags.BooleanLiteral)
+      return { type: "boolean", enum: [type.isBooleanLiteralType() && type.value] };
     if (flags & TypeFlags.Boolean) return { type: "boolean" };
     if (flags & (TypeFlags.String | TypeFlags.TemplateLiteral)) return { type: "string" };
     if (flags & TypeFlags.Number) return { type: "number" };
     if (type.isUnionType()) return this.#union(type.getTypes() ?? []);
     if (flags & (TypeFlags.Object | TypeFlags.Intersection)) return this.#object(type, notes);
     throw new Error(`no JSON has this type: ${this.#checker.typeToString(type)}`);
+  }
+
+  /** Each alternative of a union that `event` tells apart is a schema of its own, so that generators have a name for it. */
+  #eventUnion(name: string, type: Type): Schema | undefined {
+    if (!type.isUnionType()) return undefined;
+    const mapping: Record<string, string> = {};
+    for (const part of type.getTypes() ?? []) {
+      const event = this.#checker.getPropertiesOfType(part).find((property) => property.name === "event");
+      const of = event && this.#checker.getTypeOfSymbol(event);
+      if (!of?.isStringLiteralType()) return undefined;
+      const value = String(of.value);
+      const partName = `${name}${(value[0] ?? "").toUpperCase()}${value.slice(1)}`;
+      if (partName in this.named) throw new Error(`${name}: a second ${partName}`);
+      this.named[partName] = this.#inline(part);
+      mapping[value] = `#/components/schemas/${partName}`;
+    }
+    // The compiler's order of a type that is computed differs from run to run.
+    const sorted = Object.fromEntries(Object.entries(mapping).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const oneOf = Object.values(sorted).map(($ref) => ({ $ref }));
+    return { oneOf, discriminator: { propertyName: "event", mapping: sorted } };
   }
 
   #union(types: readonly Type[]): Schema {
