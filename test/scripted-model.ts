@@ -131,9 +131,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       await play(response, { text: "(no script)" }, asked, hold);
       return;
     }
-    const from = question.search(SCRIPT);
-    const [line = ""] = question.slice(question.indexOf("[", from)).split("\n");
-    const steps = JSON.parse(line) as Step[];
+    const steps = stepsOf(question);
     const at = position.get(question) ?? 0;
     position.set(question, at + 1);
     let step = steps[at] ?? { text: "the script is at its end" };
@@ -240,6 +238,14 @@ const SCRIPT = /^script [0-9a-f-]{36}: (?![\s\S]*^script [0-9a-f-]{36}: )/m;
 
 function isScript(message: Message): boolean {
   return message.role === "user" && SCRIPT.test(textOf(message));
+}
+
+/** The steps of the script in a text; none when it has no script. */
+export function stepsOf(text: string): Step[] {
+  const from = text.search(SCRIPT);
+  if (from < 0) return [];
+  const [line = ""] = text.slice(text.indexOf("[", from)).split("\n");
+  return JSON.parse(line) as Step[];
 }
 
 function resultsOf(messages: Message[]): string {
