@@ -40,7 +40,7 @@ const LONG_IN_WORKERD = [
 ].map((name) => `${name}.test.ts`);
 
 /** They wait for minutes and do next to nothing. */
-const IDLE = ["test/e2e/idle.test.ts", "test/e2e/slow-model.test.ts"];
+const IDLE = ["idle", "mcp-patience", "slow-model"].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
  * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together

@@ -15,12 +15,13 @@ const grant = {
   ended_by: null,
 };
 
-/** @param answers by path; a text that is no JSON is a page */
+/** @param answers by path; a text that is no JSON is a page. At other paths the gateway answers with an error. */
 async function findingsOf(answers: (url: string) => Record<string, object | string>) {
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo;
     const answer = answers(`http://127.0.0.1:${port}`)[request.url ?? ""];
     response.statusCode = answer === undefined ? 404 : 200;
+    response.setHeader("content-type", typeof answer === "string" ? "text/html" : "application/json");
     response.end(
       typeof answer === "string" ? answer : JSON.stringify(answer ?? { error: { message: "no" } }),
     );
@@ -67,6 +68,23 @@ test("a page in front of the documents, and another address than the typed one, 
   expect(page).toMatchObject([{ is: "wrong", todo: expect.stringContaining("/.well-known/") }]);
   const other = await findingsOf(() => ({ [metadata]: { resource: "https://other.example/mcp" } }));
   expect(other).toMatchObject([{ is: "wrong", todo: expect.stringContaining("PUBLIC_URL") }]);
+});
+
+test("a page in front of an address that a program requests later is named", async () => {
+  for (const path of [
+    "/.well-known/oauth-authorization-server",
+    "/oauth/register/none",
+    "/oauth/token",
+    "/oauth/revoke",
+    "/mcp",
+  ]) {
+    const found = await findingsOf((url) => ({
+      [metadata]: { resource: `${url}/mcp` },
+      "/v1/oauth/grants": { grants: [] },
+      [path]: "<html>Checking your browser</html>",
+    }));
+    expect(found).toMatchObject([{ is: "wrong", says: expect.stringMatching(new RegExp(`at ${path}$`)) }]);
+  }
 });
 
 test("an older gateway has no sign-in, which is no fault", async () => {

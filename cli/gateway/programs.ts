@@ -10,6 +10,7 @@ const link = "sign-in";
 const DOCUMENTS = "GET /.well-known/oauth-protected-resource/mcp";
 /** A program asks for its token, and then for tools, at once. */
 const SLOW_MS = 120_000;
+const ANSWER_WITHIN_MS = 10_000;
 
 const Metadata = z.looseObject({ resource: z.string() });
 const Grants = z.looseObject({
@@ -39,6 +40,9 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
           todo: `give them ${resource}, or set PUBLIC_URL of the gateway to ${gateway.url}`,
         },
       ];
+    const foreign = await foreignPaths(gateway.url);
+    if (foreign.length > 0)
+      return [inFront(`something else than the gateway answers at ${foreign.join(", ")}`)];
     const { grants } = await gateway.json(Grants, "GET /v1/oauth/grants");
     const count = grants.filter(({ state }) => state === "connected").length;
     const stopped = grants.filter(
@@ -50,16 +54,42 @@ export async function findPrograms(gateway: Gateway, now: number): Promise<Findi
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     if (error.kind !== "foreign") return [];
-    // A page in front of the documents: programs cannot pass it, and say nothing.
-    return [
-      {
-        link,
-        is: "wrong",
-        says: messageOf(error),
-        todo: "take /.well-known/, /oauth/register, /oauth/token, /oauth/revoke and /mcp out of what stands in front of the gateway (Cloudflare Access, a bot rule)",
-      },
-    ];
+    return [inFront(messageOf(error))];
   }
+}
+
+/** Programs cannot pass a page in front of these addresses, and say nothing. */
+function inFront(says: string): Finding {
+  return {
+    link,
+    is: "wrong",
+    says,
+    todo: "take /.well-known/, /oauth/register, /oauth/token, /oauth/revoke and /mcp out of what stands in front of the gateway (Cloudflare Access, a bot rule)",
+  };
+}
+
+/** Asks as a program does that is not signed in yet. @returns the addresses at which something else answers than JSON */
+async function foreignPaths(url: string): Promise<string[]> {
+  const form = { method: "POST", body: new URLSearchParams() };
+  const requests: [path: string, init: RequestInit][] = [
+    ["/.well-known/oauth-authorization-server", {}],
+    ["/oauth/register/none", {}],
+    ["/oauth/token", form],
+    ["/oauth/revoke", form],
+    ["/mcp", { method: "POST", body: "{}", headers: { "content-type": "application/json" } }],
+  ];
+  const isForeign = async ([path, init]: (typeof requests)[number]) => {
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = await fetch(url + path, { ...init, redirect: "manual", signal }).catch(() => undefined);
+    await answer?.body?.cancel();
+    const type = answer?.headers.get("content-type") ?? "";
+    // A revocation is answered with nothing.
+    return !answer || !(/^application\/json\b/.test(type) || (answer.ok && type === ""));
+  };
+  const found = await Promise.all(
+    requests.map(async (one) => ({ path: one[0], isForeign: await isForeign(one) })),
+  );
+  return found.filter(({ isForeign }) => isForeign).map(({ path }) => path);
 }
 
 function stoppedAt(

@@ -83,19 +83,23 @@ async function allow(url: URL, ticks: Record<string, string>): Promise<URLSearch
   return location?.searchParams ?? new URLSearchParams();
 }
 
-const endpoint = () => new URL(`${stack.gateway.url}/mcp`);
-const transportOf = (authProvider: Provider) =>
-  new StreamableHTTPClientTransport(endpoint(), { authProvider });
+const transportOf = (authProvider: Provider, path = "/mcp") =>
+  new StreamableHTTPClientTransport(new URL(stack.gateway.url + path), { authProvider });
 const text = (result: object) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
 
-async function connected(mode: "auto" | "legacy", provider: Provider, ticks: Record<string, string>) {
+async function connected(
+  mode: "auto" | "legacy",
+  provider: Provider,
+  ticks: Record<string, string>,
+  path = "/mcp",
+) {
   const options = { versionNegotiation: { mode }, capabilities: {} };
-  const transport = transportOf(provider);
+  const transport = transportOf(provider, path);
   const first = new Client({ name: "test", version: "1" }, options);
   await expect(first.connect(transport)).rejects.toBeInstanceOf(UnauthorizedError);
   await transport.finishAuth(await allow(provider.sentTo[0] ?? new URL("about:blank"), ticks));
   const client = new Client({ name: "test", version: "1" }, options);
-  await client.connect(transportOf(provider));
+  await client.connect(transportOf(provider, path));
   return client;
 }
 
@@ -125,6 +129,12 @@ test.each(["auto", "legacy"] as const)(
     await client.close();
   },
 );
+
+test("connects also to an address with a slash at its end", async () => {
+  const client = await connected("auto", new Provider(), { command: "yes" }, "/mcp/");
+  expect(text(await client.callTool({ name: "pi__temperature", arguments: {} }))).toContain("°C");
+  await client.close();
+});
 
 test("a call that waits for approval shows its person the gateway's page, and then has the result", async () => {
   const provider = new Provider();

@@ -71,14 +71,24 @@ export async function checkForStranger(
 ): Promise<void> {
   const problem = redirectProblem(redirectUri, readOauthSettings(env).redirects);
   if (problem) throw new OauthError("invalid_request", `redirect_uri: it ${problem}`);
-  if (isRegisteredId(clientId)) requireRedirect(await registered(env, clientId), redirectUri);
-  else if (!isDocumentId(clientId) && homeOfTypedId(clientId) === undefined) throw unknownClient();
+  const client = await requireKnownId(env, clientId);
+  if (client) requireRedirect(client, redirectUri);
   // Only a client with a secret may do without, and that is one that was entered by hand.
   if (challenge === undefined && homeOfTypedId(clientId) === undefined)
     throw new OauthError(
       "invalid_request",
       "code_challenge: it is missing; clients have to use PKCE with S256",
     );
+}
+
+/**
+ * Refuses an id that this gateway did not give. Wakes no object and fetches nothing.
+ * @returns the client, when its id says all about it @throws OauthError by which a program knows to register anew
+ */
+export async function requireKnownId(env: Env, id: string): Promise<StoredClient | undefined> {
+  if (isRegisteredId(id)) return await registered(env, id);
+  if (isDocumentId(id) || homeOfTypedId(id) !== undefined) return undefined;
+  throw unknownClient();
 }
 
 /** @param home of the person who is signed in @returns the client, which may have its answer at this address @throws OauthError */

@@ -14,6 +14,7 @@ const signIn = new SignIn(send, ORIGIN);
 
 const CLAUDE = "https://claude.ai/oauth/mcp-oauth-client-metadata";
 const CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata";
+const CODEX = "https://chatgpt.com/oauth/codex/client.json";
 const CHATGPT = "https://chatgpt.com/oauth/con_1/client.json";
 
 /** A site's answer. */
@@ -133,14 +134,19 @@ describe("as claude.ai connects", () => {
   });
 });
 
-test("as Claude Code connects: its document names no port, and its redirect has one", async () => {
-  web({});
-  const path = signIn.authorizePath(CLAUDE_CODE, pkce().challenge, {
-    redirect_uri: "http://localhost:54545/callback",
-  });
-  const { status, html } = await signIn.open(path, await signIn.cookie(TOKENS.owner));
-  expect([status, html]).toEqual([200, expect.stringContaining("Claude Code")]);
-});
+test.each([
+  ["Claude Code", CLAUDE_CODE, "http://localhost:54545/callback"],
+  ["Claude Code", CLAUDE_CODE, "http://127.0.0.1:54545/callback"],
+  ["Codex", CODEX, "http://127.0.0.1:1455/callback"],
+])(
+  "as %s connects: its document names no port, and cannot be fetched now; %s",
+  async (name, id, redirect_uri) => {
+    web({});
+    const path = signIn.authorizePath(id, pkce().challenge, { redirect_uri });
+    const { status, html } = await signIn.open(path, await signIn.cookie(TOKENS.owner));
+    expect([status, html]).toEqual([200, expect.stringContaining(name)]);
+  },
+);
 
 describe("as ChatGPT connects", () => {
   const redirect_uri = "https://chatgpt.com/connector/oauth/con_1";
@@ -167,19 +173,29 @@ describe("as ChatGPT connects", () => {
     expect(tokens).toMatchObject({ status: 200, scope: "ask command" });
   });
 
-  test("by registration with an address of each connector", async () => {
-    const { status, client_id } = await signIn.register({
-      client_name: "ChatGPT",
-      redirect_uris: [redirect_uri],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-    });
-    expect(status).toBe(201);
-    const path = signIn.authorizePath(client_id, pkce().challenge, { redirect_uri });
-    const { html } = await signIn.open(path, await signIn.cookie(TOKENS.owner));
-    expect(html).toContain("chatgpt.com (ChatGPT)");
+  test("by a document that names private_key_jwt alone: of what this gateway publishes it uses `none`", async () => {
+    const { token_endpoint_auth_methods_supported: _, ...strict } = document;
+    web({ [CHATGPT]: () => json(strict) });
+    const path = signIn.authorizePath(CHATGPT, pkce().challenge, { redirect_uri });
+    expect((await signIn.open(path, await signIn.cookie(TOKENS.owner))).status).toBe(200);
   });
+
+  test.each([redirect_uri, "https://chatgpt.com/connector_platform_oauth_redirect"])(
+    "by registration with an address of each connector, or the older one: %s",
+    async (redirect_uri) => {
+      const { status, client_id } = await signIn.register({
+        client_name: "ChatGPT",
+        redirect_uris: [redirect_uri],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+      });
+      expect(status).toBe(201);
+      const path = signIn.authorizePath(client_id, pkce().challenge, { redirect_uri });
+      const { html } = await signIn.open(path, await signIn.cookie(TOKENS.owner));
+      expect(html).toContain("chatgpt.com (ChatGPT)");
+    },
+  );
 });
 
 describe("a client's document", () => {

@@ -365,7 +365,8 @@ describe("a code", () => {
       400,
       { error: "invalid_request", error_description: expect.stringContaining("content-type") },
     ]);
-    const kind = await signIn.token({ grant_type: "password", client_id: "x" });
+    const { client_id } = await signIn.register();
+    const kind = await signIn.token({ grant_type: "password", client_id });
     expect(kind).toMatchObject({ status: 400, error: "unsupported_grant_type" });
     expect((await signIn.token({ grant_type: "refresh_token" })).error_description).toContain("client_id");
   });
@@ -437,7 +438,10 @@ test("1,000 registrations and forged tokens of strangers leave no row and wake n
   const objects = async () => (await listDurableObjectIds(env.HOME)).length;
   const before = await objects();
   for (let n = 0; n < 1_000; n += 1) await signIn.register({ client_name: String(n) });
-  for (const token of ["oat1.e30.AAAA", "ort1.e30.AAAA"])
-    expect((await signIn.refresh("x", token)).error).toBe("invalid_grant");
+  const { client_id } = await signIn.register();
+  for (const token of ["oat1.e30.AAAA", "ort1.e30.AAAA"]) {
+    expect((await signIn.refresh(client_id, token)).error).toBe("invalid_grant");
+    expect((await signIn.refresh("x", token)).error).toBe("invalid_client");
+  }
   expect([await rows(), await objects()]).toEqual([0, before]);
 }, 60_000);

@@ -8,7 +8,7 @@ import type { App } from "../../http/app.ts";
 import { countAddress } from "../../http/rate-limits.ts";
 import { readBytes } from "../../http/request.ts";
 import { seal, unseal } from "../../http/sealed.ts";
-import { readResource } from "./authorize-request.ts";
+import { readResource, requireKnownId } from "./authorize-request.ts";
 import { NO_STORE, OauthError } from "./error.ts";
 
 const BODY_MAX_BYTES = 16 * 1024;
@@ -22,6 +22,7 @@ export async function giveToken(c: Context<App>, issuer: string): Promise<Respon
   const fields = await readForm(c);
   const clientId = fields.get("client_id");
   if (!clientId) throw new OauthError("invalid_request", "client_id: it is missing");
+  await requireKnownId(c.env, clientId);
   const request = {
     clientId,
     clientSecret: fields.get("client_secret") ?? undefined,
