@@ -203,7 +203,7 @@ export type UsageView = {
   models: Array<{ name: string; failures: number }>;
 };
 
-export type DayView = {
+type DayView = {
   day: string;
   tokens: number;
   model_calls: number;
