@@ -8,6 +8,9 @@ function element(name, attributes, ...children) {
   return made;
 }
 
+/** What stands between backquotes is code. */
+const words = (text) => text.split("`").map((part, n) => (n % 2 === 1 ? element("code", {}, part) : part));
+
 const nameOf = (reference) => reference.split("/").at(-1);
 
 /** Writes a schema as a type of TypeScript, since people read those faster. @returns lines */
@@ -57,16 +60,22 @@ function shownSchema(schema, schemas) {
   const parts = [element("pre", {}, typeLines(schema).join("\n"))];
   for (const name of namedIn(schema, schemas)) {
     const { description = "" } = schemas[name] ?? {};
-    const words = description === "" ? "" : `  // ${description}`;
-    const text = element("pre", {}, `${typeLines(schemas[name] ?? {}).join("\n")}`);
-    parts.push(element("details", {}, element("summary", {}, element("code", {}, name), words), text));
+    const summary = element(
+      "summary",
+      {},
+      element("code", {}, name),
+      ...words(description && `: ${description}`),
+    );
+    parts.push(
+      element("details", {}, summary, element("pre", {}, typeLines(schemas[name] ?? {}).join("\n"))),
+    );
   }
   return parts;
 }
 
 function shownContent(title, content, schemas) {
   return Object.entries(content ?? {}).flatMap(([type, { schema }]) => [
-    element("h3", {}, `${title} `, element("code", {}, type)),
+    element("h2", {}, `${title} `, element("code", {}, type)),
     ...shownSchema(schema, schemas),
   ]);
 }
@@ -75,11 +84,16 @@ function shownParameters(parameters) {
   if (parameters.length === 0) return [];
   const rows = parameters.map(({ name, in: place, required, schema, description }) => {
     const type = `${typeLines(schema).join(" ")}${"default" in schema ? ` = ${schema.default}` : ""}`;
-    const words = description ? `: ${description}` : "";
-    const facts = ` ${type}, ${place}${required ? ", required" : ""}${words}`;
-    return element("li", {}, element("code", {}, name), facts);
+    const facts = ` ${type}, ${place}${required ? ", required" : ""}`;
+    return element(
+      "li",
+      {},
+      element("code", {}, name),
+      facts,
+      ...words(description ? `: ${description}` : ""),
+    );
   });
-  return [element("h3", {}, "Parameters"), element("ul", {}, ...rows)];
+  return [element("h2", {}, "Parameters"), element("ul", {}, ...rows)];
 }
 
 function shownOperation(method, path, operation, schemas) {
@@ -87,16 +101,16 @@ function shownOperation(method, path, operation, schemas) {
   const address = element("code", {}, `${method.toUpperCase()} ${path}`);
   const answers = Object.entries(responses)
     .filter(([status]) => status !== "default")
-    .flatMap(([status, { description: words, content }]) =>
+    .flatMap(([status, { description, content }]) =>
       content
         ? shownContent(`Answer ${status}`, content, schemas)
-        : [element("h3", {}, `Answer ${status}`), element("p", {}, words)],
+        : [element("h2", {}, `Answer ${status}`), element("p", {}, description)],
     );
   return element(
     "details",
     { id: operationId },
-    element("summary", {}, address, ` ${summary}`),
-    ...(description ? [element("p", {}, description)] : []),
+    element("summary", {}, address, " ", ...words(summary)),
+    ...(description ? [element("p", {}, ...words(description))] : []),
     ...shownParameters(parameters),
     ...shownContent("Body", requestBody?.content, schemas),
     ...answers,
