@@ -529,7 +529,7 @@ export type Routes = {
     answer: { client_id: string; client_secret?: string } | { client_id: string; client_secret: string };
   };
 
-  /** Removes a client; its grants get no new tokens */
+  /** Removes a client, and ends the connections of its programs */
   "DELETE /v1/oauth/clients/{id}": { path: { id: string }; answer: undefined };
 
   /** Lists the programs that the caller has connected; with `admin`, everybody's */

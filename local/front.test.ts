@@ -126,6 +126,11 @@ test("the client's address is the socket's, whatever a client in the network say
   const { headers } = JSON.parse((await ask(port, "/", { headers: forged })).body);
   expect(headers).toMatchObject({ "cf-connecting-ip": "203.0.113.9", "x-forwarded-proto": "https" });
   expect(headers).not.toHaveProperty("mf-original-url");
+  // Only the last address of the list is the proxy's own word.
+  const sent = { "CF-Connecting-IP": "198.51.100.1", "X-Forwarded-For": "198.51.100.2, 203.0.113.9" };
+  expect(JSON.parse((await ask(port, "/", { headers: sent })).body).headers).toMatchObject({
+    "cf-connecting-ip": "203.0.113.9",
+  });
 });
 
 test.each([
@@ -136,6 +141,8 @@ test.each([
   ["/a/../cdn-cgi/x", 404],
   ["/__cf_local/stream/x", 404],
   ["http://127.0.0.1/cdn-cgi/x", 404],
+  ["/./cdn-cgi/x/%ff", 400],
+  ["/a/%2e%2e/cdn-cgi/x%ff", 400],
   ["/v1/polling", 404],
   ["/v1/%70olling", 404],
   ["/cdn-cgix", 201],

@@ -181,6 +181,7 @@ function refusalOf(
   { url = "/", headers }: IncomingMessage,
 ): Refusal | undefined {
   const path = decoded(url);
+  if (path === undefined) return UNREADABLE;
   if (!url.startsWith("/") || MINIFLARES_OWN.test(path) || POLLING.test(path))
     return { status: 404, code: "not_found", message: "no such route" };
   const host = headers.host ?? "";
@@ -192,12 +193,12 @@ function refusalOf(
   };
 }
 
-/** The path as Miniflare would compare it. */
-function decoded(url: string): string {
+/** The path as Miniflare would compare it; undefined: nobody can say how that would read it. */
+function decoded(url: string): string | undefined {
   try {
     return decodeURIComponent(new URL(`http://x${url}`).pathname);
   } catch {
-    return url;
+    return undefined;
   }
 }
 
@@ -239,7 +240,8 @@ function clientOf({ socket, headers }: IncomingMessage): { address: string; isSe
   const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   const isTls = "encrypted" in socket;
   if (!LOOPBACK.test(address) || isTls) return { address, isSecure: isTls };
-  const told = one(headers["cf-connecting-ip"]) ?? one(headers["x-forwarded-for"])?.split(",").at(-1)?.trim();
+  // Every proxy adds its client to the end of the one; most of them pass the other on as their client sent it.
+  const told = one(headers["x-forwarded-for"])?.split(",").at(-1)?.trim() ?? one(headers["cf-connecting-ip"]);
   return {
     address: told !== undefined && isIP(told) !== 0 ? told : address,
     isSecure: one(headers["x-forwarded-proto"]) === "https",

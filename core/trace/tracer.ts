@@ -64,6 +64,8 @@ async function post({ url, headers }: TraceSettings, body: string): Promise<stri
   try {
     const response = await fetch(url, {
       method: "POST",
+      // The headers may hold a key, which is for this address alone.
+      redirect: "manual",
       headers: { ...headers, "content-type": "application/json" },
       body,
       signal: AbortSignal.timeout(SEND_TIMEOUT_MS),

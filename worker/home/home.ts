@@ -119,7 +119,15 @@ import { ChannelSenders } from "./channels/senders.ts";
 import type { HomeContext, HomeStores } from "./context.ts";
 import { OauthClients } from "./oauth/clients.ts";
 import { Grants } from "./oauth/grants.ts";
-import { consent, endGrant, redeemCode, refreshGrant, revokeFor, useGrant } from "./oauth/token-grants.ts";
+import {
+  consent,
+  endGrant,
+  redeemCode,
+  refreshGrant,
+  removeClient,
+  revokeFor,
+  useGrant,
+} from "./oauth/token-grants.ts";
 import { DeviceCodes } from "./pairing/device-codes.ts";
 import { codeState, pairDevice } from "./pairing/device-pairing.ts";
 import { Borrowed } from "./peers/borrowed.ts";
@@ -508,7 +516,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async removeOauthClient(id: string): Promise<boolean> {
-    return this.#home.oauthClients.remove(id);
+    return await removeClient(this.#home, id);
   }
 
   async clientDocument(id: string): Promise<StoredDocument | undefined> {

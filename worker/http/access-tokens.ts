@@ -5,7 +5,7 @@
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { issuerOf, resourceOf } from "../settings/oauth.ts";
-import type { ApiToken } from "../settings/tokens.ts";
+import { type ApiToken, isNamedHome } from "../settings/tokens.ts";
 import { HttpError } from "./errors.ts";
 import { seal, unseal } from "./sealed.ts";
 
@@ -44,6 +44,7 @@ export async function findGrantToken(
   const issuer = issuerOf(env, request.url);
   if (!claims || !issuer || claims.aud !== resourceOf(issuer) || claims.exp * 1_000 <= Date.now())
     return undefined;
+  if (!isNamedHome(env, claims.home)) return undefined;
   if (!PLACES.test(`${request.method} ${new URL(request.url).pathname}`))
     throw new HttpError(
       403,

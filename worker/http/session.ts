@@ -13,7 +13,7 @@ import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { macKey } from "../settings/mac-key.ts";
 import { readSettings } from "../settings/settings.ts";
-import { type ApiToken, apiTokenRecords } from "../settings/tokens.ts";
+import { type ApiToken, apiTokenRecords, isNamedHome } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
@@ -120,7 +120,7 @@ async function cookieToken(env: Env, header: string | undefined): Promise<ApiTok
 async function madeToken(env: Env, value: string): Promise<ApiToken | undefined> {
   const [, home, id, until, mac] = MADE_VALUE.exec(value) ?? [];
   if (home === undefined || id === undefined || until === undefined || mac === undefined) return undefined;
-  if (Number(until) * 1_000 <= Date.now()) return undefined;
+  if (Number(until) * 1_000 <= Date.now() || !isNamedHome(env, home)) return undefined;
   const key = await macKey(env, "session");
   const isOurs = await crypto.subtle.verify(
     "HMAC",

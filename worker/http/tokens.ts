@@ -11,11 +11,10 @@ import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import {
   type ApiToken,
-  apiHomes,
   apiTokensByHash,
   type BridgeToken,
-  bridgeHomes,
   bridgeTokensByHash,
+  isNamedHome,
 } from "../settings/tokens.ts";
 import { ACCESS_PREFIX, findGrantToken } from "./access-tokens.ts";
 
@@ -64,21 +63,6 @@ export async function findApiToken(
 export async function isStillValid(env: Env, { home, made, grant }: ApiToken): Promise<boolean> {
   if (grant) return (await homeOf(env, home).useGrant(grant.id)) !== undefined;
   return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
-}
-
-/**
- * Every route that takes a home's name from a path, a body or a token's text calls this before it wakes an object: asking for an
- * unknown home would create it.
- * @returns true when the settings name this home
- * @throws AuthSettingsError
- */
-export function isNamedHome(env: Env, home: string): boolean {
-  return apiHomes(env).has(home) || bridgeHomes(env).has(home);
-}
-
-/** Every home that the settings name. @throws AuthSettingsError */
-export function namedHomes(env: Env): string[] {
-  return [...new Set([...apiHomes(env), ...bridgeHomes(env)])];
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */

@@ -11,7 +11,7 @@ import { type App, newRoutes } from "../http/app.ts";
 import { bridgeToken } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
 import { countAddress, countGuess, networkOf } from "../http/rate-limits.ts";
-import { isNamedHome } from "../http/tokens.ts";
+import { isNamedHome } from "../settings/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { BridgeToken } from "../settings/tokens.ts";
 

@@ -17,7 +17,7 @@ import { text } from "../http/fields.ts";
 import { countAddress, countGuess } from "../http/rate-limits.ts";
 import { readBody } from "../http/request.ts";
 import { json, route } from "../http/route.ts";
-import { isNamedHome } from "../http/tokens.ts";
+import { isNamedHome } from "../settings/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
 import { HOME_ID } from "../settings/tokens.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";

@@ -11,7 +11,7 @@ import { homeOf } from "../api/stubs.ts";
 import type { App } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
 import { countAddress, countGuess } from "../http/rate-limits.ts";
-import { isNamedHome } from "../http/tokens.ts";
+import { isNamedHome } from "../settings/tokens.ts";
 
 /**
  * SHA-256 and size of `/edgecall.cjs`, filled in by the build that made both. It is not read from the asset at request time, because

@@ -74,12 +74,27 @@ export const apiTokensByHash = readOnce((env: Env) => byHash(apiTokenRecords(env
 export const bridgeTokensByHash = readOnce((env: Env) => byHash(bridgeTokenRecords(env)));
 
 /** The homes that a record names. @throws AuthSettingsError */
-export const apiHomes = readOnce((env: Env) => homesOf(apiTokenRecords(env)));
+const apiHomes = readOnce((env: Env) => homesOf(apiTokenRecords(env)));
 
 /** The homes that a record names; none where a gateway has no bridge yet. @throws AuthSettingsError */
-export const bridgeHomes = readOnce((env: Env) =>
+const bridgeHomes = readOnce((env: Env) =>
   homesOf((env.BRIDGE_TOKENS ?? "") === "" ? [] : bridgeTokenRecords(env)),
 );
+
+/**
+ * Every route that takes a home's name from a path, a body or a token's text calls this before it wakes an object: asking for an
+ * unknown home would create it.
+ * @returns true when the settings name this home
+ * @throws AuthSettingsError
+ */
+export function isNamedHome(env: Env, home: string): boolean {
+  return apiHomes(env).has(home) || bridgeHomes(env).has(home);
+}
+
+/** Every home that the settings name. @throws AuthSettingsError */
+export function namedHomes(env: Env): string[] {
+  return [...new Set([...apiHomes(env), ...bridgeHomes(env)])];
+}
 
 function homesOf(records: ReadonlyArray<{ home: string }>): ReadonlySet<string> {
   return new Set(records.map(({ home }) => home));

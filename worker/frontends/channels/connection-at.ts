@@ -4,7 +4,7 @@
  */
 import { type ConsoleChannel, connectionOf, isConsoleChannel } from "../../channels/connections.ts";
 import type { Env } from "../../env.ts";
-import { isNamedHome } from "../../http/tokens.ts";
+import { isNamedHome } from "../../settings/tokens.ts";
 import { CONNECTION_ID, type Connection, findConnection } from "../../settings/channels.ts";
 import { HOME_ID } from "../../settings/tokens.ts";
 

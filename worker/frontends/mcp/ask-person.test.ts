@@ -198,7 +198,7 @@ describe("a call that needs approval, of a client that shows addresses", () => {
 
 describe("a connected program that may only ask", () => {
   const signIn = new SignIn((path, init = {}) => ask(path, { token: null, ...init }), "https://gateway");
-  const raw = (name: string, args: object, token: string) =>
+  const raw = (name: string, args: unknown, token: string) =>
     ask("/mcp", {
       method: "POST",
       token,
@@ -224,6 +224,12 @@ describe("a connected program that may only ask", () => {
       ]);
     }
     expect((await raw("edge_list", {}, access_token)).status).toBe(200);
+    const query = { agent_id: "pi", query: "How warm is it?", action: "" };
+    const asked = await raw("edge_call", query, access_token);
+    expect(asked.status).toBe(200);
+    expect(await asked.text()).not.toContain("scope");
+    for (const strange of ["x", 5, true, [], null])
+      expect((await raw("edge_call", strange, access_token)).status).toBe(200);
     const { verifier, challenge } = pkce();
     const path = signIn.authorizePath(clientId, challenge, { scope: "ask command" });
     expect((await signIn.open(path, cookie)).html).toContain("it asks for this");

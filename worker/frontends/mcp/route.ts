@@ -47,10 +47,18 @@ export async function serveMcp(c: Context<App>): Promise<Response> {
 
 /** Whether a connected program needs `command` for this call. Its person could give it that. */
 function needsCommand(message: object): boolean {
-  const { method, params } = message as { method?: unknown; params?: { name?: unknown; arguments?: object } };
+  const { method, params } = message as {
+    method?: unknown;
+    params?: { name?: unknown; arguments?: unknown };
+  };
   const name = method === "tools/call" ? params?.name : undefined;
   if (typeof name !== "string") return false;
-  return name === EDGE_CALL ? "action" in (params?.arguments ?? {}) : name.includes(SEPARATOR);
+  if (name !== EDGE_CALL) return name.includes(SEPARATOR);
+  // No schema has seen the arguments yet: what is no object is refused later, in words.
+  const given: unknown = params?.arguments;
+  const action = typeof given === "object" && given !== null && "action" in given ? given.action : undefined;
+  // Models send an empty text for what they leave out.
+  return action !== undefined && action !== "";
 }
 
 /** Tells the client to ask its person for more (the specification's step-up). */

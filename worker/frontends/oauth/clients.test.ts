@@ -294,8 +294,21 @@ describe("a client that is entered by hand", () => {
     );
     expect(rows).not.toContain(client_secret);
     expect((await ask(`/v1/oauth/clients/${client_id}`, { method: "DELETE" })).status).toBe(204);
-    expect((await signIn.refresh(client_id, tokens.refresh_token, secret)).error).toBe("invalid_client");
+    expect((await rpc("tools/list", {}, { token: tokens.access_token })).status).toBe(401);
+    expect((await signIn.refresh(client_id, tokens.refresh_token, secret)).status).toBe(400);
     expect((await signIn.open(path, cookie)).status).toBe(400);
+  });
+
+  test("a verifier without a challenge is refused, and the address has to come again", async () => {
+    const { client_id, client_secret = "" } = await make(homeAssistant);
+    const path = SignIn.query({ response_type: "code", client_id, redirect_uri, state: "s" });
+    const code = await signIn.consent(path, await signIn.cookie(TOKENS.owner));
+    const fields = { grant_type: "authorization_code", client_id, client_secret, code };
+    const { verifier } = pkce();
+    const injected = await signIn.token({ ...fields, redirect_uri, code_verifier: verifier });
+    expect(injected.error_description).toContain("code_verifier");
+    expect((await signIn.token(fields)).error_description).toContain("redirect_uri");
+    expect((await signIn.token({ ...fields, redirect_uri })).status).toBe(200);
   });
 
   test("a challenge that it sends counts", async () => {

@@ -88,7 +88,7 @@ route(
   },
 );
 
-/** Removes a client; its grants get no new tokens. */
+/** Removes a client, and ends the connections of its programs. */
 route(
   oauthGrants,
   "DELETE /v1/oauth/clients/:id",

@@ -232,6 +232,27 @@ describe("a sign-in", () => {
     expect((await signIn.refresh(connected.clientId, connected.refresh_token)).error).toBe("invalid_grant");
   });
 
+  test("ends when its home is taken out of the settings, also for a person whose token the home made", async () => {
+    setVariables({ CONNECTIONS_KEY: "k".repeat(43) });
+    const made = await ask("/v1/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "tablet", role: "member", scopes: ["ask", "command"] }),
+    });
+    const { token } = (await made.json()) as { token: string };
+    const connected = await signIn.connect(token);
+    expect(await mcpStatus(connected.access_token)).toBe(200);
+    const without = (name: string) =>
+      (JSON.parse(String((env as unknown as Record<string, string>)[name])) as { home: string }[]).filter(
+        ({ home }) => home !== "a",
+      );
+    setVariables({
+      API_TOKENS: JSON.stringify(without("API_TOKENS")),
+      BRIDGE_TOKENS: JSON.stringify(without("BRIDGE_TOKENS")),
+    });
+    expect(await mcpStatus(connected.access_token)).toBe(401);
+    expect((await signIn.refresh(connected.clientId, connected.refresh_token)).error).toBe("invalid_grant");
+  });
+
   test("has the scopes that its person still has", async () => {
     const connected = await signIn.connect(TOKENS.owner, { command: "yes" });
     const records = JSON.parse(String((env as unknown as { API_TOKENS: string }).API_TOKENS)) as {

@@ -8,6 +8,7 @@ import type { App } from "../../http/app.ts";
 import { countAddress } from "../../http/rate-limits.ts";
 import { readBytes } from "../../http/request.ts";
 import { seal, unseal } from "../../http/sealed.ts";
+import { isNamedHome } from "../../settings/tokens.ts";
 import { readResource, requireKnownId } from "./authorize-request.ts";
 import { NO_STORE, OauthError } from "./error.ts";
 
@@ -35,7 +36,11 @@ export async function giveToken(c: Context<App>, issuer: string): Promise<Respon
         "oauth code",
         fields.get("code") ?? "",
       );
-      if (!sealed) throw new OauthError("invalid_grant", "code: this gateway did not make it");
+      if (!sealed || !isNamedHome(c.env, sealed.home))
+        throw new OauthError(
+          "invalid_grant",
+          "code: this gateway did not make it, or has its home no longer",
+        );
       const { home, code } = sealed;
       const redirectUri = fields.get("redirect_uri") ?? undefined;
       const verifier = fields.get("code_verifier") ?? undefined;
@@ -44,7 +49,11 @@ export async function giveToken(c: Context<App>, issuer: string): Promise<Respon
     }
     case "refresh_token": {
       const claims = await readRefreshToken(c.env, fields.get("refresh_token") ?? "");
-      if (!claims) throw new OauthError("invalid_grant", "refresh_token: this gateway did not make it");
+      if (!claims || !isNamedHome(c.env, claims.home))
+        throw new OauthError(
+          "invalid_grant",
+          "refresh_token: this gateway did not make it, or has its home no longer",
+        );
       const { home, grant, generation } = claims;
       const given = await homeOf(c.env, home).refreshGrant({ ...request, grant, generation });
       if (!given) throw new OauthError("invalid_grant", "refresh_token: it has ended");
@@ -64,7 +73,8 @@ export async function revokeToken(c: Context<App>): Promise<Response> {
   const fields = await readForm(c);
   const token = fields.get("token") ?? "";
   const claims = (await readRefreshToken(c.env, token)) ?? (await readAccessToken(c.env, token));
-  if (claims) await homeOf(c.env, claims.home).revokeFor(claims.grant, fields.get("client_id") ?? undefined);
+  if (claims && isNamedHome(c.env, claims.home))
+    await homeOf(c.env, claims.home).revokeFor(claims.grant, fields.get("client_id") ?? undefined);
   return new Response(null, { status: 200, headers: NO_STORE });
 }
 

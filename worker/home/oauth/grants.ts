@@ -201,6 +201,17 @@ export class Grants {
       .map(toGrant)[0];
   }
 
+  /** The ids of a client's grants that have not ended. */
+  ofClient(clientHash: string): string[] {
+    return this.#sql
+      .exec<Pick<Row, "id">>(
+        "SELECT id FROM oauth_grant WHERE client_hash = ? AND ended_at IS NULL",
+        clientHash,
+      )
+      .toArray()
+      .map(({ id }) => id);
+  }
+
   /** The newest first. */
   list(now: number): OauthGrantView[] {
     return this.#sql

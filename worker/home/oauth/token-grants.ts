@@ -42,8 +42,13 @@ export async function redeemCode(home: HomeContext, request: CodeRequest): Promi
     return refused("code: it was used before, so what it gave has ended; sign in again");
   }
   if (code.isOver) return refused("code: it has expired; sign in again");
-  if (request.redirectUri !== undefined && request.redirectUri !== code.redirectUri)
+  // Without PKCE the address alone shows that the code was meant for this sign-in (RFC 6749 §4.1.3).
+  const mayLeaveOut = code.challenge !== undefined && request.redirectUri === undefined;
+  if (!mayLeaveOut && request.redirectUri !== code.redirectUri)
     return refused("redirect_uri: it is not the one that the code was sent to");
+  // A verifier without a challenge: somebody took the challenge out of the address (RFC 9700 §4.8.2).
+  if (code.challenge === undefined && request.verifier !== undefined)
+    return refused("code_verifier: the code was asked for without a code_challenge");
   if (code.challenge !== undefined && (await challengeOf(request.verifier)) !== code.challenge)
     return refused("code_verifier: it does not belong to the code_challenge");
   if (!isFor(grant, request.resource)) return wrongTarget(grant);
@@ -96,6 +101,14 @@ export function endGrant(home: HomeContext, id: string, by: string, person?: str
   if (!ended) return false;
   const { clientName: client } = ended;
   record(home, "disconnect", person ?? ended.person, { client, ...(person === undefined && { reason: by }) });
+  return true;
+}
+
+/** Removes a client that was entered by hand, and ends what it was given. @returns false: there is no such client */
+export async function removeClient(home: HomeContext, id: string): Promise<boolean> {
+  const clientHash = await sha256Hex(id);
+  if (!home.oauthClients.remove(id)) return false;
+  for (const grant of home.grants.ofClient(clientHash)) endGrant(home, grant, "its client was removed");
   return true;
 }
 
