@@ -1,7 +1,7 @@
 /** The routes that openapi.json does not describe, each with its reason. `ALL` is every method, or a check before other routes. */
 
 const OPENAI = "OpenAI's own form: its SDKs are the clients (docs/openai.md)";
-const OAUTH = "OAuth 2.1, which describes itself by its metadata (docs/mcp.md)";
+const OAUTH = "OAuth 2.1, which describes itself by its metadata (docs/connect.md)";
 const PAGE = "a file of the console";
 const OLD = "the name before 0.3 of a route that is described";
 const DEVICE = "for devices, which sign with their own keys (docs/protocol.md)";
@@ -13,7 +13,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "GET /bridge": "a WebSocket (docs/protocol.md)",
   "ALL /mcp": "MCP, which describes itself (docs/mcp.md)",
   "ALL /mcp/": "MCP, as above: some clients add a slash",
-  "ALL /.well-known/*": "MCP's clients look here for a sign-in, and are told that there is none",
+  "ALL /.well-known/*": "all other addresses below it: not found, without a token",
   "GET /.well-known/oauth-protected-resource": OAUTH,
   "GET /.well-known/oauth-authorization-server": OAUTH,
   "POST /oauth/register": OAUTH,
