@@ -1,7 +1,7 @@
 /** The key of the MACs that only this gateway checks. */
 import { utf8 } from "@edgecall/core/encoding.ts";
 import type { Env } from "../env.ts";
-import { AuthSettingsError, apiTokenRecords } from "./tokens.ts";
+import { AuthSettingsError } from "./tokens.ts";
 
 /**
  * Derived from the records of all tokens, so no further secret has to be set. A bridge knows its own token and no other
@@ -16,15 +16,15 @@ export async function macKey(env: Env, purpose: "upload" | "link" | "session"): 
 }
 
 /**
- * A key that outlives a change of the tokens: clients keep what OAuth gave them for months. Derived from CONNECTIONS_KEY, which
- * stays the same; where that is not set, from the first record of API_TOKENS.
+ * A key that outlives a change of the tokens: clients keep what OAuth gave them for months. It is derived from CONNECTIONS_KEY. Where
+ * that is not set, it is derived from the records of all tokens, as above, and new tokens end every connection.
  * @param purpose a MAC for one is not valid for another
  * @throws AuthSettingsError
  */
 export async function lastingMacKey(env: Env, purpose: string): Promise<CryptoKey> {
-  const secret = env.CONNECTIONS_KEY || apiTokenRecords(env)[0]?.hash;
-  if (!secret) throw new AuthSettingsError("API_TOKENS has to name a token");
-  return await importKey(`edgecall ${purpose} v1\n${secret}`);
+  if (env.CONNECTIONS_KEY) return await importKey(`edgecall ${purpose} v1\n${env.CONNECTIONS_KEY}`);
+  if (!env.API_TOKENS) throw new AuthSettingsError("API_TOKENS has to name a token");
+  return await importKey(`edgecall ${purpose} v1\n${env.BRIDGE_TOKENS ?? ""}\n${env.API_TOKENS}`);
 }
 
 async function importKey(secret: string): Promise<CryptoKey> {

@@ -84,6 +84,13 @@ test("an id from before the gateway's key changed, or of another gateway, gets 4
   expect((await signIn.connect(TOKENS.owner)).status).toBe(200);
 });
 
+test("without CONNECTIONS_KEY the records of all tokens make the key: who holds one token knows nothing of it", async () => {
+  const { access_token } = await signIn.connect(TOKENS.owner);
+  const records = JSON.parse(String((env as unknown as Record<string, string>).API_TOKENS)) as object[];
+  setVariables({ API_TOKENS: JSON.stringify(records.slice(0, -1)) });
+  expect((await ask("/mcp", { method: "POST", token: access_token, body: "{}" })).status).toBe(401);
+});
+
 test("a token request may name its character set, and every refusal is JSON that no cache keeps", async () => {
   const { clientId, refresh_token } = await signIn.connect(TOKENS.owner);
   const fields = new URLSearchParams({ grant_type: "refresh_token", client_id: clientId, refresh_token });

@@ -56,6 +56,7 @@ describe("registration", () => {
   });
 
   test("it stays valid when the home's tokens change", async () => {
+    setVariables({ CONNECTIONS_KEY: "k".repeat(43) });
     const { client_id } = await signIn.register();
     const records = JSON.parse(String((env as unknown as { API_TOKENS: string }).API_TOKENS)) as object[];
     const one = { hash: "ab".repeat(32), name: "new", home: "a", role: "guest", scopes: ["ask"] };

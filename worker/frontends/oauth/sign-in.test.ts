@@ -254,6 +254,7 @@ describe("a sign-in", () => {
   });
 
   test("has the scopes that its person still has", async () => {
+    setVariables({ CONNECTIONS_KEY: "k".repeat(43) });
     const connected = await signIn.connect(TOKENS.owner, { command: "yes" });
     const records = JSON.parse(String((env as unknown as { API_TOKENS: string }).API_TOKENS)) as {
       name: string;
