@@ -11,9 +11,9 @@ import { type App, newRoutes } from "../http/app.ts";
 import { bridgeToken } from "../http/auth.ts";
 import { HttpError } from "../http/errors.ts";
 import { countAddress, countGuess, networkOf } from "../http/rate-limits.ts";
-import { isNamedHome } from "../settings/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { BridgeToken } from "../settings/tokens.ts";
+import { isNamedHome } from "../settings/tokens.ts";
 
 /** The route checks the bridge's own token, so it needs no token of the API. */
 export const bridgeSocket = newRoutes();

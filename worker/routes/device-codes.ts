@@ -17,9 +17,8 @@ import { text } from "../http/fields.ts";
 import { countAddress, countGuess } from "../http/rate-limits.ts";
 import { readBody } from "../http/request.ts";
 import { json, route } from "../http/route.ts";
-import { isNamedHome } from "../settings/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
-import { HOME_ID } from "../settings/tokens.ts";
+import { HOME_ID, isNamedHome } from "../settings/tokens.ts";
 import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 import { serveManifest } from "./program-manifest.ts";
 

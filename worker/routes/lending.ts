@@ -7,9 +7,8 @@ import { HttpError } from "../http/errors.ts";
 import { text } from "../http/fields.ts";
 import { UUID } from "../http/request.ts";
 import { json, nothing, route } from "../http/route.ts";
-import { isNamedHome } from "../settings/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
-import { HOME_ID } from "../settings/tokens.ts";
+import { HOME_ID, isNamedHome } from "../settings/tokens.ts";
 
 export const lending = newRoutes();
 

@@ -6,8 +6,8 @@ import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { countAddress, countGuess } from "../http/rate-limits.ts";
 import { readBytes } from "../http/request.ts";
-import { isNamedHome } from "../settings/tokens.ts";
 import { readSettings } from "../settings/settings.ts";
+import { isNamedHome } from "../settings/tokens.ts";
 
 const BODY_MAX_BYTES = 256 * 1024;
 

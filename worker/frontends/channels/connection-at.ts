@@ -4,9 +4,8 @@
  */
 import { type ConsoleChannel, connectionOf, isConsoleChannel } from "../../channels/connections.ts";
 import type { Env } from "../../env.ts";
-import { isNamedHome } from "../../settings/tokens.ts";
 import { CONNECTION_ID, type Connection, findConnection } from "../../settings/channels.ts";
-import { HOME_ID } from "../../settings/tokens.ts";
+import { HOME_ID, isNamedHome } from "../../settings/tokens.ts";
 
 /** Every request of the platform has this header: one without it wakes no home. */
 const MARKS: Record<ConsoleChannel, string> = {

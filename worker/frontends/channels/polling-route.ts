@@ -12,9 +12,9 @@ import { newRoutes } from "../../http/app.ts";
 import { checkCredential } from "../../http/auth.ts";
 import { HttpError } from "../../http/errors.ts";
 import { json, route } from "../../http/route.ts";
-import { namedHomes } from "../../settings/tokens.ts";
 import { readConnections, type TelegramConnection } from "../../settings/channels.ts";
 import { pollingToken } from "../../settings/polling.ts";
+import { namedHomes } from "../../settings/tokens.ts";
 
 export const polling = newRoutes();
 

@@ -18,11 +18,10 @@ import { text } from "../../http/fields.ts";
 import { countGuess } from "../../http/rate-limits.ts";
 import { readBody } from "../../http/request.ts";
 import { as, nothing, route } from "../../http/route.ts";
-import { isNamedHome } from "../../settings/tokens.ts";
 import { logError } from "../../log.ts";
 import { modelFetch } from "../../models/workers-ai.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
-import { HOME_ID } from "../../settings/tokens.ts";
+import { HOME_ID, isNamedHome } from "../../settings/tokens.ts";
 
 /** A device signs a token itself, with its own key. */
 export const relay = newRoutes();
