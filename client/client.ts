@@ -107,6 +107,7 @@ export class Client {
       const { body } = await this.open(route, { ...request, signal }, "text/event-stream");
       if (!body) return;
       for await (const { event, data, id } of sentEvents(body, onSign))
+        // SAFETY: the types are made of the gateway's own; a later gateway's events are passed on.
         yield {
           ...(id !== undefined && { id: Number(id) }),
           event,
@@ -143,7 +144,7 @@ export class Client {
     throw await errorOf(response);
   }
 
-  /** The types are made of the gateway's own; a later gateway may send more. @throws ResponseError */
+  /** @throws ResponseError when another program than the gateway answered */
   #parsed(text: string, route: Route, request: object | undefined): unknown {
     try {
       return JSON.parse(text);

@@ -51,9 +51,8 @@ export function useCommand(agent: string): {
     try {
       const payload = { tool, parameters, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) };
       const body = { command: "tool", payload };
-      const path = { agent };
       const first = await client.json("POST /v1/agents/{agent}/commands", {
-        path,
+        path: { agent },
         query: { wait: 0 },
         body,
         signal,
