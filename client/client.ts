@@ -106,8 +106,8 @@ export class Client {
     try {
       const { body } = await this.open(route, { ...request, signal }, "text/event-stream");
       if (!body) return;
+      // SAFETY: the types are made of the gateway's own; a later gateway's events are passed on.
       for await (const { event, data, id } of sentEvents(body, onSign))
-        // SAFETY: the types are made of the gateway's own; a later gateway's events are passed on.
         yield {
           ...(id !== undefined && { id: Number(id) }),
           event,
