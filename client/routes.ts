@@ -793,7 +793,7 @@ export type ConnectionView = {
 /** `GET /v1/connections`. `origin`: this gateway's address for platforms. */
 export type Connections = { origin: string; connections: Array<ConnectionView> };
 
-/** An event for a client that follows the whole conversation, as it gets it: `open` comes first, and the data of all others names the turn. */
+/** An event of `GET /v1/conversations/{id}/events`: `data` names the turn that it is of. `open` comes first. */
 export type ConversationEvent =
   | ConversationEventAccepted
   | ConversationEventCall

@@ -75,5 +75,7 @@ test("each thing in an answer that a stranger must not get is reported", () => {
   expect(complaint(http("k", "/v1/models"), response(401, ours))).toContain("'openai'");
   const rpc = { jsonrpc: "2.0", id: null, error: { code: -32700, message: "y" } };
   expect(complaint(http("k", "/mcp"), response(400, rpc))).toBeUndefined();
+  expect(complaint(http("k", "/mcp/"), response(405, rpc))).toBeUndefined();
+  expect(complaint(http("k", "/mcp/x"), response(404, rpc))).toContain("another form");
   expect(complaint(request, response(400, rpc))).toContain("another form");
 });

@@ -41,7 +41,7 @@ function formOf(path: string): ErrorForm {
   const pathname = pathnameOf(path);
   if (/^\/v1\/(models|responses|chat)(\/|$)/.test(pathname)) return "openai";
   if (pathname.startsWith("/oauth/")) return "oauth";
-  return pathname === "/mcp" ? "mcp" : "ours";
+  return /^\/mcp\/?$/.test(pathname) ? "mcp" : "ours";
 }
 
 /** @param more the differences from a bare GET that must be refused with an error in our form */

@@ -36,9 +36,9 @@ export type FollowedEvent =
     }
   | (Exclude<TurnEvent, { event: "turn" }> & { turn: string });
 
-/** An event for a client that follows the whole conversation, as it gets it: `open` comes first, and the data of all others names the turn. */
-export type ConversationEvent = { event: "open"; data: Record<string, never> } | SentEvent<FollowedEvent>;
+/** An event of `GET /v1/conversations/{id}/events`: `data` names the turn that it is of. `open` comes first. */
+export type ConversationEvent = { event: "open"; data: Record<string, never> } | WithTurn<FollowedEvent>;
 
-type SentEvent<E> = E extends { turn: string; event: infer Name; data: infer Data }
+type WithTurn<E> = E extends { event: infer Name; data: infer Data }
   ? { event: Name; data: Data extends { turn: string } ? Data : Data & { turn: string } }
   : never;
