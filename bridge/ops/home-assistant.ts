@@ -2,8 +2,7 @@
  * Settings for a bridge that runs as an app (add-on) of Home Assistant. They come from the app's page instead of the
  * environment. The broker comes from the Supervisor, unless the page names another.
  */
-import { chownSync, mkdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -16,7 +15,6 @@ const Options = z.looseObject({
   mqtt_username: z.optional(z.string()),
   mqtt_password: z.optional(z.string()),
   topic_prefix: z.optional(z.string()),
-  mqtt_devices: z.optional(z.string()),
   debug: z.optional(z.boolean()),
 });
 
@@ -56,9 +54,6 @@ export async function withHomeAssistant(
     GATEWAY_URL: value.gateway_url,
     BRIDGE_TOKEN: value.bridge_token,
     TOPIC_PREFIX: value.topic_prefix,
-    MQTT_DEVICES: value.mqtt_devices,
-    // Home Assistant keeps the folder of the options over updates.
-    BRIDGE_STATE: join(dirname(optionsFile), "bridge"),
     ...(value.debug && { LOG_LEVEL: "debug" }),
   };
   if (value.mqtt_url)
@@ -90,16 +85,9 @@ async function supervisorBroker(url: string, token: string): Promise<Environment
   };
 }
 
-/**
- * Home Assistant starts its apps as root. The bridge does not need root once the options are read, and its folder is its user's.
- * @param folder for the bridge's files
- */
-export function becomeNobody(folder: string | undefined): void {
+/** Home Assistant starts its apps as root. The bridge does not need root once the options are read. */
+export function becomeNobody(): void {
   if (process.getuid?.() !== 0) return;
-  if (folder !== undefined) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    chownSync(folder, USER, USER);
-  }
   process.setgroups?.([]);
   process.setgid?.(USER);
   process.setuid?.(USER);

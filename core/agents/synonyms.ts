@@ -138,15 +138,8 @@ noise noisy
 plane aircraft adsb flight
 `;
 
-let made: ReadonlyMap<string, ReadonlySet<string>> | undefined;
-
-/** Stem → the stems of the words that mean much the same. Made at the first search: most homes need none. */
-export function synonyms(): ReadonlyMap<string, ReadonlySet<string>> {
-  made ??= makeSynonyms();
-  return made;
-}
-
-function makeSynonyms(): ReadonlyMap<string, ReadonlySet<string>> {
+/** Stem → the stems of the words that mean much the same. */
+export const SYNONYMS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
   const found = new Map<string, Set<string>>();
   for (const group of GROUPS.trim().split("\n")) {
     const words = group.split(" ").map(stem);
@@ -157,4 +150,4 @@ function makeSynonyms(): ReadonlyMap<string, ReadonlySet<string>> {
     }
   }
   return found;
-}
+})();
