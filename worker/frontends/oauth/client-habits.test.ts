@@ -1,4 +1,4 @@
-/** What clients do that other servers broke on: an address with a slash, no scope for refreshing, a stale id, forms and the like. */
+/** Clients have habits that other servers broke on: an address with a slash, no scope for refreshing, a stale id, forms and the like. */
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, test } from "vitest";

@@ -8,7 +8,7 @@ function element(name, attributes, ...children) {
   return made;
 }
 
-/** What stands between backquotes is code. */
+/** Text between backquotes is shown as code. */
 const words = (text) => text.split("`").map((part, n) => (n % 2 === 1 ? element("code", {}, part) : part));
 
 const nameOf = (reference) => reference.split("/").at(-1);
