@@ -77,6 +77,8 @@ test("the gateway, started last: it knows own agents at once, a foreign one at i
   await stack.bridge.logged("gateway.down");
   await stack.startWorker({ forget: true });
   await bridge;
+  // The bridge is welcomed before its first snapshot is stored.
+  await Promise.all([stack.gateway.online("one", 2_000), stack.gateway.online("two", 2_000)]);
   const agents = await stack.gateway.agents();
   expect(agents.filter(({ online }) => online).map(({ id }) => id)).toEqual(["one", "two"]);
   // Its advert is retained, and does not show that it still runs.
