@@ -1,13 +1,14 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
+import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { nodeTracer } from "@edgecall/node/tracer.ts";
-import { BrokerLink } from "./broker/broker.ts";
+import { BrokerLink, type BrokerMessage } from "./broker/broker.ts";
 import { CallSpans } from "./broker/call-spans.ts";
 import { Calls } from "./broker/calls.ts";
 import { ForeignAgentQueue } from "./broker/foreign-agent-queue.ts";
@@ -17,6 +18,8 @@ import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
 import { systemClock } from "./clock.ts";
 import type { BridgeContext } from "./context.ts";
+import { DeviceHost } from "./devices/device-host.ts";
+import { HostedAgents } from "./devices/hosted-agents.ts";
 import { GatewayLink, type Welcome } from "./gateway/gateway.ts";
 import { HomeOutbox, RETAINED_WITHIN_MS } from "./gateway/outbox.ts";
 import { BrokerLogins } from "./ops/broker-logins.ts";
@@ -64,6 +67,9 @@ class RunningBridge implements Bridge {
   readonly #spans: CallSpans | undefined;
   readonly #inbound: Inbound;
   readonly #update: SelfUpdate;
+  /** What Home is told of hosted devices, and the part that hosts them; undefined: the settings want none. */
+  readonly #hosted: HostedAgents | undefined;
+  readonly #devices: DeviceHost | undefined;
   /** All keys that Home sent. */
   #keys = new Map<string, AgentKey>();
   /** Agents without a key that Home serves; undefined: an older gateway does not say. */
@@ -82,8 +88,10 @@ class RunningBridge implements Bridge {
     const { topicPrefix: prefix, brokerFiles, mqttPassword } = settings;
     this.#tracer = settings.trace && nodeTracer("bridge", randomUUID(), settings.trace, log);
     this.#spans = this.#tracer && new CallSpans(this.#tracer, prefix);
-    if (brokerFiles !== undefined)
-      this.#logins = new BrokerLogins(brokerFiles, prefix, mqttPassword ?? "", log);
+    if (brokerFiles !== undefined) {
+      const hasDevices = settings.devices !== undefined;
+      this.#logins = new BrokerLogins(brokerFiles, prefix, mqttPassword ?? "", log, hasDevices);
+    }
     this.#broker = new BrokerLink({
       url: settings.mqttUrl,
       username: settings.mqttUsername,
@@ -92,15 +100,13 @@ class RunningBridge implements Bridge {
       clientId: `edgecall-bridge-${settings.bridgeId}`,
       topics: LISTENS_TO.map((kind) => `${prefix}/agents/+/${kind}`),
       log,
-      onMessage: (message) => {
-        this.#counts.message(parseTopic(prefix, message.topic)?.kind);
-        this.#guard("broker", () => this.#inbound.message(message));
-        if (message.retained) this.#outbox.retainedCame();
-        this.#outbox.sendChangesSoon();
-      },
+      onMessage: (message) => this.#message(message),
       onConnect: () => this.#roster.brokerConnected(),
       onUp: () => this.#brokerUp(),
-      onDown: () => this.#roster.brokerLost(),
+      onDown: () => {
+        this.#roster.brokerLost();
+        this.#devices?.brokerLost();
+      },
     });
     const { host } = new URL(settings.gatewayUrl);
     this.#update = new SelfUpdate(settings.updates, (frame) => this.#gateway.send(frame), log);
@@ -108,7 +114,11 @@ class RunningBridge implements Bridge {
       url: settings.gatewayUrl,
       token: (now) => settings.bridgeToken ?? settings.ownKey?.token(host, now) ?? "",
       bridgeId: settings.bridgeId,
-      features: [...this.#update.features, ...(this.#spans ? [TRACE_FEATURE] : [])],
+      features: [
+        ...this.#update.features,
+        ...(this.#spans ? [TRACE_FEATURE] : []),
+        ...(settings.devices ? [DEVICES_FEATURE] : []),
+      ],
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
       onWelcome: (welcome, texts) => {
@@ -119,10 +129,20 @@ class RunningBridge implements Bridge {
         this.#outbox.lost();
       },
     });
+    this.#hosted =
+      settings.devices &&
+      new HostedAgents({
+        // Without a folder for the ledger the bridge changes nothing.
+        mode: settings.devices.folder === undefined ? "read" : settings.devices.mode,
+        roster: this.#roster,
+        clock: systemClock,
+        log,
+      });
     this.#outbox = new HomeOutbox({
       spans: this.#spans,
       gateway: this.#gateway,
       roster: this.#roster,
+      devices: this.#hosted,
       reports: this.#reports,
       counts: this.#counts,
       clock: systemClock,
@@ -141,6 +161,14 @@ class RunningBridge implements Bridge {
     this.#foreign = new ForeignAgentQueue(context);
     this.#calls = new Calls(context, this.#foreign);
     this.#inbound = new Inbound(context, this.#verifier, this.#foreign, this.#calls);
+    if (settings.devices && this.#hosted)
+      this.#devices = new DeviceHost({
+        settings: settings.devices,
+        context: { ...context, broker: this.#broker },
+        agents: this.#hosted,
+        gateway: this.#gateway,
+        onChange: () => this.#outbox.sendChangesSoon(),
+      });
   }
 
   start(): void {
@@ -180,6 +208,7 @@ class RunningBridge implements Bridge {
     this.#update.stop();
     await this.#gateway.stop();
     await this.#broker.stop();
+    await this.#devices?.stop();
     await this.#tracer?.flush();
     this.#health?.stop();
     this.#log("info", "bridge.stopped");
@@ -190,8 +219,10 @@ class RunningBridge implements Bridge {
       gatewayUp: this.#gateway.up,
       brokerUp: this.#broker.up,
       agents: this.#roster.now(),
+      devices: this.#devices?.counts(),
       queues: {
         calls: this.#calls.inFlight,
+        device_calls: this.#devices?.inFlight ?? 0,
         foreign_calls: this.#foreign.waiting,
         reports: this.#reports.all().length,
         events: this.#outbox.waiting,
@@ -199,9 +230,23 @@ class RunningBridge implements Bridge {
     });
   }
 
+  #message(message: BrokerMessage): void {
+    const { topicPrefix: prefix } = this.#settings;
+    if (this.#devices && !message.topic.startsWith(`${prefix}/`)) {
+      this.#counts.message("device");
+      this.#guard("devices", () => this.#devices?.message(message));
+      return;
+    }
+    this.#counts.message(parseTopic(prefix, message.topic)?.kind);
+    this.#guard("broker", () => this.#inbound.message(message));
+    if (message.retained) this.#outbox.retainedCame();
+    this.#outbox.sendChangesSoon();
+  }
+
   #brokerUp(): void {
     this.#counts.connected("broker");
     this.#outbox.brokerUp();
+    this.#devices?.brokerUp();
     this.#calls.brokerBack();
     clearTimeout(this.#pings);
     this.#pings = setTimeout(() => {
@@ -211,7 +256,7 @@ class RunningBridge implements Bridge {
   }
 
   async #onWelcome(
-    { keys, unsigned, paced }: Welcome,
+    { keys, unsigned, paced, devices }: Welcome,
     texts: readonly StoredTexts[] | undefined,
   ): Promise<void> {
     this.#connection += 1;
@@ -230,6 +275,7 @@ class RunningBridge implements Bridge {
       began = performance.now();
     }
     this.#serve();
+    this.#hosted?.welcomed(devices === true);
     // An older gateway sends no keys, which does not mean that there are none. Some may have changed since the welcome.
     if (keys) this.#logins?.update([...this.#keys.values()]);
     const keyed = [...this.#keys.values()].filter(({ key }) => key !== null);
@@ -240,6 +286,7 @@ class RunningBridge implements Bridge {
   /** Takes Home's keys. @returns the agents whose key changed */
   #learn(changed: readonly AgentKey[]): string[] {
     for (const key of changed) this.#keys.set(key.id, key);
+    this.#devices?.reserve([...this.#keys.keys(), ...(this.#unsigned ?? [])]);
     return this.#verifier.learn([...this.#keys.values()]);
   }
 
@@ -266,12 +313,13 @@ class RunningBridge implements Bridge {
       case "call":
         this.#log("info", "call.received", { id: frame.id, agent: frame.agent });
         this.#spans?.begin(frame);
-        this.#calls.call(frame);
+        (this.#devices?.has(frame.agent, frame.id) ? this.#devices : this.#calls).call(frame);
         break;
       case "publish":
-        this.#calls.publish(frame);
+        (this.#devices?.has(frame.agent) ? this.#devices : this.#calls).publish(frame);
         break;
       case "ack":
+        this.#devices?.acked([frame.id]);
         this.#calls.ack(frame);
         break;
       case "keys":
@@ -294,7 +342,14 @@ class RunningBridge implements Bridge {
         break;
       }
       case "acks":
+        this.#devices?.acked(frame.ids);
         this.#calls.acks(frame);
+        break;
+      case "states":
+        this.#devices?.states(frame);
+        break;
+      case "forget_device":
+        this.#devices?.forget(frame.key);
         break;
       case "update":
         this.#update.asked(frame.id);
@@ -313,6 +368,7 @@ class RunningBridge implements Bridge {
     this.#foreign.tick();
     this.#calls.tick();
     this.#spans?.tick();
+    this.#devices?.tick();
     this.#outbox.sendChanges();
   }
 

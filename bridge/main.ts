@@ -30,5 +30,5 @@ async function environment(): Promise<Record<string, string | undefined>> {
 }
 
 const env = await environment();
-if (process.env.SUPERVISOR_TOKEN) becomeNobody();
+if (process.env.SUPERVISOR_TOKEN) becomeNobody(env.BRIDGE_STATE);
 runBridge({ env });

@@ -20,8 +20,46 @@ test("defaults", () => {
       healthPort: 8788,
       healthHost: "127.0.0.1",
       bridgeId: "attic",
+      devices: { mode: "allow", prefix: "homeassistant", birth: false, dangerWords: [], folder: undefined },
     },
   });
+});
+
+test.each([
+  ["mqtt://127.0.0.1:1883", "allow"],
+  ["mqtts://[::1]", "allow"],
+  ["mqtt://192.168.1.7", "allow"],
+  ["mqtt://Attic.LOCAL", "allow"],
+  ["mqtt://broker.lan", "allow"],
+  ["mqtt://core-mosquitto:1883", "allow"],
+  ["mqtt://[fd12::1]", "allow"],
+  ["mqtts://broker.example.com", undefined],
+  ["mqtts://8.8.8.8", undefined],
+  ["wss://test.mosquitto.org:8081", undefined],
+])("devices of the broker %s: %s", (MQTT_URL, mode) => {
+  const read = readSettings({ ...NEEDED, MQTT_URL });
+  expect(read.ok && read.settings.devices?.mode).toBe(mode);
+});
+
+test("the settings of devices", () => {
+  const read = readSettings({
+    ...NEEDED,
+    MQTT_URL: "mqtts://broker.example.com",
+    MQTT_DEVICES: "read",
+    MQTT_DEVICES_PREFIX: "ha/found",
+    MQTT_DEVICES_BIRTH: "on",
+    MQTT_DEVICES_DANGER: "sauna, kiln,",
+    BRIDGE_STATE: "/somewhere",
+  });
+  expect(read.ok && read.settings.devices).toEqual({
+    mode: "read",
+    prefix: "ha/found",
+    birth: true,
+    dangerWords: ["sauna", "kiln"],
+    folder: "/somewhere",
+  });
+  const off = readSettings({ ...NEEDED, MQTT_DEVICES: "off" });
+  expect(off.ok && off.settings.devices).toBeUndefined();
 });
 
 test.each([
@@ -57,6 +95,11 @@ test.each([
   ["HEALTH_PORT", "70000"],
   ["HEALTH_PORT", "8o"],
   ["BRIDGE_ID", "attic/1"],
+  ["MQTT_DEVICES", "yes"],
+  ["MQTT_DEVICES_BIRTH", "yes"],
+  ["MQTT_DEVICES_PREFIX", "homeassistant/#"],
+  ["MQTT_DEVICES_PREFIX", "evoclaw/found"],
+  ["MQTT_DEVICES_DANGER", "x".repeat(41)],
 ])("a wrong %s (%s) is named, and no token is shown", (name, value) => {
   const result = readSettings({ ...NEEDED, [name]: value });
   expect(result).toMatchObject({ ok: false });

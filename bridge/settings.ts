@@ -6,6 +6,7 @@ import { BRIDGE_USER } from "@edgecall/core/broker/mosquitto.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import { readTraceSettings, type TraceSettings } from "@edgecall/core/trace/settings.ts";
+import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
@@ -35,6 +36,21 @@ export type BridgeSettings = {
   updates: UpdateFiles | undefined;
   /** Undefined: nothing is traced. */
   trace: TraceSettings | undefined;
+  /** Undefined: no device of the broker is hosted. */
+  devices: DeviceSettings | undefined;
+};
+
+export type DeviceSettings = {
+  /** `read`: a change is refused unless a person has allowed the device. */
+  mode: "read" | "allow";
+  /** The prefix of the topics on which devices describe themselves. */
+  prefix: string;
+  /** Whether the bridge says there that it has started, so that publishers send again. */
+  birth: boolean;
+  /** Words in a name that make a command ask each time, in addition to the built-in ones. */
+  dangerWords: readonly string[];
+  /** The folder for last states and for the ledger of commands; undefined: nothing outlives the process, and nothing is changed. */
+  folder: string | undefined;
 };
 
 export type SettingsResult = { ok: true; settings: BridgeSettings } | { ok: false; errors: string[] };
@@ -61,7 +77,7 @@ export function readSettings(env: Environment): SettingsResult {
   const mqttUsername = get("MQTT_USERNAME") ?? (brokerFiles === undefined ? undefined : BRIDGE_USER);
   const mqttUrl = readMqttUrl(get("MQTT_URL") ?? "mqtt://127.0.0.1:1883", errors);
   const mqttCa = readCa(get("MQTT_CA") ?? systemCaFile(mqttUrl, env, existsSync), errors);
-  const topicPrefix = readPrefix(get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
+  const topicPrefix = readPrefix("TOPIC_PREFIX", get("TOPIC_PREFIX") ?? DEFAULT_TOPIC_PREFIX, errors);
   const healthPort = readPort(get("HEALTH_PORT") ?? "8788", errors);
   const bridgeId = readBridgeId(get("BRIDGE_ID"), errors);
   const mqttPassword = secret("MQTT_PASSWORD") ?? ownPassword(brokerFiles, get, errors);
@@ -73,6 +89,7 @@ export function readSettings(env: Environment): SettingsResult {
     OTEL_EXPORTER_OTLP_HEADERS: secret("OTEL_EXPORTER_OTLP_HEADERS"),
   });
   if (!trace.ok) errors.push(trace.error);
+  const devices = readDevices(get, { mqttUrl, topicPrefix }, errors);
   if (errors.length > 0 || !trace.ok) return { ok: false, errors };
   return {
     ok: true,
@@ -91,14 +108,47 @@ export function readSettings(env: Environment): SettingsResult {
       brokerFiles,
       updates: updateFiles(env),
       trace: trace.value,
+      devices,
     },
   };
 }
 
-/** Reads the key that pairing wrote, from BRIDGE_STATE or the folder that systemd gives the service. */
+/** Reads the settings of hosted devices. A broker elsewhere may have devices of others, so there nothing is hosted unasked. */
+function readDevices(
+  get: (name: string) => string | undefined,
+  { mqttUrl, topicPrefix }: Pick<BridgeSettings, "mqttUrl" | "topicPrefix">,
+  errors: string[],
+): DeviceSettings | undefined {
+  const isOwn = isPrivateHost(URL.parse(mqttUrl)?.hostname.toLowerCase() ?? "");
+  const mode = get("MQTT_DEVICES") ?? (isOwn ? "allow" : "off");
+  if (mode === "off") return undefined;
+  if (mode !== "read" && mode !== "allow") {
+    errors.push("MQTT_DEVICES: should be off, read or allow");
+    return undefined;
+  }
+  const birth = get("MQTT_DEVICES_BIRTH") ?? "off";
+  if (birth !== "on" && birth !== "off") errors.push("MQTT_DEVICES_BIRTH: should be on or off");
+  const prefix = readPrefix("MQTT_DEVICES_PREFIX", get("MQTT_DEVICES_PREFIX") ?? "homeassistant", errors);
+  if (`${prefix}/`.startsWith(`${topicPrefix}/`))
+    errors.push("MQTT_DEVICES_PREFIX: should not be below TOPIC_PREFIX, where the home's agents are");
+  const words = (get("MQTT_DEVICES_DANGER") ?? "").split(",").map((word) => word.trim());
+  if (words.some((word) => word.length > 40) || words.length > 100)
+    errors.push(
+      "MQTT_DEVICES_DANGER: should be at most 100 words, with commas between them, of at most 40 characters",
+    );
+  const dangerWords = words.filter((word) => word !== "");
+  return { mode, prefix, birth: birth === "on", dangerWords, folder: stateFolder(get) };
+}
+
+/** The folder for files of the bridge: BRIDGE_STATE, or the one that systemd gives the service. */
+function stateFolder(get: (name: string) => string | undefined): string | undefined {
+  return get("BRIDGE_STATE") ?? get("STATE_DIRECTORY");
+}
+
+/** Reads the key that pairing wrote. */
 function ownKeyIn(get: (name: string) => string | undefined, errors: string[]): OwnKey | undefined {
   const named = get("BRIDGE_STATE");
-  const folder = named ?? get("STATE_DIRECTORY");
+  const folder = stateFolder(get);
   if (folder === undefined) return undefined;
   try {
     const key = readOwnKey(folder);
@@ -183,9 +233,11 @@ function readCa(path: string | undefined, errors: string[]): string | undefined 
   return undefined;
 }
 
-function readPrefix(value: string, errors: string[]): string {
+function readPrefix(name: string, value: string, errors: string[]): string {
   if (!/^[^+#/\0]{1,64}(\/[^+#/\0]{1,64}){0,4}$/.test(value) || value.startsWith("$")) {
-    errors.push("TOPIC_PREFIX: should be a topic such as evoclaw, without +, #, $ or a / at its ends");
+    errors.push(
+      `${name}: should be a topic such as ${DEFAULT_TOPIC_PREFIX}, without +, #, $ or a / at its ends`,
+    );
   }
   return value;
 }

@@ -306,6 +306,15 @@ export type Routes = {
 
         /** How long (ms) a call may wait for the agent to come online; absent = it fails at once when the agent is offline. */
         queue_ms?: number;
+
+        /** Of a hosted device: a person is asked each time. */
+        danger?: boolean;
+
+        /** Why, for a person: `it moves a lock`. */
+        danger_why?: string;
+
+        /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
+        retained?: boolean;
       }>;
     };
   };
@@ -447,6 +456,39 @@ export type Routes = {
       | { state: "expired" | "open"; online?: boolean; fingerprint?: string }
       | { state: "used"; agent: string; online?: boolean; fingerprint?: string };
   };
+
+  /** Lists the hosted devices of the home with what they report */
+  "GET /v1/devices": {
+    query?:
+      | {
+          /** Also readings that are diagnostic or settings. */
+          all?: "yes" | "no" | undefined;
+        }
+      | undefined;
+    answer: { devices: Array<DeviceView> };
+  };
+
+  /** Gives a hosted device a name and an area, and says what may be done with it */
+  "PATCH /v1/devices/{device}": {
+    path: { device: string };
+    body: {
+      /** Null: the publisher's. */
+      name?: string | null | undefined;
+
+      /** Null: the publisher's. */
+      area?: string | null | undefined;
+
+      /** Null: as the bridge's setting MQTT_DEVICES says. */
+      mode?: "off" | "read" | "ask" | "allowed" | null | undefined;
+
+      /** `allow` of the device as the person saw it: a device that changed since is not allowed. */
+      allow?: string | undefined;
+    };
+    answer: DeviceView;
+  };
+
+  /** Forgets a hosted device that is gone, and what was decided about it */
+  "DELETE /v1/devices/{device}": { path: { device: string }; answer: undefined };
 
   /** Exports the home and its conversations as lines of JSON */
   "GET /v1/export": { answer: string };
@@ -673,6 +715,9 @@ export type AgentView = {
   /** As it says itself. It counts once its texts are accepted. */
   group?: string;
   foreign: boolean;
+
+  /** A device of the broker that the bridge hosts. `GET /v1/devices` has more of it. */
+  hosted?: true;
 
   /** True when it has a valid key. */
   paired: boolean;
@@ -912,6 +957,84 @@ export type DayView = {
   tokens: number;
   model_calls: number;
   models: Array<{ name: string; usd?: number; input_tokens: number; output_tokens: number }>;
+};
+
+/** `dangerous`: it asks each time. `retained`: the broker repeats the command when the device comes back. */
+export type DeviceActionView = {
+  name: string;
+  description: string;
+
+  /** JSON Schema. */
+  parameters: Record<string, unknown>;
+  effect: string;
+  dangerous?: true;
+  why?: string;
+  retained?: true;
+};
+
+/** `at`: when the bridge received it; null: unknown. */
+export type DeviceReadingView = {
+  name: string;
+  value: string | number | boolean | null;
+
+  /** The value in words, with its unit. */
+  text: string;
+  unit?: string;
+  kind: string;
+  class?: string;
+  at: number | null;
+  unavailable?: boolean;
+
+  /** It is free text, which anybody may have written. */
+  tainted: boolean;
+};
+
+/** A hosted device of `GET /v1/devices`. Times: epoch ms. */
+export type DeviceView = {
+  /** Its id as an agent. */
+  id: string;
+  name: string;
+  area: string | null;
+
+  /** The names that a person gave, and that are shown in place of the publisher's; null: none. */
+  own: { name: string | null; area: string | null };
+
+  /** As a model sees it. */
+  line: string;
+  model: string | null;
+
+  /** The program that describes it. */
+  publisher: string | null;
+  online: boolean;
+  reason?: string;
+  last_seen: number | null;
+
+  /** It was silent for a week, so no model is told of it. */
+  ghost: boolean;
+
+  /** `read`: changes are refused. `ask`: the first change asks. `allowed`: only dangerous changes ask. */
+  mode: "allowed" | "ask" | "off" | "read";
+
+  /** A person chose the mode; otherwise it follows the bridge's setting. */
+  chosen: boolean;
+
+  /** Names what an allowance is for; it changes with what the device's actions send. */
+  allow: string;
+  allowed_by: string | null;
+  allowed_at: number | null;
+
+  /** It has changed since it was allowed, so the next change asks. */
+  changed: boolean;
+  actions: Array<DeviceActionView>;
+
+  /** What it reported last; null: the bridge did not answer. */
+  readings: Array<DeviceReadingView> | null;
+
+  /** What of it is not offered, with the reason. */
+  not_offered: Array<{ what: string; why: string }>;
+
+  /** Its texts about itself that nobody has accepted yet, as with an agent. */
+  new_text?: { line?: string; was?: string; actions: Array<string>; group?: string };
 };
 
 /** An earlier turn that its client did not wait for, with the person's words in `text`. */

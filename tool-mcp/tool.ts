@@ -49,7 +49,8 @@ export function mcpTool(
     timeoutMs: Math.min(timeoutMs, TIMEOUT_MAX_MS),
     maxTimeoutMs: TIMEOUT_MAX_MS,
     async execute(input, context) {
-      return await run(listed.name, server.name, input, call, context);
+      const result = await run(listed.name, server.name, input, call, context);
+      return reads || server.confirms || result.fault ? result : sentOnly(result, server);
     },
   });
 }
@@ -83,6 +84,14 @@ async function run(
           advice: "Explain to the user.",
         });
   }
+}
+
+/** The server took the command. Whether it was done, only a state can tell. */
+function sentOnly({ content, ...more }: ToolResult, { name, reads }: McpServerSettings): ToolResult {
+  const states = reads.map((tool) => mcpToolName(name, tool)).join(", ");
+  const next = states === "" ? "" : ` Read the state before you say that it was done: ${states}.`;
+  const text = `Sent to '${name}', not confirmed: its success does not say that anything was done.${next}`;
+  return { ...more, content: [{ type: "text", text }, ...content] };
 }
 
 /** Returns `server_tool`. Characters that an action's name cannot have are replaced, and then a hash keeps the name unique. */

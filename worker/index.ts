@@ -8,7 +8,7 @@ import { oauthGrants } from "./frontends/oauth/manage-routes.ts";
 import { oauth } from "./frontends/oauth/routes.ts";
 import { openai } from "./frontends/openai/routes.ts";
 import { relay } from "./frontends/relay/route.ts";
-import { newRoutes } from "./http/app.ts";
+import { newApp } from "./http/app.ts";
 import { requireToken } from "./http/auth.ts";
 import { cors, securityHeaders } from "./http/browser-headers.ts";
 import { answerError, answerNoRoute } from "./http/errors.ts";
@@ -22,6 +22,7 @@ import { bridgeUpdate } from "./routes/bridge-update.ts";
 import { commands } from "./routes/commands.ts";
 import { conversations } from "./routes/conversations.ts";
 import { deviceCodes, joining } from "./routes/device-codes.ts";
+import { devices } from "./routes/devices.ts";
 import { keys } from "./routes/keys.ts";
 import { lending } from "./routes/lending.ts";
 import { media, uploads } from "./routes/media.ts";
@@ -61,6 +62,7 @@ const WITH_TOKEN = [
   ask,
   media,
   agents,
+  devices,
   commands,
   questions,
   keys,
@@ -78,7 +80,7 @@ const WITH_TOKEN = [
   status,
 ];
 
-const app = newRoutes();
+const app = newApp();
 
 app.use(traceRequest, securityHeaders, cors);
 for (const routes of CHECKING_THEMSELVES) app.route("/", routes);

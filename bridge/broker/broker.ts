@@ -14,8 +14,17 @@ export type Published =
   | { kind: "rejected"; message: string }
   | { kind: "unsure" };
 
-/** Publishes with QoS 1. @param expiresInMs the broker drops what it could not deliver by then (MQTT 5) */
-export type Publish = (topic: string, payload: string, expiresInMs?: number) => Promise<Published>;
+/**
+ * Publishes with QoS 1.
+ * @param expiresInMs the broker drops what it could not deliver by then (MQTT 5)
+ * @param retain the broker keeps it for whoever subscribes later
+ */
+export type Publish = (
+  topic: string,
+  payload: string,
+  expiresInMs?: number,
+  retain?: boolean,
+) => Promise<Published>;
 
 export type BrokerMessage = { topic: string; payload: Buffer; retained: boolean };
 
@@ -137,7 +146,7 @@ export class BrokerLink {
     client.on("close", () => lost());
   }
 
-  readonly publish: Publish = (topic, payload, expiresInMs) => {
+  readonly publish: Publish = (topic, payload, expiresInMs, retain = false) => {
     const client = this.#client;
     if (!this.#up || client === undefined || !client.connected || this.#unacked >= UNACKED_MAX) {
       return Promise.resolve({ kind: "offline" });
@@ -145,7 +154,7 @@ export class BrokerLink {
     const unsubscribed = this.#unsubscribed;
     this.#unacked += 1;
     return new Promise((resolve) => {
-      client.publish(topic, payload, this.#publishOptions(expiresInMs), (error, packet) => {
+      client.publish(topic, payload, { ...this.#publishOptions(expiresInMs), retain }, (error, packet) => {
         this.#unacked -= 1;
         if (error) {
           const code = "code" in error ? Number(error.code) : 0;
@@ -156,6 +165,34 @@ export class BrokerLink {
       });
     });
   };
+
+  /**
+   * Subscribes to further topics, for this connection.
+   * @returns the topics that the broker refused; undefined: the connection was lost
+   */
+  subscribe(topics: ReadonlyMap<string, 0 | 1 | 2>): Promise<string[] | undefined> {
+    const client = this.#client;
+    if (!this.#up || client === undefined) return Promise.resolve(undefined);
+    // `nl`, which MQTT 5 alone has: what this bridge publishes there does not come back as if a device had said it.
+    const wanted = Object.fromEntries([...topics].map(([topic, qos]) => [topic, { qos, nl: true }]));
+    return new Promise((resolve) => {
+      client.subscribe(wanted, (_error, asked, packet) => {
+        // A refusal of one is an error of all, and only the packet says which.
+        const granted = packet?.granted;
+        if (granted === undefined || client !== this.#client) resolve(undefined);
+        else resolve((asked ?? []).flatMap(({ topic }, at) => (isRefused(granted[at]) ? [topic] : [])));
+      });
+    });
+  }
+
+  /** @returns false when the connection was lost */
+  unsubscribe(topics: readonly string[]): Promise<boolean> {
+    const client = this.#client;
+    if (!this.#up || client === undefined) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      client.unsubscribe([...topics], (error) => resolve(!error && client === this.#client));
+    });
+  }
 
   /** Makes the broker send the retained messages once more. */
   readAgain(): void {
@@ -191,4 +228,9 @@ export class BrokerLink {
     const messageExpiryInterval = Math.max(1, Math.ceil(expiresInMs / 1_000));
     return { qos: 1, properties: { messageExpiryInterval } };
   }
+}
+
+/** @param granted a QoS, or from 0x80 on the reason of a refusal */
+function isRefused(granted: unknown): boolean {
+  return !(Number(granted) <= 2);
 }

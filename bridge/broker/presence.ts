@@ -316,6 +316,12 @@ export class Roster {
     return agent === undefined || !isListed(agent) ? undefined : this.#judge(agent);
   }
 
+  /** True if an agent has this id that the home serves, or may serve. */
+  isServed(id: string): boolean {
+    const agent = this.#agents.get(id);
+    return agent !== undefined && !agent.isStranger && isListed(agent);
+  }
+
   /** True if the agent knows only EvoClaw's messages, or is unknown. */
   isForeign(id: string): boolean {
     return this.#agents.get(id)?.own !== true;

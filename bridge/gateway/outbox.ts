@@ -18,6 +18,7 @@ import type { CallSpans } from "../broker/call-spans.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
 import type { BufferedReport, ReportBuffer } from "../broker/report-buffer.ts";
 import type { Clock } from "../clock.ts";
+import type { HostedAgents } from "../devices/hosted-agents.ts";
 import type { Counts } from "../ops/counts.ts";
 import type { GatewayLink } from "./gateway.ts";
 import { SentTexts } from "./sent-texts.ts";
@@ -52,6 +53,8 @@ type EventFrame = Extract<BridgeFrame, { t: "event" }>;
 export type OutboxParts = {
   gateway: Pick<GatewayLink, "up" | "send">;
   roster: Roster;
+  /** Undefined: no devices are hosted. */
+  devices?: HostedAgents | undefined;
   reports: ReportBuffer;
   counts: Counts;
   clock: Clock;
@@ -195,9 +198,12 @@ export class HomeOutbox {
 
   /** When the roster holds what the broker has retained, as far as is known by now. */
   #retainedBy(): number {
-    const { roster } = this.#parts;
+    const { roster, devices } = this.#parts;
+    if (devices?.isHeld) return Number.POSITIVE_INFINITY;
     const isExpecting = this.#missing.length + this.#unseen.length > 0;
-    dropLast(this.#missing, ({ id, kinds }) => roster.holds(id, kinds));
+    const holds = (id: string, kinds: readonly TextKind[]) =>
+      roster.holds(id, kinds) || devices?.holds(id, kinds) === true;
+    dropLast(this.#missing, ({ id, kinds }) => holds(id, kinds));
     dropLast(this.#unseen, (id) => roster.holds(id, TEXT_KINDS));
     if (isExpecting) this.#isWhole = this.#missing.length + this.#unseen.length === 0;
     if (this.#isWhole) return Math.max(this.#retainedAt + COALESCE_MS, this.#againBy);
@@ -252,6 +258,7 @@ export class HomeOutbox {
     for (const id of ids) {
       this.#texts?.forget(id);
       this.#parts.roster.setUnsent(id);
+      this.#parts.devices?.setUnsent(id);
     }
   }
 
@@ -271,14 +278,14 @@ export class HomeOutbox {
 
   /** @param which `all`: also agents that changed because time went by */
   sendChanges(which: "all" | "touched" = "all"): void {
-    const { gateway, roster } = this.#parts;
+    const { gateway, roster, devices } = this.#parts;
     if (!this.#hasSnapshot || !gateway.up) return;
     // The line has not taken the last changes yet. These wait, and with them go the last states.
     if (this.#sending) {
       this.sendChangesSoon();
       return;
     }
-    const changes = roster.changes(which);
+    const changes = [...this.#withoutDevices(roster.changes(which)), ...(devices?.changes() ?? [])];
     if (changes.length === 0) return;
     this.#changedAt = this.#parts.clock.now();
     this.#sayOver();
@@ -287,6 +294,12 @@ export class HomeOutbox {
       .finally(() => {
         this.#sending = undefined;
       });
+  }
+
+  /** An agent that the home does not serve takes no device's name. */
+  #withoutDevices(changes: readonly RosterChange[]): RosterChange[] {
+    const { devices } = this.#parts;
+    return changes.filter((change) => !devices?.has(change.kind === "gone" ? change.id : change.agent.id));
   }
 
   #sendNow(changes: readonly RosterChange[]): void {
@@ -351,9 +364,11 @@ export class HomeOutbox {
   }
 
   async #sendSnapshot(connection: number): Promise<void> {
-    const { gateway, roster, log } = this.#parts;
+    const { gateway, roster, devices, log } = this.#parts;
     const texts = this.#texts;
-    const states = roster.snapshot().map((state) => texts?.without(state) ?? state);
+    const agents = roster.snapshot().filter(({ id }) => !devices?.has(id));
+    const all = [...agents, ...(devices?.snapshot() ?? [])];
+    const states = all.map((state) => texts?.without(state) ?? state);
     const frames = snapshotFrames(states).map((frame) =>
       texts && frame.t === "snapshot" ? { ...frame, over: roster.over } : frame,
     );

@@ -3,7 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
-import { BRIDGE_USER, mosquittoAcl, newPassword, passwordHash } from "@edgecall/core/broker/mosquitto.ts";
+import {
+  BRIDGE_USER,
+  deviceTopics,
+  mosquittoAcl,
+  newPassword,
+  passwordHash,
+} from "@edgecall/core/broker/mosquitto.ts";
 import type { AgentKey } from "@edgecall/core/protocol/frames.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
@@ -26,7 +32,7 @@ const users = () =>
     .flatMap((line) => line.split(":")[0] || []);
 const key = (id: string, login?: string): AgentKey => ({ id, key: "k", n: 0, ...(login && { login }) });
 const brokerLogins = (folder = dir) =>
-  new BrokerLogins(folder, "evoclaw", "secret", (_, event) => logged.push(event));
+  new BrokerLogins(folder, "evoclaw", "secret", (_, event) => logged.push(event), true);
 const written = (times: number) =>
   until(() => logged.filter((event) => event === "broker.files_written").length === times);
 
@@ -49,7 +55,8 @@ test("the file has the users with a login and a valid key, and no others", async
   expect(users()).toEqual([BRIDGE_USER, "pi", "zigbee"]);
   expect(read("passwords")).toContain(`pi:${login}\n`);
   expect(read("passwords")).toContain(own);
-  expect(read("acl")).toBe(`${mosquittoAcl("evoclaw")}user zigbee\ntopic readwrite zigbee2mqtt/#\n`);
+  const local = "user zigbee\ntopic readwrite zigbee2mqtt/#\n";
+  expect(read("acl")).toBe(`${mosquittoAcl("evoclaw", ["zigbee2mqtt/#"])}${local}`);
   for (const name of ["passwords", "acl"]) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
 
   // The same list again is no change, so the broker does not reload.
@@ -99,6 +106,27 @@ test("the next list restores any lost file", async () => {
         cuts += 1;
       }
   expect(cuts).toBe(72);
+});
+
+test("the bridge reaches devices where a person lets their programs, and no more of our own topics", () => {
+  const local = [
+    "# Zigbee2MQTT",
+    "user zigbee",
+    "topic readwrite zigbee2mqtt/#",
+    "topic write homeassistant/#",
+    "topic my house/lamp one",
+    "user admin",
+    "topic readwrite #",
+    "topic read $SYS/#",
+    "topic deny cellar/#",
+    "topic write evoclaw/agents/+/reports",
+    "topic read +/agents/#",
+    "user other",
+    "topic read homeassistant/#",
+    "pattern write %u/#",
+  ].join("\n");
+  expect(deviceTopics(local, "evoclaw")).toEqual(["zigbee2mqtt/#", "homeassistant/#", "my house/lamp one"]);
+  expect(mosquittoAcl("evoclaw", ["a/#"])).toMatch(/user edgecall-bridge\n[\s\S]*\ntopic readwrite a\/#\n$/);
 });
 
 test("no device name gives the bridge's rights, and only hashes are written", async () => {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import {
   BRIDGE_USER,
+  deviceTopics,
   mosquittoAcl,
   passwordLine,
   refusedAgentUser,
@@ -44,14 +45,16 @@ export class BrokerLogins {
   readonly #folder: string;
   readonly #prefix: string;
   readonly #password: string;
+  readonly #hasDevices: boolean;
   readonly #log: Log;
   #work: Promise<void> = Promise.resolve();
 
-  /** @param password of the bridge itself */
-  constructor(folder: string, prefix: string, password: string, log: Log) {
+  /** @param password of the bridge itself @param hasDevices whether it hosts devices of other programs */
+  constructor(folder: string, prefix: string, password: string, log: Log, hasDevices: boolean) {
     this.#folder = folder;
     this.#prefix = prefix;
     this.#password = password;
+    this.#hasDevices = hasDevices;
     this.#log = log;
   }
 
@@ -71,7 +74,9 @@ export class BrokerLogins {
     const isWhole = BrokerLogin.safeParse(line?.slice(BRIDGE_USER.length + 1)).success;
     const own = line !== undefined && isWhole ? line : await passwordLine(BRIDGE_USER, this.#password);
     const local = readPasswords(file(`${PASSWORDS_FILE}.local`));
-    const acl = mosquittoAcl(this.#prefix) + textOf(file(`${ACL_FILE}.local`));
+    const localAcl = textOf(file(`${ACL_FILE}.local`));
+    const devices = this.#hasDevices ? deviceTopics(localAcl, this.#prefix) : [];
+    const acl = mosquittoAcl(this.#prefix, devices) + localAcl;
     const passwords = passwordsText({ keys, own, local });
     if (textOf(file(ACL_FILE)) === acl && textOf(file(PASSWORDS_FILE)) === passwords) return;
     // The passwords are written last, and always, so that a broker that reloads on a change reloads once. (Mosquitto

@@ -14,15 +14,24 @@ export type BridgeNow = {
   gatewayUp: boolean;
   brokerUp: boolean;
   agents: readonly Pick<AgentState, "id" | "online" | "foreign">[];
+  /** Hosted devices, and the configs on the broker that describe them; undefined: the bridge hosts none. */
+  devices?: HostedNow | undefined;
   /** The number of things that wait, by kind. */
-  queues: Readonly<Record<"calls" | "foreign_calls" | "reports" | "events", number>>;
+  queues: Readonly<Record<"calls" | "device_calls" | "foreign_calls" | "reports" | "events", number>>;
+};
+
+export type HostedNow = {
+  online: number;
+  offline: number;
+  configs: number;
+  ignored: readonly { why: string; count: number }[];
 };
 
 export class Counts {
   readonly #calls = new Map<string, number>();
   readonly #refused = new Map<Refusal, number>();
   readonly #seconds = new Map<string, Histogram>();
-  readonly #messages = new Map<TopicKind | "other", number>();
+  readonly #messages = new Map<TopicKind | "device" | "other", number>();
   readonly #connects = { gateway: 0, broker: 0 };
   /** The calls whose report is waited for. `since`: monotonic ms. */
   readonly #waited = new Map<string, { agent: string; since: number }>();
@@ -31,7 +40,7 @@ export class Counts {
     this.#connects[side] += 1;
   }
 
-  message(kind: TopicKind | undefined): void {
+  message(kind: TopicKind | "device" | undefined): void {
     add(this.#messages, kind ?? "other");
   }
 
@@ -84,6 +93,7 @@ export class Counts {
           value: online ? 1 : 0,
         })),
       ),
+      ...(now.devices ? deviceFamilies(now.devices) : []),
       counter("calls_total", "Calls from the gateway.", labelled("agent", this.#calls)),
       counter(
         "calls_refused_total",
@@ -103,7 +113,7 @@ export class Counts {
       ),
       gauge(
         "queue_length",
-        "What waits: calls for reports, foreign calls for their turn, reports for acks, events for the gateway.",
+        "What waits: calls for reports, device calls for states, foreign calls for their turn, reports for acks, events for the gateway.",
         Object.entries(now.queues).map(([queue, value]) => ({ labels: { queue }, value })),
       ),
     ]);
@@ -134,6 +144,21 @@ const counter = (name: string, help: string, samples: Samples): MetricFamily => 
   type: "counter",
   samples,
 });
+
+function deviceFamilies({ online, offline, configs, ignored }: HostedNow): MetricFamily[] {
+  return [
+    gauge("devices", "Devices of the broker that the bridge hosts.", [
+      { labels: { state: "online" }, value: online },
+      { labels: { state: "offline" }, value: offline },
+    ]),
+    gauge("device_configs", "Configs of devices on the broker that are in use.", [{ value: configs }]),
+    gauge(
+      "device_configs_ignored",
+      "Configs that are not in use, by the reason.",
+      ignored.map(({ why, count }) => ({ labels: { reason: why }, value: count })),
+    ),
+  ];
+}
 
 function usage() {
   const { user, system } = process.cpuUsage();

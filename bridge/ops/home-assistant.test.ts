@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readSettings } from "../settings.ts";
 import { type Supervisor, withHomeAssistant } from "./home-assistant.ts";
@@ -54,7 +54,7 @@ test("outside of Home Assistant nothing changes", async () => {
 });
 
 test("the page's settings, with Home Assistant's broker", async () => {
-  options({ ...NEEDED, mqtt_url: "" });
+  options({ ...NEEDED, mqtt_url: "", mqtt_devices: "read" });
   expect(readSettings(await withHomeAssistant(ENV, supervisor))).toMatchObject({
     ok: true,
     settings: {
@@ -64,6 +64,7 @@ test("the page's settings, with Home Assistant's broker", async () => {
       mqttUsername: "addons",
       mqttPassword: "pw",
       healthPort: 8788,
+      devices: { mode: "read", folder: join(dirname(supervisor.optionsFile), "bridge") },
     },
   });
   expect(shown).toEqual(["Bearer sup"]);

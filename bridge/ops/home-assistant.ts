@@ -2,7 +2,8 @@
  * Settings for a bridge that runs as an app (add-on) of Home Assistant. They come from the app's page instead of the
  * environment. The broker comes from the Supervisor, unless the page names another.
  */
-import { readFileSync } from "node:fs";
+import { chownSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -15,6 +16,7 @@ const Options = z.looseObject({
   mqtt_username: z.optional(z.string()),
   mqtt_password: z.optional(z.string()),
   topic_prefix: z.optional(z.string()),
+  mqtt_devices: z.optional(z.string()),
   debug: z.optional(z.boolean()),
 });
 
@@ -54,6 +56,9 @@ export async function withHomeAssistant(
     GATEWAY_URL: value.gateway_url,
     BRIDGE_TOKEN: value.bridge_token,
     TOPIC_PREFIX: value.topic_prefix,
+    MQTT_DEVICES: value.mqtt_devices,
+    // Home Assistant keeps the folder of the options over updates.
+    BRIDGE_STATE: join(dirname(optionsFile), "bridge"),
     ...(value.debug && { LOG_LEVEL: "debug" }),
   };
   if (value.mqtt_url)
@@ -85,9 +90,16 @@ async function supervisorBroker(url: string, token: string): Promise<Environment
   };
 }
 
-/** Home Assistant starts its apps as root. The bridge does not need root once the options are read. */
-export function becomeNobody(): void {
+/**
+ * Home Assistant starts its apps as root. The bridge does not need root once the options are read, and its folder is its user's.
+ * @param folder for the bridge's files
+ */
+export function becomeNobody(folder: string | undefined): void {
   if (process.getuid?.() !== 0) return;
+  if (folder !== undefined) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chownSync(folder, USER, USER);
+  }
   process.setgroups?.([]);
   process.setgid?.(USER);
   process.setuid?.(USER);

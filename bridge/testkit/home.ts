@@ -39,6 +39,10 @@ export class PlayedHome {
   keys: AgentKey[] | undefined;
   /** What it has stored of the agents' texts; undefined: like a gateway that wants all texts. */
   texts: StoredTexts[] | undefined;
+  /** Agents without a key that it serves; undefined: like a gateway that does not say. */
+  unsigned: string[] | undefined;
+  /** True: it says that the bridge may send hosted devices. */
+  devices = false;
   /** Sent right behind each welcome. */
   afterWelcome: HomeFrame[] = [];
   #socket: WebSocket | undefined;
@@ -107,8 +111,14 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      const { protocol, version, keys, standby, texts } = this;
-      const more = { ...(keys && { keys }), ...(standby && { standby }), ...(texts && { kept: true }) };
+      const { protocol, version, keys, standby, texts, unsigned, devices } = this;
+      const more = {
+        ...(keys && { keys }),
+        ...(standby && { standby }),
+        ...(texts && { kept: true }),
+        ...(unsigned && { unsigned }),
+        ...(devices && { devices }),
+      };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
       if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));
       for (const next of this.afterWelcome) ws.send(encodeFrame(next));

@@ -11,27 +11,32 @@ import { PlayedHome } from "./home.ts";
 
 type Logged = { event: string; fields: LogFields | undefined };
 
-/** Call it once, at the top of a test file. */
-export function usePlayed(): Played {
-  const played = new Played();
+/** Call it once, at the top of a test file. @param startBroker for each test */
+export function usePlayed(startBroker: () => Promise<PlayedBroker> = startAedes): Played {
+  const played = new Played(startBroker);
   beforeEach(() => played.begin());
   afterEach(() => played.end());
   return played;
 }
 
 export class Played {
+  readonly #startBroker: () => Promise<PlayedBroker>;
   #home: PlayedHome | undefined;
   #broker: PlayedBroker | undefined;
   #gateway = "";
   #logged: Logged[] = [];
   #cleanup: (() => unknown)[] = [];
 
+  constructor(startBroker: () => Promise<PlayedBroker>) {
+    this.#startBroker = startBroker;
+  }
+
   async begin(): Promise<void> {
     this.#cleanup = [];
     this.#logged = [];
     const home = new PlayedHome();
     this.#home = home;
-    [this.#broker, this.#gateway] = await Promise.all([startAedes(), home.start()]);
+    [this.#broker, this.#gateway] = await Promise.all([this.#startBroker(), home.start()]);
   }
 
   async end(): Promise<void> {

@@ -67,6 +67,8 @@ export type IndexedAgent = {
   line: string;
   /** As its capabilities name it; often absent. */
   type?: string | undefined;
+  /** Where it is, in lower case, if that is known. Otherwise its words tell. */
+  area?: string | undefined;
   actions: ReadonlyArray<{ name: string; description: string }>;
 };
 
@@ -144,7 +146,7 @@ export class AgentIndex {
     const ofId = wordsOf(agent.id).map(stem);
     const stems = [...ofLine, ...ofId];
     const kind = kindOf(agent, stems);
-    const area = areaOf(agent, stems);
+    const area = agent.area ?? areaOf(agent, stems);
     const fields = new Map<string, number>();
     const addTerms = (terms: readonly string[], field: number): void => {
       for (const term of terms) {
@@ -193,6 +195,12 @@ export class AgentIndex {
       if (slot.area !== undefined) areas.set(slot.area, (areas.get(slot.area) ?? 0) + 1);
     }
     return { kinds: byCount(kinds), areas: byCount(areas) };
+  }
+
+  /** @returns the ids of all agents there and of that kind, in no order; a filter that no agent fits has no effect */
+  within({ area, kind, among }: Pick<AgentQuery, "area" | "kind" | "among">): string[] {
+    const allowed = this.#filter(area, this.#filter(kind, among && this.#slotsOf(among)));
+    return this.#slots.flatMap((slot, n) => (slot && (!allowed || at(allowed, n) === 1) ? [slot.id] : []));
   }
 
   /** @returns the agents that fit best; none where no word of the question is anybody's */

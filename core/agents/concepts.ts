@@ -3,7 +3,7 @@
  * parts of compounds, comparatives, ranks, and slips of the pen where nothing else is found. Pure.
  */
 import { nearWords } from "./near-words.ts";
-import { SYNONYMS } from "./synonyms.ts";
+import { synonyms } from "./synonyms.ts";
 import { askedWords, numberForms, stem } from "./words.ts";
 
 /** Characters and words of one question that count. */
@@ -71,7 +71,7 @@ export function conceptsOf(question: string, vocabulary: Vocabulary): Concept[] 
   for (let n = 0; n + 1 < words.length; n += 1) {
     const joined = `${words[n]}${words[n + 1]}`;
     const term = stem(joined);
-    if (/\d/.test(joined) || !(vocabulary.has(term) || SYNONYMS.has(term))) continue;
+    if (/\d/.test(joined) || !(vocabulary.has(term) || synonyms().has(term))) continue;
     const variants = variantsOf(joined, vocabulary);
     concepts[n]?.variants.push(...variants);
     concepts[n + 1]?.variants.push(...variants);
@@ -85,7 +85,7 @@ function merged(words: readonly string[], concepts: readonly Concept[]): Concept
   const again: Concept[] = [];
   for (const [n, concept] of concepts.entries()) {
     const term = stem(words[n] ?? "");
-    const same = left.find((other) => other.term === term || SYNONYMS.get(other.term)?.has(term));
+    const same = left.find((other) => other.term === term || synonyms().get(other.term)?.has(term));
     if (!same) left.push({ term, concept });
     else {
       same.concept.variants.push(...concept.variants);
@@ -110,7 +110,7 @@ function variantsOf(word: string, vocabulary: Vocabulary): Variant[] {
   };
   const addWithSynonyms = (variant: string, worth: number): void => {
     add(variant, worth);
-    for (const synonym of SYNONYMS.get(variant) ?? []) add(synonym, worth * SYNONYM);
+    for (const synonym of synonyms().get(variant) ?? []) add(synonym, worth * SYNONYM);
   };
   const isKnown = vocabulary.has(term);
   addWithSynonyms(term, EXACT);
@@ -122,7 +122,7 @@ function variantsOf(word: string, vocabulary: Vocabulary): Variant[] {
   const plain = /^(.{3,}?)(?:er|est)$/.exec(word)?.[1];
   if (plain !== undefined && !isKnown) addWithSynonyms(stem(plain), ADJECTIVE);
   for (const part of partsOf(term, vocabulary.ofAgents())) add(part, PART);
-  if (!isKnown && !SYNONYMS.has(term)) {
+  if (!isKnown && !synonyms().has(term)) {
     for (const half of halvesOf(term, vocabulary)) addWithSynonyms(half, PART);
     if (worths.size === 0)
       for (const near of nearWords(term, allWords(vocabulary))) addWithSynonyms(near, TYPO);
@@ -151,7 +151,7 @@ function partsOf(term: string, known: Iterable<string>): string[] {
 
 /** The two words that a compound is made of: lawnmower. None where either is unknown. */
 function halvesOf(term: string, vocabulary: Vocabulary): string[] {
-  const isWord = (half: string): boolean => vocabulary.has(half) || SYNONYMS.has(half);
+  const isWord = (half: string): boolean => vocabulary.has(half) || synonyms().has(half);
   for (let cut = HALF_MIN_LETTERS; cut <= term.length - HALF_MIN_LETTERS; cut += 1) {
     const left = stem(term.slice(0, cut));
     const right = stem(term.slice(cut));
@@ -162,7 +162,7 @@ function halvesOf(term: string, vocabulary: Vocabulary): string[] {
 
 function* allWords(vocabulary: Vocabulary): Iterable<string> {
   let left = LOOKED_THROUGH_MAX;
-  for (const words of [SYNONYMS.keys(), vocabulary.ofActions(), vocabulary.ofAgents()])
+  for (const words of [synonyms().keys(), vocabulary.ofActions(), vocabulary.ofAgents()])
     for (const word of words) {
       left -= 1;
       if (left < 0) return;

@@ -138,8 +138,15 @@ noise noisy
 plane aircraft adsb flight
 `;
 
-/** Stem → the stems of the words that mean much the same. */
-export const SYNONYMS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
+let made: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+/** Stem → the stems of the words that mean much the same. Made at the first search: most homes need none. */
+export function synonyms(): ReadonlyMap<string, ReadonlySet<string>> {
+  made ??= makeSynonyms();
+  return made;
+}
+
+function makeSynonyms(): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   for (const group of GROUPS.trim().split("\n")) {
     const words = group.split(" ").map(stem);
@@ -150,4 +157,4 @@ export const SYNONYMS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
     }
   }
   return found;
-})();
+}

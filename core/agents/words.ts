@@ -16,17 +16,14 @@ const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "sev
  * Words of a question that say nothing about the device. "turn" and "switch" are among them: they fit whatever can be switched,
  * and would favour the devices that happen to call it that.
  */
-const EMPTY_WORDS = new Set(
-  `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing done down don
+const EMPTY_WORDS = `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing done down don
   for from get give go going got had has have he her here him his how i if in into is isn it its just left let like long
   make many may me mine more most much my near need new no not nothing now of off ok on once one or our out over please put read really s
   say set she so some something still switch t take tell than thank thanks that the their them then there these they thing this those to
   today tomorrow tonight too turn up us very want was we well were what when which while who whose why will with would yes
   yesterday yet you your aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn bitte das dem den der des die ein eine einem einen einer im ist mach mal mir und von wie wo zu
-  au aux ce dans de du en est et la le les ma mes mon par pour que sur un une`
-    .split(/\s+/)
-    .flatMap((word) => [word, stem(word)]),
-);
+  au aux ce dans de du en est et la le les ma mes mon par pour que sur un une`;
+let emptyWords: ReadonlySet<string> | undefined;
 
 /** Lower case without accents; ä, ö, ü and ß as ids spell them: ae, oe, ue, ss. */
 export function fold(text: string): string {
@@ -91,7 +88,9 @@ export function askedWords(text: string): string[] {
 }
 
 function namingWords(text: string): string[] | undefined {
-  const words = wordsOf(text).filter((word) => !EMPTY_WORDS.has(word));
+  emptyWords ??= new Set(EMPTY_WORDS.split(/\s+/).flatMap((word) => [word, stem(word)]));
+  const empty = emptyWords;
+  const words = wordsOf(text).filter((word) => !empty.has(word));
   return words.length > 0 ? words : undefined;
 }
 

@@ -15,7 +15,7 @@ const AGENT_WRITES = ["capabilities", "tools", "reports", "events", "status", "p
 const AGENT_READS = ["commands", "presence"] as const;
 /** EvoClaw's agents subscribe to these as well, and leave when they may not. */
 const FOREIGN_READS = { own: "strategy", all: "broadcast" } as const;
-/** Topics that the bridge reads. It publishes only commands. */
+/** Topics of agents that the bridge reads. It publishes only commands there. */
 const BRIDGE_READS: readonly TopicKind[] = AGENT_WRITES;
 
 /** Our largest MQTT packet is a report of 400 KiB (bridge/broker/inbound.ts); the limit leaves more than twice that. */
@@ -75,8 +75,9 @@ connection_messages true
 /**
  * One access list for all agents, present and future: an agent's user name is its id, and `%u` stands for it. Mosquitto
  * refuses everything that the list does not name.
+ * @param devices topics of other programs whose devices the bridge hosts (`deviceTopics`)
  */
-export function mosquittoAcl(prefix: string): string {
+export function mosquittoAcl(prefix: string, devices: readonly string[] = []): string {
   const own = (kind: string) => `${prefix}/agents/%u/${kind}`;
   return [
     "# Written by edgecall (broker-files) each time it runs.",
@@ -87,8 +88,23 @@ export function mosquittoAcl(prefix: string): string {
     `user ${BRIDGE_USER}`,
     ...BRIDGE_READS.map((kind) => `topic read ${prefix}/agents/+/${kind}`),
     `topic write ${prefix}/agents/+/commands`,
+    ...devices.map((topic) => `topic readwrite ${topic}`),
     "",
   ].join("\n");
+}
+
+/**
+ * Returns the topics on which the bridge meets the devices of other programs: those that a person's own access list gives to
+ * these programs. It gives the bridge no rights to more of our own topics.
+ * @param local the text of that list
+ */
+export function deviceTopics(local: string, prefix: string): string[] {
+  const topics = [...local.matchAll(/^topic (?:read |write |readwrite )?(?!deny )(.+)$/gm)].map(
+    ([, topic = ""]) => topic.trim(),
+  );
+  const isOthers = (topic: string) =>
+    !/^[#+$]/.test(topic) && topic !== prefix && !topic.startsWith(`${prefix}/`);
+  return [...new Set(topics)].filter(isOthers);
 }
 
 /** Returns 256 random bits as text that needs no quotes in any file. */

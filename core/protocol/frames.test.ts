@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { type HostedState, READINGS_MAX, type Reading } from "./devices.ts";
 import {
   type AgentState,
   BridgeFrame,
@@ -21,6 +22,44 @@ const payload = fc.oneof(fc.string({ unit: "grapheme" }), fc.json());
 const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const frameNumber = fc.integer({ min: 1 });
 
+const text = (maxLength: number) => fc.string({ maxLength });
+const deviceKey = fc.stringMatching(/^[A-Za-z0-9_-]{8,64}$/);
+const hosted: fc.Arbitrary<HostedState> = fc.record(
+  {
+    key: deviceKey,
+    allow: fc.string({ minLength: 1, maxLength: 64 }),
+    mode: fc.constantFrom("read", "allow"),
+    name: fc.string({ minLength: 1, maxLength: 100 }),
+    area: text(64),
+    model: text(100),
+    publisher: text(64),
+    not_offered: fc.array(fc.record({ what: text(100), why: text(200) }, { noNullPrototype: true }), {
+      maxLength: 3,
+    }),
+  },
+  { requiredKeys: ["key", "allow", "mode", "name"], noNullPrototype: true },
+);
+const reading: fc.Arbitrary<Reading> = fc.record(
+  {
+    name: text(100),
+    // JSON has no -0.
+    value: fc.oneof(
+      text(500),
+      fc.integer().map((n) => n / 10 + 0),
+      fc.boolean(),
+      fc.constant(null),
+    ),
+    text: text(500),
+    unit: text(32),
+    kind: text(32),
+    class: text(64),
+    at: fc.option(time),
+    unavailable: fc.boolean(),
+    tainted: fc.boolean(),
+  },
+  { requiredKeys: ["name", "value", "text", "kind", "at", "tainted"], noNullPrototype: true },
+);
+
 const state: fc.Arbitrary<AgentState> = fc.record(
   {
     id: agent,
@@ -33,6 +72,7 @@ const state: fc.Arbitrary<AgentState> = fc.record(
     presence: payload,
     alive: payload,
     kept: fc.subarray([...TEXT_KINDS]),
+    hosted,
   },
   { requiredKeys: ["id", "online", "last_seen", "foreign"], noNullPrototype: true },
 );
@@ -83,6 +123,15 @@ const bridgeFrame = fc.oneof(
   }),
   record({ t: of("event"), id, agent, payload }),
   record({ t: of("report"), id, agent, payload }),
+  record({
+    t: of("states"),
+    id,
+    devices: fc.array(
+      record({ id: agent, online: fc.boolean(), readings: fc.array(reading, { maxLength: 3 }) }),
+      { maxLength: 3 },
+    ),
+    last: fc.boolean(),
+  }),
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
 );
 
@@ -109,8 +158,9 @@ const homeFrame = fc.oneof(
       paced: fc.boolean(),
       standby: fc.boolean(),
       unsigned: fc.array(fc.string({ maxLength: 64 }), { maxLength: 4 }),
+      devices: fc.boolean(),
     },
-    ["gateway_key", "keys", "kept", "paced", "standby", "unsigned"],
+    ["gateway_key", "keys", "kept", "paced", "standby", "unsigned", "devices"],
   ),
   record({
     t: of("known"),
@@ -121,11 +171,16 @@ const homeFrame = fc.oneof(
   record({ t: of("stored"), n: fc.nat() }),
   record({ t: of("lacks"), agents: fc.array(agent, { maxLength: 4 }) }),
   record({ t: of("keys"), keys: fc.array(key, { maxLength: 4 }), part: fc.boolean() }, ["part"]),
-  record({ t: of("call"), id, agent, payload, expires_in_ms: time }),
+  record({ t: of("call"), id, agent, payload, expires_in_ms: time, allow: hash }, ["allow"]),
   record({ t: of("publish"), agent, payload }),
   record({ t: of("ack"), id, agent, payload }, ["agent", "payload"]),
   record({ t: of("acks"), agent, ids: fc.array(id, { maxLength: ACKS_MAX }), payload }),
   record({ t: of("session"), agent, session }),
+  record({ t: of("states"), id, agents: fc.array(agent, { maxLength: 4 }), all: fc.boolean() }, [
+    "agents",
+    "all",
+  ]),
+  record({ t: of("forget_device"), key: deviceKey }),
   record({ t: of("update"), id }),
   record({ t: of("error"), code: fc.string(), message: fc.string() }),
 );
@@ -150,7 +205,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([10, 12]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([11, 14]);
 });
 
 test.each<[string, unknown, string]>([
@@ -170,6 +225,48 @@ test.each<[string, unknown, string]>([
     "no last_seen, which is not the same as never",
     { t: "agent", agent: { id: "a", online: true, foreign: false } },
     "agent.last_seen: ",
+  ],
+  [
+    "a hosted device without a key",
+    {
+      t: "agent",
+      agent: {
+        id: "a",
+        online: true,
+        last_seen: null,
+        foreign: false,
+        hosted: { key: "short", mode: "allow" },
+      },
+    },
+    "agent.hosted.key: ",
+  ],
+  [
+    "a reading above its size",
+    {
+      t: "states",
+      id: "c",
+      last: true,
+      devices: [
+        {
+          id: "a",
+          online: true,
+          readings: [
+            { name: "x", value: 1, text: "x".repeat(501), kind: "sensor", at: null, tainted: false },
+          ],
+        },
+      ],
+    },
+    "devices.0.readings.0.text: ",
+  ],
+  [
+    "too many readings",
+    {
+      t: "states",
+      id: "c",
+      last: true,
+      devices: [{ id: "a", online: true, readings: Array(READINGS_MAX + 1).fill({}) }],
+    },
+    "devices.0.readings",
   ],
 ])("refused, and the field named: %s", (_, frame, field) => {
   const read = checkJson(BridgeFrame, JSON.stringify(frame));

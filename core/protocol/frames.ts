@@ -15,6 +15,8 @@
  *     | ◀──────────────────────── session  |  a key for an agent's present run; only if hello announced the feature
  *     | ◀───────────────────────── update  |  update the bridge's program; only if hello announced the feature
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
+ *     | ◀────────────── states ──────────▶ |  hosted devices' readings, asked for and answered; only with the feature `devices`
+ *     | ◀────────────────── forget_device  |  a hosted device that was not heard for days is dropped
  *
  * An agent's messages travel as the exact text that it published, so that signatures stay valid.
  *
@@ -22,6 +24,7 @@
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
+import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState } from "./devices.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
@@ -55,6 +58,8 @@ export const AgentState = z.object({
    * say so, since anybody may have replaced that text by an old one. Older gateways ignore this field.
    */
   alive: z.optional(raw),
+  /** The bridge itself plays this agent (devices.ts). Sent only to a gateway whose `welcome` says `devices`. */
+  hosted: z.optional(HostedState),
 });
 export type AgentState = z.infer<typeof AgentState>;
 
@@ -123,6 +128,13 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   }),
   z.object({ t: z.literal("event"), id: CallId, agent: agentId, payload: raw }),
   z.object({ t: z.literal("report"), id: CallId, agent: agentId, payload: raw }),
+  /** The answer to Home's `states` of this id, from memory and at once, in one or more frames. */
+  z.object({
+    t: z.literal("states"),
+    id: CallId,
+    devices: z.array(DeviceReadings).check(z.maxLength(DEVICES_MAX)),
+    last: z.boolean(),
+  }),
   /** The outcome of the update that Home requested under this id, as a text. */
   z.object({
     t: z.literal("updated"),
@@ -184,6 +196,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     standby: z.optional(z.boolean()),
     /** Agents without a key that the home serves; `*`: all. Older gateways do not send it and decide alone. */
     unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
+    /** The bridge may send hosted devices. Older gateways do not send it. */
+    devices: z.optional(z.boolean()),
   }),
   /** More keys, and what Home has stored of the agents. The bridge sends its snapshot after the last of these frames. */
   z.object({
@@ -211,6 +225,11 @@ export const HomeFrame = z.discriminatedUnion("t", [
     expires_in_ms: z.int().check(z.minimum(0)),
     /** Of a call that is traced. Older gateways do not send it, and a wrong one is none. */
     traceparent: z.catch(z.optional(z.string().check(z.maxLength(TRACEPARENT_MAX_CHARS))), undefined),
+    /**
+     * Of a change of a hosted device: the hash that was allowed. The bridge refuses the call (`invalid`) if the device has
+     * another one by now, since the same action may do something else.
+     */
+    allow: z.optional(hash),
   }),
   /** A command without an answer (`cancel`, `watch`), published verbatim if the agent is online. */
   z.object({ t: z.literal("publish"), agent: agentId, payload: raw }),
@@ -223,6 +242,16 @@ export const HomeFrame = z.discriminatedUnion("t", [
     ids: z.array(CallId).check(z.maxLength(ACKS_MAX)),
     payload: raw,
   }),
+  /** Asks for the readings of these hosted devices, or of all. */
+  z.object({
+    t: z.literal("states"),
+    id: CallId,
+    agents: z.optional(z.array(agentId).check(z.maxLength(DEVICES_MAX))),
+    /** Also those that are diagnostic, a setting or disabled by default: batteries are. */
+    all: z.optional(z.boolean()),
+  }),
+  /** The bridge drops a hosted device and what it remembers of it. It publishes nothing. */
+  z.object({ t: z.literal("forget_device"), key: DeviceKey }),
   /** Asks the bridge to install the gateway's program, as every service does (docs/install.md). */
   z.object({ t: z.literal("update"), id: CallId }),
   z.object({ t: z.literal("error"), code: z.string(), message: z.string() }),

@@ -38,6 +38,12 @@ export const ActionAdvert = z.looseObject({
   taints: z.optional(z.boolean()),
   /** How long (ms) a call may wait for the agent to come online; absent = it fails at once when the agent is offline. */
   queue_ms: z.optional(z.int().check(z.minimum(1), z.maximum(604_800_000))),
+  /** Of a hosted device: a person is asked each time. */
+  danger: z.optional(z.boolean()),
+  /** Why, for a person: `it moves a lock`. */
+  danger_why: z.optional(text(200)),
+  /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
+  retained: z.optional(z.boolean()),
 });
 export type ActionAdvert = z.infer<typeof ActionAdvert>;
 

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LEDGER_KEEP_MS } from "@edgecall/core/protocol/names.ts";
+import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MemoryStorage } from "../testing/memory-storage.ts";
 import { CommandLedger, LEDGER_MAX_BYTES, LEDGER_MAX_ENTRIES, type Start } from "./ledger.ts";
-import { LedgerFile } from "./ledger-file.ts";
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 

@@ -8,9 +8,9 @@
  * number of writes.
  */
 import { LEDGER_KEEP_MS } from "@edgecall/core/protocol/names.ts";
+import type { LedgerStorage } from "@edgecall/node/ledger-file.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { LedgerStorage } from "./ledger-file.ts";
 import {
   follow,
   type InnerCall,

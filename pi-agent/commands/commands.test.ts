@@ -1,6 +1,6 @@
+import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/wait.ts";
-import { LedgerFile } from "../calls/ledger-file.ts";
 import { type Peer, readyAgent, testSettings } from "../testing/home.ts";
 import { type Served, serve } from "../testing/served.ts";
 import { probe } from "../testing/tools.ts";

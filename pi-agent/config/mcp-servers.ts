@@ -17,6 +17,8 @@ export type McpServerSettings = {
   only: readonly string[] | undefined;
   /** Its results do not count as a stranger's text. */
   trusted: boolean;
+  /** False: its success means that it took a command, not that it was done. */
+  confirms: boolean;
   timeoutMs: number | undefined;
 };
 
@@ -34,6 +36,7 @@ const McpServer = z.strictObject({
   reads: z.optional(names),
   tools: z.optional(names),
   trusted: z.optional(z.boolean()),
+  confirms: z.optional(z.boolean()),
   timeout_ms: z.optional(z.int().check(z.minimum(1), z.maximum(86_400_000))),
 });
 
@@ -59,7 +62,7 @@ export function readMcpServers(value: unknown): Parsed<McpServerSettings[]> {
 }
 
 function settingsOf(server: z.infer<typeof McpServer>): Parsed<McpServerSettings> {
-  const { name, reads = [], tools, trusted = false, timeout_ms } = server;
+  const { name, reads = [], tools, trusted = false, confirms = true, timeout_ms } = server;
   const reach = reachOf(server);
   if (!reach.ok) return reach;
   const runs = reach.value.by === "command";
@@ -73,6 +76,7 @@ function settingsOf(server: z.infer<typeof McpServer>): Parsed<McpServerSettings
       reads,
       only: tools,
       trusted,
+      confirms,
       timeoutMs: timeout_ms,
     },
   };

@@ -1,4 +1,4 @@
-import type { LedgerStorage } from "../calls/ledger-file.ts";
+import type { LedgerStorage } from "@edgecall/node/ledger-file.ts";
 
 /** A ledger's bytes in memory. Writes can be made to fail after this many bytes, like on a full disk. */
 export class MemoryStorage implements LedgerStorage {

@@ -66,7 +66,7 @@ describe("with docker-compose (apt-get install docker-compose)", {
         cap_drop: ["ALL"],
         security_opt: ["no-new-privileges:true"],
       });
-      for (const volume of service.volumes) expect(volume).toMatch(/^broker:\/broker(:ro)?$/);
+      for (const volume of service.volumes) expect(volume).toMatch(/^(broker:\/broker(:ro)?|state:\/state)$/);
     }
     const { build, image } = services["broker-files"] ?? {};
     expect(existsSync(`${BRIDGE}${build?.context}/${build?.dockerfile}`)).toBe(true);

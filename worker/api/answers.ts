@@ -87,6 +87,8 @@ export type AgentView = {
   /** As it says itself. It counts once its texts are accepted. */
   group?: string;
   foreign: boolean;
+  /** A device of the broker that the bridge hosts. `GET /v1/devices` has more of it. */
+  hosted?: true;
   /** True when it has a valid key. */
   paired: boolean;
   features: string[];
@@ -95,6 +97,70 @@ export type AgentView = {
   /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. */
   new_text?: { line?: string; was?: string; actions: string[]; group?: string };
   counts: { calls: number; success: number; error: number; open: number };
+};
+
+/** A hosted device of `GET /v1/devices`. Times: epoch ms. */
+export type DeviceView = {
+  /** Its id as an agent. */
+  id: string;
+  name: string;
+  area: string | null;
+  /** The names that a person gave, and that are shown in place of the publisher's; null: none. */
+  own: { name: string | null; area: string | null };
+  /** As a model sees it. */
+  line: string;
+  model: string | null;
+  /** The program that describes it. */
+  publisher: string | null;
+  online: boolean;
+  reason?: string;
+  last_seen: number | null;
+  /** It was silent for a week, so no model is told of it. */
+  ghost: boolean;
+  /** `read`: changes are refused. `ask`: the first change asks. `allowed`: only dangerous changes ask. */
+  mode: "off" | "read" | "ask" | "allowed";
+  /** A person chose the mode; otherwise it follows the bridge's setting. */
+  chosen: boolean;
+  /** Names what an allowance is for; it changes with what the device's actions send. */
+  allow: string;
+  allowed_by: string | null;
+  allowed_at: number | null;
+  /** It has changed since it was allowed, so the next change asks. */
+  changed: boolean;
+  actions: DeviceActionView[];
+  /** What it reported last; null: the bridge did not answer. */
+  readings: DeviceReadingView[] | null;
+  /** What of it is not offered, with the reason. */
+  not_offered: Array<{ what: string; why: string }>;
+  /** Its texts about itself that nobody has accepted yet, as with an agent. */
+  new_text?: { line?: string; was?: string; actions: string[]; group?: string };
+};
+
+/** `dangerous`: it asks each time. `retained`: the broker repeats the command when the device comes back. */
+export type DeviceActionView = {
+  name: string;
+  description: string;
+  /** JSON Schema. */
+  parameters: Record<string, unknown>;
+  effect: string;
+  dangerous?: true;
+  why?: string;
+  retained?: true;
+};
+
+/** `at`: when the bridge received it; null: unknown. */
+type DeviceReadingView = {
+  name: string;
+  value: string | number | boolean | null;
+  /** The value in words, with its unit. */
+  text: string;
+  unit?: string | undefined;
+  kind: string;
+  class?: string | undefined;
+  at: number | null;
+  unavailable?: boolean | undefined;
+  /** It is free text, which anybody may have written. */
+  tainted: boolean;
 };
 
 /** `GET /v1/status`, without the home's name. */

@@ -39,6 +39,9 @@ const FindAgentsInput = z.strictObject({
   kind: z
     .optional(z.string().check(z.maxLength(FILTER_MAX)))
     .check(z.describe("only of that kind: light, lock")),
+  reading: z
+    .optional(z.string().check(z.maxLength(FILTER_MAX)))
+    .check(z.describe("only devices that report so now: battery < 20, open")),
   limit: z
     .optional(z.int().check(z.minimum(1), z.maximum(FOUND_MAX)))
     .check(z.describe(`at most so many agents; ${FOUND_DEFAULT}`)),
@@ -69,8 +72,17 @@ const FIND_AGENTS_WORDS = `Find edge agents by what they are, where they are and
 export function findAgentsDefinition(): ToolDefinition {
   return {
     type: "function",
-    function: { name: FIND_AGENTS, description: FIND_AGENTS_WORDS, parameters: jsonSchema(FindAgentsInput) },
+    function: { name: FIND_AGENTS, description: FIND_AGENTS_WORDS, parameters: shownSchema() },
   };
+}
+
+/** Without the bounds of parameters, which an error names: the definition is in every model call of a large home. */
+function shownSchema(): Record<string, unknown> {
+  const { properties, required } = jsonSchema(FindAgentsInput);
+  const shown = Object.entries(properties as Record<string, { type: string; description: string }>).map(
+    ([name, { type, description }]) => [name, { type, description }],
+  );
+  return { type: "object", properties: Object.fromEntries(shown), required };
 }
 
 /** The answer to a search. `sources`: whose words it holds that no owner has accepted. */
@@ -82,9 +94,14 @@ export function limitOf({ limit = FOUND_DEFAULT }: FindQuery): number {
 
 /**
  * Several agents, the best first, with the names of their actions. As in a roster, only words that no owner has accepted are a stranger's.
- * @param found with the actions first that fit the words
+ * @param found with the actions first that fit the words @param there agents in the area and of the kind that were asked for
  */
-export function foundAgents(found: readonly RosterAgent[], counts: HomeCounts, now: number): FoundWords {
+export function foundAgents(
+  found: readonly RosterAgent[],
+  counts: HomeCounts,
+  now: number,
+  { readings, there = 0 }: { readings?: FoundReadings | undefined; there?: number | undefined } = {},
+): FoundWords {
   if (found.length === 0) {
     const there = [countsLine("kind", counts.kinds), countsLine("area", counts.areas)];
     const text = ["No agent fits these words. Try others, or fewer.", ...there].filter(Boolean).join("\n");
@@ -96,29 +113,89 @@ export function foundAgents(found: readonly RosterAgent[], counts: HomeCounts, n
   for (const agent of found) {
     // Why it went is in its own words, which a roster does not show either.
     const summary = agentSummary({ ...agent, reason: undefined }, now);
-    const shown = { ...summary, actions: namesWithin(agent.actions, NAMES_CHARS_MAX) };
+    const shown = {
+      ...summary,
+      actions: namesWithin(agent.actions, NAMES_CHARS_MAX),
+      ...readingsOf(agent, readings),
+    };
     chars += JSON.stringify(shown).length;
     if (chars > ANSWER_CHARS_MAX && listed.length > 0) break;
     listed.push(agent);
     agents.push(shown);
   }
   const unread = listed.filter(({ newText }) => newText);
+  // "Everything in the kitchen" is more than what is listed.
+  const more = there - agents.length;
   return {
-    text: JSON.stringify({ agents, of: counts.known }),
+    text: JSON.stringify({
+      agents,
+      ...(more > 0 && { more_there: more }),
+      of: counts.known,
+      ...(readings === "none" && NO_READINGS),
+    }),
+    sources: unread.map(({ id }) => agentSource(id)),
+  };
+}
+
+/** What hosted devices reported last, in words, by id. `none`: the bridge did not answer. */
+export type FoundReadings = ReadonlyMap<string, readonly string[]> | "none";
+
+const NO_READINGS = { readings: "unknown now: the bridge did not answer within a second" };
+
+function readingsOf(
+  { id }: RosterAgent,
+  readings: FoundReadings | undefined,
+): { readings?: readonly string[] } {
+  const own = readings === "none" ? undefined : readings?.get(id);
+  return own && own.length > 0 ? { readings: own } : {};
+}
+
+/**
+ * Hosted devices by what they report.
+ * @param found in their order, with the readings that fit; undefined: the bridge did not answer @param of devices that were asked about
+ */
+export function foundByReading(
+  found: ReadonlyArray<{ agent: RosterAgent; readings: readonly string[] }> | undefined,
+  of: number,
+): FoundWords {
+  if (!found) return { text: JSON.stringify({ ...NO_READINGS, of }), sources: [] };
+  const devices: object[] = [];
+  const shownAgents: RosterAgent[] = [];
+  let chars = 0;
+  for (const { agent, readings } of found) {
+    const shown = { agent_id: agent.id, ...(!agent.online && { online: false }), readings };
+    chars += JSON.stringify(shown).length;
+    if (chars > ANSWER_CHARS_MAX) break;
+    devices.push(shown);
+    shownAgents.push(agent);
+  }
+  const more = found.length - devices.length;
+  const unread = shownAgents.filter(({ newText }) => newText);
+  return {
+    text: JSON.stringify({ devices, ...(more > 0 && { more_that_fit: more }), of }),
     sources: unread.map(({ id }) => agentSource(id)),
   };
 }
 
 /** One agent with the schemas of its actions. Those are its own words, and no owner is asked to accept them. */
-export function foundAgent(target: CallTarget, first: readonly string[], now: number): FoundWords {
+export function foundAgent(
+  target: CallTarget,
+  first: readonly string[],
+  readings: FoundReadings | undefined,
+  now: number,
+): FoundWords {
   const rank = ({ name }: ActionAdvert) => (first.includes(name) ? first.indexOf(name) : first.length);
   const adverts = target.adverts.toSorted((a, b) => rank(a) - rank(b));
-  const agent = { ...agentSummary(target, now), actions: actionSchemas(adverts, ANSWER_CHARS_MAX) };
+  const agent = {
+    ...agentSummary(target, now),
+    actions: actionSchemas(adverts, ANSWER_CHARS_MAX),
+    ...(readings === "none" ? NO_READINGS : readingsOf(target, readings)),
+  };
   return { text: JSON.stringify({ agents: [agent] }), sources: [agentSource(target.id)] };
 }
 
 export function agentSummary(
-  { id, online, reason, lastSeen, line, hasModel, group }: RosterAgent,
+  { id, online, reason, lastSeen, line, hasModel, group, hosted }: RosterAgent,
   now: number,
 ) {
   return {
@@ -126,7 +203,7 @@ export function agentSummary(
     online,
     ...(!online && { last_seen: ago(lastSeen, now), ...(reason && { reason }) }),
     capabilities: oneLine(line, LINE_MAX),
-    takes_queries: hasModel,
+    ...(!hosted && { takes_queries: hasModel }),
     ...(group !== undefined && { group }),
   };
 }

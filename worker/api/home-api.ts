@@ -9,6 +9,7 @@ import type { ApiToken } from "../settings/tokens.ts";
 import type { AgentListQuery, AgentPage } from "./agent-list.ts";
 import type {
   AgentView,
+  DeviceView,
   HomeStatus,
   LendingView,
   OauthClientView,
@@ -20,6 +21,7 @@ import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "./conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
+import type { DeviceBody, Person } from "./devices.ts";
 import type { CallTarget } from "./edge-call.ts";
 import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
@@ -127,6 +129,12 @@ export interface HomeApi {
   agent(id: string): Promise<AgentView | undefined>;
   /** An owner accepts the words by which an agent describes itself. @param line as the owner read it */
   acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown">;
+  /** The hosted devices with what they report, in the order of their ids. @param all also readings that are diagnostic or settings */
+  devices(all: boolean): Promise<DeviceView[]>;
+  /** @returns `changed`: the device is not what the person saw */
+  changeDevice(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "unknown">;
+  /** What people decided about the device is deleted, and what the bridge remembers of it. */
+  forgetDevice(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown">;
   /** A command's outcome. Null: it is still running. Undefined: there is none that this caller may see. */
   outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined>;
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */

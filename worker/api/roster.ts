@@ -21,6 +21,8 @@ export type RosterAgent = {
   group?: string;
   /** No owner has accepted its texts about itself yet. */
   newText?: true;
+  /** A device of the broker that the bridge plays. Whether a person is asked is decided by Home. */
+  hosted?: true;
 };
 
 /** A home of so many agents has all of them listed for a model. Of a larger one it is told those that fit the question. */

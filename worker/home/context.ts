@@ -15,6 +15,7 @@ import type { LifeSigns } from "./calls/life-signs.ts";
 import type { PendingAcks } from "./calls/pending-acks.ts";
 import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
+import type { DeviceStates } from "./devices/device-states.ts";
 import type { OauthClients } from "./oauth/clients.ts";
 import type { Grants } from "./oauth/grants.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
@@ -27,7 +28,7 @@ import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
 
-/** The object's state. In memory alone are the socket, the acks, the waits, the schedules, load and life signs of agents, and the counts of other homes' requests. */
+/** The object's state. In memory alone are the socket, the acks, the waits, the schedules, questions to the bridge, load and life signs of agents, and the counts of other homes' requests. */
 export type HomeStores = {
   ctx: DurableObjectState;
   env: Env;
@@ -36,6 +37,8 @@ export type HomeStores = {
   bridge: BridgeSocket;
   agents: Agents;
   roster: HomeRoster;
+  /** What hosted devices report; the bridge alone has it. */
+  states: DeviceStates;
   keys: AgentKeys;
   gatewayKey: GatewayKey;
   ledger: Ledger;

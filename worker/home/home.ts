@@ -16,6 +16,7 @@ import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentListQuery, AgentPage } from "../api/agent-list.ts";
 import type {
   AgentView,
+  DeviceView,
   HomeStatus,
   LendingView,
   OauthClientView,
@@ -33,6 +34,7 @@ import type {
 } from "../api/calls.ts";
 import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
+import type { DeviceBody, Person } from "../api/devices.ts";
 import type { CallTarget } from "../api/edge-call.ts";
 import { errorBody } from "../api/errors.ts";
 import type { FindQuery, FoundWords } from "../api/find-agents.ts";
@@ -117,6 +119,8 @@ import { submit, submitCommand } from "./calls/submit.ts";
 import { ChannelConnections } from "./channels/channel-connections.ts";
 import { ChannelSenders } from "./channels/senders.ts";
 import type { HomeContext, HomeStores } from "./context.ts";
+import { DeviceStates } from "./devices/device-states.ts";
+import { changeDevice, deviceViews, forgetDevice } from "./devices/device-views.ts";
 import { OauthClients } from "./oauth/clients.ts";
 import { Grants } from "./oauth/grants.ts";
 import {
@@ -288,6 +292,22 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async agent(id: string): Promise<AgentView | undefined> {
     return this.#home.agents.views([id], activityOf(this.#home), Date.now())[0];
+  }
+
+  async devices(all: boolean): Promise<DeviceView[]> {
+    return await deviceViews(this.#home, all);
+  }
+
+  async changeDevice(
+    id: string,
+    change: DeviceBody,
+    by: Person,
+  ): Promise<DeviceView | "changed" | "unknown"> {
+    return changeDevice(this.#home, id, change, by);
+  }
+
+  async forgetDevice(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown"> {
+    return forgetDevice(this.#home, id, by);
   }
 
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
@@ -628,6 +648,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
   const keys = new AgentKeys(storage, env, gatewayKey);
   const agents = new Agents(storage, bridge, keys, env);
   const borrowed = new Borrowed(storage);
+  const states = new DeviceStates(bridge);
   const conversations = new ConversationList(storage);
   const stores: HomeStores = {
     ctx,
@@ -635,7 +656,8 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     name,
     bridge,
     agents,
-    roster: new HomeRoster(agents, keys, bridge, borrowed),
+    roster: new HomeRoster(agents, keys, bridge, borrowed, states),
+    states,
     keys,
     gatewayKey,
     ledger: new Ledger(storage),

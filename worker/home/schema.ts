@@ -547,4 +547,23 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 22,
+    sql: `
+      -- Of a device that the bridge hosts (core/protocol/devices.ts): JSON. Null: an agent.
+      ALTER TABLE agent ADD COLUMN hosted TEXT;
+      -- What people decided about hosted devices (devices/device-settings.ts).
+      CREATE TABLE device (
+        key        TEXT PRIMARY KEY, -- hash of its identifiers
+        name       TEXT, -- null = the publisher's, as is the area
+        area       TEXT,
+        mode       TEXT CHECK (mode IN ('off', 'read', 'ask')), -- null = as the bridge's setting says
+        allow      TEXT, -- the hash that was allowed; null = nothing
+        allowed_by TEXT,
+        allowed_at INTEGER, -- epoch ms
+        changed_by TEXT NOT NULL,
+        changed_at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

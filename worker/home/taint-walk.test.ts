@@ -7,6 +7,7 @@ import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } 
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, describe, expect, test } from "vitest";
+import { device } from "../../test/hosted-device.ts";
 import { post } from "../../test/keyed-home.ts";
 import { call as mcpCall } from "../../test/mcp-requests.ts";
 import { chat, assistant as said, user } from "../../test/openai-requests.ts";
@@ -46,6 +47,7 @@ const OTHERS = [
   agent("rust", { foreign: true, features: [], tools: [] }),
   agent("garden", { online: false, features: FEATURES, tools: [water] }),
   agent("valve", { online: false, features: MUTE, tools: [water] }),
+  device("lamp"),
 ];
 
 /** Calls to other devices: the form of each, and whether a person was asked. */
@@ -55,6 +57,7 @@ const TARGETS = {
   "rust, which cannot ask": { call: on("rust", { query: "open the door" }) },
   "garden, when it is back": { call: on("garden", { action: "water" }) },
   "valve, which cannot ask, when it is back": { call: on("valve", { action: "water" }) },
+  "lamp, which the bridge hosts and a person has allowed": { call: on("lamp", { action: "set" }) },
 } as const;
 type Target = keyof typeof TARGETS;
 
@@ -180,7 +183,7 @@ async function isAsked(conversation: string, target: Target, bridge: TestBridge)
       );
   const before = sent().length;
   const turn = say(conversation, script({ calls: [call] }, { text: "$results" }, { text: "$notes" }));
-  if (to === "rust") {
+  if (to === "rust" || to === "lamp") {
     const { id } = await questionOf(conversation);
     const isHeld = sent().length === before;
     await answerQuestion(id, "deny");
@@ -210,10 +213,18 @@ async function sourcesIn(conversation: string): Promise<string[]> {
 }
 
 async function begin({ says = () => plain, agents }: Way): Promise<TestBridge> {
-  const bridge = await TestBridge.connectUnread(agents ?? [nas(), ...OTHERS]);
+  const bridge = await TestBridge.dial();
+  await bridge.hello(["devices"]);
+  await bridge.snapshot(agents ?? [nas(), ...OTHERS]);
+  await allowLamp();
   bridge.onCall = (call) =>
     call.agent === "nas" ? says(call, bridge) : { status: "success", result: "done" };
   return bridge;
+}
+
+async function allowLamp(): Promise<void> {
+  const body = JSON.stringify({ mode: "allowed" });
+  expect((await ask("/v1/devices/lamp", { method: "PATCH", body })).status).toBe(200);
 }
 
 describe("S5 walk: to each of the other devices, by", () => {
@@ -291,8 +302,9 @@ describe("S5 walk: to each of the other devices, by an event `call` in the middl
       const key = await SignedAgent.make("nas");
       const bridge = await TestBridge.dial();
       await post("/v1/agents/nas/key", { public_key: key.publicKey, name: "NAS" });
-      await bridge.hello(["call"]);
+      await bridge.hello(["call", "devices"]);
       await bridge.snapshot([await key.state({ tools: [look], features: parts }), ...OTHERS]);
+      await allowLamp();
       const id = crypto.randomUUID();
       void say(id, script(asks({ query: "how are you?" }), { text: "ok" }));
       const own = await until(() => bridge.calls()[0], { what: "the call of nas" });
@@ -301,7 +313,7 @@ describe("S5 walk: to each of the other devices, by an event `call` in the middl
       const event = { type: "call", request_id: own.id, call_id: called, name: "edge_call", args };
       bridge.send({ t: "event", id: own.id, agent: "nas", payload: await key.say("events", event) });
       const frame = () => bridge.calls().find((call) => call.id === called);
-      if (args.agent_id === "rust") {
+      if (args.agent_id === "rust" || args.agent_id === "lamp") {
         const { id: question } = await questionOf(id);
         expect(frame()).toBeUndefined();
         await answerQuestion(question, "deny");

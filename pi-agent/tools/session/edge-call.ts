@@ -53,6 +53,9 @@ export function findAgents(): Tool {
       kind: z
         .optional(z.string().check(z.maxLength(100)))
         .check(z.describe("Only of that kind: light, lock")),
+      reading: z
+        .optional(z.string().check(z.maxLength(100)))
+        .check(z.describe("Only devices that report so now: battery < 20, open")),
       limit: z
         .optional(z.int().check(z.minimum(1), z.maximum(20)))
         .check(z.describe("At most so many agents; 5")),

@@ -5,15 +5,19 @@
  * once for all agents that advertise the same, and is parsed when an agent is called or shown in full.
  */
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
+import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
 import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import { isLabel, isShortId } from "@edgecall/core/text/label.ts";
 import type { AgentView } from "../../api/answers.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import type { Env } from "../../env.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import { areaOf, lineOf } from "../devices/device-line.ts";
+import { type DeviceChange, type DeviceSetting, DeviceSettings } from "../devices/device-settings.ts";
 import { type ActionNames, Adverts } from "./advert-store.ts";
 import {
   type AcceptedText,
@@ -34,6 +38,8 @@ import { type KnownTexts, NO_TEXTS, type VerifiedState } from "./verify-presence
 const HIDDEN = "(removed)";
 /** Ids of agents for which there was no room, so that each is counted once. */
 const REFUSED_MAX = 1_000;
+/** A hosted device that is silent for so long is not told of to a model any more. */
+const GHOST_AFTER_MS = 7 * 86_400_000;
 
 type AgentRow = {
   id: string;
@@ -52,6 +58,7 @@ type AgentRow = {
   texts: string;
   greeted: string | null;
   share_group: string | null;
+  hosted: string | null;
 };
 
 /** What memory holds of an agent. */
@@ -79,7 +86,14 @@ type ListedAgent = {
   /** Why its program does not fit this gateway. */
   incompatibleWith: string | undefined;
   newText: NewText | undefined;
+  /** The bridge plays it. Without effect where an agent with this id has a key. */
+  hosted: HostedState | undefined;
+  /** An owner has accepted the bridge's line, so that all of it is shown. */
+  isLineAccepted: boolean;
 };
+
+/** A device that the bridge hosts, with what people decided about it. */
+export type HostedDevice = { id: string; hosted: HostedState; setting: DeviceSetting | undefined };
 
 /** What an agent was asked so far; times are epoch ms. */
 export type AgentActivity = { last: number; calls: number; success: number; error: number; open: number };
@@ -90,6 +104,7 @@ export class Agents {
   readonly #keys: Pick<AgentKeys, "serves" | "standing">;
   readonly #env: Env;
   readonly #adverts: Adverts;
+  readonly #settings: DeviceSettings;
   /** Read once: this class alone writes the rows, and every step of every turn needs them. */
   #stored: Map<string, ListedAgent> | undefined;
   /** The same in the order of their ids; undefined: one came or went. */
@@ -111,6 +126,7 @@ export class Agents {
     this.#bridge = bridge;
     this.#keys = keys;
     this.#adverts = new Adverts(storage.sql);
+    this.#settings = new DeviceSettings(storage);
   }
 
   /**
@@ -126,7 +142,9 @@ export class Agents {
     const key = tools && (await this.#adverts.keyOf(tools.tools));
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#get(state.id);
-    const { line, type, version, features, group } = capabilities ?? before ?? readCapabilities(state);
+    const { hosted } = state;
+    const read = capabilities ?? before ?? readCapabilities(state);
+    const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
     const { advert, names } =
       tools && key !== undefined ? this.#adverts.store(key, tools.tools) : (before ?? this.#adverts.none);
     const agent: ListedAgent = {
@@ -154,17 +172,26 @@ export class Agents {
       greeted: before?.greeted ?? null,
       incompatibleWith: undefined,
       newText: undefined,
+      hosted,
+      isLineAccepted: false,
     };
     const isNew = state.online && (before?.online !== true || isNewRun);
     const greeting = [VERSION, texts.run ?? "", ...gatewayFeatures(this.#bridge, this.#env)].join(" ");
     const isUnknown = agent.greeted !== greeting || (isNew && texts.run === undefined);
     const greets = state.online && features.includes("gateway") && isUnknown;
     if (greets) agent.greeted = greeting;
-    const acceptedBefore = before ? this.#acceptedOf(state.id) : NOTHING_ACCEPTED;
+    // Another device that has the id now has words of its own.
+    const isSameOne = before !== undefined && before.hosted?.key === hosted?.key;
+    const acceptedBefore = isSameOne ? this.#acceptedOf(state.id) : NOTHING_ACCEPTED;
     const accepted = isLetIn
       ? acceptFirst(textOf(agent), advertisedBy(agent), acceptedBefore)
       : acceptedBefore;
-    if (!before || !isSame(before, agent) || JSON.stringify(accepted) !== JSON.stringify(acceptedBefore))
+    if (
+      !before ||
+      !isSameOne ||
+      !isSame(before, agent) ||
+      JSON.stringify(accepted) !== JSON.stringify(acceptedBefore)
+    )
       this.#write(agent, accepted);
     return { isNew, greets };
   }
@@ -174,8 +201,8 @@ export class Agents {
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
          (id, online, reason, last_seen, is_foreign, line, type, version, features, advert, problem, changed_at, accepted,
-          texts, greeted, share_group)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          texts, greeted, share_group, hosted)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       agent.id,
       agent.online ? 1 : 0,
       agent.reason ?? null,
@@ -192,6 +219,7 @@ export class Agents {
       JSON.stringify({ ...hashes, online: saysOnline, run, by: VERSION }),
       agent.greeted,
       agent.group,
+      agent.hosted ? JSON.stringify(agent.hosted) : null,
     );
     this.#put(agent, accepted);
   }
@@ -202,7 +230,12 @@ export class Agents {
     const before = all.get(agent.id);
     const advertBefore = before?.advert;
     const hasOtherWords =
-      !before || advertBefore !== agent.advert || before.line !== agent.line || before.type !== agent.type;
+      !before ||
+      advertBefore !== agent.advert ||
+      before.line !== agent.line ||
+      before.type !== agent.type ||
+      before.hosted?.name !== agent.hosted?.name ||
+      before.hosted?.area !== agent.hosted?.area;
     finish(agent, accepted);
     // The list in order holds the same objects.
     if (before) Object.assign(before, agent);
@@ -338,6 +371,79 @@ export class Agents {
     return this.#get(id) !== undefined;
   }
 
+  // Hosted devices
+
+  /** The device that the bridge hosts under this id. An agent with a key comes before it, as does one whose key was revoked. */
+  device(id: string): HostedDevice | undefined {
+    const agent = this.#get(id);
+    return agent && this.#deviceOf(agent);
+  }
+
+  /** In the order of their ids, also those that are switched off. */
+  devices(): HostedDevice[] {
+    return this.#inOrder().flatMap((agent) => this.#deviceOf(agent) ?? []);
+  }
+
+  /** Its state and its words, whether or not it is switched off. */
+  deviceState(
+    { id }: HostedDevice,
+    now: number,
+  ): { target: CallTarget; newText: NewText | undefined } | undefined {
+    const agent = this.#get(id);
+    return agent && { target: this.#target(agent, this.#vouched(now)), newText: agent.newText };
+  }
+
+  /** @param by the person */
+  changeDevice({ id, hosted }: HostedDevice, change: DeviceChange, by: string): void {
+    this.#settings.change(hosted.key, change, by, Date.now());
+    this.#deviceChanged(id);
+  }
+
+  /** What people decided about it is gone, and the device too until the bridge tells of it again. */
+  forgetDevice({ id, hosted }: HostedDevice): void {
+    this.#settings.forget(hosted.key);
+    this.remove(id);
+  }
+
+  /** True for a hosted device of whose words nothing is a stranger's. What it reports is the bridge's word. */
+  isPlainDevice(id: string): boolean {
+    const agent = this.#get(id);
+    const device = agent && this.#deviceOf(agent);
+    if (!device || agent.newText) return false;
+    // The bridge's words about it have its name.
+    return agent.isLineAccepted || isLabel(device.hosted.name);
+  }
+
+  /** An agent with this id has a key from now on: what the bridge hosted under it is gone. */
+  dropDevice(id: string): void {
+    if (this.#get(id)?.hosted) this.remove(id);
+  }
+
+  /** True if nobody but Home's ledger knows which calls it was sent: it never gets again what it may have got once. */
+  isForgetful(id: string): boolean {
+    return this.isForeign(id) || this.device(id) !== undefined;
+  }
+
+  #deviceChanged(id: string): void {
+    this.version += 1;
+    this.onChange(id);
+  }
+
+  #deviceOf({ id, hosted }: ListedAgent): HostedDevice | undefined {
+    if (!hosted || this.#keys.standing(id) !== "none") return undefined;
+    return { id, hosted, setting: this.#settings.get(hosted.key) };
+  }
+
+  #isOff(agent: ListedAgent): boolean {
+    return this.#deviceOf(agent)?.setting?.mode === "off";
+  }
+
+  /** The line for models and lists. */
+  #lineOf(agent: ListedAgent): string {
+    const device = this.#deviceOf(agent);
+    return device ? lineOf(agent, device.hosted, device.setting, agent.isLineAccepted) : agent.line;
+  }
+
   /** All ids, whether or not this home serves the agent. */
   ids(): string[] {
     return this.#inOrder().map(({ id }) => id);
@@ -358,11 +464,18 @@ export class Agents {
   }
 
   /** What it advertises of an action, and whether the bridge called it foreign. */
-  advertOf(id: string, action: unknown): { advert: ActionAdvert | undefined; foreign: boolean | undefined } {
+  advertOf(
+    id: string,
+    action: unknown,
+  ): { advert: ActionAdvert | undefined; foreign: boolean | undefined; isPlain: boolean } {
     const agent = this.#get(id);
     const isNamed = typeof action === "string" && agent?.names.names.includes(action) === true;
     const tools = isNamed ? this.#adverts.tools(agent.advert) : [];
-    return { advert: tools.find(({ name }) => name === action), foreign: agent?.foreign };
+    return {
+      advert: tools.find(({ name }) => name === action),
+      foreign: agent?.foreign,
+      isPlain: this.isPlainDevice(id),
+    };
   }
 
   /** True if the bridge vouches for it at this moment. */
@@ -391,6 +504,20 @@ export class Agents {
     return this.#served().map(({ id }) => id);
   }
 
+  /** Those of which a model is told: without devices that are gone for days, whose descriptions a broker keeps for ever. */
+  offeredIds(now: number): string[] {
+    return this.#served().flatMap((agent) => (this.#isGhost(agent, now) ? [] : [agent.id]));
+  }
+
+  isGhost(id: string, now: number): boolean {
+    const agent = this.#get(id);
+    return agent !== undefined && this.#isGhost(agent, now);
+  }
+
+  #isGhost({ online, hosted, lastSeen, changedAt }: ListedAgent, now: number): boolean {
+    return hosted !== undefined && !online && (lastSeen ?? changedAt) < now - GHOST_AFTER_MS;
+  }
+
   /** Of these agents, those that the bridge called online, and those whose words no owner has accepted. */
   presenceOf(ids: readonly string[]): { online: number; unread: string[] } {
     const agents = ids.flatMap((id) => this.#get(id) ?? []);
@@ -403,7 +530,10 @@ export class Agents {
     const agent = this.#get(id);
     if (!agent) return undefined;
     const actions = this.#adverts.tools(agent.advert);
-    return { id, line: agent.line, type: agent.type ?? undefined, actions };
+    const device = this.#deviceOf(agent);
+    if (!device) return { id, line: agent.line, type: agent.type ?? undefined, actions };
+    const area = areaOf(device.hosted, device.setting, agent.isLineAccepted);
+    return { id, line: this.#lineOf(agent), area: area?.toLowerCase(), actions };
   }
 
   isGroup(name: string): boolean {
@@ -442,9 +572,10 @@ export class Agents {
         last_active: last,
         type: stored.type,
         version: stored.version,
-        capabilities: stored.line,
+        capabilities: agent.line,
         ...(stored.group !== null && { group: stored.group }),
         foreign: stored.foreign,
+        ...(agent.hosted && { hosted: true as const }),
         paired: this.#keys.standing(stored.id) === "signed",
         features: [...stored.features],
         actions: agent.actions,
@@ -458,12 +589,13 @@ export class Agents {
   /** Whether the names of a call are real: a model may have invented the agent, or the tool. */
   knows(id: string, tool: string): "both" | "agent" | "none" {
     const agent = this.#get(id);
-    if (!agent || !this.#keys.serves(id)) return "none";
+    if (!agent || !(this.#deviceOf(agent) || this.#keys.serves(id))) return "none";
     return AGENT_COMMANDS.has(tool) || agent.names.names.includes(tool) ? "both" : "agent";
   }
 
-  #isServed({ id, reason }: ListedAgent): boolean {
-    return reason !== HIDDEN && this.#keys.serves(id);
+  #isServed(agent: ListedAgent): boolean {
+    if (this.#deviceOf(agent)) return !this.#isOff(agent);
+    return agent.reason !== HIDDEN && this.#keys.serves(agent.id);
   }
 
   #served(): ListedAgent[] {
@@ -476,14 +608,17 @@ export class Agents {
   }
 
   #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
-    const { id, line, names, foreign, features, online, reason, newText, acceptedGroup } = agent;
+    const { id, names, foreign, features, online, reason, newText, acceptedGroup } = agent;
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
+    const isHosted = this.#deviceOf(agent) !== undefined;
     return {
       id,
-      line,
+      line: this.#lineOf(agent),
       actions: names.actions,
-      queues: names.queues,
+      // A device would do it whenever it comes back, and nobody would know of it.
+      queues: isHosted ? [] : names.queues,
+      ...(isHosted && { hosted: true as const }),
       hasModel: foreign || features.includes("prompt"),
       foreign,
       ...(acceptedGroup !== undefined && { group: acceptedGroup }),
@@ -530,6 +665,9 @@ export class Agents {
   }
 }
 
+/** The bridge speaks for it, whatever its advert claims: it belongs to no group, and nobody asks in its name. */
+const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE], group: null };
+
 /** When the bridge was seen last (null: it is not connected), and until when it vouched for its agents. */
 type Vouched = { seenAt: number | null; until: number | null };
 
@@ -558,6 +696,8 @@ function toListed(row: AgentRow, names: ActionNames): ListedAgent {
     greeted: row.greeted,
     incompatibleWith: undefined,
     newText: undefined,
+    hosted: row.hosted === null ? undefined : (JSON.parse(row.hosted) as HostedState),
+    isLineAccepted: false,
   };
   return finish(agent, JSON.parse(row.accepted) as AcceptedText);
 }
@@ -577,9 +717,12 @@ function problemOf(agent: ListedAgent | undefined, kind: string): string | undef
 
 /** Adds what follows from the rest. */
 function finish(agent: ListedAgent, accepted: AcceptedText): ListedAgent {
-  // A foreign agent has versions of its own.
-  agent.incompatibleWith = agent.features.length > 0 ? versionProblem("agent", agent.version) : undefined;
-  agent.newText = newText(textOf(agent), accepted);
+  // A foreign agent has versions of its own, and the bridge that hosts a device has been asked for its.
+  const hasVersion = agent.features.length > 0 && !agent.hosted;
+  agent.incompatibleWith = hasVersion ? versionProblem("agent", agent.version) : undefined;
+  const isPlain = agent.hosted !== undefined && [agent.id, ...agent.names.names].every(isShortId);
+  agent.newText = isPlain ? undefined : newText(textOf(agent), accepted);
+  agent.isLineAccepted = accepted.lines.includes(agent.line);
   const { group } = agent;
   agent.acceptedGroup = group !== null && isAcceptedGroup(group, accepted) ? group : undefined;
   return agent;
@@ -600,6 +743,7 @@ function isSame(a: ListedAgent, b: ListedAgent): boolean {
     a.problem === b.problem &&
     a.greeted === b.greeted &&
     a.group === b.group &&
+    JSON.stringify(a.hosted) === JSON.stringify(b.hosted) &&
     JSON.stringify(a.texts) === JSON.stringify(b.texts)
   );
 }

@@ -4,8 +4,18 @@
  */
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
-import { type FindQuery, type FoundWords, foundAgent, foundAgents, limitOf } from "../../api/find-agents.ts";
+import {
+  type FindQuery,
+  type FoundReadings,
+  type FoundWords,
+  foundAgent,
+  foundAgents,
+  foundByReading,
+  limitOf,
+} from "../../api/find-agents.ts";
 import { isLent } from "../../api/peers.ts";
 import {
   type HomeCounts,
@@ -15,6 +25,15 @@ import {
   type RosterQuestion,
 } from "../../api/roster.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import type { DeviceStates, States } from "../devices/device-states.ts";
+import {
+  type Condition,
+  fits,
+  listedReadings,
+  readCondition,
+  readingWords,
+  stemsOf,
+} from "../devices/reading-words.ts";
 import type { Borrowed } from "../peers/borrowed.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
@@ -23,6 +42,10 @@ import type { Agents } from "./agents.ts";
 const BATCH = 100;
 /** Found for a question; the words of the system prompt have room for about as many. */
 const FOUND_FOR_QUESTION = 8;
+/** Characters of a device's readings: in a list, and where it stands alone. */
+const READINGS_CHARS = { listed: 240, alone: 2_000 };
+/** Who is told of changes with the time alone: a device that is silent for days is a ghost. */
+const REACH_FRESH_MS = 3_600_000;
 
 /** The agents in somebody's reach. `own`: without lent ones. `unread`: no owner has accepted all their words. */
 type Reached = {
@@ -39,11 +62,12 @@ export class HomeRoster {
   readonly #keys: Pick<AgentKeys, "version">;
   readonly #bridge: Pick<BridgeSocket, "lastSeenAt">;
   readonly #borrowed: Borrowed;
+  readonly #states: Pick<DeviceStates, "ask">;
   readonly #index = new AgentIndex();
   /** Agents that the index does not have as they are now; undefined: it has none yet. */
   #changed: Set<string> | undefined;
   /** Of all agents, with the version that they are of. */
-  #served: { version: number; reached: Reached } | undefined;
+  #served: { version: number; at: number; reached: Reached } | undefined;
   #counts: { version: number; counts: Counted } | undefined;
 
   constructor(
@@ -51,8 +75,10 @@ export class HomeRoster {
     keys: Pick<AgentKeys, "version">,
     bridge: Pick<BridgeSocket, "lastSeenAt">,
     borrowed: Borrowed,
+    states: Pick<DeviceStates, "ask">,
   ) {
     this.#borrowed = borrowed;
+    this.#states = states;
     borrowed.onChange = (id) => this.#changed?.add(id);
     this.#agents = agents;
     this.#keys = keys;
@@ -91,21 +117,78 @@ export class HomeRoster {
   async find(query: FindQuery, reach: readonly string[] | undefined, now: number): Promise<FoundWords> {
     const reached = this.#reach(reach);
     const { among } = reached;
+    if (query.reading !== undefined)
+      return await this.#findByReading(query, readCondition(query.reading), reached, now);
     const isId = among(query.text);
     const found = isId
       ? [{ id: query.text, actions: [] }]
       : await this.search({ ...query, limit: limitOf(query), among });
     const [first] = found;
     const target = first && found.length === 1 ? this.target(first.id, now) : undefined;
-    if (first && target) return foundAgent(target, first.actions, now);
+    if (first && target) {
+      const readings = await this.#readingsOf([target], true);
+      return foundAgent(target, first.actions, readings, Date.now());
+    }
     const fitting = new Map(found.map(({ id, actions }) => [id, actions]));
     const agents = this.#rosterOf([...fitting.keys()], now);
+    const readings = await this.#readingsOf(agents, false);
     await this.#ready();
     return foundAgents(
-      agents.map((agent) => actionsFirst(agent, fitting.get(agent.id))),
+      agents.map((agent) => this.#withParameters(actionsFirst(agent, fitting.get(agent.id)), now)),
       this.#countsOf(reached, now),
-      now,
+      Date.now(),
+      { readings, there: this.#thereOf(query, among) },
     );
+  }
+
+  /** How many agents are there, or of that kind, where the query names an area or a kind. */
+  #thereOf({ area, kind }: FindQuery, among: Reached["among"]): number | undefined {
+    return area || kind ? this.#index.within({ area, kind, among }).length : undefined;
+  }
+
+  /** The bridge names the actions of hosted devices and their parameters, so a list may show both. */
+  #withParameters(agent: RosterAgent, now: number): RosterAgent {
+    const adverts = agent.hosted ? (this.target(agent.id, now)?.adverts ?? []) : [];
+    if (adverts.length === 0) return agent;
+    const named = new Map(adverts.map((advert) => [advert.name, withParameters(advert)]));
+    return { ...agent, actions: agent.actions.map((name) => named.get(name) ?? name) };
+  }
+
+  /** What the hosted devices among them reported last. @param all also what is diagnostic */
+  async #readingsOf(agents: readonly RosterAgent[], all: boolean): Promise<FoundReadings | undefined> {
+    const ids = agents.filter(({ hosted }) => hosted).map(({ id }) => id);
+    if (ids.length === 0) return undefined;
+    const states = await this.#states.ask(ids, all);
+    if (!states) return "none";
+    const now = Date.now();
+    const max = all ? READINGS_CHARS.alone : READINGS_CHARS.listed;
+    return new Map(ids.map((id) => [id, listedReadings(states.get(id)?.readings ?? [], now, max)] as const));
+  }
+
+  /** The hosted devices with a reading that fits. All of them are asked for: what they report stands in no index. */
+  async #findByReading(
+    query: FindQuery,
+    condition: Condition,
+    reached: Reached,
+    now: number,
+  ): Promise<FoundWords> {
+    await this.#ready();
+    const ids = this.#index.within({ ...query, among: reached.among });
+    const devices = this.#rosterOf(ids.sort(), now).filter(({ hosted }) => hosted);
+    const none: States = new Map();
+    const states = devices.length > 0 ? await this.#states.ask(undefined, true) : none;
+    if (!states) return foundByReading(undefined, devices.length);
+    const at = Date.now();
+    const found = devices.flatMap((agent) => {
+      const words = stemsOf(`${agent.id} ${agent.line}`);
+      const readings = (states.get(agent.id)?.readings ?? []).filter((one) => fits(condition, one, words));
+      if (readings.length === 0) return [];
+      const [{ value }] = readings as [Reading];
+      return [{ agent, value, readings: readings.map((one) => readingWords(one, at)) }];
+    });
+    const order = condition.compare?.startsWith(">") ? -1 : 1;
+    found.sort((a, b) => (typeof a.value === "number" ? order * (a.value - Number(b.value)) : 0));
+    return foundByReading(found, devices.length);
   }
 
   /** Agents of this home by a person's words, the best first. */
@@ -154,7 +237,9 @@ export class HomeRoster {
   }
 
   #isThere(id: string): boolean {
-    return isLent(id) ? this.#borrowed.has(id, Date.now()) : this.#agents.isServed(id);
+    const now = Date.now();
+    if (isLent(id)) return this.#borrowed.has(id, now);
+    return this.#agents.isServed(id) && !this.#agents.isGhost(id, now);
   }
 
   #isOnline(id: string, now: number): boolean {
@@ -164,10 +249,12 @@ export class HomeRoster {
   #reach(reach: readonly string[] | undefined): Reached {
     if (reach) return this.#reachOf(reach.filter((id) => this.#isThere(id)).sort(), new Set(reach));
     const version = this.#version();
-    if (this.#served?.version !== version)
+    const now = Date.now();
+    if (this.#served?.version !== version || now - this.#served.at > REACH_FRESH_MS)
       this.#served = {
         version,
-        reached: this.#reachOf([...this.#agents.servedIds(), ...this.#borrowed.ids(Date.now())]),
+        at: now,
+        reached: this.#reachOf([...this.#agents.offeredIds(now), ...this.#borrowed.ids(now)]),
       };
     return this.#served.reached;
   }
@@ -211,6 +298,13 @@ export class HomeRoster {
     }
   }
 }
+
+/** @returns "set(on, brightness_pct)" */
+function withParameters({ name, parameters }: ActionAdvert): string {
+  const names = Object.keys(parameters.properties ?? {}).filter((one) => PARAMETER.test(one));
+  return names.length > 0 ? `${name}(${names.join(", ")})` : name;
+}
+const PARAMETER = /^[a-z][a-z0-9_]{0,23}$/;
 
 /** Those first that fit the words. */
 function actionsFirst(agent: RosterAgent, first: readonly string[] = []): RosterAgent {

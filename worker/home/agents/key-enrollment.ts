@@ -58,7 +58,7 @@ export function removeAgent({ agents, keys, ledger }: HomeContext, agent: string
 }
 
 export async function listKeys({ keys, agents, gatewayKey }: HomeContext): Promise<HomeKeys> {
-  const unsigned = agents.ids().filter((id) => keys.standing(id) === "none");
+  const unsigned = agents.ids().filter((id) => keys.standing(id) === "none" && !agents.device(id));
   return {
     gateway: await gatewayKey.publicKey(),
     agents: keys.list(),
@@ -80,6 +80,7 @@ export function brokerFor(
 function keyChanged(home: HomeContext, agent: string, reason: string): void {
   if (agent === BRIDGE) home.bridge.closeRevoked();
   else {
+    home.agents.dropDevice(agent);
     // Another key may be another device: the first text by which it describes itself is accepted with the key.
     home.agents.forgetAccepted(agent);
     home.agents.forgetTexts(agent);

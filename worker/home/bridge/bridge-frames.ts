@@ -1,6 +1,7 @@
 /** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
-import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
+import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import {
   type AgentKey,
   type AgentState,
@@ -51,6 +52,7 @@ import {
 import { openRoute, type RoutedCall } from "../calls/route.ts";
 import { tryNext } from "../calls/routing.ts";
 import type { HomeContext } from "../context.ts";
+import { admits } from "../devices/admission.ts";
 import { tellBorrower } from "../peers/progress.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
 
@@ -141,6 +143,8 @@ export class BridgeFrames {
         return await this.#onEvent(socket, frame.id, frame.agent, frame.payload);
       case "report":
         return await this.#onReport(frame.id, frame.agent, frame.payload);
+      case "states":
+        return this.#home.states.onAnswer(frame);
       case "updated": {
         const { id, ok, text } = frame;
         return bridge.storeUpdate(socket, { id, ok, text });
@@ -181,6 +185,7 @@ export class BridgeFrames {
       ...(keeps && { kept: true }),
       paced: true,
       standby: true,
+      ...(frame.features?.includes(DEVICES_FEATURE) && { devices: true }),
       unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
     };
     sendQuietly(socket, encodeFrame(welcome));
@@ -271,7 +276,8 @@ export class BridgeFrames {
     await this.#inOrder(async () => {
       for (const state of reported) {
         const { id } = state;
-        const isServed = keys.serves(id);
+        if (!admits(this.#home, state)) continue;
+        const isServed = keys.serves(id) || state.hosted !== undefined;
         const known = isServed ? agents.textsOf(id) : NO_TEXTS;
         const verified = await verifyPresence(keys, isServed ? state : withoutTexts(state), known);
         if (!this.#hasRoom(id, isServed) || this.#isRemoved(id)) continue;
@@ -307,7 +313,8 @@ export class BridgeFrames {
     const { agents, keys } = this.#home;
     if (agents.has(id)) return true;
     if (isServed) return agents.hasRoomFor(id);
-    return agents.ids().filter((other) => !keys.serves(other)).length < UNSERVED_MAX;
+    const unserved = agents.ids().filter((other) => !keys.serves(other) && !agents.device(other));
+    return unserved.length < UNSERVED_MAX;
   }
 
   /** Its key was revoked and it was taken off the list. What the broker still retains of it does not bring it back. */
@@ -359,6 +366,8 @@ export class BridgeFrames {
     this.#home.life.seen(agent, Date.now());
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
+    // The bridge asks nobody in the name of a device, so this is somebody else on the broker.
+    if (event.value.type === "question" && this.#home.agents.device(agent)) return;
     // A job uploads its pictures after its call was answered.
     if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
     if (event.value.type === "call") {
@@ -438,10 +447,14 @@ export class BridgeFrames {
       text,
       advice: "Tell the user, or try another way.",
       ...(retry_after_ms !== undefined && { retryAfterS: Math.ceil(retry_after_ms / 1_000) }),
-      // The reason may be the agent's own: why it went offline.
-      sources: [agentSource(call.agent)],
+      sources: this.#sourcesOf(call.agent),
       elapsedMs: Date.now() - call.createdAt,
     });
+  }
+
+  /** The reason may be the agent's own: why it went offline. */
+  #sourcesOf(agent: string): Source[] {
+    return this.#home.agents.isPlainDevice(agent) ? [] : [agentSource(agent)];
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
@@ -585,8 +598,9 @@ export class BridgeFrames {
     const { agent } = call;
     // A job's result is the result of the tool that began it.
     const isTool = call.command === "tool" || call.command === JOB;
-    const { advert, foreign } = this.#home.agents.advertOf(agent, isTool ? call.payload.tool : undefined);
-    const outcome = outcomeOf(report, elapsedMs, { agent, advert, foreign });
+    const reporter = this.#home.agents.advertOf(agent, isTool ? call.payload.tool : undefined);
+    const { foreign } = reporter;
+    const outcome = outcomeOf(report, elapsedMs, { agent, ...reporter });
     if (call.conversation !== null) return outcome;
     // Passed on as it came, without what is for a model alone. Media are what a page shows.
     const { media } = report.payload;

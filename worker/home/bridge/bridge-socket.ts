@@ -6,6 +6,7 @@
  * its peer is gone (workerd#1187).
  */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
+import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import {
   HELLO_WITHIN_MS,
@@ -45,11 +46,15 @@ type Attachment = {
   acks?: boolean;
   call?: boolean;
   trace?: boolean;
+  devices?: boolean;
   update?: BridgeUpdate;
 };
 
-/** Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, and spans of its own. */
-type BridgeFeature = "session" | "acks" | "call" | typeof TRACE_FEATURE;
+/**
+ * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own, and
+ * devices that it hosts.
+ */
+type BridgeFeature = "session" | "acks" | "call" | typeof TRACE_FEATURE | typeof DEVICES_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -114,6 +119,7 @@ export class BridgeSocket {
       acks: features.includes("acks"),
       call: features.includes("call"),
       trace: features.includes(TRACE_FEATURE),
+      devices: features.includes(DEVICES_FEATURE),
     });
   }
 

@@ -11,6 +11,7 @@ import { logInfo } from "../../log.ts";
 import type { HomeRoster } from "../agents/home-roster.ts";
 import { NO_AGENT } from "../audit/audit-lines.ts";
 import type { HomeContext } from "../context.ts";
+import { offWords, outdated } from "../devices/permission.ts";
 import { sendCancel } from "../peers/outgoing.ts";
 import { traceForBridge } from "../trace.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
@@ -24,7 +25,7 @@ import {
   type NextAgent,
   OPEN_MAX,
 } from "./ledger.ts";
-import { noteSettled } from "./outcome-delivery.ts";
+import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
 import { sealRoute } from "./route.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
@@ -39,8 +40,10 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  * The agent, if it can be called right now; else why not, in words.
  * @param action the tool to be called; undefined: the agent is to do something else
  */
-export function reach({ roster, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
+export function reach({ agents, roster, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
   const now = Date.now();
+  const off = offWords(agents.device(agentId));
+  if (off) return { ok: false, errorType: "permission_denied", ...off };
   const target = roster.target(agentId, now);
   if (!target) {
     return { ok: false, errorType: "not_found", ...notFound(roster, agentId, now) };
@@ -193,6 +196,21 @@ export function holdForApproval({ ledger }: HomeContext, call: NewCall): LedgerC
   return ledger.add({ ...call, ...lateFor }, ledger.nextN(now), "asking", now);
 }
 
+/** Ends a change of a hosted device that is not what it was when the change was decided. @returns false: it may go on */
+export async function settleOutdated(home: HomeContext, call: LedgerCall): Promise<boolean> {
+  const why = outdated(home, call);
+  if (!why) return false;
+  const elapsedMs = Date.now() - call.createdAt;
+  await settleByGateway(home, call, {
+    status: "error",
+    errorType: "permission_denied",
+    ...why,
+    elapsedMs,
+    sources: [],
+  });
+  return true;
+}
+
 /** A person approved the call: its time starts now, or it waits for its agent for as long as it may. */
 export async function releaseApproved(home: HomeContext, call: LedgerCall): Promise<void> {
   const now = Date.now();
@@ -259,8 +277,9 @@ export async function resend(home: HomeContext, agents: readonly string[] | unde
   for (const call of home.ledger.open(only)) {
     if (these?.has(call.agent) === false) continue;
     if (call.state === "asking" || call.command === JOB || isLent(call.agent)) continue;
-    // A foreign agent has no ledger: it never gets again what it may have got once.
-    if (home.agents.isForeign(call.agent) && call.state !== "waiting") continue;
+    // One without a ledger never gets again what it may have got once.
+    if (home.agents.isForgetful(call.agent) && call.state !== "waiting") continue;
+    if (await settleOutdated(home, call)) continue;
     if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
     if (waitsForAgent(home, call, now) || isHeldBack(home, call, now)) continue;
     await sendAnew(home, call, now);
@@ -295,6 +314,7 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
     agent: call.agent,
     payload,
     expires_in_ms: Math.max(0, left - BRIDGE_MARGIN_MS),
+    ...(call.flags.device && { allow: call.flags.device.allow }),
     ...traceForBridge(call),
   } as const;
   // If the bridge went this very moment, it gets the call when it comes back.

@@ -40,6 +40,8 @@ export type CallFlags = {
   delegates?: number;
   /** The agent was chosen: of what, whom the call went to before, and why this one. */
   any?: { of: string; tried: string[]; why: string };
+  /** A change of a hosted device: the hash for which it was decided. `remember`: a person's yes allows the device's other changes too. */
+  device?: { allow: string; remember?: boolean };
   /** The `traceparent` of the span that made the call. Absent: it is not traced. */
   trace?: string;
 };

@@ -138,7 +138,7 @@ function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): v
   if (call.agent === NO_AGENT) return;
   // A job is the agent's own work, which is never sent.
   const isOnDevice = call.sends > 0 || call.command === JOB;
-  if (isOnDevice && !home.agents.isForeign(call.agent)) return;
+  if (isOnDevice && !home.agents.isForgetful(call.agent)) return;
   addToRecord(home, call.agent, call.id, [foreignLine(call, outcome, home.questions.decidedOf(call.id))]);
 }
 

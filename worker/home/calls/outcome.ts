@@ -42,13 +42,15 @@ export type Reporter = {
   advert: ActionAdvert | undefined;
   /** A foreign agent does not report where its texts come from, so its tools are judged by their names. */
   foreign?: boolean | undefined;
+  /** A hosted device, of which the bridge made the report. Only free text in it is somebody's words. */
+  isPlain?: boolean;
 };
 
 /** @param roundTripMs from the call to this report, by Home's clock */
 export function outcomeOf(
   report: ReadReport,
   roundTripMs: number,
-  { agent, advert, foreign }: Reporter,
+  { agent, advert, foreign, isPlain }: Reporter,
 ): Outcome {
   const { payload } = report;
   const calls = innerCalls(payload, foreign);
@@ -59,8 +61,11 @@ export function outcomeOf(
     (payload.tainted === undefined ? advert?.taints === true : payload.tainted !== false) ||
     (foreign === true && calls.some(bringsText)) ||
     media.some(isPicture);
-  // A device can add a stranger as a source, but cannot take itself away.
-  const sources: Source[] = [agentSource(agent), ...(isStrangers ? [STRANGER as Source] : [])];
+  // A device can add a stranger as a source, but cannot take itself away. The bridge can.
+  const isNobodys = isPlain === true && payload.tainted === false && !isStrangers;
+  const sources: Source[] = isNobodys
+    ? []
+    : [agentSource(agent), ...(isStrangers ? [STRANGER as Source] : [])];
   const common = {
     ...timesOf(payload, roundTripMs),
     ...(forUser !== undefined && { forUser }),

@@ -141,8 +141,9 @@ async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAg
     return unreachable("invalid_params", `A call to '${of}' needs an 'action' or a 'query'.`);
   const now = Date.now();
   const among = limits.agents && new Set(limits.agents);
+  // Each hosted device is a thing of its own: one lamp does not do another one's work.
   const ids = (of === ANY ? agents.servedIds() : agents.idsOfGroup(of)).filter(
-    (id) => among?.has(id) ?? true,
+    (id) => (among?.has(id) ?? true) && !agents.device(id),
   );
   const able = agents
     .rosterOf(ids, now)

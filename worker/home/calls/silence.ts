@@ -86,7 +86,7 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
   const untakenIds = new Set(untaken.map(({ id }) => id));
   for (const call of onTheLine(home)) {
     // A foreign agent never gets again what it may have got: for its call, a bridge that comes back changes nothing.
-    const isLost = agents.isForeign(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
+    const isLost = agents.isForgetful(call.agent) && (call.state === "sent" || untakenIds.has(call.id));
     ledger.lineLost(call.id, lostAt, !isLost);
   }
   const vouchedAt = bridge.lastVouchedAt();

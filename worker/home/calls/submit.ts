@@ -3,13 +3,20 @@ import { agentSource, isTainted as isTaintedBy } from "@edgecall/core/loop/taint
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
-import { AGENT_COMMANDS, type AgentCommand, toAgentCommand } from "../../api/edge-call.ts";
+import {
+  AGENT_COMMANDS,
+  type AgentCommand,
+  type AgentCommandResult,
+  type CallTarget,
+  toAgentCommand,
+} from "../../api/edge-call.ts";
 import { isAgentForm } from "../../api/peers.ts";
 import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
+import { type Permission, permissionFor } from "../devices/permission.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
 import { confirmOutcomes } from "./acks.ts";
 import {
@@ -105,9 +112,9 @@ async function takeNamed(
   const isUnsure = mayHaveFlown(home, request);
   // Whether such a call was run is not known, so it is not refused: it waits for its agent until its deadline.
   const found: Reachable = isUnsure && reached.target ? { ok: true, target: reached.target } : reached;
-  // An agent that asked does not wait for days.
+  // An agent that asked does not wait for days, and no call waits for a hosted device.
   if (!found.ok)
-    return asker
+    return asker || found.target?.hosted
       ? refusal(found.errorType, found, found.target)
       : await queueOrRefuse(home, request, found, settings);
   const { target } = found;
@@ -116,7 +123,10 @@ async function takeNamed(
   if (isUnsure && !command.order.idempotent && mayBeForgotten(request.askedAt ?? now, now))
     return unknown(target);
   if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
-  const needsPerson = tainted && !command.order.readOnly;
+  const permission = ofDevice(home, target, command.order, tainted);
+  if (permission?.ok === false) return refusal("permission_denied", permission);
+  const reasons = permission?.reasons ?? [];
+  const needsPerson = (tainted && !command.order.readOnly) || reasons.length > 0;
   // An agent of ours asks by its own policy. For one that cannot ask, Home asks.
   const asks = needsPerson && target.asks;
   const call: NewCall = {
@@ -131,13 +141,28 @@ async function takeNamed(
       ...(asks && { asks }),
       ...(hasLimits(limits) && { limits }),
       ...(any && { any }),
+      ...(permission && { device: permission.device }),
       ...(request.trace !== undefined && { trace: request.trace }),
     },
     ...(asker && { asker }),
   };
-  if (needsPerson && !asks)
-    return accepted({ deadline: await askBeforeSending(home, call, reasonOf(request, asker)) });
+  if (needsPerson && !asks) {
+    const why = [...(tainted ? [reasonOf(request, asker)] : []), ...reasons];
+    return accepted({ deadline: await askBeforeSending(home, call, why.join("; ")) });
+  }
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
+}
+
+/** What the home's people allow of a hosted device. @returns undefined: the agent is none, or the call is a read */
+function ofDevice(
+  { agents }: HomeContext,
+  target: CallTarget,
+  { payload }: AgentCommand,
+  tainted: boolean,
+): Permission | undefined {
+  const device = agents.device(target.id);
+  const advert = target.adverts.find(({ name }) => name === payload.tool);
+  return device && permissionFor(device, advert, tainted);
 }
 
 function hasLimits({ readsOnly, agents }: Limits): boolean {
@@ -203,12 +228,37 @@ export async function submitCommand(home: HomeContext, request: CommandRequest):
     record(home, { ...request, ...request.order }, refused.outcome);
     return refused;
   }
-  const order = found.target.foreign
-    ? withForeignTimeout(request.order, readSettings(home.env))
-    : request.order;
+  const asked = orderFor(found.target, request.order, readSettings(home.env));
+  if (!asked.ok) return refusal("invalid_params", asked.text);
+  const { order } = asked;
   const { trace } = request;
-  const flags = trace === undefined ? {} : { trace };
-  return accepted(await dispatch(home, { ...request, order, conversation: null, flags }));
+  const permission = ofDevice(home, found.target, order, false);
+  if (permission?.ok === false) return refusal("permission_denied", permission);
+  const flags = {
+    ...(permission && { device: permission.device }),
+    ...(trace !== undefined && { trace }),
+  };
+  const call: NewCall = { ...request, order, conversation: null, flags };
+  // The program that sends a command is responsible for it, and the device has no policy that would ask.
+  if (permission && permission.reasons.length > 0)
+    return accepted({ deadline: await askBeforeSending(home, call, permission.reasons.join("; ")) });
+  return accepted(await dispatch(home, call));
+}
+
+/** The bridge knows the actions of a hosted device and no other command. Each has its own time. */
+function orderFor(target: CallTarget, order: AgentCommand, settings: Settings): AgentCommandResult {
+  if (!target.hosted)
+    return { ok: true, order: target.foreign ? withForeignTimeout(order, settings) : order };
+  const { tool, parameters = {} } = order.payload;
+  const action = target.actions.find((name) => name === tool);
+  if (order.command === "tool" && action !== undefined && isObject(parameters))
+    return toAgentCommand({ agent_id: target.id, action, params: parameters }, target, settings);
+  const text = `command: '${target.id}' is a hosted device. It takes 'tool' with the name of an action as payload.tool (${target.actions.join(", ")}), and an object as payload.parameters`;
+  return { ok: false, text };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A foreign agent reports nothing while it works and has no time-outs, so all its commands get the same. */
@@ -233,9 +283,10 @@ function queued(id: string, agent: string, forMs: number, asks: boolean): Submit
 function refusal(
   errorType: ErrorType,
   words: string | Advised,
-  target?: { id: string },
+  target?: Pick<CallTarget, "id" | "hosted" | "newText">,
 ): SubmitReply & { accepted: false } {
-  const sources = target ? [agentSource(target.id)] : [];
+  const isNobodys = !target || (target.hosted && !target.newText);
+  const sources = isNobodys ? [] : [agentSource(target.id)];
   return {
     accepted: false,
     outcome: { status: "error", errorType, ...asAdvised(words), elapsedMs: 0, sources, unsent: true },

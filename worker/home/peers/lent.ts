@@ -66,7 +66,7 @@ export class Lent {
 
   /** @returns undefined: there are too many, or one has this label */
   make(lending: NewLending, madeBy: string, secretHash: string, now: number): Grant | undefined {
-    const open = this.list().filter((grant) => ["offered", "lent"].includes(stateOf(grant, now)));
+    const open = this.list().filter((grant) => isOpen(grant, now));
     if (open.length >= LENT_MAX || open.some(({ label }) => label === lending.label)) return undefined;
     const id = crypto.randomUUID();
     this.#sql.exec(
@@ -112,6 +112,11 @@ export class Lent {
   prune(now: number): void {
     this.#sql.exec("DELETE FROM lent WHERE COALESCE(revoked_at, expires_at) < ?", now - KEEP_ENDED_MS);
   }
+}
+
+/** True while it is offered or lent. */
+export function isOpen(grant: Grant, now: number): boolean {
+  return ["offered", "lent"].includes(stateOf(grant, now));
 }
 
 /** True while the borrower may use it. */

@@ -15,11 +15,12 @@ import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
 import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
-import { dispatch, holdForApproval, reach, releaseApproved } from "../calls/dispatch.ts";
+import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import { idInConversation, type LedgerCall, type NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
+import { rememberApproval } from "../devices/permission.ts";
 import { tellBorrower } from "../peers/progress.ts";
 import { recordQuestion } from "../trace.ts";
 
@@ -173,15 +174,24 @@ async function passOn(home: HomeContext, question: Question, answer: string): Pr
   if (call) recordQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
-    if (question.agentQuestion === null) await decideHeldCall(home, call, answer);
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
     else await sendAnswer(home, question, call, answer);
   }
   await closeInConversation(home, question, answer);
 }
 
 /** The gateway's own approval of a call that it holds back. */
-async function decideHeldCall(home: HomeContext, call: LedgerCall, answer: string): Promise<void> {
-  if (answer === "approve") return await releaseApproved(home, call);
+async function decideHeldCall(
+  home: HomeContext,
+  call: LedgerCall,
+  answer: string,
+  by: string | null,
+): Promise<void> {
+  if (answer === "approve") {
+    if (await settleOutdated(home, call)) return;
+    rememberApproval(home, call, by);
+    return await releaseApproved(home, call);
+  }
   const why = answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
   await settleByGateway(home, call, {
     status: "error",

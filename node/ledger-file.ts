@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolder, writeAtomic } from "@edgecall/node/atomic-write.ts";
+import { syncFolder, writeAtomic } from "./atomic-write.ts";
 
 export type LedgerStorage = {
   /** @returns all bytes; none when there is no file yet */
@@ -72,7 +72,7 @@ export class LedgerFile implements LedgerStorage {
   async #open(): Promise<FileHandle> {
     if (this.#handle) return this.#handle;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    // Results may be private, so only the agent's own user may read the file.
+    // Results may be private, so only the program's own user may read the file.
     const handle = await open(this.#path, "a+", 0o600);
     await syncFolder(dirname(this.#path));
     this.#handle = handle;

@@ -1,0 +1,64 @@
+/** Answers a read of a hosted device: from memory with the age of each value, after asking the device where that is possible and of use. */
+import { INLINE_MAX_CHARS, InlineMedia } from "@edgecall/core/protocol/media.ts";
+import { check } from "@edgecall/core/protocol/parse.ts";
+import type { DeviceContext } from "./context.ts";
+import type { DeviceCall, Ended } from "./device-call.ts";
+import { FRESH, failed, succeeded } from "./reports.ts";
+import { isDeviceTopic } from "./topics.ts";
+
+/** A device with mains power answers within a second. */
+const ASKED_WAIT_MS = 3_000;
+/** An answer may come in several messages. */
+const MORE_MS = 150;
+
+export async function answerRead(context: DeviceContext, call: DeviceCall): Promise<Ended> {
+  const { catalog, clock } = context;
+  const { agent, action } = call;
+  if (action !== "read") return snapshot(context, call);
+  const { [FRESH]: fresh, ...parameters } = call.parameters;
+  if (fresh !== undefined && typeof fresh !== "boolean")
+    return { report: failed(action, "invalid_params", `Error: ${FRESH}: it has to be true or false`) };
+  const read = () => catalog.read(agent, parameters, clock.wall());
+  // Wrong parameters are refused before anything is asked.
+  const isEmpty = catalog.readings(agent, clock.wall()).every(({ value }) => value === null);
+  if (!("error" in read()) && (fresh === true || isEmpty)) await askDevice(context, call);
+  const found = read();
+  if ("error" in found) return { report: failed(action, "invalid_params", `Error: ${found.error}`) };
+  return { report: succeeded(action, found.text, { tainted: found.tainted }) };
+}
+
+/** Asks the device for its values, where its publisher can, and waits until it answers. */
+async function askDevice(context: DeviceContext, call: DeviceCall): Promise<void> {
+  const { broker, catalog, clock, prefix, watch } = context;
+  const asks = catalog.asks(call.agent, clock.wall()).filter(({ topic }) => isDeviceTopic(topic, prefix));
+  if (asks.length === 0 || !broker.up) return;
+  const heard = () => catalog.device(call.agent, clock.wall())?.lastSeen ?? 0;
+  const before = heard();
+  for (const { topic, payload } of asks) void broker.publish(topic, payload, ASKED_WAIT_MS);
+  const wait = Math.min(ASKED_WAIT_MS, call.deadline - clock.now() - MORE_MS);
+  const isHeard = await watch.until(
+    wait,
+    () => call.interrupted !== undefined || heard() > before || undefined,
+    (look) => {
+      call.wake = look;
+    },
+  );
+  if (isHeard) await watch.until(MORE_MS, () => undefined);
+}
+
+/** The last picture of a camera. */
+function snapshot({ catalog, clock }: DeviceContext, { agent, action }: DeviceCall): Ended {
+  const now = clock.wall();
+  const picture = catalog.picture(agent, action, now);
+  if ("error" in picture) return { report: failed(action, "execution_failed", `Error: ${picture.error}`) };
+  const { mediaType, bytes, at } = picture;
+  const data = Buffer.from(bytes).toString("base64");
+  const media = check(InlineMedia, { media_type: mediaType, bytes: bytes.length, data });
+  if (!media.ok) {
+    const words = `Error: The picture (${mediaType}, ${Math.ceil(bytes.length / 1_024)} KB) cannot be passed on: at most ${((INLINE_MAX_CHARS / 4) * 3) / 1_024} KB of a usual type can.`;
+    return { report: failed(action, "execution_failed", words) };
+  }
+  const age = at === null ? "its age is unknown" : `it came ${Math.round((now - at) / 1_000)} s ago`;
+  const { type, payload } = succeeded(action, `The last picture of ${agent}: ${age}.`, { tainted: true });
+  return { report: { type, payload: { ...payload, media: [media.value] } } };
+}

@@ -1,0 +1,249 @@
+/**
+ * The calls of hosted devices: whose turn it is, which were sent before, and what is reported of each.
+ *
+ * A refusal says that nothing was sent, so it is never said after a command may have left. Commands of one device run one after
+ * the other; a read is answered at once, and a stop ends the wait of whatever is under way.
+ */
+import { Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
+import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
+import { type CallFrame, type PublishFrame, TAKEN_AFTER_MS } from "../broker/calls.ts";
+import { answerRead } from "./answer-read.ts";
+import { carryOut } from "./carry-out.ts";
+import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
+import type { DeviceContext } from "./context.ts";
+import { type DeviceCall, type Ended, type Interruption, notRun } from "./device-call.ts";
+import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports.ts";
+
+/** Home limits its calls itself; this bounds the bridge's memory. */
+const IN_FLIGHT_MAX = 500;
+/** A command waits for a minute at most, so more of one device would not have their turn in time. */
+const QUEUE_MAX = 20;
+
+type Lane = { running: DeviceCall | undefined; queue: DeviceCall[] };
+
+export class DeviceCalls {
+  readonly #context: DeviceContext;
+  /** Undefined: there is no folder for it. */
+  readonly #ledger: Promise<DeviceLedger | undefined>;
+  readonly #calls = new Map<string, DeviceCall>();
+  /** By the device's key. */
+  readonly #lanes = new Map<string, Lane>();
+  /** Ids of calls that were sent by the bridge before this one, or by this one. */
+  #opened: DeviceLedger | undefined;
+
+  constructor(context: DeviceContext, ledger: Promise<DeviceLedger | undefined>) {
+    this.#context = context;
+    this.#ledger = ledger;
+  }
+
+  get inFlight(): number {
+    return this.#calls.size;
+  }
+
+  /** Reads the ledger, and reports what an earlier bridge left open. */
+  async open(): Promise<void> {
+    const ledger = await this.#ledger;
+    this.#opened = ledger;
+    for (const entry of ledger?.interrupted() ?? []) {
+      const { id, agent, route } = entry.begun;
+      this.#context.log("warn", "devices.call_interrupted", { id, agent, state: entry.state });
+      ledger?.done(id, reportOf({ id, agent, route }, outcomeOfInterrupted(entry)));
+    }
+    for (const report of ledger?.unacked() ?? []) this.#answer(report.id, report.agent, report.payload);
+  }
+
+  /** True if the call was sent by the bridge before this one, or by this one: its device may be gone since. */
+  knows(id: string): boolean {
+    return this.#opened?.get(id) !== undefined;
+  }
+
+  call(frame: CallFrame): void {
+    const deadline = this.#context.stall.arrival() + frame.expires_in_ms;
+    this.#take(frame, deadline).catch((error: unknown) => {
+      const text = error instanceof Error ? error.stack : String(error);
+      this.#context.log("error", "bridge.internal_error", { side: "devices", error: text });
+    });
+  }
+
+  /** A notice of Home. Only a cancel means anything here. */
+  publish({ payload }: PublishFrame): void {
+    const command = checkJson(Command, payload);
+    if (command.ok && command.value.command === "cancel") this.#cancel(command.value.payload.request_id);
+  }
+
+  /** Home has stored these reports. */
+  acked(ids: readonly string[]): void {
+    for (const id of ids) this.#opened?.acked(id);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#ledger)?.close();
+  }
+
+  async #take(frame: CallFrame, deadline: number): Promise<void> {
+    const { id, agent } = frame;
+    const { outbox, reports, log } = this.#context;
+    const ledger = await this.#ledger;
+    const command = checkJson(Command, frame.payload);
+    if (!command.ok) return outbox.refuse(frame, "invalid", `payload: ${command.error}`);
+    if (command.value.request_id !== id)
+      return outbox.refuse(frame, "invalid", "payload: request_id: should be the call's id");
+    for (const stored of command.value.acks ?? []) reports.acked(stored, agent);
+    this.acked(command.value.acks ?? []);
+    const { route } = command.value;
+    const report = reports.get(agent, id);
+    if (report) return outbox.report(report);
+    if (this.#calls.has(id)) {
+      log("info", "call.repeated", { id, agent });
+      return outbox.taken(id);
+    }
+    const before = ledger?.get(id);
+    if (before)
+      return this.#answer(id, agent, before.report ?? reportOf({ id, agent, route }, sentBefore(before)));
+    if (command.value.command !== "tool")
+      return this.#answer(id, agent, reportOf({ id, agent, route }, this.#other(command.value)));
+    const tool = check(ToolCommand, command.value.payload);
+    if (!tool.ok) return outbox.refuse(frame, "invalid", `payload: ${tool.error}`);
+    const key = this.#context.agents.device(agent)?.key;
+    if (key === undefined)
+      return outbox.refuse(frame, "agent_offline", `${agent} is not online: no such device is known here`);
+    if (this.#calls.size >= IN_FLIGHT_MAX)
+      return outbox.refuse(frame, "agent_busy", `${IN_FLIGHT_MAX} calls are in flight already`);
+    const { tool: action, parameters } = tool.value;
+    const began = this.#context.clock.now();
+    const { allow } = frame;
+    const of = { id, agent, key, action, parameters, allow, route, deadline, began };
+    this.#begin({ ...of, interrupted: undefined, wake: () => {} }, ledger);
+  }
+
+  #begin(call: DeviceCall, ledger: DeviceLedger | undefined): void {
+    const { id, agent, key, action } = call;
+    const { outbox, agents } = this.#context;
+    const known = agents.device(agent)?.actions.find(({ name }) => name === action);
+    const lane = this.#lanes.get(key) ?? { running: undefined, queue: [] };
+    const isRead = known?.effect === "read";
+    if (!isRead && lane.queue.length >= QUEUE_MAX) {
+      outbox.refuse(call, "agent_busy", `${lane.queue.length} calls of ${agent} wait already`);
+      return;
+    }
+    this.#calls.set(id, call);
+    setTimeout(() => {
+      if (this.#calls.get(id) === call) outbox.taken(id);
+    }, TAKEN_AFTER_MS).unref();
+    if (isRead) {
+      void this.#run(call, answerRead(this.#context, call));
+      return;
+    }
+    this.#lanes.set(key, lane);
+    if (isStop(action)) this.#makeWay(lane);
+    lane.queue.push(call);
+    this.#next(key, lane, ledger);
+  }
+
+  /** A blind that moves must not move on because its own call is waited for. */
+  #makeWay(lane: Lane): void {
+    for (const queued of lane.queue.splice(0)) {
+      queued.interrupted = "stopped";
+      this.#end(queued, { report: notRun(queued) });
+    }
+    if (lane.running) interrupt(lane.running, "stopped");
+  }
+
+  #next(key: string, lane: Lane, ledger: DeviceLedger | undefined): void {
+    if (lane.running) return;
+    const call = lane.queue.shift();
+    lane.running = call;
+    if (!call) {
+      this.#lanes.delete(key);
+      return;
+    }
+    void this.#run(call, carryOut(this.#context, ledger, call)).then(() => {
+      lane.running = undefined;
+      this.#next(key, lane, ledger);
+    });
+  }
+
+  /** Whatever goes wrong in here, the call is answered and the next one has its turn. */
+  async #run(call: DeviceCall, work: Promise<Ended>): Promise<void> {
+    let ended: Ended;
+    try {
+      ended = await work;
+    } catch (error) {
+      const text = error instanceof Error ? error.stack : String(error);
+      this.#context.log("error", "bridge.internal_error", { side: "devices", error: text });
+      ended = { report: unknown(call.action, "Error: The bridge failed in the middle of this call.") };
+    }
+    this.#end(call, ended);
+  }
+
+  #end(call: DeviceCall, ended: Ended): void {
+    const { id, agent } = call;
+    this.#calls.delete(id);
+    if ("refuse" in ended) {
+      this.#context.outbox.refuse(call, ended.refuse, ended.message);
+      return;
+    }
+    const { type, payload } = ended.report;
+    const elapsed_ms = Math.round(this.#context.clock.now() - call.began);
+    const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });
+    this.#opened?.done(id, report);
+    this.#answer(id, agent, report);
+  }
+
+  #answer(id: string, agent: string, payload: string): void {
+    const report = { id, agent, payload };
+    this.#context.reports.add(report);
+    this.#context.outbox.report(report);
+  }
+
+  #other({ command, payload }: Command): Outcome {
+    if (command === "ping") return { type: "result", payload: { pong: true } };
+    if (command !== "cancel")
+      return unhandled(`unknown command: ${command}; a hosted device knows tool alone`);
+    this.#cancel(payload.request_id);
+    return { type: "result", payload: { status: "cancelled" } };
+  }
+
+  #cancel(id: unknown): void {
+    const call = typeof id === "string" ? this.#calls.get(id) : undefined;
+    if (!call) return;
+    const queue = this.#lanes.get(call.key)?.queue ?? [];
+    const at = queue.indexOf(call);
+    interrupt(call, "cancelled");
+    if (at < 0) return;
+    queue.splice(at, 1);
+    this.#end(call, { report: notRun(call) });
+  }
+}
+
+function interrupt(call: DeviceCall, why: Interruption): void {
+  call.interrupted ??= why;
+  call.wake();
+}
+
+/** A device's entity may be in the name: `stop_left`. */
+function isStop(action: string): boolean {
+  return /^stop(_|$)/.test(action);
+}
+
+/** An earlier bridge was ended in the middle of it. */
+function outcomeOfInterrupted({ begun, state }: CommandEntry): Outcome {
+  const { action, device, unconfirmable } = begun;
+  const ended = "the bridge was ended before";
+  if (state === "begun")
+    return unknown(
+      action,
+      `Error: It is not known whether this was sent to ${device}: ${ended} the broker had it.`,
+    );
+  if (unconfirmable === undefined)
+    return unknown(action, `Error: Sent to ${device}, not confirmed: ${ended} an answer came.`);
+  return succeeded(action, unconfirmable, { confirmed: false });
+}
+
+/** Home has the outcome, or had it. */
+function sentBefore({ begun: { action, device } }: CommandEntry): Outcome {
+  return unknown(
+    action,
+    `Error: This call was sent to ${device} before, and is not sent again. Its outcome was reported then.`,
+  );
+}

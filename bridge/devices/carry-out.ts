@@ -1,0 +1,248 @@
+/**
+ * Carries out one command of a hosted device: plan → ledger → publish → wait for the state that confirms it.
+ *
+ * The topics of states are subscribed to before anything is published, and only messages after the plan's mark count. So "done"
+ * is said of a command alone after which the device reported what was asked for.
+ */
+import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/core/devices/device.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { DeviceLedger } from "./command-ledger.ts";
+import type { DeviceContext } from "./context.ts";
+import { type DeviceCall, type Ended, notRun } from "./device-call.ts";
+import { failed, type Outcome, succeeded, unknown } from "./reports.ts";
+import { isDeviceTopic } from "./topics.ts";
+
+/** Home and the line to it need this of a call's time. */
+const REPORT_MS = 500;
+/** The broker answers a subscription within this, or is not there. */
+const SUBSCRIBED_WITHIN_MS = 2_000;
+/** After the publisher's own error a confirmation may still come, of another part of the command. */
+const AFTER_FAILURE_MS = 500;
+/** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
+const FAILURE_WITHIN_MS = 1_000;
+/** Command topics and payloads are a stranger's, and so is what a text or a JSON of theirs grows to. */
+const PAYLOAD_MAX_BYTES = 4 * 1024;
+
+const NO_FOLDER = {
+  text: "Error: The bridge has no folder for its files, so after a restart it could send a command twice. It only reads devices until BRIDGE_STATE names a folder. Nothing was sent.",
+  advice: "Explain to the user.",
+};
+
+type Prepared = { device: HostedDevice; plan: Plan };
+
+/** @param ledger undefined: the bridge has no folder for it */
+export async function carryOut(
+  context: DeviceContext,
+  ledger: DeviceLedger | undefined,
+  call: DeviceCall,
+): Promise<Ended> {
+  const { catalog, clock, subscriptions } = context;
+  const { id, agent, action, route } = call;
+  if (!ledger) return { report: failed(action, "permission_denied", NO_FOLDER) };
+  const isSubscribed = await within(SUBSCRIBED_WITHIN_MS, subscriptions.settled());
+  if (!isSubscribed)
+    return { refuse: "broker_offline", message: "the broker does not answer a subscription" };
+  const prepared = prepare(context, call);
+  if (!("plan" in prepared)) return prepared;
+  const { device, plan } = prepared;
+  const problem = await ledger.begin({
+    id,
+    agent,
+    action,
+    device: device.name,
+    ...(plan.confirm === null && { unconfirmable: plan.unconfirmed(catalog.mark(clock.wall())) }),
+    ...(route !== undefined && { route }),
+  });
+  if (problem !== undefined) {
+    const words = `Error: Nothing was sent: the bridge cannot write the command down (${problem}).`;
+    return { report: failed(action, "execution_failed", words) };
+  }
+  // The disk may have taken its time.
+  const late = tooLate(context, call);
+  if (late) {
+    ledger.void(id);
+    return late;
+  }
+  const since = catalog.mark(clock.wall());
+  return (
+    (await send(context, ledger, call, prepared)) ?? {
+      report: await outcomeOf(context, call, prepared, since),
+    }
+  );
+}
+
+/** @returns what the call sends, or why nothing is sent */
+function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
+  const { catalog, clock, log, prefix } = context;
+  const { agent, action, allow, parameters } = call;
+  const late = tooLate(context, call);
+  if (late) return late;
+  const device = catalog.device(agent, clock.wall());
+  if (!device)
+    return { refuse: "agent_offline", message: `${agent} is not online: no such device is known here` };
+  if (!device.actions.some(({ name }) => name === action))
+    return { report: noSuchAction(action, device.actions) };
+  if (allow !== undefined && allow !== device.allowHash)
+    return {
+      refuse: "invalid",
+      message: `${device.name} has changed since it was allowed; nothing was sent`,
+    };
+  const plan = catalog.plan(agent, action, parameters, clock.wall());
+  if ("error" in plan)
+    return plan.offline
+      ? { refuse: "agent_offline", message: plan.error }
+      : { report: failed(action, "invalid_params", `Error: ${plan.error}`) };
+  const wrong = plan.publish.find(
+    ({ topic, payload }) => !isDeviceTopic(topic, prefix) || Buffer.byteLength(payload) > PAYLOAD_MAX_BYTES,
+  );
+  if (!wrong && plan.publish.length > 0) return { device, plan };
+  log("error", "devices.command_refused", { device: agent, topic: wrong?.topic.slice(0, 200) });
+  return {
+    report: failed(
+      action,
+      "permission_denied",
+      "Error: Its topic or payload may not be sent. Nothing was sent.",
+    ),
+  };
+}
+
+/** @returns why nothing may be sent any more */
+function tooLate({ broker, clock }: DeviceContext, call: DeviceCall): Ended | undefined {
+  if (call.interrupted) return { report: notRun(call) };
+  if (clock.now() >= call.deadline - REPORT_MS)
+    return { refuse: "expired", message: "its time ran out before the bridge could send it" };
+  return broker.up ? undefined : { refuse: "broker_offline", message: "the broker is not connected" };
+}
+
+/** Publishes the command's messages in their order. @returns the call's end if nothing was sent */
+async function send(
+  { broker }: DeviceContext,
+  ledger: DeviceLedger,
+  call: DeviceCall,
+  { device, plan }: Prepared,
+): Promise<Ended | undefined> {
+  let isOut = false;
+  let refused: Ended | undefined;
+  for (const { topic, payload, retain } of plan.publish) {
+    // A device that comes back later must not carry out what its caller was told is not confirmed.
+    const published = await broker.publish(topic, payload, retain ? undefined : plan.waitMs, retain);
+    // Nobody has it, unless the broker keeps it.
+    if (published.kind === "offline" || published.kind === "rejected") {
+      const message = published.kind === "rejected" ? published.message : "the broker is not connected";
+      refused ??= { refuse: "broker_offline", message };
+      break;
+    }
+    if (published.kind === "delivered" && !published.listening && !retain) refused ??= notListening(device);
+    else {
+      isOut = true;
+      ledger.sent(call.id);
+    }
+  }
+  if (isOut || !refused) return undefined;
+  ledger.void(call.id);
+  return refused;
+}
+
+function notListening({ name }: HostedDevice): Ended {
+  return {
+    refuse: "not_listening",
+    message: `nobody listens to the commands of ${name} at the moment; nothing was sent`,
+  };
+}
+
+async function outcomeOf(
+  context: DeviceContext,
+  call: DeviceCall,
+  prepared: Prepared,
+  since: Mark,
+): Promise<Outcome> {
+  const { clock, broker } = context;
+  const { action } = call;
+  const { device, plan } = prepared;
+  const sentAt = clock.now();
+  const waitMs = Math.min(waitOf(prepared), call.deadline - REPORT_MS - sentAt);
+  const confirmed = await confirmation(context, call, plan, since, waitMs);
+  if (confirmed !== undefined) return succeeded(action, confirmed, { confirmed: true });
+  const failure = plan.failure(since);
+  if (plan.confirm === null && failure === undefined)
+    return succeeded(action, plan.unconfirmed(since), { confirmed: false });
+  const after = `${Math.round((clock.now() - sentAt) / 100) / 10} s`;
+  if (call.interrupted === "stopped")
+    return unknown(
+      action,
+      `Error: Sent to ${device.name}, and a later call stopped it after ${after}, before it confirmed this one.`,
+    );
+  if (call.interrupted === "cancelled")
+    return unknown(
+      action,
+      `Error: Sent to ${device.name}, and cancelled after ${after}, before it confirmed the command. It may carry it out all the same.`,
+    );
+  const isAway = broker.up ? "" : " The broker is not connected any more.";
+  // The plan's words say how long it wanted to wait.
+  const isShort = failure === undefined && waitMs < plan.waitMs;
+  const words = isShort
+    ? `Sent to ${device.name}; it did not confirm it within ${after}.`
+    : plan.unconfirmed(since);
+  return unknown(action, `Error: ${words}${isAway}`, failure !== undefined);
+}
+
+function waitOf({ plan, device }: Prepared): number {
+  if (plan.confirm !== null) return plan.waitMs;
+  return /zigbee2mqtt/i.test(device.publisher ?? "") ? FAILURE_WITHIN_MS : 0;
+}
+
+/** Waits until a state confirms the command. @returns the words; undefined: none did in time, or the wait was ended */
+async function confirmation(
+  { broker, watch, prefix }: DeviceContext,
+  call: DeviceCall,
+  plan: Plan,
+  since: Mark,
+  ms: number,
+): Promise<string | undefined> {
+  let hasFailed = false;
+  const ask = setTimeout(() => {
+    for (const { topic, payload } of plan.ask ?? [])
+      if (isDeviceTopic(topic, prefix)) void broker.publish(topic, payload, plan.waitMs);
+  }, ms / 2);
+  let afterFailure: NodeJS.Timeout | undefined;
+  const text = await watch.until(
+    ms,
+    () => {
+      const confirmed = plan.confirm?.(since);
+      if (confirmed) return confirmed.text;
+      if (call.interrupted || hasFailed) return "";
+      if (afterFailure === undefined && plan.failure(since) !== undefined)
+        afterFailure = setTimeout(() => {
+          hasFailed = true;
+          call.wake();
+        }, AFTER_FAILURE_MS);
+      return undefined;
+    },
+    (look) => {
+      call.wake = look;
+    },
+  );
+  clearTimeout(ask);
+  clearTimeout(afterFailure);
+  return text || undefined;
+}
+
+function noSuchAction(action: string, actions: readonly DeviceAction[]): Outcome {
+  return failed(
+    action,
+    "not_found",
+    errorText.unknownTool(
+      action,
+      actions.map(({ name }) => name),
+    ),
+  );
+}
+
+/** @returns false when the time was over first */
+async function within(ms: number, work: Promise<void>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), ms);
+  const isDone = await Promise.race([work.then(() => true), late.promise]);
+  clearTimeout(timer);
+  return isDone;
+}

@@ -1,0 +1,152 @@
+/** The ledger of devices' commands: what a restart, a torn file and a full disk leave of it. */
+import { appendFileSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LEDGER_KEEP_MS } from "@edgecall/core/protocol/names.ts";
+import { LedgerFile, type LedgerStorage } from "@edgecall/node/ledger-file.ts";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type CommandBegun, DeviceLedger } from "./command-ledger.ts";
+
+const NOON = Date.UTC(2026, 5, 1, 12);
+let path: string;
+let now: number;
+let logged: string[];
+let opened: DeviceLedger[];
+
+beforeEach(() => {
+  opened = [];
+  path = join(mkdtempSync(join(tmpdir(), "ledger-")), "state", "device-calls.jsonl");
+  now = NOON;
+  logged = [];
+});
+
+afterEach(async () => {
+  for (const ledger of opened) await ledger.close();
+});
+
+async function open(storage: LedgerStorage = new LedgerFile(path)): Promise<DeviceLedger> {
+  const log = (_: string, event: string) => logged.push(event);
+  const ledger = await DeviceLedger.open(storage, log, () => now);
+  opened.push(ledger);
+  return ledger;
+}
+
+const command = (id: string, more: Partial<CommandBegun> = {}): CommandBegun => ({
+  id,
+  agent: "plug",
+  action: "set",
+  device: "Plug",
+  ...more,
+});
+
+test("after a restart it knows what was begun, sent, reported and acked, and what was not sent", async () => {
+  const ledger = await open();
+  for (const id of ["begun", "sent", "done", "acked", "void"])
+    expect(await ledger.begin(command(id))).toBeUndefined();
+  for (const id of ["sent", "done", "acked"]) ledger.sent(id);
+  for (const id of ["done", "acked"]) ledger.done(id, `report of ${id}`);
+  ledger.acked("acked");
+  ledger.acked("sent");
+  ledger.void("void");
+  await ledger.close();
+
+  const next = await open();
+  expect(next.interrupted().map(({ begun, state }) => [begun.id, state])).toEqual([
+    ["begun", "begun"],
+    ["sent", "sent"],
+  ]);
+  expect(next.unacked()).toEqual([{ id: "done", agent: "plug", payload: "report of done" }]);
+  expect(next.get("acked")).toMatchObject({ state: "acked" });
+  expect(next.get("void")).toBeUndefined();
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a command is on disk when it may be sent", async () => {
+  const ledger = await open();
+  await ledger.begin(command("a"));
+  expect(readFileSync(path, "utf8")).toContain('"id":"a"');
+});
+
+test("what is older than a day is forgotten, unless the clock was not set when it was written", async () => {
+  const ledger = await open();
+  await ledger.begin(command("old"));
+  now = 5_000;
+  await ledger.begin(command("without-clock"));
+  now = NOON + LEDGER_KEEP_MS + 1;
+  await ledger.begin(command("new"));
+  await ledger.close();
+  const next = await open();
+  expect(next.interrupted().map(({ begun }) => begun.id)).toEqual(["without-clock", "new"]);
+});
+
+test("a file that cannot be written or read: nothing may be sent, and the reason is said", async () => {
+  const full: LedgerStorage = {
+    load: async () => Buffer.alloc(0),
+    append: async () => {
+      throw new Error("ENOSPC: no space left on device");
+    },
+    sync: async () => {},
+    read: async () => Buffer.alloc(0),
+    replace: async () => {},
+    close: async () => {},
+  };
+  const ledger = await open(full);
+  expect(await ledger.begin(command("a"))).toMatch(/^ENOSPC/);
+  expect(ledger.get("a")).toBeUndefined();
+  const broken = await open({ ...full, load: () => Promise.reject(new Error("EIO: i/o error")) });
+  expect(await broken.begin(command("a"))).toMatch(/^EIO/);
+  expect(logged).toEqual([
+    "devices.ledger_unwritten",
+    "devices.ledger_unwritten",
+    "devices.ledger_unreadable",
+  ]);
+});
+
+/** Thousands of syncs would take a disk minutes. */
+class UnsyncedFile extends LedgerFile {
+  override async sync(): Promise<void> {}
+}
+
+test("it stays small: acked commands are forgotten oldest first, and the file is written anew", async () => {
+  const ledger = await open(new UnsyncedFile(path));
+  for (let n = 0; n < 5_200; n += 1) {
+    await ledger.begin(command(`id-${n}`));
+    ledger.done(`id-${n}`, "x".repeat(300));
+    ledger.acked(`id-${n}`);
+  }
+  await ledger.close();
+  expect(ledger.get("id-0")).toBeUndefined();
+  expect(ledger.get("id-5199")).toBeDefined();
+  expect(statSync(path).size).toBeLessThan(3 * 1024 * 1024);
+  const next = await open();
+  expect(next.get("id-5199")).toMatchObject({ state: "acked" });
+  expect(statSync(path).size).toBeLessThan(1024 * 1024);
+}, 60_000);
+
+test("with too many commands that Home has not heard of, nothing more is sent", async () => {
+  const ledger = await open(new UnsyncedFile(path));
+  for (let n = 0; n < 1_000; n += 1) await ledger.begin(command(`id-${n}`));
+  expect(await ledger.begin(command("more"))).toMatch(/1000 commands have no stored outcome/);
+}, 60_000);
+
+test("a power cut that tears the last line, or any rubbish, loses nothing that is whole", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string(), fc.nat(60), async (rubbish, cut) => {
+      path = join(mkdtempSync(join(tmpdir(), "ledger-")), "device-calls.jsonl");
+      const ledger = await open();
+      await ledger.begin(command("whole"));
+      await ledger.begin(command("torn"));
+      await ledger.close();
+      const text = readFileSync(path, "utf8");
+      writeFileSync(path, text.slice(0, text.length - cut));
+      appendFileSync(path, `\n${rubbish}`);
+      const next = await open();
+      expect(next.get("whole")).toMatchObject({ state: "begun" });
+      expect(await next.begin(command("after"))).toBeUndefined();
+      await next.close();
+      expect((await open()).get("after")).toBeDefined();
+    }),
+    { numRuns: 50 },
+  );
+}, 60_000);

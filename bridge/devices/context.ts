@@ -1,0 +1,13 @@
+import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import type { BridgeContext } from "../context.ts";
+import type { HostedAgents } from "./hosted-agents.ts";
+import type { MessageWatch } from "./message-watch.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** The objects that the parts of the device host share. */
+export type DeviceContext = BridgeContext & {
+  catalog: DeviceCatalog;
+  agents: HostedAgents;
+  subscriptions: Subscriptions;
+  watch: MessageWatch;
+};

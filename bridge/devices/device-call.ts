@@ -1,0 +1,38 @@
+/** A call of a hosted device's action while it is under way. */
+import type { Refusal } from "@edgecall/core/protocol/frames.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import { failed, type Outcome } from "./reports.ts";
+
+/** Why its wait is over before its time: a person cancelled it, or a later call stopped the device. */
+export type Interruption = "cancelled" | "stopped";
+
+export type DeviceCall = {
+  readonly id: string;
+  readonly agent: string;
+  /** Of the device. */
+  readonly key: string;
+  readonly action: string;
+  readonly parameters: Record<string, unknown>;
+  /** The hash of what a person has allowed the device to do; undefined: Home names none. */
+  readonly allow: string | undefined;
+  readonly route: string | undefined;
+  /** Monotonic ms, as `began`. */
+  readonly deadline: number;
+  readonly began: number;
+  interrupted: Interruption | undefined;
+  /** Ends what it waits for. */
+  wake: () => void;
+};
+
+/** The end of a call. A refusal says that nothing was sent. */
+export type Ended = { report: Outcome } | { refuse: Refusal; message: string };
+
+/** Of a call that was interrupted before anything was sent. */
+export function notRun({ action, interrupted }: DeviceCall): Outcome {
+  const words =
+    interrupted === "stopped"
+      ? "Error: Nothing was sent: a later call stopped the device before this one had its turn."
+      : errorText.cancelled(action, false);
+  const { type, payload } = failed(action, "execution_failed", words);
+  return { type, payload: { ...payload, not_run: true } };
+}

@@ -1,0 +1,338 @@
+/**
+ * Hosts the devices of the broker that describe themselves by Home Assistant's MQTT discovery: reads their configs and states, tells
+ * Home of each as an agent, and carries out its calls. core/devices knows what the messages mean; this part has the connection,
+ * the files and the time.
+ *
+ * A broker sends hundreds of configs and states at once: after each connect, and when a publisher starts. Home is told of what came
+ * of such a burst when it is over, in one go.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { LedgerFile } from "@edgecall/node/ledger-file.ts";
+import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
+import type { CallFrame, PublishFrame } from "../broker/calls.ts";
+import type { BridgeContext } from "../context.ts";
+import type { GatewayLink } from "../gateway/gateway.ts";
+import type { HostedNow } from "../ops/counts.ts";
+import type { DeviceSettings } from "../settings.ts";
+import { DeviceCalls } from "./calls.ts";
+import { CatalogFile } from "./catalog-file.ts";
+import { DeviceLedger } from "./command-ledger.ts";
+import type { DeviceContext } from "./context.ts";
+import { FirstReads } from "./first-reads.ts";
+import type { HostedAgents } from "./hosted-agents.ts";
+import { MessageWatch } from "./message-watch.ts";
+import { statesFrames } from "./states-frames.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { isDeviceTopic } from "./topics.ts";
+
+/** A burst is over when nothing of it came for so long; without any device, after the shorter time. */
+const QUIET_MS = 400;
+const QUIET_ALONE_MS = 150;
+/** … and at the latest after this. 2,000 configs take a Pi some seconds. */
+const BURST_MAX_MS = 15_000;
+const LOOK_EVERY_MS = 50;
+/** Devices are also judged when no message came, since silence can make one unavailable. */
+const JUDGE_EVERY_MS = 10_000;
+/** A config that did not come again so long after a connect was removed while the bridge was away. Its publisher has reconnected by then. */
+const CONFIG_GONE_MS = 300_000;
+/** As an agent's id this means any agent. */
+const RESERVED = ["any"];
+/** Topics of configs that are remembered for that. The catalog takes fewer. */
+const CONFIGS_MAX = 4_000;
+
+export type HostParts = {
+  settings: DeviceSettings;
+  context: Omit<BridgeContext, "broker"> & {
+    broker: Pick<BrokerLink, "up" | "publish" | "subscribe" | "unsubscribe">;
+  };
+  agents: HostedAgents;
+  gateway: Pick<GatewayLink, "send">;
+  /** Home has to be told of changes. */
+  onChange(): void;
+};
+
+type Burst = { by: number; atMost: number };
+
+export class DeviceHost {
+  readonly #settings: DeviceSettings;
+  readonly #context: DeviceContext;
+  readonly #parts: HostParts;
+  readonly #calls: DeviceCalls;
+  readonly #file: CatalogFile | undefined;
+  readonly #firstReads: FirstReads;
+  readonly #loaded: Promise<void>;
+  /** Topics of configs, with the number of the connection on which they came last. */
+  readonly #configs = new Map<string, number>();
+  #connection = 0;
+  /** Monotonic ms. */
+  #connectedAt: number | undefined;
+  #burst: Burst | undefined;
+  #burstTimer: NodeJS.Timeout | undefined;
+  /** The first burst of a connection is not over. */
+  #isConnecting = false;
+  /** The files are read. Before that nothing is subscribed to. */
+  #isLoaded = false;
+  #isConfigChanged = false;
+  #isStateChanged = false;
+  #judgedAt = 0;
+  /** What the log said last of them. */
+  #counted = "";
+  /** Ids of agents that no device may have: those that Home has named, and those of the broker. */
+  #named: readonly string[] = [];
+  readonly #taken = new Set<string>();
+  #isBorn = false;
+  #isStopped = false;
+
+  constructor(parts: HostParts) {
+    const { settings, context, agents } = parts;
+    const { prefix, dangerWords, folder } = settings;
+    this.#settings = settings;
+    this.#parts = parts;
+    const catalog = new DeviceCatalog({ prefix, ownPrefix: context.prefix, sha256, dangerWords });
+    const subscriptions = new Subscriptions(context.broker, context.log);
+    this.#context = { ...context, catalog, agents, subscriptions, watch: new MessageWatch() };
+    const ledger = folder === undefined ? undefined : new LedgerFile(join(folder, "device-calls.jsonl"));
+    if (folder !== undefined)
+      this.#file = new CatalogFile(join(folder, "devices.json"), catalog, context.log);
+    this.#calls = new DeviceCalls(
+      this.#context,
+      ledger ? DeviceLedger.open(ledger, context.log, context.clock.wall) : Promise.resolve(undefined),
+    );
+    this.#firstReads = new FirstReads(this.#context);
+    this.#loaded = this.#load();
+  }
+
+  async #load(): Promise<void> {
+    if (this.#file === undefined) this.#context.log("warn", "devices.no_folder", { set: "BRIDGE_STATE" });
+    await this.#file?.load();
+    await this.#calls.open();
+    this.#isLoaded = true;
+  }
+
+  /** Calls that are under way. */
+  get inFlight(): number {
+    return this.#calls.inFlight;
+  }
+
+  /** For the page of figures. */
+  counts(): HostedNow {
+    const { agents, catalog } = this.#context;
+    const all = agents.ids();
+    const online = all.filter((id) => agents.state(id)?.online).length;
+    return { online, offline: all.length - online, ...catalog.counts() };
+  }
+
+  /** The broker is connected, and subscriptions can be made. */
+  brokerUp(): void {
+    const { agents, clock, subscriptions } = this.#context;
+    agents.brokerConnected();
+    this.#connection += 1;
+    this.#connectedAt = clock.now();
+    this.#isConnecting = true;
+    this.#isConfigChanged = true;
+    this.#openBurst();
+    const connection = this.#connection;
+    void this.#loaded.then(() => {
+      if (connection !== this.#connection || this.#isStopped) return;
+      this.#subscribe();
+      subscriptions.connected();
+      this.#announce();
+    });
+  }
+
+  brokerLost(): void {
+    this.#context.agents.brokerLost();
+    this.#context.subscriptions.lost();
+  }
+
+  /** Takes any message that is not on an agent's topic. */
+  message({ topic, payload, retained }: BrokerMessage): void {
+    const { catalog, clock, watch } = this.#context;
+    const now = clock.wall();
+    if (this.#isConfig(topic)) {
+      this.#config(topic, payload.toString("utf8"), now);
+      return;
+    }
+    // A copy: the payload is a part of what came from the socket, all of which it would keep in memory.
+    catalog.state(topic, new Uint8Array(payload), { now, retained });
+    this.#isStateChanged = true;
+    this.#file?.changed("states");
+    if (retained && this.#burst) this.#prolong();
+    watch.came();
+  }
+
+  /** True if this is for a hosted device, or the call of one that is gone. */
+  has(agent: string, call?: string): boolean {
+    return this.#context.agents.has(agent) || (call !== undefined && this.#calls.knows(call));
+  }
+
+  call(frame: CallFrame): void {
+    this.#calls.call(frame);
+  }
+
+  publish(frame: PublishFrame): void {
+    this.#calls.publish(frame);
+  }
+
+  /** Home has stored these reports. */
+  acked(ids: readonly string[]): void {
+    this.#calls.acked(ids);
+  }
+
+  /** Answers from memory. */
+  states(frame: Extract<HomeFrame, { t: "states" }>): void {
+    const { agents, catalog, clock } = this.#context;
+    for (const answer of statesFrames(frame, catalog, agents, clock.wall())) this.#parts.gateway.send(answer);
+  }
+
+  /** A person has removed a device that is gone. Nothing is published. */
+  forget(key: string): void {
+    this.#context.catalog.forget(key, this.#context.clock.wall());
+    this.#file?.changed("ids");
+    this.#judge();
+  }
+
+  /** The home serves agents with these ids, or has revoked their keys: no device may have them. */
+  reserve(ids: Iterable<string>): void {
+    this.#named = [...ids];
+    this.#judge();
+  }
+
+  /** Call it every second. */
+  tick(): void {
+    const { agents, clock, log } = this.#context;
+    const now = clock.now();
+    this.#firstReads.tick();
+    if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
+      this.#connectedAt = undefined;
+      const gone = [...this.#configs].filter(([, connection]) => connection !== this.#connection);
+      for (const [topic] of gone) this.#config(topic, "", clock.wall());
+      if (gone.length > 0) log("info", "devices.configs_gone", { count: gone.length });
+    }
+    if (this.#burst) return;
+    const isDue = this.#isStateChanged || now - this.#judgedAt >= JUDGE_EVERY_MS;
+    // An agent of the broker may have come by the name of a device.
+    if (isDue || agents.taken().length > 0) this.#judge();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#burstTimer);
+    await this.#loaded;
+    await this.#file?.flush();
+    await this.#calls.close();
+  }
+
+  /** States may lie below the same prefix. */
+  #isConfig(topic: string): boolean {
+    return topic.startsWith(`${this.#settings.prefix}/`) && topic.endsWith("/config");
+  }
+
+  #config(topic: string, text: string, now: number): void {
+    if (text === "") this.#configs.delete(topic);
+    else if (this.#configs.has(topic) || this.#configs.size < CONFIGS_MAX)
+      this.#configs.set(topic, this.#connection);
+    const isChanged = this.#context.catalog.config(topic, text, now);
+    if (isChanged) {
+      this.#isConfigChanged = true;
+      this.#file?.changed("ids");
+      this.#openBurst();
+    } else if (this.#burst) this.#prolong();
+  }
+
+  #openBurst(): void {
+    if (this.#burst) {
+      this.#prolong();
+      return;
+    }
+    const now = this.#context.clock.now();
+    this.#burst = { by: now + this.#quietMs(), atMost: now + BURST_MAX_MS };
+    this.#context.agents.hold();
+    this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);
+  }
+
+  #prolong(): void {
+    if (this.#burst) this.#burst.by = this.#context.clock.now() + this.#quietMs();
+  }
+
+  #quietMs(): number {
+    return this.#configs.size > 0 ? QUIET_MS : QUIET_ALONE_MS;
+  }
+
+  /** A busy process may run its timers before it reads what came meanwhile. */
+  #lookSoon(): void {
+    setImmediate(() => this.#lookAtBurst());
+  }
+
+  /** Subscribes to what the configs name so far, since its retained states belong to the same burst. */
+  #lookAtBurst(): void {
+    const { clock, subscriptions } = this.#context;
+    const burst = this.#burst;
+    if (!burst || this.#isStopped) return;
+    const now = clock.now();
+    const isQuiet = now >= burst.by || now >= burst.atMost;
+    if (this.#isConfigChanged && isQuiet) this.#subscribe();
+    const isBusy = !this.#isLoaded || subscriptions.isBusy;
+    if (isBusy) this.#prolong();
+    if (now < burst.atMost && (now < burst.by || isBusy)) {
+      this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);
+      return;
+    }
+    this.#endBurst();
+  }
+
+  #endBurst(): void {
+    const { agents, catalog, log } = this.#context;
+    this.#burst = undefined;
+    agents.release();
+    this.#judge();
+    const { configs, ignored } = catalog.counts();
+    const counts = {
+      devices: agents.ids().length,
+      configs,
+      ignored: ignored.map(({ why, count }) => `${why}: ${count}`),
+    };
+    // A reconnect alone brings nothing new.
+    const text = JSON.stringify(counts);
+    if (text !== this.#counted && configs + ignored.length > 0) log("info", "devices.known", counts);
+    this.#counted = text;
+    if (!this.#isConnecting) return;
+    this.#isConnecting = false;
+    this.#firstReads.begin();
+  }
+
+  #subscribe(): void {
+    const { catalog, prefix, subscriptions } = this.#context;
+    this.#isConfigChanged = false;
+    const wanted = new Map<string, 0 | 1 | 2>(catalog.configTopics().map((topic) => [topic, 0]));
+    for (const [topic, qos] of catalog.topics()) if (isDeviceTopic(topic, prefix)) wanted.set(topic, qos);
+    subscriptions.want(wanted);
+  }
+
+  /** Judges each device as of now, and lets Home know if that changes anything. */
+  #judge(): void {
+    const { agents, catalog, clock } = this.#context;
+    this.#isStateChanged = false;
+    this.#judgedAt = clock.now();
+    // A device has no name of an agent: it gets another one.
+    for (const id of agents.taken()) this.#taken.add(id);
+    catalog.reserve([...RESERVED, ...this.#named, ...this.#taken]);
+    const now = clock.wall();
+    const isChanged = agents.update(catalog.devices(now), (id) => catalog.asks(id, now).length > 0);
+    if (isChanged && !agents.isHeld) this.#parts.onChange();
+  }
+
+  /** Publishers that listen send their states once more. Everybody hears it, so it is only said if the settings want it. */
+  #announce(): void {
+    if (!this.#settings.birth || this.#isBorn) return;
+    this.#isBorn = true;
+    void this.#context.broker.publish(`${this.#settings.prefix}/status`, "online");
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,49 @@
+/**
+ * Asks devices for their values after a connect, since many publishers do not retain states: what changed while the bridge was away
+ * is unknown. A few at a time, as each question goes over the radio.
+ */
+import type { DeviceContext } from "./context.ts";
+import { isDeviceTopic } from "./topics.ts";
+
+/** In a second. */
+const DEVICES_AT_ONCE = 2;
+/** A connection that is lost again and again must not keep the radio busy. */
+const AGAIN_AFTER_MS = 600_000;
+const EXPIRES_MS = 10_000;
+
+export class FirstReads {
+  readonly #context: DeviceContext;
+  #queue: string[] = [];
+  /** Epoch ms of the connect. */
+  #since = 0;
+  /** Monotonic ms. */
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+  }
+
+  /** The devices of a new connection are known. */
+  begin(): void {
+    const { agents, clock } = this.#context;
+    const now = clock.now();
+    if (now - this.#last < AGAIN_AFTER_MS || agents.ids().length === 0) return;
+    this.#last = now;
+    this.#since = clock.wall();
+    this.#queue = agents.ids();
+  }
+
+  /** Call it every second. */
+  tick(): void {
+    const { broker, catalog, clock, prefix } = this.#context;
+    for (let asked = 0; asked < DEVICES_AT_ONCE && broker.up; ) {
+      const id = this.#queue.shift();
+      if (id === undefined) return;
+      const lastSeen = catalog.device(id, clock.wall())?.lastSeen;
+      if (lastSeen === undefined || (lastSeen ?? 0) >= this.#since) continue;
+      const asks = catalog.asks(id, clock.wall()).filter(({ topic }) => isDeviceTopic(topic, prefix));
+      for (const { topic, payload } of asks) void broker.publish(topic, payload, EXPIRES_MS);
+      if (asks.length > 0) asked += 1;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** Makes the answer to Home's `states`: the readings of hosted devices, from memory, in frames of bounded size. */
+import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import type { Reading as OwnReading } from "@edgecall/core/devices/device.ts";
+import { type DeviceReadings, READINGS_MAX, type Reading } from "@edgecall/core/protocol/devices.ts";
+import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import type { HostedAgents } from "./hosted-agents.ts";
+
+/** Home reads a frame at once, and is deaf meanwhile. */
+const STATES_MAX_BYTES = 128 * 1024;
+
+type StatesFrame = Extract<HomeFrame, { t: "states" }>;
+
+/** @param now epoch ms */
+export function statesFrames(
+  { id, agents, all }: StatesFrame,
+  catalog: Pick<DeviceCatalog, "readings">,
+  hosted: Pick<HostedAgents, "ids" | "state">,
+  now: number,
+): BridgeFrame[] {
+  const groups: DeviceReadings[][] = [[]];
+  let bytes = 0;
+  for (const agent of new Set(agents ?? hosted.ids())) {
+    const state = hosted.state(agent);
+    if (!state) continue;
+    const readings = catalog.readings(agent, now, all).slice(0, READINGS_MAX).map(bounded);
+    const device = { id: agent, online: state.online, readings };
+    const size = Buffer.byteLength(JSON.stringify(device));
+    if (bytes > 0 && bytes + size > STATES_MAX_BYTES) {
+      groups.push([]);
+      bytes = 0;
+    }
+    groups.at(-1)?.push(device);
+    bytes += size;
+  }
+  return groups.map((devices, at) => ({ t: "states", id, devices, last: at === groups.length - 1 }));
+}
+
+/** One text that is too long must not cost Home the whole frame. */
+function bounded({
+  name,
+  value,
+  text,
+  unit,
+  kind,
+  class: of,
+  at,
+  unavailable,
+  tainted,
+}: OwnReading): Reading {
+  return {
+    name: name.slice(0, 100),
+    value: boundedValue(value),
+    text: text.slice(0, 500),
+    ...(unit !== undefined && { unit: unit.slice(0, 32) }),
+    kind: kind.slice(0, 32),
+    ...(of !== undefined && { class: of.slice(0, 64) }),
+    at,
+    ...(unavailable && { unavailable }),
+    tainted,
+  };
+}
+
+function boundedValue(value: OwnReading["value"]): Reading["value"] {
+  if (typeof value === "string") return value.slice(0, 500);
+  return typeof value === "number" && !Number.isFinite(value) ? null : value;
+}

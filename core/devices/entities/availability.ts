@@ -1,0 +1,36 @@
+/** Topics that say whether an entity is there. */
+import { type Config, isObject, payloadField, textField } from "../discovery/fields.ts";
+import { type Variables, valueReader } from "../states/templates.ts";
+import { refusedTopic } from "../trust/topics.ts";
+import type { Availability } from "./entity.ts";
+import { matchesPayload } from "./values.ts";
+
+/** Topics of one entity beyond these are left out. */
+const ENTRIES_MAX = 8;
+
+export function availabilityOf(config: Config, ownPrefix: string, names: Variables): Availability {
+  const listed = Array.isArray(config.availability) ? config.availability : [config.availability];
+  const single = textField(config, "availability_topic");
+  const all: Config[] = [
+    ...listed.filter(isObject),
+    ...(single === undefined
+      ? []
+      : [{ ...config, topic: single, value_template: config.availability_template }]),
+  ];
+  const entries = all.slice(0, ENTRIES_MAX).flatMap((entry) => {
+    const topic = textField(entry, "topic");
+    if (topic === undefined || refusedTopic(topic, ownPrefix) !== undefined) return [];
+    const reader = valueReader(textField(entry, "value_template"), names);
+    const available = payloadField(entry, "payload_available", "online");
+    const not = payloadField(entry, "payload_not_available", "offline");
+    const read: Availability["entries"][number]["read"] = (message) => {
+      const text = reader.ok ? reader.read(message) : undefined;
+      if (text === undefined) return undefined;
+      if (matchesPayload(text, available)) return true;
+      return matchesPayload(text, not) ? false : undefined;
+    };
+    return [{ topic, read }];
+  });
+  const mode = textField(config, "availability_mode");
+  return { mode: mode === "all" || mode === "any" ? mode : "latest", entries };
+}

@@ -1,0 +1,240 @@
+/** `cover` and `valve`: they move, which takes time, and may report where they are. */
+import {
+  commandPayload,
+  flagField,
+  isObject,
+  numberField,
+  numberOf,
+  payloadField,
+} from "../discovery/fields.ts";
+import { type EntityDraft, type Output, topicsOf, type Written, withMessages, write } from "./draft.ts";
+import type { Command, Expectation, SlotValue, Values } from "./entity.ts";
+import { fromPercent, matchesPayload, NONE, plain, toPercent } from "./values.ts";
+
+/** Percent that a position may differ from what was asked: motors stop where they stop. */
+const POSITION_TOLERANCE = 2;
+const MOVING = ["opening", "closing"];
+
+export function cover(draft: EntityDraft): void {
+  const { config } = draft;
+  if (["garage", "gate", "door", "damper"].includes(draft.class ?? ""))
+    draft.danger = `it is a ${draft.class}`;
+  const [closed, open] = [
+    numberField(config, "position_closed", 0),
+    numberField(config, "position_open", 100),
+  ];
+  const [tiltLow, tiltHigh] = [numberField(config, "tilt_min", 0), numberField(config, "tilt_max", 100)];
+  const ranges = { position_open: open, position_closed: closed, tilt_min: tiltLow, tilt_max: tiltHigh };
+
+  draft.slot("state", "state_topic", ["value_template"], movement(draft, true));
+  draft.slot(
+    "position",
+    "position_topic",
+    ["position_template"],
+    (text) => positionOf(text, "position", closed, open),
+    { variables: ranges },
+  );
+  draft.slot(
+    "tilt",
+    "tilt_status_topic",
+    ["tilt_status_template"],
+    (text) => positionOf(text, "tilt_position", tiltLow, tiltHigh),
+    { variables: ranges },
+  );
+  moverReadings(draft);
+  draft.reading("tilt", percent, { label: "tilt", unit: "%" });
+
+  const main = draft.output("command_topic");
+  const payload = (key: string, byDefault: string) => commandPayload(config, key, byDefault);
+  mover(draft, main, "open", payload("payload_open", "OPEN"));
+  mover(draft, main, "close", payload("payload_close", "CLOSE"));
+  mover(draft, main, "stop", payload("payload_stop", "STOP"));
+
+  const position = draft.output("set_position_topic", "set_position_template");
+  if (position)
+    positioned(draft, "set_position", "position", position, (percentage) =>
+      write(position, fromPercent(percentage, closed, open), { ...ranges, position: percentage }),
+    );
+  const tilt = draft.output("tilt_command_topic", "tilt_command_template");
+  if (tilt)
+    positioned(draft, "set_tilt", "tilt", tilt, (percentage) =>
+      write(tilt, fromPercent(percentage, tiltLow, tiltHigh), { ...ranges, tilt_position: percentage }),
+    );
+}
+
+export function valve(draft: EntityDraft): void {
+  const { config } = draft;
+  draft.danger = "it is a valve";
+  const reports = flagField(config, "reports_position", false);
+  const [closed, open] = [
+    numberField(config, "position_closed", 0),
+    numberField(config, "position_open", 100),
+  ];
+  const ranges = { position_open: open, position_closed: closed };
+  const output = draft.output("command_topic", "command_template");
+  const parse = movement(draft, !reports);
+  const position = (value: string) =>
+    reports && parse(value) === undefined ? positionOf(value, "position", closed, open) : undefined;
+  const state = (value: string) => {
+    const said = parse(jsonMember(value, "state") ?? value);
+    const at = position(value);
+    // A position alone says that the movement is over.
+    return said ?? (typeof at === "number" ? (at === 0 ? "closed" : "open") : undefined);
+  };
+  draft.slot("state", "state_topic", ["value_template"], state, { variables: ranges });
+  if (reports) draft.slot("position", "state_topic", ["value_template"], position, { variables: ranges });
+  moverReadings(draft);
+  const stop = commandPayload(config, "payload_stop");
+  if (!reports) {
+    mover(draft, output, "open", commandPayload(config, "payload_open", "OPEN"));
+    mover(draft, output, "close", commandPayload(config, "payload_close", "CLOSE"));
+    mover(draft, output, "stop", stop);
+    return;
+  }
+  if (!output) return;
+  const send = (percentage: number) =>
+    write(output, fromPercent(percentage, closed, open), { ...ranges, position: percentage });
+  move(draft, "open", output, () => send(100));
+  move(draft, "close", output, () => send(0));
+  positioned(draft, "set_position", "position", output, send);
+  mover(draft, output, "stop", stop);
+}
+
+/** The reader of `open opening closed closing stopped` in the device's words. */
+function movement(draft: EntityDraft, ends: boolean): (text: string) => SlotValue | undefined {
+  const states = (ends ? ["open", "closed", "opening", "closing", "stopped"] : MOVING).map(
+    (state) => [state, payloadField(draft.config, `state_${state}`, state)] as const,
+  );
+  return (text) => (text === NONE ? null : states.find(([, payload]) => matchesPayload(text, payload))?.[0]);
+}
+
+/** A position as percent of open. It may be a member of JSON. */
+function positionOf(text: string, member: string, low: number, high: number): SlotValue | undefined {
+  if (text === NONE) return null;
+  const value = numberOf(jsonMember(text, member) ?? text);
+  return value === undefined ? undefined : toPercent(value, low, high);
+}
+
+function jsonMember(text: string, member: string): string | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && value[member] !== undefined ? String(value[member]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function percent(value: SlotValue): string {
+  return typeof value === "number" ? `${value} %` : plain(value);
+}
+
+function moverReadings(draft: EntityDraft): void {
+  const isState = draft.slots.some(({ name }) => name === "state");
+  const isPosition = draft.slots.some(({ name }) => name === "position");
+  draft.reading("state", plain);
+  // Its position is what it is about, where it reports nothing else.
+  draft.reading("position", (value) => `${percent(value)}${value === 0 ? " (closed)" : ""}`, {
+    ...(isState && { label: "position" }),
+    unit: "%",
+  });
+  if (isPosition || draft.has("set_position_topic")) draft.details.push("position");
+}
+
+const ENDS = { open: "Open it.", close: "Close it.", stop: "Stop its movement." } as const;
+
+function mover(
+  draft: EntityDraft,
+  output: Output | undefined,
+  action: keyof typeof ENDS,
+  payload: string | undefined,
+): void {
+  if (output && payload !== undefined) move(draft, action, output, () => write(output, payload));
+}
+
+function move(draft: EntityDraft, action: keyof typeof ENDS, output: Output, send: () => Written): void {
+  const words = { open: "open", close: "closed", stop: "stopped" }[action];
+  command(draft, action, ENDS[action], output, {}, send, {
+    slots: ["state", "position"],
+    words,
+    met: (fresh) => {
+      if (isMoving(fresh)) return false;
+      const [state, position] = [fresh("state")?.value, fresh("position")?.value];
+      if (action === "stop") return typeof state === "string";
+      if (action === "close") return state === "closed" || isAt(position, 0);
+      // "open" is said of a cover that is only a bit open, so its position counts where it has one.
+      return draft.reports("position") ? isAt(position, 100) : state === "open";
+    },
+  });
+}
+
+function positioned(
+  draft: EntityDraft,
+  action: string,
+  slot: "position" | "tilt",
+  output: Output,
+  send: (percentage: number) => Written,
+): void {
+  const description =
+    slot === "tilt" ? "Tilt it. 0 = closed, 100 = open." : "Move it. 0 = closed, 100 = open.";
+  command(
+    draft,
+    action,
+    description,
+    output,
+    { [slot]: { type: "integer", minimum: 0, maximum: 100 } },
+    send,
+    {
+      slots: [slot],
+      words: slot,
+      met: (fresh) => fresh(slot) !== undefined && !isMoving(fresh),
+    },
+  );
+}
+
+function command(
+  draft: EntityDraft,
+  action: string,
+  description: string,
+  output: Output,
+  parameters: Command["parameters"],
+  send: (percentage: number) => Written,
+  expected: Expectation,
+): void {
+  const [name] = Object.keys(parameters);
+  draft.commands.push({
+    action,
+    description,
+    parameters,
+    required: name === undefined ? [] : [name],
+    idempotent: true,
+    wait: "cover",
+    topics: topicsOf([output]),
+    run: (asked) => {
+      const percentage = name === undefined ? 0 : Number(asked[name]);
+      const words = name === undefined ? expected.words : `${name} ${percentage} %`;
+      const met: Expectation["met"] = (fresh, before) =>
+        expected.met(fresh, before) && (name === undefined || isAt(fresh(name)?.value, percentage));
+      const isReported = isStop(action)
+        ? draft.reports("state")
+        : expected.slots.some((one) => draft.reports(one));
+      return withMessages(
+        [send(percentage)],
+        isReported ? [{ ...expected, words, met }] : [],
+        isReported ? [] : [words],
+      );
+    },
+  });
+}
+
+function isStop(action: string): boolean {
+  return action === "stop";
+}
+
+function isMoving(fresh: Values): boolean {
+  return MOVING.includes(String(fresh("state")?.value));
+}
+
+function isAt(value: SlotValue | undefined, percentage: number): boolean {
+  return typeof value === "number" && Math.abs(value - percentage) <= POSITION_TOLERANCE;
+}

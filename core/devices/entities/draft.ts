@@ -1,0 +1,307 @@
+/** Collects the parts of an entity from its config. Each kind's file says which ones it has. */
+import type { Component } from "../discovery/components.ts";
+import { type Config, flagField, numberField, textField } from "../discovery/fields.ts";
+import { harmless } from "../names.ts";
+import { payloadWriter, type Variables, valueReader, type WritePayload } from "../states/templates.ts";
+import { type Prefixes, refusedCommandTopic, refusedTopic } from "../trust/topics.ts";
+import { availabilityOf } from "./availability.ts";
+import type {
+  Command,
+  Entity,
+  Expectation,
+  Matches,
+  Parameter,
+  Parameters,
+  ReadingSpec,
+  Run,
+  Slot,
+  SlotValue,
+} from "./entity.ts";
+
+/** A topic that takes commands, with what writes their payloads. */
+export type Output = { topic: string; write: WritePayload };
+
+/** One parameter of a `set` action that has a topic, or a state, of its own. */
+export type Setting = {
+  name: string;
+  parameter: Parameter;
+  words: (value: unknown) => string;
+  /** In their order; an error's text names what is wrong. */
+  messages: (value: unknown, all: Parameters) => Written[];
+  /** Absent: no topic reports it. */
+  confirmed?: { slot: string; by: Matches };
+  /** Settings with a lower number are sent first. */
+  order?: number;
+};
+
+export type Written = { topic: string; payload: string } | { error: string };
+
+const NAME_MAX = 60;
+const CLASS = /^[a-z0-9_]{1,40}$/;
+
+export class EntityDraft {
+  readonly kind: string;
+  readonly config: Config;
+  readonly slots: Slot[] = [];
+  readonly readings: ReadingSpec[] = [];
+  readonly commands: Command[] = [];
+  readonly details: string[] = [];
+  readonly left: { what: string; why: string }[] = [];
+  readonly class: string | undefined;
+  /** Nothing is ever confirmed: the publisher says that it does not report. */
+  readonly optimistic: boolean;
+  danger: string | undefined;
+  readonly #component: Component;
+  readonly #prefixes: Prefixes;
+  readonly #name: string | undefined;
+
+  constructor(component: Component, prefixes: Prefixes) {
+    this.kind = component.kind;
+    this.config = component.config;
+    this.#component = component;
+    this.#prefixes = prefixes;
+    // A trigger has no name of its own, and is never what a device is.
+    const trigger = [this.text("subtype"), this.text("type")].filter((one) => one !== undefined).join(" ");
+    const own =
+      this.text("name") ?? (this.kind === "device_automation" ? trigger.replaceAll("_", " ") : undefined);
+    const name = [component.device.part, own].filter((one) => one !== undefined).join(" ");
+    this.#name = harmless(name, NAME_MAX) || undefined;
+    const deviceClass = textField(this.config, "device_class")?.toLowerCase();
+    this.class = deviceClass !== undefined && CLASS.test(deviceClass) ? deviceClass : undefined;
+    this.optimistic = flagField(this.config, "optimistic", false);
+  }
+
+  /** The entity's name for people. */
+  get title(): string {
+    return this.#name ?? this.class?.replaceAll("_", " ") ?? this.kind.replaceAll("_", " ");
+  }
+
+  /** Says why something of the entity is left out. */
+  leave(what: string, why: string): void {
+    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why });
+  }
+
+  text(key: string): string | undefined {
+    return textField(this.config, key);
+  }
+
+  has(key: string): boolean {
+    return this.text(key) !== undefined;
+  }
+
+  /**
+   * A value that a topic brings.
+   * @param templates keys of its template; the first that is there counts
+   * @returns false where the config has no such topic
+   */
+  slot(
+    name: string,
+    topicKey: string,
+    templates: readonly string[],
+    parse: (text: string) => SlotValue | undefined,
+    more: Partial<Slot> & { variables?: Variables } = {},
+  ): boolean {
+    const { variables, ...rest } = more;
+    const template = templates.map((key) => this.text(key)).find((one) => one !== undefined);
+    const reader = valueReader(template, { ...this.#names(), ...variables });
+    if (reader.ok)
+      return this.slotOf(
+        name,
+        topicKey,
+        (message) => {
+          const text = reader.read(message);
+          return text === undefined ? undefined : parse(text);
+        },
+        rest,
+      );
+    if (!this.has(topicKey)) return false;
+    this.leave(name, `the message is shown as it came. ${reader.problem}`);
+    return this.slotOf(name, topicKey, ({ text }) => text || undefined, { ...rest, raw: true });
+  }
+
+  /** The same for a value that is read without a template. */
+  slotOf(name: string, topicKey: string, read: Slot["read"], more: Partial<Slot> = {}): boolean {
+    const topic = this.text(topicKey);
+    if (topic === undefined) return false;
+    const refused = refusedTopic(topic, this.#prefixes.ownPrefix);
+    if (refused !== undefined) {
+      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`);
+      return false;
+    }
+    this.slots.push({ name, topic, read, ...more });
+    return true;
+  }
+
+  /** A reading of a slot. A slot that cannot be read shows its message as it came. */
+  reading(
+    slot: string,
+    words: ReadingSpec["words"],
+    more: Partial<Omit<ReadingSpec, "slot" | "words">> = {},
+  ): void {
+    const found = this.slots.find(({ name }) => name === slot);
+    if (!found) return;
+    const plain = { slot, ...(more.label !== undefined && { label: more.label }) };
+    if (found.raw) this.readings.push({ ...plain, words: String, free: true });
+    else this.readings.push({ free: false, ...more, slot, words });
+  }
+
+  /** @returns undefined where the config has no such topic, or nothing may be sent there; then it says why */
+  output(topicKey: string, templateKey?: string): Output | undefined {
+    const topic = this.text(topicKey);
+    if (topic === undefined) return undefined;
+    const refused = refusedCommandTopic(topic, this.#prefixes);
+    if (refused !== undefined) {
+      this.leave("", `nothing is sent to its ${topicKey}: ${refused}`);
+      return undefined;
+    }
+    const writer = payloadWriter(
+      templateKey === undefined ? undefined : this.text(templateKey),
+      this.#names(),
+    );
+    if (writer.ok) return { topic, write: writer.write };
+    this.leave("", `its ${templateKey} cannot be used. ${writer.problem}`);
+    return undefined;
+  }
+
+  /** Tells whether a slot can confirm a command. */
+  reports(slot: string): boolean {
+    return !this.optimistic && this.slots.some((one) => one.name === slot && !one.raw && !one.live);
+  }
+
+  /** An action without parameters. `is` tells the state that it ends in; without a slot nothing reports that. */
+  simple(
+    action: string,
+    description: string,
+    send: () => Written[],
+    output: Output,
+    {
+      slot,
+      words,
+      is,
+      ...more
+    }: { slot?: string; words: string; is: (value: SlotValue) => boolean } & Partial<Command>,
+  ): void {
+    this.commands.push({
+      action,
+      description,
+      parameters: {},
+      required: [],
+      idempotent: true,
+      wait: "value",
+      topics: [output.topic],
+      ...more,
+      run: () => {
+        const isReported = slot !== undefined && this.reports(slot);
+        const expects = isReported ? [this.expectation(slot, undefined, words, (_, value) => is(value))] : [];
+        return withMessages(send(), expects, isReported ? [] : [words]);
+      },
+    });
+  }
+
+  /** The action `set` of settings that are each sent by themselves. */
+  settings(
+    description: string,
+    settings: readonly (Setting | undefined)[],
+    topics: readonly (Output | undefined)[],
+  ): void {
+    const all = settings.filter((one) => one !== undefined);
+    if (all.length === 0) return;
+    const names = all.map(({ name }) => name);
+    this.commands.push({
+      action: "set",
+      description,
+      parameters: Object.fromEntries(all.map(({ name, parameter }) => [name, parameter])),
+      required: all.length === 1 ? names : [],
+      ...(all.length > 1 && { anyOf: true }),
+      idempotent: true,
+      wait: "value",
+      topics: topicsOf(topics),
+      run: (parameters) => {
+        const asked = all
+          .filter(({ name }) => parameters[name] !== undefined)
+          .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
+        const written = asked.flatMap(({ name, messages }) => messages(parameters[name], parameters));
+        const expects = asked.flatMap(({ name, words, confirmed }) =>
+          confirmed && this.reports(confirmed.slot)
+            ? [this.expectation(confirmed.slot, parameters[name], words(parameters[name]), confirmed.by)]
+            : [],
+        );
+        const unreported = asked.filter(({ confirmed }) => !confirmed || !this.reports(confirmed.slot));
+        return withMessages(
+          written,
+          expects,
+          unreported.map(({ name, words }) => words(parameters[name])),
+        );
+      },
+    });
+  }
+
+  /** A slot has to report what was asked. */
+  expectation(slot: string, asked: unknown, words: string, by: Matches): Expectation {
+    return {
+      slots: [slot],
+      words,
+      met: (fresh, before) => {
+        const value = fresh(slot);
+        return value !== undefined && by(asked, value.value, before(slot)?.value);
+      },
+    };
+  }
+
+  finish(): Entity {
+    const { config, kind } = this;
+    const qos = numberField(config, "qos", 0);
+    const aside = asideOf(config);
+    return {
+      kind,
+      unique: this.#component.unique,
+      config,
+      ...(this.#name !== undefined && { name: this.#name }),
+      title: this.title,
+      ...(this.class !== undefined && { class: this.class }),
+      ...(aside !== undefined && { aside }),
+      qos: qos === 1 || qos === 2 ? qos : 0,
+      retain: flagField(config, "retain", false),
+      slots: this.slots,
+      readings: this.readings,
+      commands: this.commands,
+      details: this.details,
+      left: this.left,
+      availability: availabilityOf(config, this.#prefixes.ownPrefix, this.#names()),
+      ...(this.danger !== undefined && { danger: this.danger }),
+    };
+  }
+
+  /** Names by which Home Assistant's templates know the entity, as far as they are known here. */
+  #names(): Variables {
+    return { name: this.title, entity_id: `${this.kind}.${this.#component.unique}`, this: {} };
+  }
+}
+
+export function topicsOf(outputs: readonly (Output | undefined)[]): string[] {
+  return [...new Set(outputs.flatMap((output) => (output ? [output.topic] : [])))];
+}
+
+export function write({ topic, write }: Output, value: unknown, variables: Variables = {}): Written {
+  const written = write(value, variables);
+  if (!written.ok) return { error: `the command cannot be written. ${written.problem}` };
+  return { topic, payload: written.text };
+}
+
+export function withMessages(
+  written: readonly Written[],
+  expects: Expectation[],
+  unreported: string[],
+): Run | { error: string } {
+  const failed = written.find((one) => "error" in one);
+  if (failed && "error" in failed) return failed;
+  return { messages: written.filter((one) => "topic" in one), expects, unreported };
+}
+
+function asideOf(config: Config): string | undefined {
+  const category = textField(config, "entity_category");
+  if (category === "config") return "it is a setting of the device";
+  if (category === "diagnostic") return "it is diagnostic";
+  if (!flagField(config, "enabled_by_default", true)) return "its publisher has it disabled by default";
+  return undefined;
+}

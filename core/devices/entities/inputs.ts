@@ -1,0 +1,140 @@
+/** `number`, `select`, `text`, `date`, `time` and `datetime`: one value that is read and set. */
+import { listField, numberField, payloadField } from "../discovery/fields.ts";
+import { type EntityDraft, type Setting, write } from "./draft.ts";
+import type { Parameter, SlotValue } from "./entity.ts";
+import { bounded, choice, notAnOption } from "./modes.ts";
+import { unitOf } from "./sensor.ts";
+import { anyText, NONE, near, numeric, oneOf, plain, same, withUnit } from "./values.ts";
+
+export function numberEntity(draft: EntityDraft): void {
+  const unit = unitOf(draft);
+  const range = {
+    minimum: numberField(draft.config, "min", 1),
+    maximum: numberField(draft.config, "max", 100),
+    step: Math.max(numberField(draft.config, "step", 1), 0.001),
+    ...(unit !== undefined && { unit }),
+  };
+  const reset = payloadField(draft.config, "payload_reset", NONE);
+  draft.slot("value", "state_topic", ["value_template"], (text) => (text === reset ? null : numeric(text)));
+  draft.reading("value", withUnit(unit), unit === undefined ? {} : { unit });
+  if (range.minimum > range.maximum) draft.leave("", "its min is above its max");
+  else
+    setValue(draft, "Set its value.", bounded(range), {
+      words: (value) => withUnit(unit)(value as SlotValue),
+      confirmed: { slot: "value", by: near(range.step / 2) },
+    });
+}
+
+export function select(draft: EntityDraft): void {
+  const options = listField(draft.config, "options");
+  draft.slot("value", "state_topic", ["value_template"], oneOf(options));
+  draft.reading("value", plain);
+  if (options.length === 0) {
+    draft.leave("", "it has no options");
+    return;
+  }
+  setValue(draft, "Choose one of its options.", choice(options), {}, (value) =>
+    options.includes(String(value)) ? undefined : notAnOption("value", options),
+  );
+}
+
+/** Characters that Home Assistant takes for a state. */
+const TEXT_MAX = 255;
+
+export function text(draft: EntityDraft): void {
+  const minLength = Math.max(numberField(draft.config, "min", 0), 0);
+  const maxLength = Math.min(numberField(draft.config, "max", TEXT_MAX), TEXT_MAX);
+  draft.slot("value", "state_topic", ["value_template"], anyText);
+  draft.reading("value", plain, { free: true });
+  if (minLength > maxLength) {
+    draft.leave("", "its min is above its max");
+    return;
+  }
+  const pattern = draft.text("pattern");
+  const expression = pattern === undefined ? undefined : simplePattern(pattern);
+  const parameter: Parameter = {
+    type: "string",
+    ...(minLength > 0 && { minLength }),
+    maxLength,
+    ...(expression && { description: `it matches ${expression.source}` }),
+  };
+  setValue(draft, "Set its text.", parameter, { words: (value) => JSON.stringify(value) }, (value) =>
+    expression && !expression.test(String(value))
+      ? `value: it does not match ${expression.source}`
+      : undefined,
+  );
+}
+
+/**
+ * A publisher's pattern that cannot take long: characters and sets in a row, of which two may repeat without bound. Others are
+ * not checked; the device does not take what does not match.
+ */
+function simplePattern(pattern: string): RegExp | undefined {
+  const part = String.raw`(?:\\[dws.+*?/-]|\[\^?(?:[^\\\]\[]|\\[dws\]/-]){1,60}\]|[\w .:,;@#%&/=-])`;
+  const isRow = new RegExp(String.raw`^\^?(?:${part}(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?){1,40}\$?$`);
+  if (!isRow.test(pattern) || (pattern.match(/[*+]|,\}/g) ?? []).length > 2) return undefined;
+  try {
+    return new RegExp(`^(?:${pattern})`);
+  } catch {
+    return undefined;
+  }
+}
+
+const DATE = "^\\d{4}-\\d{2}-\\d{2}$";
+const TIME = "^\\d{2}:\\d{2}(:\\d{2})?$";
+const DATETIME = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(Z|[+-]\\d{2}:\\d{2})$";
+
+export const date = (draft: EntityDraft): void => moment(draft, "2026-11-22", DATE);
+export const time = (draft: EntityDraft): void => moment(draft, "07:30:00", TIME);
+export const datetime = (draft: EntityDraft): void => moment(draft, "2026-11-22T07:30:00+01:00", DATETIME);
+
+function moment(draft: EntityDraft, example: string, pattern: string): void {
+  const shape = /^[\d:.+TZ -]{5,40}$/;
+  draft.slot("value", "state_topic", ["value_template"], (one) =>
+    one === NONE ? null : shape.test(one) ? one : undefined,
+  );
+  draft.reading("value", plain);
+  const parameter: Parameter = {
+    type: "string",
+    maxLength: 40,
+    pattern,
+    description: `such as ${example}`,
+  };
+  const invalid = (value: unknown) =>
+    timeOf(String(value)) === undefined ? `value: it is no ${draft.kind} such as ${example}` : undefined;
+  const isSame = (asked: unknown, reported: SlotValue) => {
+    const [a, b] = [timeOf(String(asked)), timeOf(String(reported))];
+    return a !== undefined && a === b;
+  };
+  setValue(draft, `Set its ${draft.kind}.`, parameter, { confirmed: { slot: "value", by: isSame } }, invalid);
+}
+
+/** A date, a time of day, or both, as epoch ms. */
+function timeOf(text: string): number | undefined {
+  const whole = /^\d{2}:/.test(text) ? `1970-01-01T${text}Z` : text.replace(" ", "T");
+  const ms = Date.parse(whole);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function setValue(
+  draft: EntityDraft,
+  description: string,
+  parameter: Parameter,
+  more: Partial<Setting>,
+  invalid: (value: unknown) => string | undefined = () => undefined,
+): void {
+  const output = draft.output("command_topic", "command_template");
+  if (!output) return;
+  const setting: Setting = {
+    name: "value",
+    parameter,
+    words: (value) => String(value),
+    messages: (value) => {
+      const error = invalid(value);
+      return [error === undefined ? write(output, value) : { error }];
+    },
+    confirmed: { slot: "value", by: same },
+    ...more,
+  };
+  draft.settings(description, [setting], [output]);
+}

@@ -1,0 +1,91 @@
+/** Colours as lights take and report them. A person and a model say red, green and blue. */
+import { isObject, numberOf } from "../../discovery/fields.ts";
+import type { SlotValue } from "../entity.ts";
+
+export type Rgb = readonly [red: number, green: number, blue: number];
+
+/** Forms of a colour that a light may take, in the order in which we choose. */
+export const COLOUR_SPACES = ["rgb", "rgbw", "rgbww", "hs", "xy"] as const;
+export type ColourSpace = (typeof COLOUR_SPACES)[number];
+
+/** Members of a colour in JSON. */
+const MEMBERS = {
+  rgb: ["r", "g", "b"],
+  rgbw: ["r", "g", "b", "w"],
+  rgbww: ["r", "g", "b", "c", "w"],
+  hs: ["h", "s"],
+  xy: ["x", "y"],
+} as const;
+
+export function toSpace(space: ColourSpace, rgb: Rgb): number[] {
+  if (space === "hs") return toHs(rgb);
+  if (space === "xy") return toXy(rgb);
+  return [...rgb, ...Array.from({ length: MEMBERS[space].length - 3 }, () => 0)];
+}
+
+export function colourObject(space: ColourSpace, colour: readonly number[]): Record<string, number> {
+  return Object.fromEntries(MEMBERS[space].map((member, at) => [member, colour[at] ?? 0]));
+}
+
+/** @returns undefined when a member is missing */
+export function colourFromObject(space: ColourSpace, value: unknown): number[] | undefined {
+  if (!isObject(value)) return undefined;
+  return all(MEMBERS[space].map((member) => numberOf(value[member])));
+}
+
+/** From `255,0,10`. */
+export function colourFromText(space: ColourSpace, text: string): number[] | undefined {
+  const numbers = text.split(",").map(numberOf);
+  return numbers.length === MEMBERS[space].length ? all(numbers) : undefined;
+}
+
+/** Tells whether a light reports the colour that was asked for. Lights round, and each in its own way. */
+export function sameColour(space: ColourSpace, asked: readonly number[], reported: SlotValue): boolean {
+  if (!Array.isArray(reported) || reported.length !== asked.length) return false;
+  // SAFETY: a slot's list holds numbers.
+  const distances = (reported as readonly number[]).map((one, at) => Math.abs(one - (asked[at] ?? 0)));
+  if (space === "xy") return distances.every((distance) => distance <= 0.02);
+  if (space === "hs")
+    return Math.min(distances[0] ?? 0, 360 - (distances[0] ?? 0)) <= 4 && (distances[1] ?? 0) <= 3;
+  return distances.every((distance) => distance <= 5);
+}
+
+export function colourWords(space: ColourSpace): (value: SlotValue) => string {
+  return (value) =>
+    Array.isArray(value)
+      ? `${space} ${value.map((one: number) => Number(one.toFixed(3))).join(", ")}`
+      : "unknown";
+}
+
+function all(numbers: readonly (number | undefined)[]): number[] | undefined {
+  const found = numbers.filter((one) => one !== undefined);
+  return found.length === numbers.length ? found : undefined;
+}
+
+/** Hue in degrees and saturation in percent. */
+function toHs([red, green, blue]: Rgb): number[] {
+  const [r, g, b] = [red / 255, green / 255, blue / 255];
+  const top = Math.max(r, g, b);
+  const range = top - Math.min(r, g, b);
+  if (range === 0) return [0, 0];
+  const sixth = top === r ? (g - b) / range : top === g ? 2 + (b - r) / range : 4 + (r - g) / range;
+  return [round((((sixth * 60) % 360) + 360) % 360, 3), round((range / top) * 100, 3)];
+}
+
+/** CIE 1931, by the matrix of Philips' wide gamut as Home Assistant uses it. */
+function toXy(rgb: Rgb): number[] {
+  const [r, g, b] = rgb.map((one) => {
+    const part = one / 255;
+    return part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92;
+  }) as [number, number, number];
+  const x = r * 0.664511 + g * 0.154324 + b * 0.162028;
+  const y = r * 0.283881 + g * 0.668433 + b * 0.047685;
+  const z = r * 0.000088 + g * 0.07231 + b * 0.986039;
+  const sum = x + y + z;
+  // Black has no colour: white's, at no brightness.
+  return sum === 0 ? [0.323, 0.329] : [round(x / sum, 3), round(y / sum, 3)];
+}
+
+function round(value: number, decimals: number): number {
+  return Number(value.toFixed(decimals));
+}

@@ -1,0 +1,42 @@
+/** `lock`. Locking is a change like any other; what opens asks each time. */
+import { commandPayload, payloadField } from "../discovery/fields.ts";
+import { type EntityDraft, write } from "./draft.ts";
+import { matchesPayload, NONE, plain } from "./values.ts";
+
+const STATES = ["locked", "locking", "unlocked", "unlocking", "jammed", "open", "opening"] as const;
+
+export function lock(draft: EntityDraft): void {
+  const { config } = draft;
+  draft.danger = "it is a lock";
+  const states = STATES.map(
+    (state) => [state, payloadField(config, `state_${state}`, state.toUpperCase())] as const,
+  );
+  const reset = payloadField(config, "payload_reset", NONE);
+  draft.slot("state", "state_topic", ["value_template"], (text) =>
+    text === reset ? null : states.find(([, payload]) => matchesPayload(text, payload))?.[0],
+  );
+  draft.reading("state", plain);
+  if (draft.has("code_format")) {
+    draft.leave("", "it needs a code");
+    return;
+  }
+  const output = draft.output("command_topic", "command_template");
+  if (!output) return;
+  const command = (
+    action: string,
+    description: string,
+    payload: string | undefined,
+    end: (typeof STATES)[number],
+  ): void => {
+    if (payload === undefined) return;
+    draft.simple(action, description, () => [write(output, payload, { code: null })], output, {
+      slot: "state",
+      words: end,
+      is: (value) => value === end,
+      ...(action === "lock" && { harmless: true }),
+    });
+  };
+  command("lock", "Lock it.", payloadField(config, "payload_lock", "LOCK"), "locked");
+  command("unlock", "Unlock it.", payloadField(config, "payload_unlock", "UNLOCK"), "unlocked");
+  command("open", "Open its latch.", commandPayload(config, "payload_open"), "open");
+}

@@ -1,0 +1,61 @@
+/** `sensor` and `binary_sensor`: values that are only read. */
+import { listField, numberField, payloadField } from "../discovery/fields.ts";
+import { harmless } from "../names.ts";
+import { classWords } from "./class-words.ts";
+import type { EntityDraft } from "./draft.ts";
+import type { SlotValue } from "./entity.ts";
+import { anyText, NONE, numeric, oneOf, onOff, plain, withUnit } from "./values.ts";
+
+const UNIT_MAX = 16;
+/** Classes whose values are no numbers. */
+const TIMES = ["timestamp", "date"];
+const TIME = /^[\d:.+TZ -]{8,40}$/;
+
+export function sensor(draft: EntityDraft): void {
+  const options = listField(draft.config, "options");
+  const unit = unitOf(draft);
+  const isTime = TIMES.includes(draft.class ?? "");
+  const isNumber =
+    !isTime &&
+    options.length === 0 &&
+    draft.class !== "enum" &&
+    [unit, draft.class, draft.text("state_class")].some(Boolean);
+  const isFree = !isNumber && !isTime && options.length === 0;
+  const parse = isNumber ? numeric : isTime ? timeText : options.length > 0 ? oneOf(options) : numberOrText;
+  draft.slot("value", "state_topic", ["value_template"], parse, expiry(draft));
+  const decimals = numberField(draft.config, "suggested_display_precision");
+  draft.reading("value", withUnit(unit, decimals), { ...(unit !== undefined && { unit }), free: isFree });
+  if (draft.class !== undefined) draft.details.push(draft.class.replaceAll("_", " "));
+}
+
+export function binarySensor(draft: EntityDraft): void {
+  const on = payloadField(draft.config, "payload_on", "ON");
+  const off = payloadField(draft.config, "payload_off", "OFF");
+  const offDelay = numberField(draft.config, "off_delay");
+  draft.slot("value", "state_topic", ["value_template"], onOff(on, off), {
+    ...expiry(draft),
+    ...(offDelay !== undefined && { offDelay }),
+  });
+  const [onWord, offWord] = classWords(draft.class);
+  draft.reading("value", (value) => (value === true ? onWord : value === false ? offWord : plain(value)));
+  if (draft.class !== undefined) draft.details.push(draft.class.replaceAll("_", " "));
+}
+
+export function unitOf(draft: EntityDraft): string | undefined {
+  return harmless(draft.text("unit_of_measurement") ?? "", UNIT_MAX) || undefined;
+}
+
+function expiry(draft: EntityDraft): { expireAfter?: number } {
+  const seconds = numberField(draft.config, "expire_after", 0);
+  return seconds > 0 ? { expireAfter: seconds } : {};
+}
+
+function timeText(text: string): SlotValue | undefined {
+  return text === NONE ? null : TIME.test(text) ? text : undefined;
+}
+
+/** A sensor without unit, class and options: its publisher may write what it likes. */
+function numberOrText(text: string): SlotValue | undefined {
+  const number = numeric(text);
+  return number === undefined ? anyText(text) : number;
+}

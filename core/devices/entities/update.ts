@@ -1,0 +1,51 @@
+/** `update`: the versions are read; installing is not offered. */
+import { isObject } from "../discovery/fields.ts";
+import type { Message } from "../states/message.ts";
+import { valueReader } from "../states/templates.ts";
+import type { EntityDraft } from "./draft.ts";
+import { plain } from "./values.ts";
+
+/** A version begins with a digit; other texts are a stranger's. */
+const VERSION = /^v?\d[\w.+:~-]{0,60}$/;
+
+export function update(draft: EntityDraft): void {
+  const reader = valueReader(draft.text("value_template"));
+  const member = (name: string) => (message: Message) => {
+    const text = reader.ok ? reader.read(message) : message.text;
+    if (text === undefined) return undefined;
+    const value = jsonObject(text)?.[name] ?? (name === "installed_version" ? text : undefined);
+    const version = typeof value === "number" || typeof value === "string" ? String(value) : "";
+    // zigbee2mqtt writes -1 for a version that it does not know, which is none.
+    return VERSION.test(version) ? version : undefined;
+  };
+  draft.slotOf("installed", "state_topic", member("installed_version"));
+  if (!draft.slotOf("latest", "latest_version_topic", latest(draft)))
+    draft.slotOf("latest", "state_topic", member("latest_version"));
+  draft.slotOf("progress", "state_topic", (message) => {
+    const text = reader.ok ? reader.read(message) : message.text;
+    const value = jsonObject(text ?? "")?.in_progress;
+    return typeof value === "boolean" ? value : undefined;
+  });
+  draft.reading("installed", (value) => `${plain(value)} is installed`);
+  draft.reading("latest", plain, { label: "latest version" });
+  draft.reading("progress", (value) => (value === true ? "yes" : "no"), { label: "being installed" });
+  if (draft.has("command_topic")) draft.leave("install", "updates are not installed from here");
+}
+
+function latest(draft: EntityDraft): (message: Message) => string | undefined {
+  const reader = valueReader(draft.text("latest_version_template"));
+  return (message) => {
+    const text = reader.ok ? reader.read(message) : undefined;
+    return text !== undefined && VERSION.test(text) ? text : undefined;
+  };
+}
+
+function jsonObject(text: string): Record<string, unknown> | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+/** A message of the broker as the entities on its topic read it, and the values that they keep of it. */
+import { isObject } from "../discovery/fields.ts";
+import { jsonVariable, type TemplateValue } from "../template/template.ts";
+
+export class Message {
+  /** As it came, for pictures. */
+  readonly bytes: Uint8Array | undefined;
+  /** Rises with every message. */
+  readonly number: number;
+  /** Time at which it came (epoch ms). */
+  readonly now: number;
+  /** Time at which its value was reported; null: unknown, since the broker or our file had kept it. */
+  readonly at: number | null;
+  /** It was kept, so it confirms nothing. */
+  readonly retained: boolean;
+  readonly #text: string | undefined;
+  #json: { value: unknown } | undefined;
+  #variable: { value: TemplateValue | undefined } | undefined;
+
+  constructor(
+    payload: string | Uint8Array,
+    { number, now, at, retained }: { number: number; now: number; at: number | null; retained: boolean },
+  ) {
+    if (typeof payload === "string") this.#text = payload;
+    else this.bytes = payload;
+    this.number = number;
+    this.now = now;
+    this.at = at;
+    this.retained = retained;
+  }
+
+  /** Bytes that are no UTF-8 become replacement characters. */
+  get text(): string {
+    return this.#text ?? new TextDecoder().decode(this.bytes);
+  }
+
+  /** Parsed once for all entities of the topic; undefined when it is not JSON. */
+  json(): unknown {
+    this.#json ??= { value: parsed(this.text) };
+    return this.#json.value;
+  }
+
+  /** The same for templates, which tell 20.0 from 20. */
+  variable(): TemplateValue | undefined {
+    this.#variable ??= { value: jsonVariable(this.text) };
+    return this.#variable.value;
+  }
+
+  /** Its entities have read it, and it stays in memory as text alone. */
+  dropParsed(): void {
+    this.#json = undefined;
+    this.#variable = undefined;
+  }
+
+  /** @returns undefined when it is no JSON object */
+  object(): Record<string, unknown> | undefined {
+    const value = this.json();
+    return isObject(value) ? value : undefined;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * Which of the bridge's hosted devices get their place among the agents. Their ids follow from names that anybody on the broker
+ * can choose, so an id that means something else here is refused, and settings and grants that name it are not the device's.
+ */
+import { DEVICES_FEATURE, DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
+import type { AgentState } from "@edgecall/core/protocol/frames.ts";
+import { ANY } from "../../api/edge-call.ts";
+import { logInfo } from "../../log.ts";
+import type { HomeContext } from "../context.ts";
+import { isOpen } from "../peers/lent.ts";
+
+/** @returns false: the state counts for nothing */
+export function admits(home: HomeContext, state: AgentState): boolean {
+  const why = refusalOf(home, state);
+  if (why !== undefined) logInfo("device.refused", { agent: state.id, why });
+  return why === undefined;
+}
+
+function refusalOf({ agents, keys, lent, bridge }: HomeContext, { id, hosted }: AgentState) {
+  const before = agents.device(id);
+  // Whoever writes to the broker takes no device's place. An agent that this home serves does.
+  if (!hosted) return before && !keys.serves(id) ? "no agent of this home" : undefined;
+  const now = Date.now();
+  if (!bridge.has(DEVICES_FEATURE, now)) return "the bridge did not say that it hosts devices";
+  if (keys.standing(id) !== "none") return "the id of an agent with a key";
+  if (before?.hosted.key === hosted.key) return undefined;
+  if (keys.isLetIn(id) || (!before && agents.isServed(id))) return "the id of an agent";
+  if (id === ANY || agents.isGroup(id)) return "a name for many agents";
+  if (lent.list().some((grant) => grant.agents.includes(id) && isOpen(grant, now))) return "a lent id";
+  if (!before && agents.devices().length >= DEVICES_MAX) return `${DEVICES_MAX} devices are there`;
+  return undefined;
+}

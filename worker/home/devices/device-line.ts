@@ -1,0 +1,51 @@
+/**
+ * The line by which models and lists know a hosted device. Everybody who can write to the broker can describe a device, so only what
+ * reads like a label passes unless an owner has accepted it. Pure.
+ */
+import type { HostedState } from "@edgecall/core/protocol/devices.ts";
+import { isLabel } from "@edgecall/core/text/label.ts";
+
+const BETWEEN = " · ";
+
+/** A person's own words for a device. */
+export type OwnWords = { name: string | null; area: string | null };
+
+/**
+ * The line about a device for models and lists: what it is, where, and its model. A person's words take the place of the publisher's.
+ * @param line as the bridge made it: kinds and classes, area, model, with " · " between them
+ * @param accepted an owner has accepted the bridge's line, so that all of it is shown
+ */
+export function lineOf(
+  { id, line }: { id: string; line: string },
+  hosted: HostedState,
+  own: OwnWords | undefined,
+  accepted: boolean,
+): string {
+  const [kinds = "", ...rest] = line.split(BETWEEN);
+  const isShown = (text: string) => accepted || isLabel(text);
+  const area = areaOf(hosted, own, accepted);
+  const shownKinds = accepted ? kinds : labelsOf(kinds);
+  const parts = [shownKinds, area ?? "", ...rest.filter((part) => part !== hosted.area && isShown(part))];
+  const words = parts.filter((part) => part !== "").join(BETWEEN);
+  const name = own?.name ?? (isShown(hosted.name) ? hosted.name : undefined);
+  const saysMore = name !== undefined && lettersOf(name) !== lettersOf(id);
+  return saysMore ? `${name}: ${words}` : words || id;
+}
+
+/** Where it is, for models, lists and counts. */
+export function areaOf(
+  { area }: HostedState,
+  own: OwnWords | undefined,
+  accepted: boolean,
+): string | undefined {
+  return own?.area ?? (area !== undefined && (accepted || isLabel(area)) ? area : undefined);
+}
+
+/** @returns "light (brightness), sensor (temperature, humidity)", or nothing where a part of it is no label */
+function labelsOf(kinds: string): string {
+  return kinds.split(/[(),]/).every((part) => part.trim() === "" || isLabel(part.trim())) ? kinds : "";
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+}

@@ -1,0 +1,115 @@
+/**
+ * What people decided about hosted devices: rows by the device's key, which outlives its names, its id and its absence. A device
+ * about which nobody decided anything has no row.
+ */
+
+/** `ask`: changes are possible, and what was not allowed yet asks. Null: as the bridge's setting MQTT_DEVICES says. */
+type StoredMode = "off" | "read" | "ask";
+
+export type DeviceSetting = {
+  key: string;
+  name: string | null;
+  area: string | null;
+  mode: StoredMode | null;
+  /** The hash of what a person allowed to be changed; null: nothing. */
+  allow: string | null;
+  allowedBy: string | null;
+  /** Epoch ms. */
+  allowedAt: number | null;
+  changedBy: string;
+  changedAt: number;
+};
+
+/** @property allow the hash that is allowed from now on; null: nothing */
+export type DeviceChange = Partial<Pick<DeviceSetting, "name" | "area" | "mode" | "allow">>;
+
+type Row = {
+  key: string;
+  name: string | null;
+  area: string | null;
+  mode: StoredMode | null;
+  allow: string | null;
+  allowed_by: string | null;
+  allowed_at: number | null;
+  changed_by: string;
+  changed_at: number;
+};
+
+export class DeviceSettings {
+  readonly #sql: SqlStorage;
+  /** Read once: this class alone writes the rows, and each list of agents needs them. */
+  #stored: Map<string, DeviceSetting> | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql;
+  }
+
+  get(key: string): DeviceSetting | undefined {
+    return this.#all().get(key);
+  }
+
+  /** @param by the person */
+  change(key: string, change: DeviceChange, by: string, now: number): void {
+    const before = this.get(key);
+    const next: DeviceSetting = {
+      key,
+      name: null,
+      area: null,
+      mode: null,
+      allow: null,
+      allowedBy: null,
+      allowedAt: null,
+      ...before,
+      ...change,
+      changedBy: by,
+      changedAt: now,
+    };
+    if (change.allow !== undefined) {
+      next.allowedBy = change.allow === null ? null : by;
+      next.allowedAt = change.allow === null ? null : now;
+    }
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      key,
+      next.name,
+      next.area,
+      next.mode,
+      next.allow,
+      next.allowedBy,
+      next.allowedAt,
+      next.changedBy,
+      next.changedAt,
+    );
+    this.#all().set(key, next);
+  }
+
+  forget(key: string): void {
+    this.#sql.exec("DELETE FROM device WHERE key = ?", key);
+    this.#all().delete(key);
+  }
+
+  #all(): Map<string, DeviceSetting> {
+    this.#stored ??= new Map(
+      this.#sql
+        .exec<Row>("SELECT * FROM device")
+        .toArray()
+        .map((row) => [row.key, toSetting(row)]),
+    );
+    return this.#stored;
+  }
+}
+
+function toSetting(row: Row): DeviceSetting {
+  return {
+    key: row.key,
+    name: row.name,
+    area: row.area,
+    mode: row.mode,
+    allow: row.allow,
+    allowedBy: row.allowed_by,
+    allowedAt: row.allowed_at,
+    changedBy: row.changed_by,
+    changedAt: row.changed_at,
+  };
+}

@@ -1,0 +1,135 @@
+/** Hosted devices for people: the list, what a person decides about one, and its end. */
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
+import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { auditLine } from "@edgecall/core/tools/audit-line.ts";
+import type { DeviceActionView, DeviceView } from "../../api/answers.ts";
+import { GATEWAY_AGENT } from "../../api/audit.ts";
+import type { DeviceBody, Person } from "../../api/devices.ts";
+import type { HostedDevice } from "../agents/agents.ts";
+import { addToRecord } from "../audit/outlet.ts";
+import type { HomeContext } from "../context.ts";
+import type { DeviceChange } from "./device-settings.ts";
+import { hasChanged, modeOf } from "./permission.ts";
+
+/** @param all also readings that are diagnostic or settings */
+export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceView[]> {
+  const { agents, states } = home;
+  const reported = agents.devices().length > 0 ? await states.ask(undefined, all) : undefined;
+  // While the bridge answered, others may have come and gone.
+  return agents
+    .devices()
+    .flatMap((device) => viewOf(home, device, reported?.get(device.id)?.readings ?? null) ?? []);
+}
+
+function viewOf(
+  { agents }: HomeContext,
+  device: HostedDevice,
+  readings: Reading[] | null,
+): DeviceView | undefined {
+  const { id, hosted, setting } = device;
+  const now = Date.now();
+  const state = agents.deviceState(device, now);
+  if (!state) return undefined;
+  const { adverts, line, online, reason, lastSeen } = state.target;
+  return {
+    id,
+    name: setting?.name ?? hosted.name,
+    area: setting?.area ?? hosted.area ?? null,
+    own: { name: setting?.name ?? null, area: setting?.area ?? null },
+    line,
+    model: hosted.model ?? null,
+    publisher: hosted.publisher ?? null,
+    online,
+    ...(reason !== undefined && { reason }),
+    last_seen: lastSeen,
+    ghost: agents.isGhost(id, now),
+    mode: modeOf(device),
+    chosen: setting?.mode != null,
+    allow: hosted.allow,
+    allowed_by: setting?.allowedBy ?? null,
+    allowed_at: setting?.allowedAt ?? null,
+    changed: hasChanged(device),
+    actions: adverts.map(actionView),
+    readings,
+    not_offered: hosted.not_offered ?? [],
+    ...(state.newText && { new_text: state.newText }),
+  };
+}
+
+function actionView(advert: ActionAdvert): DeviceActionView {
+  const { name, description, parameters, effect = "device", danger, danger_why, retained } = advert;
+  return {
+    name,
+    description,
+    parameters,
+    effect,
+    ...(danger && { dangerous: true }),
+    ...(danger && danger_why !== undefined && { why: danger_why }),
+    ...(retained && { retained: true }),
+  };
+}
+
+/** @param by the person @returns `changed`: the device is not what the person saw */
+export function changeDevice(
+  home: HomeContext,
+  id: string,
+  { mode, allow, name, area }: DeviceBody,
+  by: Person,
+): DeviceView | "changed" | "unknown" {
+  const device = home.agents.device(id);
+  if (!device) return "unknown";
+  const { hosted } = device;
+  if (allow !== undefined && allow !== hosted.allow) return "changed";
+  const isAllowed = mode === "allowed";
+  const change: DeviceChange = {
+    ...(name !== undefined && { name }),
+    ...(area !== undefined && { area }),
+    // A new mode is a new decision: what was allowed before counts no more.
+    ...(mode !== undefined && { mode: isAllowed ? "ask" : mode, allow: isAllowed ? hosted.allow : null }),
+  };
+  home.agents.changeDevice(device, change, by.name);
+  record(home, "device_change", by, {
+    device: id,
+    ...(mode !== undefined && { mode }),
+    ...(name !== undefined && { name }),
+    ...(area !== undefined && { area }),
+  });
+  return viewOf(home, home.agents.device(id) ?? device, null) ?? "unknown";
+}
+
+/** A device that is online would be back at once: it is switched off in place of that. */
+export function forgetDevice(
+  home: HomeContext,
+  id: string,
+  by: Person,
+): "forgotten" | "online" | "no_bridge" | "unknown" {
+  const { agents, bridge } = home;
+  const now = Date.now();
+  const device = agents.device(id);
+  if (!device) return "unknown";
+  if (agents.isOnline(id, now)) return "online";
+  const { key } = device.hosted;
+  if (!bridge.has(DEVICES_FEATURE, now) || !bridge.send({ t: "forget_device", key }, now)) return "no_bridge";
+  agents.forgetDevice(device);
+  record(home, "device_forget", by, { device: id });
+  return "forgotten";
+}
+
+/** Who decided what about a device stands in the record. */
+function record(home: HomeContext, tool: string, by: Person, parameters: Record<string, unknown>): void {
+  const id = crypto.randomUUID();
+  const line = {
+    timestamp: new Date().toISOString(),
+    agent_id: GATEWAY_AGENT,
+    tool,
+    parameters,
+    result: "success" as const,
+    exit_code: null,
+    elapsed_ms: 0,
+    call_id: id,
+    request_id: id,
+    caller: { principal: by.name, role: by.role, channel: "api" },
+  };
+  addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
+}
