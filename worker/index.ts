@@ -8,7 +8,7 @@ import { oauthGrants } from "./frontends/oauth/manage-routes.ts";
 import { oauth } from "./frontends/oauth/routes.ts";
 import { openai } from "./frontends/openai/routes.ts";
 import { relay } from "./frontends/relay/route.ts";
-import { newApp } from "./http/app.ts";
+import { newRoutes } from "./http/app.ts";
 import { requireToken } from "./http/auth.ts";
 import { cors, securityHeaders } from "./http/browser-headers.ts";
 import { answerError, answerNoRoute } from "./http/errors.ts";
@@ -80,7 +80,7 @@ const WITH_TOKEN = [
   status,
 ];
 
-const app = newApp();
+const app = newRoutes();
 
 app.use(traceRequest, securityHeaders, cors);
 for (const routes of CHECKING_THEMSELVES) app.route("/", routes);

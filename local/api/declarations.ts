@@ -5,7 +5,6 @@
 import { fileURLToPath } from "node:url";
 import {
   getLeadingCommentRanges,
-  isArrowFunction,
   isCallExpression,
   isIdentifier,
   isObjectLiteralExpression,
@@ -114,7 +113,6 @@ class Reader {
   #notes(node: Node | undefined): Notes {
     if (!node) return {};
     if (isIdentifier(node)) return this.#notes(this.#valueOf(node));
-    if (isArrowFunction(node)) return this.#notes(node.body);
     if (isCallExpression(node)) return Object.assign({}, ...node.arguments.map((one) => this.#notes(one)));
     if ("expression" in node && !isObjectLiteralExpression(node)) return this.#notes(node.expression as Node);
     if (!isObjectLiteralExpression(node)) return {};

@@ -167,7 +167,7 @@ function parametersOf(place: Parameter["in"], fields: Fields | undefined, notes:
 function bodyOf(spec: Spec, notes: Notes): Operation["requestBody"] {
   const { body, reads, raw, optionalBody } = spec;
   if (raw !== undefined) return { required: true, content: { [raw]: { schema: { type: "string" } } } };
-  const schema = typeof body === "function" ? body() : (body ?? reads);
+  const schema = body ?? reads;
   if (!schema) return undefined;
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: "input",

@@ -14,7 +14,7 @@ export type Spec = {
   path?: Fields;
   query?: Fields;
   headers?: Fields;
-  body?: z.ZodMiniType | (() => z.ZodMiniType);
+  body?: z.ZodMiniType;
   optionalBody?: true;
   reads?: z.ZodMiniType;
   raw?: string;

@@ -1,9 +1,7 @@
 /** The app and each of its routers are made here, so that they have the same bindings, variables and router. */
 import type { SpanContext } from "@edgecall/core/trace/context.ts";
 import { HonoBase } from "hono/hono-base";
-import type { Router } from "hono/router";
 import { TrieRouter } from "hono/router/trie-router";
-import type { H, RouterRoute } from "hono/types";
 import type { Env } from "../env.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 
@@ -14,13 +12,6 @@ type RequestSpan = { context: SpanContext; parentId: string | undefined; route: 
 export type App = { Bindings: Env; Variables: { token: ApiToken; span?: RequestSpan } };
 
 /** `TrieRouter` takes every pattern; Hono's default, a choice between two routers, adds 2 KiB of gzip. */
-export function newApp(): HonoBase<App> {
+export function newRoutes(): HonoBase<App> {
   return new HonoBase<App>({ router: new TrieRouter() });
 }
-
-/** Routes to be mounted in the app, which reads their list. Sorting each into a router of its own as well would cost time at the start. */
-export function newRoutes(): HonoBase<App> {
-  return new HonoBase<App>({ router: UNSORTED });
-}
-
-const UNSORTED: Router<[H, RouterRoute]> = { name: "unsorted", add: () => {}, match: () => [[]] };

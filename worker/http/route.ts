@@ -34,7 +34,6 @@ type AnyAnswer = Answer<unknown, number, string>;
  * @property scope what the caller's token needs; absent: the operation checks its caller itself
  * @property or another scope that suffices as well
  * @property owner the token's role has to be owner, too
- * @property body a function makes a schema that would cost something at the Worker's start
  * @property optionalBody an empty body counts as `{}`
  * @property reads the schema of a body that the operation reads itself, since something comes before
  * @property raw the media type of a body that is no JSON, which the operation reads itself
@@ -46,7 +45,7 @@ export type Spec = {
   readonly path?: Fields | undefined;
   readonly query?: Fields | undefined;
   readonly headers?: Fields | undefined;
-  readonly body?: z.ZodMiniType | (() => z.ZodMiniType) | undefined;
+  readonly body?: z.ZodMiniType | undefined;
   readonly optionalBody?: true;
   readonly reads?: z.ZodMiniType;
   readonly raw?: string;
@@ -78,7 +77,7 @@ export function route<
     readonly scope?: S;
     readonly query?: Q;
     readonly headers?: H;
-    readonly body?: z.ZodMiniType<B> | (() => z.ZodMiniType<B>);
+    readonly body?: z.ZodMiniType<B>;
   } & (Path extends `${string}:${string}` ? { readonly path: P } : { readonly path?: never }),
   handle: (
     c: Context<App>,
@@ -102,7 +101,7 @@ export function route<
     };
     if (owner && input.token?.role !== "owner")
       throw new HttpError(403, "forbidden", `the token '${input.token?.name}' is not an owner's`);
-    if (body) input.body = await readBody(c, typeof body === "function" ? body() : body, optionalBody);
+    if (body) input.body = await readBody(c, body, optionalBody);
     // SAFETY: each value was read by its field, and the body by its schema.
     return await handle(c, input as Parameters<typeof handle>[1]);
   };

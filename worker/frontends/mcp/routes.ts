@@ -12,6 +12,6 @@ mcpDiscovery.all("/.well-known/*", (c) => {
 
 export const mcp = newRoutes();
 
-// The server is loaded at the first call, so its schemas cost nothing at the Worker's start.
+// The server is loaded at the first call, so it costs nothing at the Worker's start.
 for (const path of ["/mcp", "/mcp/"])
   mcp.all(path, async (c) => await (await import("./route.ts")).serveMcp(c));

@@ -48,13 +48,12 @@ route(oauthGrants, "GET /v1/oauth/clients", { scope: "admin" }, async (c, { toke
   json(c, { clients: await homeOf(c.env, token.home).oauthClients() }),
 );
 
-const NewClient = () =>
-  z.strictObject({
-    name: z.string().check(z.trim(), z.minLength(1), z.maxLength(60)),
-    redirect_uris: z.array(z.string()).check(z.minLength(1), z.maxLength(8)),
-    /** True for a client that authenticates by a secret, and may do without PKCE. */
-    secret: z.boolean(),
-  });
+const NewClient = z.strictObject({
+  name: z.string().check(z.trim(), z.minLength(1), z.maxLength(60)),
+  redirect_uris: z.array(z.string()).check(z.minLength(1), z.maxLength(8)),
+  /** True for a client that authenticates by a secret, and may do without PKCE. */
+  secret: z.boolean(),
+});
 
 /** Enters a client by hand. Only this answer contains the secret. */
 route(
