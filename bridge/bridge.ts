@@ -310,11 +310,13 @@ class RunningBridge implements Bridge {
   #frame(frame: HomeFrame): void {
     this.#counts.received(frame, systemClock.now());
     switch (frame.t) {
-      case "call":
+      case "call": {
+        const host = this.#devices?.has(frame.agent, frame.id) ? this.#devices : undefined;
         this.#log("info", "call.received", { id: frame.id, agent: frame.agent });
-        this.#spans?.begin(frame);
-        (this.#devices?.has(frame.agent, frame.id) ? this.#devices : this.#calls).call(frame);
+        this.#spans?.begin(frame, host !== undefined);
+        (host ?? this.#calls).call(frame);
         break;
+      }
       case "publish":
         (this.#devices?.has(frame.agent) ? this.#devices : this.#calls).publish(frame);
         break;

@@ -7,7 +7,17 @@ import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 const OPEN_MAX = 2_000;
 
 type CallFrame = Extract<HomeFrame, { t: "call" }>;
-type Open = { context: SpanContext; parentId: string; startMs: number; bytes: number; untilMs: number };
+type Open = {
+  context: SpanContext;
+  parentId: string;
+  destination: string;
+  startMs: number;
+  bytes: number;
+  untilMs: number;
+};
+
+/** A hosted device has a topic of its own, and names would be too many. */
+const DEVICE_TOPIC = "{device}";
 
 export class CallSpans {
   readonly #tracer: Tracer;
@@ -20,13 +30,14 @@ export class CallSpans {
     this.#destination = `${prefix}/agents/{agent}/commands`;
   }
 
-  /** A frame came. A repeated one belongs to the span that is open. */
-  begin({ id, payload, expires_in_ms, traceparent }: CallFrame): void {
+  /** A frame came. A repeated one belongs to the span that is open. @param isHosted it is for a hosted device */
+  begin({ id, payload, expires_in_ms, traceparent }: CallFrame, isHosted: boolean): void {
     const parent = readTraceparent(traceparent);
     if (!parent?.sampled || this.#open.has(id) || this.#open.size >= OPEN_MAX) return;
     this.#open.set(id, {
       context: childOf(parent, spanIdOf("bridge", id)),
       parentId: parent.spanId,
+      destination: isHosted ? DEVICE_TOPIC : this.#destination,
       startMs: Date.now(),
       bytes: Buffer.byteLength(payload),
       untilMs: Date.now() + expires_in_ms,
@@ -38,11 +49,11 @@ export class CallSpans {
     const open = this.#open.get(id);
     if (!open) return;
     this.#open.delete(id);
-    const { context, parentId, startMs, bytes } = open;
+    const { context, parentId, destination, startMs, bytes } = open;
     this.#tracer.add({
       context,
       parentId,
-      name: `send ${this.#destination}`,
+      name: `send ${destination}`,
       kind: "producer",
       startMs,
       endMs: Date.now(),
@@ -50,7 +61,7 @@ export class CallSpans {
         "messaging.system": "mqtt",
         "messaging.operation.name": "send",
         "messaging.operation.type": "send",
-        "messaging.destination.template": this.#destination,
+        "messaging.destination.template": destination,
         "messaging.message.id": id,
         "messaging.message.body.size": bytes,
       },

@@ -4,6 +4,7 @@
  * A refusal says that nothing was sent, so it is never said after a command may have left. Commands of one device run one after
  * the other; a read is answered at once, and a stop ends the wait of whatever is under way.
  */
+import type { Refusal } from "@edgecall/core/protocol/frames.ts";
 import { Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type CallFrame, type PublishFrame, TAKEN_AFTER_MS } from "../broker/calls.ts";
@@ -19,50 +20,99 @@ const IN_FLIGHT_MAX = 500;
 /** A command waits for a minute at most, so more of one device would not have their turn in time. */
 const QUEUE_MAX = 20;
 
+type Decision =
+  | { kind: "refuse"; code: Refusal; message: string }
+  | { kind: "answer"; report: string }
+  /** It is under way: nothing more is done for it. */
+  | { kind: "known" }
+  | { kind: "begin"; call: DeviceCall };
+
 type Lane = { running: DeviceCall | undefined; queue: DeviceCall[] };
 
 export class DeviceCalls {
   readonly #context: DeviceContext;
   /** Undefined: there is no folder for it. */
-  readonly #ledger: Promise<DeviceLedger | undefined>;
+  #ledger: DeviceLedger | undefined;
   readonly #calls = new Map<string, DeviceCall>();
   /** By the device's key. */
   readonly #lanes = new Map<string, Lane>();
-  /** Ids of calls that were sent by the bridge before this one, or by this one. */
-  #opened: DeviceLedger | undefined;
 
-  constructor(context: DeviceContext, ledger: Promise<DeviceLedger | undefined>) {
+  constructor(context: DeviceContext) {
     this.#context = context;
-    this.#ledger = ledger;
   }
 
   get inFlight(): number {
     return this.#calls.size;
   }
 
-  /** Reads the ledger, and reports what an earlier bridge left open. */
-  async open(): Promise<void> {
-    const ledger = await this.#ledger;
-    this.#opened = ledger;
-    for (const entry of ledger?.interrupted() ?? []) {
+  /** Takes the ledger, before the first call, and reports what an earlier bridge left open. */
+  open(ledger: DeviceLedger): void {
+    this.#ledger = ledger;
+    for (const entry of ledger.interrupted()) {
       const { id, agent, route } = entry.begun;
       this.#context.log("warn", "devices.call_interrupted", { id, agent, state: entry.state });
-      ledger?.done(id, reportOf({ id, agent, route }, outcomeOfInterrupted(entry)));
+      ledger.done(id, reportOf({ id, agent, route }, outcomeOfInterrupted(entry)));
     }
-    for (const report of ledger?.unacked() ?? []) this.#answer(report.id, report.agent, report.payload);
+    for (const report of ledger.unacked()) this.#answer(report.id, report.agent, report.payload);
   }
 
   /** True if the call was sent by the bridge before this one, or by this one: its device may be gone since. */
   knows(id: string): boolean {
-    return this.#opened?.get(id) !== undefined;
+    return this.#ledger?.get(id) !== undefined;
   }
 
   call(frame: CallFrame): void {
-    const deadline = this.#context.stall.arrival() + frame.expires_in_ms;
-    this.#take(frame, deadline).catch((error: unknown) => {
-      const text = error instanceof Error ? error.stack : String(error);
-      this.#context.log("error", "bridge.internal_error", { side: "devices", error: text });
+    const { id, agent } = frame;
+    const { log, outbox } = this.#context;
+    const decision = this.#decide(frame);
+    switch (decision.kind) {
+      case "refuse":
+        outbox.refuse(frame, decision.code, decision.message);
+        break;
+      case "answer":
+        this.#answer(id, agent, decision.report);
+        break;
+      case "known":
+        log("info", "call.repeated", { id, agent });
+        outbox.taken(id);
+        break;
+      case "begin":
+        this.#begin(decision.call);
+    }
+  }
+
+  #decide(frame: CallFrame): Decision {
+    const { id, agent, allow } = frame;
+    const { agents, clock, reports, stall } = this.#context;
+    const deadline = stall.arrival() + frame.expires_in_ms;
+    const refuse = (code: Refusal, message: string): Decision => ({ kind: "refuse", code, message });
+    const command = checkJson(Command, frame.payload);
+    if (!command.ok) return refuse("invalid", `payload: ${command.error}`);
+    const { acks = [], route } = command.value;
+    if (command.value.request_id !== id)
+      return refuse("invalid", "payload: request_id: should be the call's id");
+    for (const stored of acks) reports.acked(stored, agent);
+    this.acked(acks);
+    if (this.#calls.has(id)) return { kind: "known" };
+    const answer = (outcome: Outcome): Decision => ({
+      kind: "answer",
+      report: reportOf({ id, agent, route }, outcome),
     });
+    const before = this.#ledger?.get(id);
+    const report = reports.get(agent, id)?.payload ?? before?.report;
+    if (report !== undefined) return { kind: "answer", report };
+    if (before) return answer(sentBefore(before));
+    if (command.value.command !== "tool") return answer(this.#other(command.value));
+    const tool = check(ToolCommand, command.value.payload);
+    if (!tool.ok) return refuse("invalid", `payload: ${tool.error}`);
+    const key = agents.device(agent)?.key;
+    if (key === undefined)
+      return refuse("agent_offline", `${agent} is not online: no such device is known here`);
+    if (this.#calls.size >= IN_FLIGHT_MAX)
+      return refuse("agent_busy", `${IN_FLIGHT_MAX} calls are in flight already`);
+    const { tool: action, parameters } = tool.value;
+    const of = { id, agent, key, action, parameters, allow, route, deadline, began: clock.now() };
+    return { kind: "begin", call: { ...of, interrupted: undefined, wake: () => {} } };
   }
 
   /** A notice of Home. Only a cancel means anything here. */
@@ -73,50 +123,10 @@ export class DeviceCalls {
 
   /** Home has stored these reports. */
   acked(ids: readonly string[]): void {
-    for (const id of ids) this.#opened?.acked(id);
+    for (const id of ids) this.#ledger?.acked(id);
   }
 
-  async close(): Promise<void> {
-    await (await this.#ledger)?.close();
-  }
-
-  async #take(frame: CallFrame, deadline: number): Promise<void> {
-    const { id, agent } = frame;
-    const { outbox, reports, log } = this.#context;
-    const ledger = await this.#ledger;
-    const command = checkJson(Command, frame.payload);
-    if (!command.ok) return outbox.refuse(frame, "invalid", `payload: ${command.error}`);
-    if (command.value.request_id !== id)
-      return outbox.refuse(frame, "invalid", "payload: request_id: should be the call's id");
-    for (const stored of command.value.acks ?? []) reports.acked(stored, agent);
-    this.acked(command.value.acks ?? []);
-    const { route } = command.value;
-    const report = reports.get(agent, id);
-    if (report) return outbox.report(report);
-    if (this.#calls.has(id)) {
-      log("info", "call.repeated", { id, agent });
-      return outbox.taken(id);
-    }
-    const before = ledger?.get(id);
-    if (before)
-      return this.#answer(id, agent, before.report ?? reportOf({ id, agent, route }, sentBefore(before)));
-    if (command.value.command !== "tool")
-      return this.#answer(id, agent, reportOf({ id, agent, route }, this.#other(command.value)));
-    const tool = check(ToolCommand, command.value.payload);
-    if (!tool.ok) return outbox.refuse(frame, "invalid", `payload: ${tool.error}`);
-    const key = this.#context.agents.device(agent)?.key;
-    if (key === undefined)
-      return outbox.refuse(frame, "agent_offline", `${agent} is not online: no such device is known here`);
-    if (this.#calls.size >= IN_FLIGHT_MAX)
-      return outbox.refuse(frame, "agent_busy", `${IN_FLIGHT_MAX} calls are in flight already`);
-    const { tool: action, parameters } = tool.value;
-    const began = this.#context.clock.now();
-    const { allow } = frame;
-    const of = { id, agent, key, action, parameters, allow, route, deadline, began };
-    this.#begin({ ...of, interrupted: undefined, wake: () => {} }, ledger);
-  }
-
-  #begin(call: DeviceCall, ledger: DeviceLedger | undefined): void {
+  #begin(call: DeviceCall): void {
     const { id, agent, key, action } = call;
     const { outbox, agents } = this.#context;
     const known = agents.device(agent)?.actions.find(({ name }) => name === action);
@@ -137,7 +147,7 @@ export class DeviceCalls {
     this.#lanes.set(key, lane);
     if (isStop(action)) this.#makeWay(lane);
     lane.queue.push(call);
-    this.#next(key, lane, ledger);
+    this.#next(key, lane);
   }
 
   /** A blind that moves must not move on because its own call is waited for. */
@@ -149,7 +159,7 @@ export class DeviceCalls {
     if (lane.running) interrupt(lane.running, "stopped");
   }
 
-  #next(key: string, lane: Lane, ledger: DeviceLedger | undefined): void {
+  #next(key: string, lane: Lane): void {
     if (lane.running) return;
     const call = lane.queue.shift();
     lane.running = call;
@@ -157,9 +167,9 @@ export class DeviceCalls {
       this.#lanes.delete(key);
       return;
     }
-    void this.#run(call, carryOut(this.#context, ledger, call)).then(() => {
+    void this.#run(call, carryOut(this.#context, this.#ledger, call)).then(() => {
       lane.running = undefined;
-      this.#next(key, lane, ledger);
+      this.#next(key, lane);
     });
   }
 
@@ -186,7 +196,7 @@ export class DeviceCalls {
     const { type, payload } = ended.report;
     const elapsed_ms = Math.round(this.#context.clock.now() - call.began);
     const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });
-    this.#opened?.done(id, report);
+    this.#ledger?.done(id, report);
     this.#answer(id, agent, report);
   }
 

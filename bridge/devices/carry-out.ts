@@ -20,8 +20,8 @@ const SUBSCRIBED_WITHIN_MS = 2_000;
 const AFTER_FAILURE_MS = 500;
 /** Zigbee2MQTT's error about a device that does not answer comes within some ms, also of a command that nothing ever confirms. */
 const FAILURE_WITHIN_MS = 1_000;
-/** Command topics and payloads are a stranger's, and so is what a text or a JSON of theirs grows to. */
-const PAYLOAD_MAX_BYTES = 4 * 1024;
+/** The broker acknowledges within this, or may be gone: whoever waits behind this command must not wait for that. */
+const ACKED_WITHIN_MS = 3_000;
 
 const NO_FOLDER = {
   text: "Error: The bridge has no folder for its files, so after a restart it could send a command twice. It only reads devices until BRIDGE_STATE names a folder. Nothing was sent.",
@@ -39,7 +39,10 @@ export async function carryOut(
   const { catalog, clock, subscriptions } = context;
   const { id, agent, action, route } = call;
   if (!ledger) return { report: failed(action, "permission_denied", NO_FOLDER) };
-  const isSubscribed = await within(SUBSCRIBED_WITHIN_MS, subscriptions.settled());
+  const isSubscribed = await within(
+    SUBSCRIBED_WITHIN_MS,
+    subscriptions.settled().then(() => true),
+  );
   if (!isSubscribed)
     return { refuse: "broker_offline", message: "the broker does not answer a subscription" };
   const prepared = prepare(context, call);
@@ -92,16 +95,14 @@ function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
     return plan.offline
       ? { refuse: "agent_offline", message: plan.error }
       : { report: failed(action, "invalid_params", `Error: ${plan.error}`) };
-  const wrong = plan.publish.find(
-    ({ topic, payload }) => !isDeviceTopic(topic, prefix) || Buffer.byteLength(payload) > PAYLOAD_MAX_BYTES,
-  );
+  const wrong = plan.publish.find(({ topic }) => !isDeviceTopic(topic, prefix));
   if (!wrong && plan.publish.length > 0) return { device, plan };
   log("error", "devices.command_refused", { device: agent, topic: wrong?.topic.slice(0, 200) });
   return {
     report: failed(
       action,
       "permission_denied",
-      "Error: Its topic or payload may not be sent. Nothing was sent.",
+      "Error: Nothing may be published on its command's topic. Nothing was sent.",
     ),
   };
 }
@@ -125,13 +126,14 @@ async function send(
   let refused: Ended | undefined;
   for (const { topic, payload, retain } of plan.publish) {
     // A device that comes back later must not carry out what its caller was told is not confirmed.
-    const published = await broker.publish(topic, payload, retain ? undefined : plan.waitMs, retain);
-    // Nobody has it, unless the broker keeps it.
+    const acked = broker.publish(topic, payload, retain ? undefined : plan.waitMs, retain);
+    const published = (await within(ACKED_WITHIN_MS, acked)) ?? { kind: "unsure" as const };
     if (published.kind === "offline" || published.kind === "rejected") {
       const message = published.kind === "rejected" ? published.message : "the broker is not connected";
       refused ??= { refuse: "broker_offline", message };
       break;
     }
+    // Nobody has it, unless the broker keeps it.
     if (published.kind === "delivered" && !published.listening && !retain) refused ??= notListening(device);
     else {
       isOut = true;
@@ -238,11 +240,11 @@ function noSuchAction(action: string, actions: readonly DeviceAction[]): Outcome
   );
 }
 
-/** @returns false when the time was over first */
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), ms);
-  const isDone = await Promise.race([work.then(() => true), late.promise]);
+/** @returns undefined when the time was over first */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), ms);
+  const value = await Promise.race([work, late.promise]);
   clearTimeout(timer);
-  return isDone;
+  return value;
 }

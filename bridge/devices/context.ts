@@ -5,7 +5,7 @@ import type { MessageWatch } from "./message-watch.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
 /** The objects that the parts of the device host share. */
-export type DeviceContext = BridgeContext & {
+export type DeviceContext = Omit<BridgeContext, "roster"> & {
   catalog: DeviceCatalog;
   agents: HostedAgents;
   subscriptions: Subscriptions;

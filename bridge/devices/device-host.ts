@@ -38,6 +38,9 @@ const LOOK_EVERY_MS = 50;
 const JUDGE_EVERY_MS = 10_000;
 /** A config that did not come again so long after a connect was removed while the bridge was away. Its publisher has reconnected by then. */
 const CONFIG_GONE_MS = 300_000;
+/** In the bridge's folder. */
+const CATALOG_FILE = "devices.json";
+const LEDGER_FILE = "device-calls.jsonl";
 /** As an agent's id this means any agent. */
 const RESERVED = ["any"];
 /** Topics of configs that are remembered for that. The catalog takes fewer. */
@@ -45,7 +48,7 @@ const CONFIGS_MAX = 4_000;
 
 export type HostParts = {
   settings: DeviceSettings;
-  context: Omit<BridgeContext, "broker"> & {
+  context: Omit<BridgeContext, "broker" | "roster"> & {
     broker: Pick<BrokerLink, "up" | "publish" | "subscribe" | "unsubscribe">;
   };
   agents: HostedAgents;
@@ -62,6 +65,7 @@ export class DeviceHost {
   readonly #parts: HostParts;
   readonly #calls: DeviceCalls;
   readonly #file: CatalogFile | undefined;
+  #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
   readonly #loaded: Promise<void>;
   /** Topics of configs, with the number of the connection on which they came last. */
@@ -75,7 +79,8 @@ export class DeviceHost {
   #isConnecting = false;
   /** The files are read. Before that nothing is subscribed to. */
   #isLoaded = false;
-  #isConfigChanged = false;
+  /** What the catalog named last. */
+  #topics: ReadonlyMap<string, 0 | 1 | 2> | undefined;
   #isStateChanged = false;
   #judgedAt = 0;
   /** What the log said last of them. */
@@ -94,21 +99,22 @@ export class DeviceHost {
     const catalog = new DeviceCatalog({ prefix, ownPrefix: context.prefix, sha256, dangerWords });
     const subscriptions = new Subscriptions(context.broker, context.log);
     this.#context = { ...context, catalog, agents, subscriptions, watch: new MessageWatch() };
-    const ledger = folder === undefined ? undefined : new LedgerFile(join(folder, "device-calls.jsonl"));
-    if (folder !== undefined)
-      this.#file = new CatalogFile(join(folder, "devices.json"), catalog, context.log);
-    this.#calls = new DeviceCalls(
-      this.#context,
-      ledger ? DeviceLedger.open(ledger, context.log, context.clock.wall) : Promise.resolve(undefined),
-    );
+    if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, context.log);
+    this.#calls = new DeviceCalls(this.#context);
     this.#firstReads = new FirstReads(this.#context);
     this.#loaded = this.#load();
   }
 
   async #load(): Promise<void> {
-    if (this.#file === undefined) this.#context.log("warn", "devices.no_folder", { set: "BRIDGE_STATE" });
-    await this.#file?.load();
-    await this.#calls.open();
+    const { clock, log } = this.#context;
+    const { folder } = this.#settings;
+    if (folder === undefined) log("warn", "devices.no_folder", { set: "BRIDGE_STATE" });
+    else {
+      await this.#file?.load();
+      const storage = new LedgerFile(join(folder, LEDGER_FILE));
+      this.#ledger = await DeviceLedger.open(storage, log, clock.wall);
+      this.#calls.open(this.#ledger);
+    }
     this.#isLoaded = true;
   }
 
@@ -132,7 +138,6 @@ export class DeviceHost {
     this.#connection += 1;
     this.#connectedAt = clock.now();
     this.#isConnecting = true;
-    this.#isConfigChanged = true;
     this.#openBurst();
     const connection = this.#connection;
     void this.#loaded.then(() => {
@@ -223,7 +228,7 @@ export class DeviceHost {
     clearTimeout(this.#burstTimer);
     await this.#loaded;
     await this.#file?.flush();
-    await this.#calls.close();
+    await this.#ledger?.close();
   }
 
   /** States may lie below the same prefix. */
@@ -237,7 +242,6 @@ export class DeviceHost {
       this.#configs.set(topic, this.#connection);
     const isChanged = this.#context.catalog.config(topic, text, now);
     if (isChanged) {
-      this.#isConfigChanged = true;
       this.#file?.changed("ids");
       this.#openBurst();
     } else if (this.#burst) this.#prolong();
@@ -274,7 +278,7 @@ export class DeviceHost {
     if (!burst || this.#isStopped) return;
     const now = clock.now();
     const isQuiet = now >= burst.by || now >= burst.atMost;
-    if (this.#isConfigChanged && isQuiet) this.#subscribe();
+    if (isQuiet) this.#subscribe();
     const isBusy = !this.#isLoaded || subscriptions.isBusy;
     if (isBusy) this.#prolong();
     if (now < burst.atMost && (now < burst.by || isBusy)) {
@@ -306,9 +310,12 @@ export class DeviceHost {
 
   #subscribe(): void {
     const { catalog, prefix, subscriptions } = this.#context;
-    this.#isConfigChanged = false;
+    const topics = catalog.topics();
+    // The catalog makes another map when a config changes.
+    if (topics === this.#topics) return;
+    this.#topics = topics;
     const wanted = new Map<string, 0 | 1 | 2>(catalog.configTopics().map((topic) => [topic, 0]));
-    for (const [topic, qos] of catalog.topics()) if (isDeviceTopic(topic, prefix)) wanted.set(topic, qos);
+    for (const [topic, qos] of topics) if (isDeviceTopic(topic, prefix)) wanted.set(topic, qos);
     subscriptions.want(wanted);
   }
 
@@ -322,6 +329,7 @@ export class DeviceHost {
     catalog.reserve([...RESERVED, ...this.#named, ...this.#taken]);
     const now = clock.wall();
     const isChanged = agents.update(catalog.devices(now), (id) => catalog.asks(id, now).length > 0);
+    this.#subscribe();
     if (isChanged && !agents.isHeld) this.#parts.onChange();
   }
 

@@ -1,0 +1,129 @@
+/** The host over days, by a played clock: what is gone is dropped, and its files are written seldom. */
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ReportBuffer } from "../broker/report-buffer.ts";
+import { systemClock } from "../clock.ts";
+import { CatalogFile } from "./catalog-file.ts";
+import { DeviceHost } from "./device-host.ts";
+import { HostedAgents } from "./hosted-agents.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "performance", "Date"] });
+});
+afterEach(() => void vi.useRealTimers());
+
+const log = () => {};
+
+function host() {
+  const subscribed = new Set<string>();
+  const roster = { isServed: () => false };
+  const agents = new HostedAgents({ mode: "allow", roster, clock: systemClock, log });
+  agents.welcomed(true);
+  const outbox = { taken: log, refuse: log, report: log, event: log };
+  const broker = {
+    up: true,
+    publish: async () => ({ kind: "delivered" as const, listening: true }),
+    subscribe: async (topics: ReadonlyMap<string, unknown>) => {
+      for (const topic of topics.keys()) subscribed.add(topic);
+      return [];
+    },
+    unsubscribe: async (topics: readonly string[]) => {
+      for (const topic of topics) subscribed.delete(topic);
+      return true;
+    },
+  };
+  const devices = new DeviceHost({
+    settings: { mode: "allow", prefix: "homeassistant", birth: false, dangerWords: [], folder: undefined },
+    context: {
+      prefix: "evoclaw",
+      log,
+      clock: systemClock,
+      stall: { arrival: () => systemClock.now() },
+      reports: new ReportBuffer(log),
+      broker,
+      outbox,
+    },
+    agents,
+    gateway: { send: () => true },
+    onChange: log,
+  });
+  const config = (name: string, text?: string) => {
+    const of = { unique_id: name, state_topic: `s/${name}`, device: { identifiers: [name], name } };
+    const payload = Buffer.from(text ?? JSON.stringify(of));
+    devices.message({ topic: `homeassistant/sensor/${name}/config`, payload, retained: true });
+  };
+  return { devices, agents, subscribed, config };
+}
+
+/** Lets time go by as in the bridge, which ticks each second. */
+async function passes(devices: DeviceHost, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    devices.tick();
+  }
+}
+
+test("a config that does not come again within five minutes of a reconnect is gone, with its subscription", async () => {
+  const { devices, agents, subscribed, config } = host();
+  devices.brokerUp();
+  config("a");
+  config("b");
+  await passes(devices, 3);
+  expect(agents.ids()).toEqual(["a", "b"]);
+  await passes(devices, 400);
+  expect(agents.ids()).toEqual(["a", "b"]);
+  devices.brokerLost();
+  await passes(devices, 30);
+  devices.brokerUp();
+  config("b");
+  await passes(devices, 290);
+  expect(agents.ids()).toEqual(["a", "b"]);
+  expect(subscribed).toContain("s/a");
+  await passes(devices, 20);
+  expect(agents.ids()).toEqual(["b"]);
+  expect([...subscribed].filter((topic) => topic.startsWith("s/"))).toEqual(["s/b"]);
+});
+
+test("configs that change all the time keep nothing back for longer than a quarter of a minute", async () => {
+  const { devices, agents, config } = host();
+  devices.brokerUp();
+  config("a");
+  await passes(devices, 3);
+  expect(agents.snapshot().map(({ id }) => id)).toEqual(["a"]);
+  config("b");
+  let told: string[] = [];
+  for (let tenth = 0; tenth < 200 && told.length === 0; tenth += 1) {
+    config("flapping", tenth % 2 ? "" : undefined);
+    await vi.advanceTimersByTimeAsync(100);
+    told = agents.changes().flatMap((change) => (change.kind === "agent" ? [change.agent.id] : []));
+  }
+  expect(told).toContain("b");
+});
+
+test("a state is written after five minutes, a device after two seconds, and nothing without a change", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "devices-")), "devices.json");
+  let dumps = 0;
+  const catalog = { dump: () => ({ n: ++dumps }) as never, restore: () => true };
+  const file = new CatalogFile(path, catalog, log);
+  await file.flush();
+  expect(dumps).toBe(0);
+  for (let n = 0; n < 1_000; n += 1) file.changed("states");
+  await vi.advanceTimersByTimeAsync(299_000);
+  expect(dumps).toBe(0);
+  await vi.advanceTimersByTimeAsync(2_000);
+  await file.flush();
+  expect(dumps).toBe(1);
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ n: 1 });
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  file.changed("states");
+  file.changed("ids");
+  await vi.advanceTimersByTimeAsync(2_500);
+  await file.flush();
+  expect(dumps).toBe(2);
+  // At the end, what waits is written at once.
+  file.changed("states");
+  await file.flush();
+  expect(dumps).toBe(3);
+});
