@@ -2,9 +2,6 @@
 import { compileTemplate, renderTemplate } from "../template/template.ts";
 import type { Message } from "./message.ts";
 
-/** Looking it up takes longer than rendering most templates. */
-const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 /** Templates that are kept compiled. A publisher writes the same few into the configs of all its devices. */
 const COMPILED_MAX = 1_000;
 const COMPILED = new Map<string, ReturnType<typeof compileTemplate>>();
@@ -34,7 +31,7 @@ export function valueReader(
   if (!compiled.ok) return compiled;
   const read = (message: Message) => {
     const given = { ...variables, value: message.text, value_json: message.variable() };
-    const rendered = renderTemplate(compiled.template, given, { now: new Date(message.now), zone: ZONE });
+    const rendered = renderTemplate(compiled.template, given, { now: new Date(message.now) });
     return rendered.ok && rendered.text !== "" ? rendered.text : undefined;
   };
   return { ok: true, read };
@@ -55,7 +52,6 @@ export function payloadWriter(
   if (!compiled.ok) return compiled;
   return {
     ok: true,
-    write: (value, variables) =>
-      renderTemplate(compiled.template, { ...names, ...variables, value }, { zone: ZONE }),
+    write: (value, variables) => renderTemplate(compiled.template, { ...names, ...variables, value }),
   };
 }
