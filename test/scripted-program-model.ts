@@ -1,7 +1,7 @@
 /**
- * The scripted model (scripted-model.ts) for programs that speak another API: Anthropic's Messages API (Claude Code), and OpenAI's
- * Responses API (Codex). A real endpoint, which streams. The test writes its steps into the question, as there; a step is a text or one
- * call. Which step is next follows from the history, since these programs also ask for titles and the like.
+ * The scripted model (scripted-model.ts) for programs that ask in another way: by Anthropic's Messages API (Claude Code), by OpenAI's
+ * Responses API (Codex), or without a stream (Home Assistant). A real endpoint. The test writes its steps into the question, as there; a step
+ * is a text or one call. Which step is next follows from the history, since these programs also ask for titles and the like.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,6 +19,10 @@ type ResponsesRequest = {
   input: { type: string; content?: Block[]; output?: string | Block[] }[];
   /** Those of an MCP server stand below its name. */
   tools?: { name?: string; tools?: { name: string }[] }[];
+};
+type ChatRequest = {
+  messages: { role: string; content: string | Block[] | null }[];
+  tools?: { function: Tool }[];
 };
 type Tool = { name: string; namespace?: string };
 type Said = { text: string } | { tool: Tool; input: unknown };
@@ -47,13 +51,54 @@ export async function startScriptedProgramModel(): Promise<ScriptedProgramModel>
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = "";
   for await (const chunk of request) body += chunk;
-  const path = new URL(request.url ?? "", "http://localhost").pathname;
-  let events: Event[];
-  if (path === "/v1/messages") events = messagesEvents(JSON.parse(body) as MessagesRequest);
-  else if (path === "/v1/responses") events = responsesEvents(JSON.parse(body) as ResponsesRequest);
-  else return void response.writeHead(404).end("{}");
+  switch (new URL(request.url ?? "", "http://localhost").pathname) {
+    case "/v1/messages":
+      return stream(response, messagesEvents(JSON.parse(body) as MessagesRequest));
+    case "/v1/responses":
+      return stream(response, responsesEvents(JSON.parse(body) as ResponsesRequest));
+    case "/v1/chat/completions":
+      return json(response, 200, chatAnswer(JSON.parse(body) as ChatRequest));
+    case "/v1/models":
+      return json(response, 200, { object: "list", data: [{ id: "scripted", object: "model" }] });
+    default:
+      return json(response, 404, {});
+  }
+}
+
+function stream(response: ServerResponse, events: readonly Event[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+function chatAnswer({ messages, tools = [] }: ChatRequest) {
+  const texts = messages.map(({ content }) => textOf({ type: "text", content: content ?? "" }));
+  const results = texts.filter((_, at) => messages[at]?.role === "tool");
+  const said = say(
+    texts.join("\n"),
+    results,
+    tools.map((tool) => tool.function),
+  );
+  const isText = "text" in said;
+  const message = isText
+    ? { role: "assistant", content: said.text }
+    : {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          {
+            id: newId("call"),
+            type: "function",
+            function: { name: said.tool.name, arguments: JSON.stringify(said.input) },
+          },
+        ],
+      };
+  const choice = { index: 0, message, finish_reason: isText ? "stop" : "tool_calls" };
+  return { id: newId("chat"), object: "chat.completion", model: "scripted", choices: [choice], usage: USAGE };
 }
 
 function messagesEvents({ messages, tools = [] }: MessagesRequest): Event[] {

@@ -1,15 +1,25 @@
 /** Home Assistant as published on PyPI, as a child process with a folder and an owner of its own. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { freePort } from "../../local/port.ts";
 import { HOME_ASSISTANT } from "../needs.ts";
 import { Running } from "../publishers/running.ts";
 import { until } from "../wait.ts";
 import { ROOT } from "./program.ts";
 
-const ALWAYS = ["auth", "api", "config", "onboarding", "websocket_api", "conversation"];
+/** Of a hook that starts one. On a busy machine its first start takes half a minute. */
+export const HOME_ASSISTANT_START_MS = 150_000;
+const ALWAYS = ["auth", "api", "config", "onboarding", "websocket_api", "conversation", "stt"];
+const FLOWS = "/api/config/config_entries/flow";
 
 type Json = Record<string, unknown>;
+type Flow<T> = T & { flow_id: string };
+type Entry = { type: string; result: { entry_id: string; title: string } };
+type Processed = {
+  conversation_id: string;
+  response: { response_type: string; speech: { plain: { speech: string } } };
+};
 type ToolResult = { isError: boolean; content: Array<{ text: string }> };
 type Intent = { response_type: string; data: { success: Array<{ name: string }> } };
 type State = { entity_id: string; state: string; attributes: { friendly_name?: string } };
@@ -56,12 +66,14 @@ export class HomeAssistant {
     return this.#token;
   }
 
-  /** @throws with the status and Home Assistant's last lines */
+  /** As its page asks. @throws with the status and Home Assistant's last lines */
   async request<T = Json>(path: string, body?: Json | URLSearchParams): Promise<T> {
     const isForm = body instanceof URLSearchParams;
     const response = await fetch(`${this.url}${path}`, {
       method: body ? "POST" : "GET",
       headers: {
+        // By it Home Assistant knows its own address.
+        "ha-frontend-base": this.url,
         ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
         ...(body && !isForm && { "content-type": "application/json" }),
       },
@@ -72,13 +84,73 @@ export class HomeAssistant {
     throw new Error(`${path}: ${response.status} ${text}\n${this.#running.lines.slice(-20).join("\n")}`);
   }
 
+  /** One command over its WebSocket. */
+  async command<T>(command: Json & { type: string }): Promise<T> {
+    const socket = new WebSocket(`${this.url.replace("http", "ws")}/api/websocket`);
+    try {
+      return await new Promise((resolve, reject) => {
+        socket.onerror = () => reject(new Error("Home Assistant's WebSocket failed"));
+        socket.onmessage = ({ data }) => {
+          const message = JSON.parse(String(data)) as { type: string; success?: boolean; result: T };
+          if (message.type === "auth_required")
+            socket.send(JSON.stringify({ type: "auth", access_token: this.token }));
+          if (message.type === "auth_ok") socket.send(JSON.stringify({ id: 1, ...command }));
+          if (message.type === "auth_invalid" || message.success === false) reject(new Error(String(data)));
+          if (message.type === "result" && message.success) resolve(message.result);
+        };
+      });
+    } finally {
+      socket.close();
+    }
+  }
+
+  /** Begins to set an integration up. */
+  async flow<T = Json>(handler: string, input: Json): Promise<Flow<T>> {
+    const { flow_id } = await this.request<Flow<Json>>(FLOWS, { handler });
+    return await this.step(flow_id, input);
+  }
+
+  step<T = Json>(flow: string, input: Json): Promise<Flow<T>> {
+    return this.request(`${FLOWS}/${flow}`, input);
+  }
+
+  /**
+   * Adds a conversation agent by its integration "LiteLLM".
+   * @param connection `url` and `api_key` of the endpoint @param options of the agent
+   * @returns its entity's id
+   */
+  async addConversation(connection: Json, options: Json & { model: string }): Promise<string> {
+    const before = await this.#conversations();
+    const made = await this.#add("litellm", connection);
+    const adding = "/api/config/config_entries/subentries/flow";
+    const form = await this.request<Flow<{ data_schema: Json[] }>>(adding, {
+      handler: [made.result.entry_id, "conversation"],
+    });
+    // It has asked the endpoint for its models.
+    expect(JSON.stringify(form.data_schema)).toContain(`"${options.model}"`);
+    expect(await this.request(`${adding}/${form.flow_id}`, options)).toMatchObject({ type: "create_entry" });
+    return await until(async () => (await this.#conversations()).find((one) => !before.includes(one)), {
+      within: 20_000,
+      what: "the conversation agent is there",
+    });
+  }
+
+  /** Says something to a conversation agent. */
+  async say(agent_id: string, text: string, conversation_id?: string) {
+    const body = { text, agent_id, language: "en", ...(conversation_id && { conversation_id }) };
+    const { response, conversation_id: id } = await this.request<Processed>(
+      "/api/conversation/process",
+      body,
+    );
+    return { id, type: response.response_type, speech: response.speech.plain.speech };
+  }
+
   /** Adds the broker's devices. Resolves when it has those with these names. */
   async useBroker(port: number, names: readonly string[]): Promise<void> {
     const other_settings = { set_client_cert: false, set_ca_cert: "off", transport: "tcp" };
     await this.#add("mqtt", { broker: "127.0.0.1", port, protocol: "5", other_settings });
     const hasAll = async () => {
-      const states = await this.request<State[]>("/api/states");
-      const known = new Set(states.map(({ attributes }) => attributes.friendly_name));
+      const known = new Set((await this.#states()).map(({ attributes }) => attributes.friendly_name));
       return names.every((name) => known.has(name));
     };
     await until(hasAll, { within: 60_000, every: 200, what: "Home Assistant has the broker's devices" });
@@ -114,11 +186,21 @@ export class HomeAssistant {
     await this.#running.stop();
   }
 
-  async #add(handler: string, settings: Json): Promise<void> {
-    const flows = "/api/config/config_entries/flow";
-    const { flow_id } = await this.request<{ flow_id: string }>(flows, { handler });
-    const { type } = await this.request(`${flows}/${flow_id}`, settings);
-    if (type !== "create_entry") throw new Error(`Home Assistant does not set up ${handler}: ${type}`);
+  async #add(handler: string, settings: Json): Promise<Entry> {
+    const entry = await this.flow<Entry>(handler, settings);
+    if (entry.type !== "create_entry")
+      throw new Error(`Home Assistant does not set up ${handler}: ${entry.type}`);
+    return entry;
+  }
+
+  #states(): Promise<State[]> {
+    return this.request("/api/states");
+  }
+
+  async #conversations(): Promise<string[]> {
+    return (await this.#states())
+      .map(({ entity_id: id }) => id)
+      .filter((id) => id.startsWith("conversation."));
   }
 
   async #signIn(): Promise<void> {
