@@ -67,11 +67,9 @@ export async function carryOut(
     return late;
   }
   const since = catalog.mark(clock.wall());
-  return (
-    (await send(context, ledger, call, prepared)) ?? {
-      report: await outcomeOf(context, call, prepared, since),
-    }
-  );
+  const sent = await send(context, ledger, call, prepared);
+  if (sent === "all") return { report: await outcomeOf(context, call, prepared, since) };
+  return sent === "a part" ? { report: partlySent(call, device) } : sent;
 }
 
 /** @returns what the call sends, or why nothing is sent */
@@ -115,22 +113,29 @@ function tooLate({ broker, clock }: DeviceContext, call: DeviceCall): Ended | un
   return broker.up ? undefined : { refuse: "broker_offline", message: "the broker is not connected" };
 }
 
-/** Publishes the command's messages in their order. @returns the call's end if nothing was sent */
+/** Publishes the command's messages in their order. @returns how much was sent; the call's end if nothing was */
 async function send(
   { broker }: DeviceContext,
   ledger: DeviceLedger,
   call: DeviceCall,
   { device, plan }: Prepared,
-): Promise<Ended | undefined> {
+): Promise<"all" | "a part" | Ended> {
   let isOut = false;
+  let isCut = false;
   let refused: Ended | undefined;
   for (const { topic, payload, retain } of plan.publish) {
+    // Before the first message, tooLate has looked.
+    if (call.interrupted) {
+      isCut = true;
+      break;
+    }
     // A device that comes back later must not carry out what its caller was told is not confirmed.
     const acked = broker.publish(topic, payload, retain ? undefined : plan.waitMs, retain);
     const published = (await within(ACKED_WITHIN_MS, acked)) ?? { kind: "unsure" as const };
     if (published.kind === "offline" || published.kind === "rejected") {
       const message = published.kind === "rejected" ? published.message : "the broker is not connected";
       refused ??= { refuse: "broker_offline", message };
+      isCut = true;
       break;
     }
     // Nobody has it, unless the broker keeps it.
@@ -140,9 +145,20 @@ async function send(
       ledger.sent(call.id);
     }
   }
-  if (isOut || !refused) return undefined;
+  if (isOut) return isCut ? "a part" : "all";
   ledger.void(call.id);
-  return refused;
+  return refused ?? { report: notRun(call) };
+}
+
+/** Of a command with several messages, of which the last ones were not sent. */
+function partlySent({ action, interrupted }: DeviceCall, { name }: HostedDevice): Outcome {
+  const why =
+    interrupted === "cancelled"
+      ? "it was cancelled"
+      : interrupted === "stopped"
+        ? "a later call stopped it"
+        : "the broker took no more";
+  return unknown(action, `Error: Only a part of the command was sent to ${name}: then ${why}.`);
 }
 
 function notListening({ name }: HostedDevice): Ended {

@@ -665,8 +665,8 @@ export class Agents {
   }
 }
 
-/** The bridge speaks for it, whatever its advert claims: it belongs to no group, and nobody asks in its name. */
-const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE], group: null };
+/** The bridge speaks for it, whatever its advert claims: it belongs to no group, and nobody asks in its name. The bridge ends its calls' waits. */
+const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE, "cancel"], group: null };
 
 /** When the bridge was seen last (null: it is not connected), and until when it vouched for its agents. */
 type Vouched = { seenAt: number | null; until: number | null };

@@ -7,6 +7,7 @@ import { modelRequests } from "../../../test/model-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../test/signed-agent.ts";
 import { theHome } from "../../../test/states.ts";
+import { cancel } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
@@ -70,6 +71,24 @@ describe("a hosted device", () => {
     expect((await say("read", script(read, { text: "$results" }))).body.answer).toBe("on");
     const { unsigned } = (await (await ask("/v1/keys")).json()) as { unsigned: Array<{ agent: string }> };
     expect(unsigned.map((one) => one.agent)).toEqual(["pi"]);
+  });
+
+  test("has its bridge told when a call of it is cancelled", async () => {
+    const bridge = await hosting([device("kitchen-lamp")]);
+    await patch("kitchen-lamp", { mode: "allowed" });
+    const change = { arguments: { agent_id: "kitchen-lamp", action: "set", params: { on: true } } };
+    const turn = say("cancelled", script({ calls: [change] }, { text: "never" }));
+    const call = await until(() => bridge.calls()[0], { what: "the call" });
+    expect((await cancel("cancelled")).status).toBe(200);
+    expect((await turn).body.status).toBe("cancelled");
+    const notice = await until(() => bridge.received.find(({ t }) => t === "publish"), {
+      what: "the cancel",
+    });
+    expect(notice).toMatchObject({ agent: "kitchen-lamp" });
+    expect(JSON.parse(notice.t === "publish" ? notice.payload : "")).toMatchObject({
+      command: "cancel",
+      payload: { request_id: call.id },
+    });
   });
 
   test("is not taken from a bridge that did not say that it hosts devices, which is not told that it may", async () => {

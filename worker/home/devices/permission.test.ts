@@ -282,7 +282,7 @@ describe("every way in", () => {
     await until(async () => (await agents()).some(({ id }) => id === "lamp-two"));
     expect((await agents()).find(({ id }) => id === "lamp-two")).toMatchObject({
       hosted: true,
-      features: ["hosted"],
+      features: ["hosted", "cancel"],
     });
     expect((await change(on("lights"))).answer).toMatch(/'lights' not found/);
   });

@@ -1,0 +1,127 @@
+/** Commands of several messages, with a played broker that acknowledges when the test wants it to. */
+import { createHash } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import { LedgerFile } from "@edgecall/node/ledger-file.ts";
+import { expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import type { Published } from "../broker/broker.ts";
+import { ReportBuffer } from "../broker/report-buffer.ts";
+import { systemClock } from "../clock.ts";
+import { carryOut } from "./carry-out.ts";
+import { DeviceLedger } from "./command-ledger.ts";
+import type { DeviceContext } from "./context.ts";
+import type { DeviceCall, Interruption } from "./device-call.ts";
+import { HostedAgents } from "./hosted-agents.ts";
+import { MessageWatch } from "./message-watch.ts";
+import { Subscriptions } from "./subscriptions.ts";
+
+const log = () => {};
+const DELIVERED: Published = { kind: "delivered", listening: true };
+
+/** A lamp whose brightness and whose switch have a topic each, and a command for both. Nothing reports its state if it is `mute`. */
+async function lamp(isMute = false) {
+  const published: string[] = [];
+  const acks: ((answer: Published) => void)[] = [];
+  const broker = {
+    up: true,
+    publish: (topic: string) => {
+      published.push(topic);
+      return new Promise<Published>((resolve) => acks.push(resolve));
+    },
+    subscribe: async () => [],
+    unsubscribe: async () => true,
+  };
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+  const catalog = new DeviceCatalog({ prefix: "homeassistant", ownPrefix: "evoclaw", sha256 });
+  const config = {
+    name: null,
+    unique_id: "lamp",
+    command_topic: "lamp/set",
+    brightness_command_topic: "lamp/brightness/set",
+    on_command_type: "first",
+    ...(!isMute && { state_topic: "lamp/state", brightness_state_topic: "lamp/brightness" }),
+    device: { identifiers: ["lamp"], name: "Lamp" },
+  };
+  catalog.config("homeassistant/light/lamp/config", JSON.stringify(config), Date.now());
+  const context: DeviceContext = {
+    prefix: "evoclaw",
+    log,
+    clock: systemClock,
+    stall: { arrival: () => systemClock.now() },
+    reports: new ReportBuffer(log),
+    broker,
+    outbox: { taken: log, refuse: log, report: log, event: log },
+    catalog,
+    agents: new HostedAgents({ mode: "allow", roster: { isServed: () => false }, clock: systemClock, log }),
+    subscriptions: new Subscriptions(broker, log),
+    watch: new MessageWatch(),
+  };
+  const file = new LedgerFile(join(mkdtempSync(join(tmpdir(), "carry-out-")), "calls.jsonl"));
+  const ledger = await DeviceLedger.open(file, log, systemClock.wall);
+  const call: DeviceCall = {
+    id: "c",
+    agent: "lamp",
+    key: "k",
+    action: "set",
+    parameters: { on: true, brightness_pct: 40 },
+    allow: undefined,
+    route: undefined,
+    deadline: systemClock.now() + 60_000,
+    began: systemClock.now(),
+    interrupted: undefined,
+    wake: log,
+  };
+  const ended = carryOut(context, ledger, call).finally(() => ledger.close());
+  await until(() => acks.length === 1, { what: "the first message" });
+  return { acks, broker, call, ended, ledger, published };
+}
+
+const interruptions: [Interruption, RegExp][] = [
+  ["cancelled", /^Error: Only a part of the command was sent to Lamp: then it was cancelled\./],
+  ["stopped", /^Error: Only a part of the command was sent to Lamp: then a later call stopped it\./],
+];
+
+test.each(interruptions)("once it is %s, no further message of it is sent", async (why, words) => {
+  const { acks, call, ended, ledger, published } = await lamp();
+  call.interrupted = why;
+  acks[0]?.(DELIVERED);
+  expect(await ended).toMatchObject({
+    report: {
+      payload: { status: "error", error_type: "outcome_unknown", error: expect.stringMatching(words) },
+    },
+  });
+  expect(published).toHaveLength(1);
+  // It may not be sent again.
+  expect(ledger.get("c")).toMatchObject({ state: "sent" });
+});
+
+test("cancelled before anybody had it: nothing was run", async () => {
+  const { acks, call, ended, ledger, published } = await lamp();
+  call.interrupted = "cancelled";
+  acks[0]?.({ kind: "delivered", listening: false });
+  expect(await ended).toMatchObject({ refuse: "not_listening" });
+  expect(published).toHaveLength(1);
+  expect(ledger.get("c")).toBeUndefined();
+});
+
+test("when the broker is lost in between, a lamp that never reports is not told as switched", async () => {
+  const { acks, broker, ended, published } = await lamp(true);
+  acks[0]?.(DELIVERED);
+  broker.up = false;
+  await until(() => acks.length === 2, { what: "the second message" });
+  acks[1]?.({ kind: "offline" });
+  expect(await ended).toMatchObject({
+    report: {
+      payload: {
+        error_type: "outcome_unknown",
+        error: expect.stringMatching(
+          /^Error: Only a part of the command was sent to Lamp: then the broker took no more/,
+        ),
+      },
+    },
+  });
+  expect(published).toHaveLength(2);
+});
