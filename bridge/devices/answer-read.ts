@@ -23,7 +23,8 @@ export async function answerRead(context: DeviceContext, call: DeviceCall): Prom
   const isEmpty = catalog.readings(agent, clock.wall()).every(({ value }) => value === null);
   if (!("error" in read()) && (fresh === true || isEmpty)) await askDevice(context, call);
   const found = read();
-  if ("error" in found) return { report: failed(action, "invalid_params", `Error: ${found.error}`) };
+  if ("error" in found)
+    return { report: failed(action, "invalid_params", `Error: ${found.error}`, found.tainted) };
   return { report: succeeded(action, found.text, { tainted: found.tainted }) };
 }
 

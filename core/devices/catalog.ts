@@ -4,6 +4,7 @@
  */
 import { utf8 } from "../encoding.ts";
 import { check, z } from "../protocol/parse.ts";
+import { isLabel } from "../text/label.ts";
 import {
   CONFIG_MAX_BYTES,
   CONFIGS_MAX,
@@ -236,12 +237,12 @@ export class DeviceCatalog {
     return named.map((reading) => readingOf(reading, now));
   }
 
-  /** The text of a `read` action's result, or an error that names the parameter. */
+  /** The text of a `read` action's result, or an error that names the parameter. Both may hold a stranger's words: names are the publisher's. */
   read(
     id: string,
     parameters: Readonly<Record<string, unknown>>,
     now: number,
-  ): { text: string; tainted: boolean } | { error: string } {
+  ): { text: string; tainted: boolean } | { error: string; tainted?: boolean } {
     const device = this.device(id, now);
     if (!device) return { error: `there is no device ${id}` };
     const { names, all } = parameters;
@@ -256,6 +257,7 @@ export class DeviceCatalog {
     if (unknown !== undefined)
       return {
         error: `names: there is no ${unknown}; there are: ${everything.map(({ name }) => name).join(", ")}`,
+        tainted: everything.some(({ name }) => !isLabel(name)),
       };
     const readings = names
       ? everything.filter(({ name }) => names.includes(name))
@@ -263,7 +265,7 @@ export class DeviceCatalog {
     const lines = readings.map((reading) => readingLine(reading, now));
     const state = device.online ? [] : [`${device.name} is offline: ${device.reason ?? "unknown"}`];
     const text = [...state, ...(lines.length > 0 ? lines : ["It reports nothing."])].join("\n");
-    return { text, tainted: readings.some(({ tainted }) => tainted) };
+    return { text, tainted: readings.some(isStrange) };
   }
 
   /** The last picture of a `snapshot` action. */
@@ -567,6 +569,11 @@ export class DeviceCatalog {
       notOffered: [...notOffered],
     };
   }
+}
+
+/** A number is nobody's words. A name, or one of the config's own texts as a value, may be a sentence. */
+function isStrange({ tainted, name, value }: Reading): boolean {
+  return tainted || !isLabel(name) || (typeof value === "string" && value !== "" && !isLabel(value));
 }
 
 /** Members of JSON that entities read, which zigbee2mqtt calls properties. */

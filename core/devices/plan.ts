@@ -1,5 +1,6 @@
 /** Plans of changes: the messages that carry an action out, and the judgement of what is reported after them. */
 import { utf8 } from "../encoding.ts";
+import { isLabel } from "../text/label.ts";
 import type { Ask, Mark, Plan, PlanError } from "./device.ts";
 import type { Command, Entity, Expectation, Value, Values } from "./entities/entity.ts";
 import { harmless } from "./names.ts";
@@ -34,7 +35,7 @@ export function planOf(
   const wrong = wrongParameter(command, parameters);
   if (wrong !== undefined) return { error: wrong };
   const { entity } = part;
-  const who = entity.name === undefined ? deviceName : `${deviceName}, ${entity.name}`;
+  const who = entity.name === undefined ? deviceName : `${deviceName}, ${partName(entity.name, entity.kind)}`;
   const absence = part.absence(now);
   if (absence !== undefined) return { error: `${who} is offline: ${absence}`, offline: true };
   const before = snapshot(part, now);
@@ -83,6 +84,11 @@ export function planOf(
   };
 }
 
+/** What is said of a command counts as nobody's words but ours, so a name that reads like more than a label is left out. */
+function partName(name: string, kind: string): string {
+  return isLabel(name) ? name : kind.replaceAll("_", " ");
+}
+
 function isSentTo(entity: Entity, name: string, messages: readonly { topic: string }[]): boolean {
   const slot = entity.slots.find((one) => one.name === name);
   return messages.some(({ topic }) => topic === slot?.topic);
@@ -104,12 +110,19 @@ function freshValues(part: LiveEntity, since: Mark, now: number): Values {
   };
 }
 
-function wordsOf(entity: Entity, { slots, words }: Expectation, values: Values): string | undefined {
+/** @param strange is said in place of a value that anybody may have written */
+function wordsOf(
+  entity: Entity,
+  { slots, words }: Expectation,
+  values: Values,
+  strange: string | undefined,
+): string | undefined {
   const slot = slots.find((one) => values(one) !== undefined);
   const value = slot === undefined ? undefined : values(slot);
   if (!value) return undefined;
   const spec = entity.readings.find((one) => one.slot === slot);
   if (!spec) return words;
+  if (typeof value.value === "string" && (spec.free || !isLabel(value.value))) return strange;
   return harmless(`${spec.label === undefined ? "" : `${spec.label} `}${spec.words(value.value)}`, 100);
 }
 
@@ -121,9 +134,9 @@ function confirmedWords(
   before: Values,
   since: Mark,
 ): string {
-  const reported = expects.map((expect) => wordsOf(entity, expect, fresh) ?? expect.words);
+  const reported = expects.map((expect) => wordsOf(entity, expect, fresh, expect.words) ?? expect.words);
   const [only] = expects;
-  const former = expects.length === 1 && only ? wordsOf(entity, only, before) : undefined;
+  const former = expects.length === 1 && only ? wordsOf(entity, only, before, undefined) : undefined;
   const was = former === undefined || former === reported[0] ? "" : ` (it was: ${former})`;
   const times = expects.flatMap(({ slots }) => slots.map((slot) => fresh(slot)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...times) - since.at) / 1_000;
@@ -141,7 +154,7 @@ function silentWords(
   const seconds = Math.round(waitMs / 1_000);
   const asked = expects.map(({ words }) => words).join(", ");
   const fresh = part && freshValues(part, since, now);
-  const answers = fresh ? expects.map((expect) => wordsOf(part.entity, expect, fresh)) : [];
+  const answers = fresh ? expects.map((expect) => wordsOf(part.entity, expect, fresh, "something else")) : [];
   const told = answers.filter((one) => one !== undefined);
   if (told.length === 0) return `Sent to ${who}; it did not answer within ${seconds} s.`;
   return `Sent to ${who}; within ${seconds} s it did not report ${asked}. It reports: ${told.join(", ")}.`;

@@ -1,4 +1,6 @@
 /** `sensor` and `binary_sensor`: values that are only read. */
+
+import { isLabel } from "../../text/label.ts";
 import { listField, numberField, payloadField } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
 import { classWords } from "./class-words.ts";
@@ -41,8 +43,10 @@ export function binarySensor(draft: EntityDraft): void {
   if (draft.class !== undefined) draft.details.push(draft.class.replaceAll("_", " "));
 }
 
+/** It stands beside each value, also in what nobody takes for a stranger's, so it is left out if it reads like more than a unit. */
 export function unitOf(draft: EntityDraft): string | undefined {
-  return harmless(draft.text("unit_of_measurement") ?? "", UNIT_MAX) || undefined;
+  const unit = harmless(draft.text("unit_of_measurement") ?? "", UNIT_MAX);
+  return isLabel(unit.replace(/\p{Sc}/gu, "x")) ? unit : undefined;
 }
 
 function expiry(draft: EntityDraft): { expireAfter?: number } {
