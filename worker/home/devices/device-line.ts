@@ -41,9 +41,25 @@ export function areaOf(
   return own?.area ?? (area !== undefined && (accepted || isLabel(area)) ? area : undefined);
 }
 
-/** @returns "light (brightness), sensor (temperature, humidity)", or nothing where a part of it is no label */
+/** "light (brightness)", also where the bridge has cut the line: "sensor (temperature, hum…". */
+const KIND = /([^(),]+)(?:\(([^()]*)\)?)?/g;
+
+/** @returns "light (brightness), sensor (temperature)"; classes of which one is no label are left out, and kinds of which one is none too */
 function labelsOf(kinds: string): string {
-  return kinds.split(/[(),]/).every((part) => part.trim() === "" || isLabel(part.trim())) ? kinds : "";
+  const all = [...kinds.matchAll(KIND)].map(([, kind = "", classes = ""]) => ({
+    kind: wordsOf(kind),
+    classes: wordsOf(classes),
+  }));
+  if (all.some(({ kind }) => kind === undefined)) return "";
+  const shown = all.map(({ kind, classes }) => (kind && classes ? `${kind} (${classes})` : kind));
+  return shown.filter(Boolean).join(", ");
+}
+
+/** @returns undefined: one of them is no label. A word that is cut says nothing. */
+function wordsOf(list: string): string | undefined {
+  const words = list.split(",").flatMap((word) => word.trim() || []);
+  if (!words.every(isLabel)) return undefined;
+  return words.map((word) => (word.endsWith("…") ? "…" : word)).join(", ");
 }
 
 function lettersOf(text: string): string {
