@@ -132,6 +132,21 @@ describe("devices as agents", () => {
       for (const agent of frame.agents) expect(agent.kept).toEqual(["capabilities", "tools"]);
   });
 
+  test("what removes its configs together is gone in one frame, with the one that comes in its place", async () => {
+    const names = Array.from({ length: 30 }, (_, n) => `p${n}`);
+    await Promise.all(names.map((name) => hosted.publisher.plug(name)));
+    await hosted.started();
+    await allOnline(30);
+    played.home.frames.length = 0;
+    await Promise.all([
+      ...names.map((name) => hosted.publisher.config(`switch/${name}`, "")),
+      hosted.publisher.plug("new"),
+    ]);
+    await hosted.isTold("plug-new");
+    expect(hosted.crossed()).toEqual(["agents plug-new"]);
+    expect(played.home.of("agents")[0]?.gone?.toSorted()).toEqual(names.map((name) => `plug-${name}`).sort());
+  });
+
   test("a device that removed its config is gone; one that comes back has its id and its key", async () => {
     await hosted.publisher.plug("a");
     const bridge = await hosted.started();

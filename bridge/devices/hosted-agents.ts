@@ -80,6 +80,11 @@ export class HostedAgents {
     this.#isWanted = isWanted;
   }
 
+  /** True if the gateway knows hosted devices. */
+  get isWanted(): boolean {
+    return this.#isWanted === true;
+  }
+
   brokerConnected(): void {
     this.#lostAt = undefined;
   }

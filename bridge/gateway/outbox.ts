@@ -3,8 +3,8 @@
  * their changes, reports and events.
  */
 
+import { DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import {
-  type AgentState,
   type BridgeFrame,
   isTextKind,
   type Refusal,
@@ -307,19 +307,26 @@ export class HomeOutbox {
   }
 
   #framesOf(changes: readonly RosterChange[]): BridgeFrame[] {
+    const { roster, devices } = this.#parts;
+    const { over } = roster;
     const texts = this.#texts;
-    const frames: BridgeFrame[] = [];
-    const states: AgentState[] = [];
-    for (const change of changes) {
-      if (change.kind === "gone") {
-        texts?.forget(change.id);
-        frames.push({ t: "gone", agent: change.id });
-      } else if (texts) states.push(texts.without(change.agent));
-      else frames.push({ t: "agent", agent: change.agent });
-    }
-    const over = this.#parts.roster.over;
-    if (states.length > 0) for (const agents of inGroups(states)) frames.push({ t: "agents", agents, over });
-    return frames;
+    const gone = changes.flatMap((change) => (change.kind === "gone" ? [change.id] : []));
+    const changed = changes.flatMap((change) => (change.kind === "gone" ? [] : [change.agent]));
+    for (const id of gone) texts?.forget(id);
+    // Gateways that do not know hosted devices know no batch of these either.
+    const isBatch = gone.length > 1 && texts !== undefined && devices?.isWanted === true;
+    const singly = isBatch ? [] : gone.map((agent) => ({ t: "gone" as const, agent }));
+    if (!texts) return [...singly, ...changed.map((agent) => ({ t: "agent" as const, agent }))];
+    const groups = changed.length > 0 ? inGroups(changed.map((agent) => texts.without(agent))) : [];
+    // Those that are gone go first: who comes may need their room.
+    const leaving = isBatch ? Math.ceil(gone.length / DEVICES_MAX) : 0;
+    const frames = Array.from({ length: Math.max(groups.length, leaving) }, (_, n) => ({
+      t: "agents" as const,
+      agents: groups[n] ?? [],
+      ...(n < leaving && { gone: gone.slice(n * DEVICES_MAX, (n + 1) * DEVICES_MAX) }),
+      over,
+    }));
+    return [...singly, ...frames];
   }
 
   /** Sends frames one after the other, since all at once could be more than the line is allowed to hold. @returns whether all were sent */

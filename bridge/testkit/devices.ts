@@ -70,6 +70,7 @@ export class PlayedDevices {
     for (const frame of this.played.home.frames) {
       if (frame.t === "gone") states.delete(frame.agent);
       if (frame.t !== "snapshot" && frame.t !== "agents") continue;
+      if (frame.t === "agents") for (const id of frame.gone ?? []) states.delete(id);
       for (const agent of frame.agents) {
         const before = states.get(agent.id);
         const kept = (agent.kept ?? []).map((kind) => [kind, before?.[kind]]);

@@ -110,6 +110,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
   z.object({
     t: z.literal("agents"),
     agents: z.array(AgentState).check(z.maxLength(256)),
+    /** Agents that are no longer known; they go before the others change. Only to a gateway that knows hosted devices. */
+    gone: z.optional(z.array(agentId).check(z.maxLength(DEVICES_MAX))),
     over,
     n: frameNumber,
   }),

@@ -132,6 +132,8 @@ export class BridgeFrames {
         return await this.#onAgents(socket, [frame.agent]);
       case "agents":
         if (frame.over !== undefined) bridge.storeOver(socket, frame.over);
+        // A device that comes may need the room of one that goes.
+        for (const gone of frame.gone ?? []) await this.#onGone(gone);
         return await this.#onAgents(socket, frame.agents);
       case "gone":
         return await this.#onGone(frame.agent);

@@ -200,6 +200,18 @@ describe("300 hosted devices", () => {
     expect(await devices()).toHaveLength(COUNT);
   }, 60_000);
 
+  test("make room for others that come with the frame in which they go", async () => {
+    const bridge = await hosting(all);
+    const gone = all.slice(0, 200).map(({ id }) => id);
+    const others = ["one-more", "and-another"].map((id) => device(id));
+    bridge.send({ t: "agents", agents: others, gone, n: 1 });
+    await known("and-another");
+    expect((await devices()).map(({ id }) => id).sort()).toEqual(
+      [...all.slice(200), ...others].map(({ id }) => id).sort(),
+    );
+    expect(bridge.received).toContainEqual({ t: "stored", n: 1 });
+  }, 60_000);
+
   test("are all that there may be", async () => {
     const bridge = await hosting(all);
     for (const id of ["one-more", "and-another"]) bridge.send({ t: "agent", agent: device(id) });
