@@ -102,10 +102,11 @@ test("an unknown id gets the nearest, by its letters or by its words", () => {
 });
 
 test("counts by kind and area, the most first", () => {
-  const { kinds, areas } = home.counts();
+  const { kinds, areas, kindsIn } = home.counts();
   const sum = (counts: Array<[string, number]>) => counts.reduce((total, [, count]) => total + count, 0);
   expect(sum(kinds)).toBe(FIXTURE_AGENTS.length);
   expect(sum(areas)).toBeLessThanOrEqual(FIXTURE_AGENTS.length);
+  expect(kindsIn.map(sum)).toEqual(areas.map(([, count]) => count));
   expect(kinds.map(([, count]) => count)).toEqual(kinds.map(([, count]) => count).sort((a, b) => b - a));
 });
 

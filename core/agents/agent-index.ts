@@ -116,6 +116,12 @@ type Match = Pick<Concept, "weight" | "isNumber"> & {
   rarity: number;
 };
 
+type AgentCounts = {
+  kinds: Array<[Kind, number]>;
+  areas: Array<[string, number]>;
+  kindsIn: Array<Array<[Kind, number]>>;
+};
+
 export class AgentIndex {
   readonly #slotOf = new Map<string, number>();
   readonly #slots: Array<Slot | undefined> = [];
@@ -185,16 +191,27 @@ export class AgentIndex {
     this.#freeSlots.push(slot);
   }
 
-  /** How many agents there are of each kind and in each area, the most first. @param among absent: of all */
-  counts(among?: AgentQuery["among"]): { kinds: Array<[Kind, number]>; areas: Array<[string, number]> } {
+  /**
+   * How many agents there are of each kind and in each area, the most first.
+   * @param among absent: of all
+   * @returns kindsIn: the kinds of each area, in the order of the areas
+   */
+  counts(among?: AgentQuery["among"]): AgentCounts {
     const kinds = new Map<Kind, number>();
     const areas = new Map<string, number>();
-    for (const slot of this.#slots) {
-      if (!slot || among?.(slot.id) === false) continue;
-      kinds.set(slot.kind, (kinds.get(slot.kind) ?? 0) + 1);
-      if (slot.area !== undefined) areas.set(slot.area, (areas.get(slot.area) ?? 0) + 1);
+    const kindsOf = new Map<string, Map<Kind, number>>();
+    for (const { id, kind, area } of this.#slots.filter((slot) => slot !== undefined)) {
+      if (among?.(id) === false) continue;
+      addOne(kinds, kind);
+      if (area === undefined) continue;
+      addOne(areas, area);
+      const there = kindsOf.get(area) ?? new Map<Kind, number>();
+      kindsOf.set(area, there);
+      addOne(there, kind);
     }
-    return { kinds: byCount(kinds), areas: byCount(areas) };
+    const ordered = byCount(areas);
+    const kindsIn = ordered.map(([area]) => byCount(kindsOf.get(area) ?? new Map<Kind, number>()));
+    return { kinds: byCount(kinds), areas: ordered, kindsIn };
   }
 
   /** @returns the ids of all agents there and of that kind, in no order; a filter that no agent fits has no effect */
@@ -437,6 +454,10 @@ function fieldWorth(posting: number): number {
 
 function brevity(words: number): number {
   return 1 / (1 + LENGTH_PENALTY * Math.max(0, words - USUAL_WORDS));
+}
+
+function addOne<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function byCount<Key extends string>(counts: ReadonlyMap<Key, number>): Array<[Key, number]> {

@@ -9,7 +9,7 @@ import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import { checkArguments } from "./check-arguments.ts";
-import { ago, type HomeCounts, type Roster, type RosterAgent } from "./roster.ts";
+import { ago, type HomeCounts, oneLine, type Roster, type RosterAgent } from "./roster.ts";
 
 export const EDGE_CALL = "edge_call";
 /** Offered beside it in a large home; find-agents.ts has it. */
@@ -26,11 +26,14 @@ const ACTIONS_MAX = 200;
 /** Known offline agents in the system prompt. */
 const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
-const EXCERPT = { chars: 1_600, line: 120, actions: 80 };
+const EXCERPT = { chars: 1_600, line: 120, actions: 80, areas: 560 };
 /** The session tools take the room of five of the eight. */
-const EXCERPT_BESIDE_SESSIONS = { chars: 380, line: 70, actions: 40 };
+const EXCERPT_BESIDE_SESSIONS = { chars: 380, line: 70, actions: 40, areas: 0 };
 /** Kinds and areas that are counted there, the most frequent ones. */
 const COUNTS_MAX = 8;
+/** Kinds that are counted of one area. */
+const KINDS_AN_AREA = 3;
+const OTHER_AREAS_CHARS = 120;
 
 /** An agent that was asked in words and is silent for so long is gone. Its loop reports progress every 20 s. */
 export const PROMPT_SILENCE_MS = 60_000;
@@ -155,7 +158,7 @@ export function agentsNote(roster: Roster, besideSessions: boolean): string {
 /** Of a large home: the agents that fit the question, and how many there are of what. */
 function excerptNote(
   roster: Roster,
-  { known, online, kinds, areas }: HomeCounts,
+  { known, online, kinds, areas, kindsIn }: HomeCounts,
   room: typeof EXCERPT,
 ): string {
   const lines: string[] = [];
@@ -169,17 +172,38 @@ function excerptNote(
   return [
     `This home has ${known} edge agents, ${online} of them online; ${FIND_AGENTS} finds them.${best}`,
     countsLine("kind", kinds),
-    countsLine("area", areas),
+    areaLines(areas, kindsIn, room.areas),
   ]
     .filter(Boolean)
     .join("\n");
 }
 
+/** @returns a line for each area with its commonest kinds, as many as `max` characters hold; the others by their counts alone */
+function areaLines(areas: HomeCounts["areas"], kindsIn: HomeCounts["kindsIn"], max: number): string {
+  const lines: string[] = [];
+  let chars = 0;
+  for (const [at, [area, count]] of areas.entries()) {
+    const line = `  ${area} ${count}: ${countWords(kindsIn[at] ?? [], KINDS_AN_AREA)}`;
+    chars += line.length + 1;
+    if (chars > max) break;
+    lines.push(line);
+  }
+  if (lines.length === 0) return countsLine("area", areas);
+  const others = areas.slice(lines.length);
+  if (others.length > 0)
+    lines.push(`  ${oneLine(`${others.length} more: ${countWords(others, COUNTS_MAX)}`, OTHER_AREAS_CHARS)}`);
+  return ["Agents by area:", ...lines].join("\n");
+}
+
 /** @returns "Agents by kind: light 210, lock 12, …" */
 export function countsLine(what: string, counts: HomeCounts["kinds"]): string {
   if (counts.length === 0) return "";
-  const words = counts.slice(0, COUNTS_MAX).map(([name, count]) => `${name} ${count}`);
-  return `Agents by ${what}: ${words.join(", ")}${counts.length > COUNTS_MAX ? ", …" : ""}`;
+  return `Agents by ${what}: ${countWords(counts, COUNTS_MAX)}`;
+}
+
+function countWords(counts: HomeCounts["kinds"], max: number): string {
+  const words = counts.slice(0, max).map(([name, count]) => `${name} ${count}`);
+  return `${words.join(", ")}${counts.length > max ? ", …" : ""}`;
 }
 
 /**

@@ -35,12 +35,13 @@ export type Roster = {
   excerptOf?: HomeCounts;
 };
 
-/** Of the agents in a caller's reach. `kinds` and `areas`: how many agents of each, the most first. */
+/** Of the agents in a caller's reach. `kinds` and `areas`: how many agents of each, the most first. `kindsIn`: the kinds of each area, in their order. */
 export type HomeCounts = {
   known: number;
   online: number;
   kinds: Array<[string, number]>;
   areas: Array<[string, number]>;
+  kindsIn: Array<Array<[string, number]>>;
 };
 
 /** What a turn is about, for the excerpt of a large home. */

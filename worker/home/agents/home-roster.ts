@@ -55,7 +55,7 @@ type Reached = {
   own: { known: number; online: number };
   unread: string[];
 };
-type Counted = Pick<HomeCounts, "kinds" | "areas">;
+type Counted = Pick<HomeCounts, "kinds" | "areas" | "kindsIn">;
 
 export class HomeRoster {
   readonly #agents: Agents;

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { device, hosting, READ, reading, reported, SET } from "../../../test/hosted-device.ts";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { type ModelRequest, type Step, script } from "../../../test/scripted-model.ts";
+import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say, type TestBridge } from "../../../test/workerd.ts";
 
@@ -104,11 +105,34 @@ async function answered(
   return { answer: body.answer, requests: await modelRequests({ question: text }) };
 }
 
+/** With the session tools, as by default. */
+async function besideSessions<T>(work: () => Promise<T>): Promise<T> {
+  setVariables({ GATEWAY_TOOLS: "sessions" });
+  try {
+    return await work();
+  } finally {
+    setVariables({ GATEWAY_TOOLS: "none" });
+  }
+}
+
 const find = (args: Record<string, unknown>) => ({ calls: [{ name: "find_agents", arguments: args }] });
 const results = { text: "$results" };
 const systemOf = (request: ModelRequest | undefined) => String(request?.messages[0]?.content);
 const tokensOf = (request: ModelRequest | undefined) =>
   textTokens(systemOf(request)) + textTokens(JSON.stringify(request?.tools));
+
+/** Tokens of all requests of a turn, by the gateway's estimate, as docs/search.md has them. The script is not counted. */
+function turnTokens(words: string, requests: readonly ModelRequest[]): number {
+  const ofMessage = (one: ModelRequest["messages"][number]) =>
+    textTokens(one.role === "user" ? words : JSON.stringify(one));
+  const each = requests.map(({ messages, tools }) => [
+    ...messages.map(ofMessage),
+    textTokens(JSON.stringify(tools)),
+  ]);
+  const tokens = each.flat().reduce((sum, one) => sum + one, 0);
+  console.log(`${words}: ${requests.length} calls of the model, ${tokens} tokens`);
+  return tokens;
+}
 
 describe.each([40, 300])("a home of %i devices", (size) => {
   test("is told of in few tokens, with the count of each area", async () => {
@@ -116,7 +140,14 @@ describe.each([40, 300])("a home of %i devices", (size) => {
     const { requests } = await answered("Turn off the kitchen lamp", { text: "x" });
     const system = systemOf(requests[0]);
     expect(system).toContain(`This home has ${size} edge agents, ${size} of them online`);
-    expect(system).toMatch(/Agents by area: .*kitchen \d+/);
+    // A line for each of its areas.
+    const lines = /^Agents by area:\n((?: {2}.+(?:\n|$))+)/m.exec(system)?.[1]?.trimEnd().split("\n");
+    expect(lines).toHaveLength(size === 40 ? 8 : 10);
+    for (const line of lines ?? [])
+      expect(line).toMatch(/^ {2}[a-z]+ (5|30): appliance \d, climate \d, contact \d, …$/);
+    const { requests: beside } = await besideSessions(() => answered("Turn off the lamp", { text: "x" }));
+    expect(systemOf(beside[0])).toMatch(/^Agents by area: .*kitchen \d+, /m);
+    expect(tokensOf(beside[0])).toBeLessThanOrEqual(1_500);
     expect(system).toContain(
       "- kitchen-lamp: light (brightness) · Kitchen · IKEA [has no model, only actions: read, set]",
     );
@@ -140,6 +171,7 @@ describe.each([40, 300])("a home of %i devices", (size) => {
     );
     expect(found.devices[0]?.readings).toEqual(["Battery 8 % (3 min ago)"]);
     expect(batteries.requests).toHaveLength(2);
+    expect(turnTokens("Which batteries are low?", batteries.requests)).toBeLessThan(2_900);
 
     const windows = await answered(
       "Is any window open?",
@@ -150,6 +182,7 @@ describe.each([40, 300])("a home of %i devices", (size) => {
       devices: [{ readings: ["Contact open (3 min ago)"] }],
     });
     expect(windows.requests).toHaveLength(2);
+    expect(turnTokens("Is any window open?", windows.requests)).toBeLessThan(2_900);
     // One question to the bridge each, and nothing else crossed the socket.
     expect(bridge.received.filter(({ t }) => t === "states")).toHaveLength(2);
   }, 90_000);
@@ -161,8 +194,9 @@ describe.each([40, 300])("a home of %i devices", (size) => {
     for (const id of able)
       await ask(`/v1/devices/${id}`, { method: "PATCH", body: JSON.stringify({ mode: "allowed" }) });
     const wanted = able.filter((id) => !id.includes("fridge")).slice(0, 10);
+    const words = "Turn off everything in the kitchen but the fridge";
     const { answer, requests } = await answered(
-      "Turn off everything in the kitchen but the fridge",
+      words,
       find({ text: "everything in the kitchen", area: "kitchen", limit: 20 }),
       {
         calls: wanted.map((agent_id) => ({ arguments: { agent_id, action: "set", params: { on: false } } })),
@@ -170,6 +204,7 @@ describe.each([40, 300])("a home of %i devices", (size) => {
       results,
     );
     expect(requests).toHaveLength(3);
+    expect(turnTokens(words, requests)).toBeLessThan(size === 40 ? 5_300 : 8_500);
     for (const id of wanted) expect(answer).toContain(`${id} is off`);
     expect(
       bridge
@@ -199,7 +234,7 @@ test("an area that is no label is not counted before a model", async () => {
     ),
   );
   const { requests } = await answered("x", { text: "x" });
-  expect(systemOf(requests[0])).toContain("Agents by area: kitchen 10");
+  expect(systemOf(requests[0])).toContain("Agents by area:\n  kitchen 10: other 10");
   expect(systemOf(requests[0])).not.toMatch(/siren|please/i);
 });
 
