@@ -206,6 +206,19 @@ describe("several calls", () => {
     expect(await hosted.report(stop)).toMatchObject({ status: "success", confirmed: true });
   });
 
+  test("a stop that the device does not have ends no wait", async () => {
+    await hosted.publisher.plug("a", { silent: true });
+    await hosted.started();
+    await hosted.isTold("plug-a");
+    const set = hosted.call("plug-a", "set", { on: true });
+    await sent("a", 1);
+    const stop = hosted.call("plug-a", "stop");
+    await played.home.next("taken", ({ id }) => id === stop);
+    await hosted.publisher.say("plugs/a/state", "ON");
+    expect(await hosted.report(set)).toMatchObject({ confirmed: true });
+    expect(await hosted.report(stop)).toMatchObject({ error_type: "not_found" });
+  });
+
   test("cancelled ones say what is known", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.started();

@@ -145,7 +145,8 @@ export class DeviceCalls {
       return;
     }
     this.#lanes.set(key, lane);
-    if (isStop(action)) this.#makeWay(lane);
+    // A stop that the device does not have must not end the wait of another call.
+    if (known && isStop(action)) this.#makeWay(lane);
     lane.queue.push(call);
     this.#next(key, lane);
   }

@@ -8,7 +8,7 @@ import { type Log, messageOf } from "@edgecall/node/log.ts";
 const IDS_AFTER_MS = 2_000;
 /** A state that was not written is missing after a kill alone, and its device sends the next one. */
 const STATES_AFTER_MS = 300_000;
-/** 2,000 topics, with states of the usual size. A larger dump is not written. */
+/** 2,000 topics, with states of the usual size. With more, the states are not written. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export class CatalogFile {
@@ -58,8 +58,13 @@ export class CatalogFile {
     this.#due = Number.POSITIVE_INFINITY;
     this.#work = this.#work.then(async () => {
       try {
-        const text = JSON.stringify(this.#catalog.dump());
-        if (Buffer.byteLength(text) > MAX_BYTES) throw new Error(`over ${MAX_BYTES} bytes`);
+        const dump = this.#catalog.dump();
+        let text = JSON.stringify(dump);
+        if (Buffer.byteLength(text) > MAX_BYTES) {
+          // A device keeps its id whatever others report.
+          this.#log("warn", "devices.states_unwritten", { file: this.#path, over: MAX_BYTES });
+          text = JSON.stringify({ ...dump, states: [] });
+        }
         await writeAtomic(this.#path, text);
       } catch (error) {
         this.#log("error", "devices.file_unwritten", { file: this.#path, error: messageOf(error) });

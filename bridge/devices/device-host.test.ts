@@ -102,6 +102,33 @@ test("configs that change all the time keep nothing back for longer than a quart
   expect(told).toContain("b");
 });
 
+test("states that are too large for the file take no device its id", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "devices-")), "devices.json");
+  const logged: string[] = [];
+  const ids = [{ key: "k", id: "lamp", identities: ["id lamp"] }];
+  const state = { topic: "s", payload: "x".repeat(16_000), at: 1 };
+  const dump = { version: 1 as const, ids, states: Array(600).fill(state), seen: {}, forgotten: {} };
+  const catalog = { dump: () => dump, restore: () => true };
+  const file = new CatalogFile(path, catalog, (_, event) => logged.push(event));
+  file.changed("ids");
+  await file.flush();
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ ...dump, states: [] });
+  expect(logged).toEqual(["devices.states_unwritten"]);
+});
+
+test("nothing is remembered of topics that no config can have, nor of messages that nobody reads", () => {
+  const { devices } = host();
+  const message = (topic: string, payload: string) =>
+    devices.message({ topic, payload: Buffer.from(payload), retained: true });
+  devices.brokerUp();
+  for (let n = 0; n < 10; n += 1) {
+    message(`homeassistant/sensor/${"x".repeat(60_000)}${n}/config`, "{}");
+    message(`homeassistant/sensor/a b${n}/config`, "y".repeat(100_000));
+  }
+  message("homeassistant/sensor/wrong/config", "{");
+  expect(devices.counts().ignored.map(({ count }) => count)).toEqual([1]);
+});
+
 test("a state is written after five minutes, a device after two seconds, and nothing without a change", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "devices-")), "devices.json");
   let dumps = 0;

@@ -9,6 +9,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import { parseConfigTopic } from "@edgecall/core/devices/discovery/config-topic.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
@@ -233,7 +234,7 @@ export class DeviceHost {
 
   /** States may lie below the same prefix. */
   #isConfig(topic: string): boolean {
-    return topic.startsWith(`${this.#settings.prefix}/`) && topic.endsWith("/config");
+    return parseConfigTopic(this.#settings.prefix, topic) !== undefined;
   }
 
   #config(topic: string, text: string, now: number): void {

@@ -181,10 +181,12 @@ export class DeviceCatalog {
   ): void {
     this.#messages += 1;
     const listeners = this.#listeners.get(topic);
+    const isList = this.#zigbee.topics().includes(topic);
+    // A topic below a wildcard that nobody reads: not even its name is remembered.
+    if (!listeners && !isList && topic !== `${this.#options.prefix}/status`) return;
     const isPicture = [...(listeners ?? [])].some(({ entity }) =>
       entity.slots.some((slot) => slot.topic === topic && slot.name === PICTURE_SLOT),
     );
-    const isList = this.#zigbee.topics().includes(topic);
     const max = isPicture ? PICTURE_MAX_BYTES : isList ? DEVICE_LIST_MAX_BYTES : STATE_MAX_BYTES;
     // An encoding takes at most three bytes for each unit.
     const size =

@@ -18,15 +18,17 @@ export function groupsOf(parts: readonly LiveEntity[]): Group[] {
     const root = rootOf(first);
     for (const other of others) parent.set(rootOf(other), root);
   }
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, { identities: Set<string>; parts: LiveEntity[] }>();
   for (const part of parts) {
     const { identities } = part.component.device;
     const root = rootOf(identities[0] ?? "");
-    const group = groups.get(root) ?? { identities: [], parts: [] };
+    const group = groups.get(root) ?? { identities: new Set(), parts: [] };
     groups.set(root, group);
-    for (const identity of identities)
-      if (!group.identities.includes(identity)) group.identities.push(identity);
+    for (const identity of identities) group.identities.add(identity);
     group.parts.push(part);
   }
-  return [...groups.values()];
+  return [...groups.values()].map(({ identities, parts: own }) => ({
+    identities: [...identities],
+    parts: own,
+  }));
 }
