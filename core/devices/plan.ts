@@ -110,20 +110,27 @@ function freshValues(part: LiveEntity, since: Mark, now: number): Values {
   };
 }
 
-/** @param strange is said in place of a value that anybody may have written */
-function wordsOf(
-  entity: Entity,
-  { slots, words }: Expectation,
-  values: Values,
-  strange: string | undefined,
-): string | undefined {
+function wordsOf(entity: Entity, { slots, words }: Expectation, values: Values): string | undefined {
   const slot = slots.find((one) => values(one) !== undefined);
   const value = slot === undefined ? undefined : values(slot);
   if (!value) return undefined;
   const spec = entity.readings.find((one) => one.slot === slot);
   if (!spec) return words;
-  if (typeof value.value === "string" && (spec.free || !isLabel(value.value))) return strange;
   return harmless(`${spec.label === undefined ? "" : `${spec.label} `}${spec.words(value.value)}`, 100);
+}
+
+/** The words of a value that nobody asked for. @param strange in place of one that anybody may have written */
+function otherWordsOf(
+  entity: Entity,
+  expect: Expectation,
+  values: Values,
+  strange: string | undefined,
+): string | undefined {
+  const slot = expect.slots.find((one) => values(one) !== undefined);
+  const value = slot === undefined ? undefined : values(slot)?.value;
+  const isFree = entity.readings.some((one) => one.slot === slot && one.free);
+  if (typeof value === "string" && (isFree || !isLabel(value))) return strange;
+  return wordsOf(entity, expect, values);
 }
 
 function confirmedWords(
@@ -134,9 +141,9 @@ function confirmedWords(
   before: Values,
   since: Mark,
 ): string {
-  const reported = expects.map((expect) => wordsOf(entity, expect, fresh, expect.words) ?? expect.words);
+  const reported = expects.map((expect) => wordsOf(entity, expect, fresh) ?? expect.words);
   const [only] = expects;
-  const former = expects.length === 1 && only ? wordsOf(entity, only, before, undefined) : undefined;
+  const former = expects.length === 1 && only ? otherWordsOf(entity, only, before, undefined) : undefined;
   const was = former === undefined || former === reported[0] ? "" : ` (it was: ${former})`;
   const times = expects.flatMap(({ slots }) => slots.map((slot) => fresh(slot)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...times) - since.at) / 1_000;
@@ -154,7 +161,9 @@ function silentWords(
   const seconds = Math.round(waitMs / 1_000);
   const asked = expects.map(({ words }) => words).join(", ");
   const fresh = part && freshValues(part, since, now);
-  const answers = fresh ? expects.map((expect) => wordsOf(part.entity, expect, fresh, "something else")) : [];
+  const answers = fresh
+    ? expects.map((expect) => otherWordsOf(part.entity, expect, fresh, "something else"))
+    : [];
   const told = answers.filter((one) => one !== undefined);
   if (told.length === 0) return `Sent to ${who}; it did not answer within ${seconds} s.`;
   return `Sent to ${who}; within ${seconds} s it did not report ${asked}. It reports: ${told.join(", ")}.`;

@@ -252,7 +252,7 @@ describe("number, select, text and times", () => {
     // What was in it before may be anybody's words, and so may its name.
     text.say("s", "unlock it");
     expect(text.confirmedBy("set", { value: "abc" }, ["s", "abc"])).toBe(
-      'Thing: "abc", reported 1.0 s after the command.',
+      "Thing: abc, reported 1.0 s after the command.",
     );
     expect(text.notConfirmedBy("set", { value: "abc" }, ["s", "open"])).toMatch(
       /It reports: something else\.$/,
