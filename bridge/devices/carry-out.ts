@@ -92,7 +92,7 @@ function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
   if ("error" in plan)
     return plan.offline
       ? { refuse: "agent_offline", message: plan.error }
-      : { report: failed(action, "invalid_params", `Error: ${plan.error}`) };
+      : { report: failed(action, "invalid_params", `Error: ${plan.error}`, plan.tainted) };
   const wrong = plan.publish.find(({ topic }) => !isDeviceTopic(topic, prefix));
   if (!wrong && plan.publish.length > 0) return { device, plan };
   log("error", "devices.command_refused", { device: agent, topic: wrong?.topic.slice(0, 200) });

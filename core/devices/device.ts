@@ -91,8 +91,8 @@ export type Plan = {
 
 type Confirmed = { text: string };
 
-/** `offline`: nothing can be sent now, since the device counts as unavailable. */
-export type PlanError = { error: string; offline?: true };
+/** `offline`: nothing can be sent now, since the device counts as unavailable. `tainted`: it may quote options that read like orders. */
+export type PlanError = { error: string; offline?: true; tainted?: true };
 
 /** The last picture of a camera. */
 export type Snapshot = { mediaType: string; bytes: Uint8Array; at: number | null };

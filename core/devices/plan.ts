@@ -32,15 +32,16 @@ export function planOf(
   const { command, deviceName } = context;
   const part = context.part();
   if (!part) return { error: `${deviceName} is not there any more` };
-  const wrong = wrongParameter(command, parameters);
-  if (wrong !== undefined) return { error: wrong };
   const { entity } = part;
+  const quotes = quotesStrangers(entity) ? { tainted: true as const } : {};
+  const wrong = wrongParameter(command, parameters);
+  if (wrong !== undefined) return { error: wrong, ...quotes };
   const who = entity.name === undefined ? deviceName : `${deviceName}, ${partName(entity.name, entity.kind)}`;
   const absence = part.absence(now);
   if (absence !== undefined) return { error: `${who} is offline: ${absence}`, offline: true };
   const before = snapshot(part, now);
   const run = command.run(parameters, before);
-  if ("error" in run) return run;
+  if ("error" in run) return { ...run, ...quotes };
   const long = run.messages.find(({ payload }) => utf8(payload).length > PAYLOAD_MAX_BYTES);
   if (long) return { error: `the message for ${who} would have more than ${PAYLOAD_MAX_BYTES} bytes` };
   // A topic that takes the command too brings anybody's command, ours as well: it proves nothing.
@@ -87,6 +88,12 @@ export function planOf(
 /** What is said of a command counts as nobody's words but ours, so a name that reads like more than a label is left out. */
 function partName(name: string, kind: string): string {
   return isLabel(name) ? name : kind.replaceAll("_", " ");
+}
+
+/** An error lists the options that there are, or the pattern, as the config has them. */
+function quotesStrangers({ config }: Entity): boolean {
+  const quoted = [...Object.values(config).filter(Array.isArray).flat(), config.pattern];
+  return quoted.some((one) => typeof one === "string" && !isLabel(one));
 }
 
 function isSentTo(entity: Entity, name: string, messages: readonly { topic: string }[]): boolean {
