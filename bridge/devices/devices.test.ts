@@ -165,6 +165,27 @@ describe("devices as agents", () => {
     expect(hosted.told().get("plug-a")?.hosted).toMatchObject({ key, name: "Another name" });
   });
 
+  test("a lamp that names a lock's topic is told as dangerous, also when the lock comes later", async () => {
+    await hosted.publisher.plug("lamp");
+    await hosted.started();
+    const before = await hosted.isTold("plug-lamp");
+    const dangersOf = (text = "{}") => {
+      const { tools } = JSON.parse(text) as { tools: { name: string; danger?: true; danger_why?: string }[] };
+      return tools.flatMap(({ name, danger, danger_why }) => (danger ? [`${name}: ${danger_why}`] : []));
+    };
+    expect(dangersOf(before.tools)).toEqual([]);
+    await hosted.publisher.config("lock/door", {
+      unique_id: "door",
+      command_topic: "plugs/lamp/set",
+      state_topic: "door/state",
+      device: { identifiers: ["door"], name: "Front door" },
+    });
+    await hosted.isTold("front-door");
+    expect(dangersOf(hosted.told().get("plug-lamp")?.tools)).toEqual([
+      "set: it shares a topic with something else: it is a lock",
+    ]);
+  });
+
   test("values are known after a restart, with their age", async () => {
     await hosted.publisher.plug("a");
     const bridge = await hosted.started();
