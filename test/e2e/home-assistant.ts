@@ -1,28 +1,28 @@
 /** Home Assistant as published on PyPI, as a child process with a folder and an owner of its own. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
 import { freePort } from "../../local/port.ts";
 import { HOME_ASSISTANT } from "../needs.ts";
 import { Running } from "../publishers/running.ts";
 import { until } from "../wait.ts";
 import { ROOT } from "./program.ts";
 
-/** Of a hook that starts one. On a busy machine its first start takes half a minute. */
-export const HOME_ASSISTANT_START_MS = 150_000;
-const ALWAYS = ["auth", "api", "config", "onboarding", "websocket_api", "conversation", "stt"];
-const FLOWS = "/api/config/config_entries/flow";
+const ALWAYS = ["auth", "api", "config", "onboarding", "websocket_api", "conversation"];
+const ENTRIES = "/api/config/config_entries";
+const FLOWS = `${ENTRIES}/flow`;
 
 type Json = Record<string, unknown>;
-type Flow<T> = T & { flow_id: string };
-type Entry = { type: string; result: { entry_id: string; title: string } };
+type ToolResult = { isError: boolean; content: Array<{ text: string }> };
+type Intent = { response_type: string; data: { success: Array<{ name: string }> } };
+type State = { entity_id: string; state: string; attributes: { friendly_name?: string } };
+/** What a form of a set-up answers. */
+export type Flow = { flow_id: string; type: string };
+/** The last form's answer: the integration is set up. */
+export type Entry = Flow & { result: { entry_id: string; title: string } };
 type Processed = {
   conversation_id: string;
   response: { response_type: string; speech: { plain: { speech: string } } };
 };
-type ToolResult = { isError: boolean; content: Array<{ text: string }> };
-type Intent = { response_type: string; data: { success: Array<{ name: string }> } };
-type State = { entity_id: string; state: string; attributes: { friendly_name?: string } };
 
 export class HomeAssistant {
   readonly url: string;
@@ -66,13 +66,13 @@ export class HomeAssistant {
     return this.#token;
   }
 
-  /** As its page asks. @throws with the status and Home Assistant's last lines */
+  /** @throws with the status and Home Assistant's last lines */
   async request<T = Json>(path: string, body?: Json | URLSearchParams): Promise<T> {
     const isForm = body instanceof URLSearchParams;
     const response = await fetch(`${this.url}${path}`, {
       method: body ? "POST" : "GET",
       headers: {
-        // By it Home Assistant knows its own address.
+        // Its page sends this header, from which it takes its own address.
         "ha-frontend-base": this.url,
         ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
         ...(body && !isForm && { "content-type": "application/json" }),
@@ -84,19 +84,23 @@ export class HomeAssistant {
     throw new Error(`${path}: ${response.status} ${text}\n${this.#running.lines.slice(-20).join("\n")}`);
   }
 
-  /** One command over its WebSocket. */
-  async command<T>(command: Json & { type: string }): Promise<T> {
+  /**
+   * Sends one command over its WebSocket, for what it does not serve over HTTP.
+   * @throws with its answer, or when the connection ends before one
+   */
+  async command(command: Json & { type: string }): Promise<void> {
     const socket = new WebSocket(`${this.url.replace("http", "ws")}/api/websocket`);
     try {
-      return await new Promise((resolve, reject) => {
-        socket.onerror = () => reject(new Error("Home Assistant's WebSocket failed"));
+      await new Promise<void>((resolve, reject) => {
+        socket.onclose = () => reject(new Error(`${command.type}: Home Assistant closed the WebSocket`));
         socket.onmessage = ({ data }) => {
-          const message = JSON.parse(String(data)) as { type: string; success?: boolean; result: T };
-          if (message.type === "auth_required")
+          const { type, success } = JSON.parse(String(data)) as { type: string; success?: boolean };
+          if (type === "auth_required")
             socket.send(JSON.stringify({ type: "auth", access_token: this.token }));
-          if (message.type === "auth_ok") socket.send(JSON.stringify({ id: 1, ...command }));
-          if (message.type === "auth_invalid" || message.success === false) reject(new Error(String(data)));
-          if (message.type === "result" && message.success) resolve(message.result);
+          if (type === "auth_ok") socket.send(JSON.stringify({ id: 1, ...command }));
+          if (type === "auth_invalid" || success === false)
+            reject(new Error(`${command.type}: ${String(data)}`));
+          if (type === "result" && success) resolve();
         };
       });
     } finally {
@@ -104,35 +108,36 @@ export class HomeAssistant {
     }
   }
 
-  /** Begins to set an integration up. */
-  async flow<T = Json>(handler: string, input: Json): Promise<Flow<T>> {
-    const { flow_id } = await this.request<Flow<Json>>(FLOWS, { handler });
+  /** Begins to set an integration up, and answers its first form. */
+  async flow<T extends Flow = Flow>(handler: string, input: Json): Promise<T> {
+    const { flow_id } = await this.request<Flow>(FLOWS, { handler });
     return await this.step(flow_id, input);
   }
 
-  step<T = Json>(flow: string, input: Json): Promise<Flow<T>> {
-    return this.request(`${FLOWS}/${flow}`, input);
+  /** Answers the next form of a flow. */
+  async step<T extends Flow = Flow>(flow: string, input: Json): Promise<T> {
+    return await this.request(`${FLOWS}/${flow}`, input);
   }
 
   /**
    * Adds a conversation agent by its integration "LiteLLM".
-   * @param connection `url` and `api_key` of the endpoint @param options of the agent
-   * @returns its entity's id
+   * @param connection `url` and `api_key` of the endpoint, which has to list the model
+   * @returns the agent's entity id
    */
   async addConversation(connection: Json, options: Json & { model: string }): Promise<string> {
     const before = await this.#conversations();
-    const made = await this.#add("litellm", connection);
-    const adding = "/api/config/config_entries/subentries/flow";
-    const form = await this.request<Flow<{ data_schema: Json[] }>>(adding, {
-      handler: [made.result.entry_id, "conversation"],
-    });
+    const { result } = await this.#add("litellm", connection);
+    const adding = `${ENTRIES}/subentries/flow`;
+    const handler = [result.entry_id, "conversation"];
+    const form = await this.request<Flow & { data_schema: Json[] }>(adding, { handler });
     // It has asked the endpoint for its models.
-    expect(JSON.stringify(form.data_schema)).toContain(`"${options.model}"`);
-    expect(await this.request(`${adding}/${form.flow_id}`, options)).toMatchObject({ type: "create_entry" });
-    return await until(async () => (await this.#conversations()).find((one) => !before.includes(one)), {
-      within: 20_000,
-      what: "the conversation agent is there",
-    });
+    const models = JSON.stringify(form.data_schema);
+    if (!models.includes(`"${options.model}"`))
+      throw new Error(`Home Assistant does not offer ${options.model}: ${models}`);
+    const { type } = await this.request<Flow>(`${adding}/${form.flow_id}`, options);
+    if (type !== "create_entry") throw new Error(`Home Assistant does not add the agent: ${type}`);
+    const added = async () => (await this.#conversations()).find((id) => !before.includes(id));
+    return await until(added, { within: 60_000, every: 200, what: "the conversation agent is there" });
   }
 
   /** Says something to a conversation agent. */
@@ -154,6 +159,11 @@ export class HomeAssistant {
       return names.every((name) => known.has(name));
     };
     await until(hasAll, { within: 60_000, every: 200, what: "Home Assistant has the broker's devices" });
+  }
+
+  /** The state of the entity with this name; undefined: it has none. */
+  async state(name: string): Promise<string | undefined> {
+    return (await this.#states()).find(({ attributes }) => attributes.friendly_name === name)?.state;
   }
 
   /** Serves its tools for models to MCP clients, below `/api/mcp`. */
