@@ -1,6 +1,7 @@
 /** Fleet: shows the devices and their response times, and tries their actions. A large home is searched, and shown in pages. */
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { useEffect, useState } from "preact/hooks";
+import { Actions } from "./actions.tsx";
 import { client, wordsOf } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Devices } from "./devices.tsx";
@@ -9,7 +10,6 @@ import { NewText } from "./new-text.tsx";
 import { Pager, SearchBox } from "./pager.tsx";
 import { Sure } from "./sure.tsx";
 import { ago, duration } from "./times.ts";
-import { TryAction } from "./try-action.tsx";
 import { AgentUpdate, Bridge } from "./update-program.tsx";
 import { usePages } from "./use-pages.ts";
 
@@ -208,30 +208,5 @@ function Ping({ agent, disabled }: { agent: string; disabled: boolean }) {
       </button>
       <output class="quiet">{text}</output>
     </>
-  );
-}
-
-function Actions({ agent, session }: { agent: AgentView; session: SessionView }) {
-  const path = { agent: agent.id };
-  const { value, problem } = useLoaded("GET /v1/console/agents/{agent}/actions", { path });
-  const [chosen, setChosen] = useState("");
-  const actions = value?.actions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const action = actions?.find(({ name }) => name === chosen);
-  return (
-    <div class="actions">
-      <Problem text={problem} />
-      {actions && (
-        <label>
-          Action
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            <option value="">choose one…</option>
-            {actions.map(({ name }) => (
-              <option value={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-      )}
-      {action && <TryAction key={action.name} agent={agent} action={action} session={session} />}
-    </div>
   );
 }

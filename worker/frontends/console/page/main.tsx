@@ -1,10 +1,11 @@
-/** The console: the session and the five screens. The address's hash names the screen. */
+/** The console: the session and the screens. The address's hash names the screen. */
 import { ResponseError } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
+import { BrokerDevices } from "./broker-devices.tsx";
 import { Chat } from "./chat.tsx";
 import { Fleet } from "./fleet.tsx";
 import { Problem } from "./load.tsx";
@@ -17,6 +18,7 @@ import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.t
 
 const SCREENS: Record<ScreenName, ComponentType<{ session: SessionView; item: string | undefined }>> = {
   chat: Chat,
+  devices: BrokerDevices,
   fleet: Fleet,
   audit: Audit,
   metrics: Metrics,
@@ -97,6 +99,7 @@ function Signed({ session, place }: { session: SessionView; place: Place }) {
 
 const ICONS = {
   chat: "M4 5h16v11H10l-4 4v-4H4z",
+  devices: "M9 18h6M10 21h4M12 3a6 6 0 0 0-3.5 10.9V16h7v-2.1A6 6 0 0 0 12 3z",
   fleet: "M5 4h14v6H5zM5 14h14v6H5zM8 7h.1M8 17h.1",
   audit: "M6 3h9l4 4v14H6zM9 11h7M9 15h7",
   metrics: "M5 20V11M12 20V4M19 20v-7",

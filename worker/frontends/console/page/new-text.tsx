@@ -5,7 +5,11 @@ import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
 import { Problem } from "./load.tsx";
 
-type Props = { agent: AgentView; session: SessionView; look: () => void };
+type Props = {
+  agent: Pick<AgentView, "id" | "capabilities" | "new_text">;
+  session: SessionView;
+  look: () => void;
+};
 
 export function NewText({ agent, session, look }: Props) {
   const { failed, attempt } = useAttempt(look);

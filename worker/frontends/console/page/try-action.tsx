@@ -1,19 +1,16 @@
 /** A form for one action of an agent, made from its schema, and the result. */
 import type { AnswerOf } from "@edgecall/client/client.ts";
-import type { AgentView, CommandReport, SessionView } from "@edgecall/client/routes.ts";
-import { forPerson } from "@edgecall/core/tools/advice.ts";
+import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
+import { CommandReply } from "./command-reply.tsx";
 import { type Field, fieldsOf, valuesOf } from "./form-values.ts";
 import { Problem } from "./load.tsx";
-import { Pre } from "./markdown-view.tsx";
-import { type Media, MediaList } from "./media-view.tsx";
 import { QuestionCard } from "./question-card.tsx";
-import { duration } from "./times.ts";
 import { useCommand } from "./use-command.ts";
 import { useQuestionsOf } from "./waiting.tsx";
 
 type Action = AnswerOf<"GET /v1/console/agents/{agent}/actions">["actions"][number];
-type Props = { agent: AgentView; action: Action; session: SessionView };
+type Props = { agent: Pick<AgentView, "id" | "online">; action: Action; session: SessionView };
 
 export function TryAction({ agent, action, session }: Props) {
   const fields = fieldsOf(action.parameters);
@@ -65,7 +62,7 @@ export function TryAction({ agent, action, session }: Props) {
       ))}
       {begun && <p role="status">{begun}</p>}
       <Problem text={problem} />
-      {reply && <ReplyView reply={reply} agent={agent.id} />}
+      {reply && <CommandReply reply={reply} agent={agent.id} />}
     </form>
   );
 }
@@ -119,26 +116,6 @@ function FieldView({ field, id, value, onValue }: FieldProps) {
           {description}
         </small>
       )}
-    </div>
-  );
-}
-
-function ReplyView({ reply, agent }: { reply: CommandReport; agent: string }) {
-  const { payload, elapsed_ms } = reply;
-  const failed = reply.report_type === "error" || payload.status === "error";
-  const said = payload.silent === true ? undefined : payload.for_user;
-  const text = [payload.error, said === payload.result ? undefined : said, payload.result, payload.stderr]
-    .filter((part): part is string => typeof part === "string" && part !== "")
-    .map((part) => forPerson({ text: part }));
-  const shown = text.length > 0 ? text.join("\n") : JSON.stringify(payload, null, 2);
-  return (
-    <div class={`call ${failed ? "error" : "success"}`} role="status">
-      <p class="quiet">
-        {failed ? `failed${payload.error_type ? `: ${String(payload.error_type)}` : ""}` : "done"}
-        {` in ${duration(elapsed_ms)}`}
-      </p>
-      <Pre text={shown} label="result" />
-      <MediaList media={Array.isArray(payload.media) ? (payload.media as Media[]) : []} agent={agent} />
     </div>
   );
 }

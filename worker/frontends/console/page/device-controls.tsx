@@ -1,0 +1,161 @@
+/** Controls for what a device of the broker may be told, and the outcome in words. */
+import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
+import { useEffect, useState } from "preact/hooks";
+import { CommandReply } from "./command-reply.tsx";
+import { type Control, controlsOf } from "./control-kinds.ts";
+import { Problem } from "./load.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import { useCommand } from "./use-command.ts";
+import { useQuestionsOf } from "./waiting.tsx";
+
+/** A card that is closed shows so many. */
+const SHOWN = 3;
+
+type Props = {
+  device: DeviceView;
+  session: SessionView;
+  look: () => void;
+  /** Shows each of them. */
+  isWhole: boolean;
+};
+
+export function DeviceControls({ device, session, look, isWhole }: Props) {
+  const { command, run } = useCommand(device.id);
+  const { running, call, reply, problem, begun } = command;
+  const questions = useQuestionsOf(call);
+  const controls = controlsOf(device);
+  if (controls.length === 0) return null;
+  const send = async (action: string, parameters: Record<string, unknown>) => {
+    await run(action, parameters);
+    // Its readings are others now.
+    look();
+  };
+  return (
+    <>
+      <div class="controls">
+        {(isWhole ? controls : controls.slice(0, SHOWN)).map((control) => (
+          <ControlView
+            key={`${control.action} ${"parameter" in control ? control.parameter : ""}`}
+            control={control}
+            device={device.name}
+            disabled={running || !device.online}
+            send={send}
+          />
+        ))}
+      </div>
+      {running && questions.length === 0 && (
+        <p class="quiet" role="status">
+          {begun ?? "Sent; waiting until its state confirms it…"}
+        </p>
+      )}
+      {questions.map((question) => (
+        <QuestionCard
+          key={question.id}
+          question={question}
+          mayApprove={session.scopes?.includes("approve") ?? false}
+        />
+      ))}
+      <Problem text={problem} />
+      {reply && <CommandReply reply={reply} agent={device.id} />}
+    </>
+  );
+}
+
+type ControlProps = {
+  control: Control;
+  /** Its name. */
+  device: string;
+  disabled: boolean;
+  send: (action: string, parameters: Record<string, unknown>) => Promise<void>;
+};
+
+function ControlView({ control, device, disabled, send }: ControlProps) {
+  const { action, part, isDangerous } = control;
+  const about = part === "" ? device : `${part} of ${device}`;
+  const tell = (parameters: Record<string, unknown>) => void send(action, parameters);
+  switch (control.kind) {
+    case "press":
+      return (
+        <button
+          type="button"
+          class={isDangerous ? "small bad" : "small"}
+          disabled={disabled}
+          aria-label={`${control.label}: ${device}`}
+          onClick={() => tell({})}
+        >
+          {control.label}
+        </button>
+      );
+    case "switch":
+      return (
+        <fieldset class="switch">
+          <legend class="quiet">{part}</legend>
+          {[true, false].map((on) => (
+            <button
+              key={String(on)}
+              type="button"
+              class="small"
+              disabled={disabled}
+              aria-pressed={control.value === on}
+              aria-label={`${on ? "On" : "Off"}: ${about}`}
+              onClick={() => tell({ on })}
+            >
+              {on ? "On" : "Off"}
+            </button>
+          ))}
+        </fieldset>
+      );
+    case "choice":
+      return (
+        <label class="control">
+          {[part, control.label].join(" ").trim()}
+          <select
+            value={control.value ?? ""}
+            disabled={disabled}
+            aria-label={`${control.label} of ${about}`}
+            onChange={({ currentTarget: { value } }) => value !== "" && tell({ [control.parameter]: value })}
+          >
+            {control.value === undefined && <option value="">not known</option>}
+            {control.options.map((option) => (
+              <option value={option}>{option}</option>
+            ))}
+          </select>
+        </label>
+      );
+    case "range":
+      return <Range control={control} about={about} disabled={disabled} tell={tell} />;
+  }
+}
+
+type RangeProps = {
+  control: Control & { kind: "range" };
+  about: string;
+  disabled: boolean;
+  tell: (parameters: Record<string, unknown>) => void;
+};
+
+/** It sends when it is let go, or left by the keyboard's arrows. */
+function Range({ control, about, disabled, tell }: RangeProps) {
+  const { parameter, part, label, minimum, maximum, step, unit, value } = control;
+  const [shown, setShown] = useState(value);
+  useEffect(() => setShown(value), [value]);
+  return (
+    <label class="control">
+      <span>
+        {[part, label].join(" ").trim()}{" "}
+        <output>{shown === undefined ? "not known" : `${shown} ${unit}`.trim()}</output>
+      </span>
+      <input
+        type="range"
+        min={minimum}
+        max={maximum}
+        step={step}
+        value={shown ?? minimum}
+        disabled={disabled}
+        aria-label={`${label} of ${about}`}
+        onInput={({ currentTarget }) => setShown(currentTarget.valueAsNumber)}
+        onChange={({ currentTarget }) => tell({ [parameter]: currentTarget.valueAsNumber })}
+      />
+    </label>
+  );
+}
