@@ -118,6 +118,49 @@ describe("a call that is not a read", () => {
     expect(text(await client.callTool(look))).toMatch(/^appended /);
   });
 
+  test("whose client shows its person the question, and hangs up while it holds the second try, is cancelled", async () => {
+    const send = (more: object, signal?: AbortSignal) =>
+      fetch(`${stack.gateway.url}/mcp`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${TOKENS.owner}`,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": "eye__append",
+        },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: {
+            name: "eye__append",
+            arguments: { text: "y" },
+            _meta: {
+              "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+              "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+              "io.modelcontextprotocol/clientCapabilities": { elicitation: { url: {} } },
+            },
+            ...more,
+          },
+        }),
+        ...(signal && { signal }),
+      });
+    const asked = await (await send({})).text();
+    const requestState = /"requestState":"([^"]+)"/.exec(asked)?.[1];
+    expect(asked).toContain("input_required");
+    const stop = new AbortController();
+    // It is held: its stream has begun, and nobody has answered.
+    const inputResponses = { answer: { action: "accept" } };
+    const again = await send({ requestState, inputResponses }, stop.signal);
+    expect(again.headers.get("content-type")).toBe("text/event-stream");
+    expect(await openCalls()).toHaveLength(1);
+    stop.abort();
+    await expect(again.text()).rejects.toThrow();
+    await until(async () => (await openCalls()).length === 0, { what: "the call is cancelled" });
+  });
+
   test("is refused by a person, and reports that", async () => {
     const client = await connect("legacy");
     const asked = await client.callTool({

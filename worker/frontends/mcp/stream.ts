@@ -10,6 +10,8 @@ export type Exchange = {
   notify(method: string, params: object): void;
 };
 
+const JSON_WITHIN_MS = 1_000;
+
 /** `no-transform` and the last header prevent compressors and nginx from collecting events before they send them. */
 const EVENTS = {
   "content-type": "text/event-stream",
@@ -19,7 +21,8 @@ const EVENTS = {
 
 /**
  * Clients of 2025 get a stream at once, since a proxy would close a connection that is silent during a long call. Clients of
- * 2026-07-28 get JSON, unless there is something to tell before.
+ * 2026-07-28 get JSON, unless there is something to tell before, or the result takes longer than a second: the runtime tells of a
+ * client that leaves only once its answer has begun.
  * @param hangup fires when the client leaves
  * @param run makes the result, or throws McpError
  */
@@ -45,6 +48,7 @@ export async function respond(
   const send = (message: object) =>
     write?.(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`);
   if (!request.modern) open();
+  const slow = setTimeout(open, JSON_WITHIN_MS);
   const exchange: Exchange = {
     signal: AbortSignal.any([hangup, stop.signal]),
     notify: (method, params) => {
@@ -55,6 +59,7 @@ export async function respond(
   };
   const finish = (reply: object) => {
     isOver = true;
+    clearTimeout(slow);
     const message = { ...reply, id: request.id };
     if (write) send(message);
     else resolve(Response.json({ jsonrpc: "2.0", ...message }));
