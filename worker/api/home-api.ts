@@ -30,6 +30,7 @@ import type { Viewer } from "./may-see.ts";
 import type {
   CodeRequest,
   Consent,
+  ConsentResult,
   NewOauthClient,
   RefreshRequest,
   StoredClient,
@@ -168,8 +169,8 @@ export interface HomeApi {
   revokeToken(id: string, withMade: boolean): Promise<TokenView[]>;
   /** The token of this hash or id, if it is valid now. */
   useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined>;
-  /** A person allows a program to use the home. @returns the code for its client; undefined: there are too many */
-  consent(given: Consent): Promise<string | undefined>;
+  /** A person allows a program to use the home. */
+  consent(given: Consent): Promise<ConsentResult>;
   redeemCode(request: CodeRequest): Promise<TokenGrant>;
   /** @returns undefined: nothing was ever stored here */
   refreshGrant(request: RefreshRequest): Promise<TokenGrant | undefined>;

@@ -24,6 +24,9 @@ export type Consent = {
   resource: string;
 };
 
+/** The code for the client; or of what the person has too many, so that nothing was given. */
+export type ConsentResult = { code: string } | { full: "grants" | "codes" };
+
 /** What a client sends to trade a code. */
 export type CodeRequest = {
   code: string;

@@ -45,6 +45,7 @@ import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type {
   CodeRequest,
   Consent,
+  ConsentResult,
   NewOauthClient,
   RefreshRequest,
   StoredClient,
@@ -495,7 +496,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   // Programs that people connected over OAuth
 
-  async consent(given: Consent): Promise<string | undefined> {
+  async consent(given: Consent): Promise<ConsentResult> {
     return await consent(this.#home, given);
   }
 

@@ -30,6 +30,12 @@ import { signInPage } from "./sign-in-page.ts";
 const BODY_MAX_BYTES = 32 * 1024;
 const FORM_LIFE_MS = 600_000;
 
+/** Says what to do. A code that no program took ends within a minute. */
+const FULL: Readonly<Record<"grants" | "codes", string>> = {
+  grants: "You have too many connected programs. Disconnect one in the console first.",
+  codes: "You have too many sign-ins that no program has finished yet. Wait a minute, and try again.",
+};
+
 /** @property until epoch ms */
 type Form = AuthorizeRequest & {
   client: Pick<StoredClient, "name">;
@@ -149,7 +155,7 @@ async function decide(c: Context<App>, fields: URLSearchParams, issuer: string):
   if (fields.get("answer") !== "allow")
     return answerTo(form.redirectUri, { error: "access_denied", state, iss: issuer });
   const wanted: OauthScope[] = fields.get("command") === "yes" ? [...GRANT_SCOPES] : ["ask"];
-  const code = await homeOf(c.env, person.home).consent({
+  const given = await homeOf(c.env, person.home).consent({
     record: form.record,
     person: person.name,
     role: person.role,
@@ -162,12 +168,8 @@ async function decide(c: Context<App>, fields: URLSearchParams, issuer: string):
     trusted: fields.get("trusted") === "yes" && person.role === "owner",
     resource: form.resource,
   });
-  if (code === undefined)
-    throw new OauthError(
-      "invalid_request",
-      "This home has too many connected programs. Disconnect one in the console first.",
-    );
-  const sealed = await seal(c.env, "oauth code", { home: person.home, code });
+  if ("full" in given) throw new OauthError("invalid_request", FULL[given.full]);
+  const sealed = await seal(c.env, "oauth code", { home: person.home, code: given.code });
   return answerTo(form.redirectUri, { code: sealed, state, iss: issuer });
 }
 

@@ -258,13 +258,55 @@ describe("the consent page", () => {
     expect(await rows("oauth_grant")).toEqual([]);
   });
 
-  test("a home has a maximum of connected programs, and of open codes", async () => {
-    const { client_id } = await signIn.register();
-    const cookie = await signIn.cookie(TOKENS.owner);
-    const { form } = await signIn.open(signIn.authorizePath(client_id, challenge), cookie);
-    for (let n = 0; n < 10; n += 1) expect((await signIn.press(form, cookie)).status).toBe(303);
-    const eleventh = await signIn.press(form, cookie);
-    expect([eleventh.status, eleventh.text]).toEqual([400, expect.stringContaining("too many")]);
+  describe("one person's programs", () => {
+    const consents = async (token: string) => {
+      const { client_id } = await signIn.register();
+      const cookie = await signIn.cookie(token);
+      const { form } = await signIn.open(signIn.authorizePath(client_id, challenge), cookie);
+      return async () => await signIn.press(form, cookie);
+    };
+    const change = async (statement: string, ...values: SqlStorageValue[]) =>
+      await runInDurableObject(
+        env.HOME.getByName("a"),
+        (_, { storage }) => void storage.sql.exec(statement, ...values),
+      );
+    /** Copies of the grant that is there. */
+    const fill = async (count: number) =>
+      await change(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO oauth_grant SELECT 'copy-' || i, record, person, role, client_hash, client_name, host, scopes, trusted,
+           resource, generation, confirmed_at, made_at, token_at, used_at, due, ended_at, ended_by FROM n, oauth_grant`,
+        count,
+      );
+
+    test("ten codes that no client took are the most, for a minute; others connect", async () => {
+      const [guest, owner] = [await consents(TOKENS.guest), await consents(TOKENS.owner)];
+      for (let n = 0; n < 10; n += 1) expect((await guest()).status).toBe(303);
+      const eleventh = await guest();
+      expect([eleventh.status, eleventh.text]).toEqual([400, expect.stringContaining("Wait a minute")]);
+      expect((await owner()).status).toBe(303);
+      await change("UPDATE oauth_code SET due = due - 60001");
+      expect((await guest()).status).toBe(303);
+    });
+
+    test("50 that are connected are the most; others connect", async () => {
+      const [guest, owner] = [await consents(TOKENS.guest), await consents(TOKENS.owner)];
+      expect((await guest()).status).toBe(303);
+      await fill(49);
+      const refused = await guest();
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Disconnect one")]);
+      expect((await owner()).status).toBe(303);
+    });
+
+    test("of those that have ended 50 stay, so connecting again and again fills no table", async () => {
+      const guest = await consents(TOKENS.guest);
+      await guest();
+      await fill(80);
+      await change("UPDATE oauth_grant SET ended_at = made_at");
+      expect((await guest()).status).toBe(303);
+      expect(await rows("oauth_grant")).toHaveLength(51);
+      expect((await rows("oauth_code")).length).toBeLessThan(3);
+    });
   });
 });
 

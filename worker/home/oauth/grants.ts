@@ -1,12 +1,17 @@
 /** Grants: what people of this home gave to programs over OAuth. Back-ups do not contain them. */
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import type { OauthGrantView } from "../../api/answers.ts";
-import type { Consent, OauthScope } from "../../api/oauth.ts";
+import type { Consent, ConsentResult, OauthScope } from "../../api/oauth.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 
-/** Grants that count. A person connects a handful of programs, some of which register anew at each sign-in. */
+/**
+ * Bounds of one person, so that nobody's programs keep another person's out. A home has a bounded number of people (their tokens).
+ * Grants that count: a person connects a handful of programs, some of which register anew at each sign-in.
+ */
 const GRANTS_MAX = 50;
 const CODES_MAX = 10;
+/** Grants that have ended; the oldest make room. */
+const ENDED_MAX = 50;
 /** A client trades its code at once. */
 const CODE_LIFE_MS = 60_000;
 /** A grant ends when it was not used for so long. */
@@ -81,14 +86,19 @@ export class Grants {
     this.#sql = storage.sql;
   }
 
-  /** @returns the new grant, and the code for its client; undefined: there are too many */
-  async make(consent: Consent, now: number): Promise<{ grant: Grant; code: string } | undefined> {
+  /** @returns the code for the client of the new grant; or of what the person has too many */
+  async make(consent: Consent, now: number): Promise<ConsentResult> {
     const clientHash = await sha256Hex(consent.clientId);
     const [code, id] = [toBase64Url(crypto.getRandomValues(new Uint8Array(32))), crypto.randomUUID()];
     const codeHash = await sha256Hex(code);
     this.prune(now);
-    if (this.#count("oauth_grant WHERE ended_at IS NULL AND due > ?", now) >= GRANTS_MAX) return undefined;
-    if (this.#count("oauth_code WHERE used = 0 AND due > ?", now) >= CODES_MAX) return undefined;
+    const { person } = consent;
+    const live = "oauth_grant WHERE person = ? AND ended_at IS NULL AND due > ?";
+    if (this.#count(live, person, now) >= GRANTS_MAX) return { full: "grants" };
+    const open = `oauth_code WHERE used = 0 AND due > ?
+      AND grant_id IN (SELECT id FROM oauth_grant WHERE person = ? AND ended_at IS NULL)`;
+    if (this.#count(open, now, person) >= CODES_MAX) return { full: "codes" };
+    this.#pruneEnded(person);
     this.#sql.exec(
       `INSERT INTO oauth_grant (id, record, person, role, client_hash, client_name, host, scopes, trusted, resource,
          generation, made_at, due) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
@@ -113,8 +123,7 @@ export class Grants {
       consent.challenge ?? null,
       now + CODE_LIFE_MS,
     );
-    const grant = this.get(id, now);
-    return grant && { grant, code };
+    return { code };
   }
 
   /** @returns the grant while it counts */
@@ -241,6 +250,17 @@ export class Grants {
       now - KEEP_UNUSED_MS,
     );
     this.#sql.exec("DELETE FROM oauth_code WHERE due < ?", now - KEEP_CODE_MS);
+  }
+
+  /** A person who connects and disconnects again and again fills no table. */
+  #pruneEnded(person: string): void {
+    this.#sql.exec(
+      `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE person = ? AND ended_at IS NOT NULL
+       ORDER BY ended_at DESC LIMIT -1 OFFSET ?)`,
+      person,
+      ENDED_MAX,
+    );
+    this.#sql.exec("DELETE FROM oauth_code WHERE grant_id NOT IN (SELECT id FROM oauth_grant)");
   }
 
   #row(id: string): Row | undefined {

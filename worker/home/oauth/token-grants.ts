@@ -5,6 +5,7 @@ import { GATEWAY_AGENT } from "../../api/audit.ts";
 import {
   type CodeRequest,
   type Consent,
+  type ConsentResult,
   type RefreshRequest,
   SECRET_RECORD,
   type TokenGrant,
@@ -18,13 +19,12 @@ import type { Grant } from "./grants.ts";
 const ROLES = ["guest", "member", "owner"] as const;
 const TYPED_CLIENT = /^typed\./;
 
-/** @returns the code for the client; undefined: the home has too many grants */
-export async function consent(home: HomeContext, given: Consent): Promise<string | undefined> {
+export async function consent(home: HomeContext, given: Consent): Promise<ConsentResult> {
   const made = await home.grants.make(given, Date.now());
-  if (!made) return undefined;
+  if ("full" in made) return made;
   const { clientName: client, host, scopes, trusted } = given;
   record(home, "connect", given.person, { client, host, scopes, trusted });
-  return made.code;
+  return made;
 }
 
 /** Trades a code. Its second use ends the grant: somebody else has the code, too. */
