@@ -21,6 +21,7 @@ import {
   clientOf,
   readAuthorizeRequest,
 } from "./authorize-request.ts";
+import { isDocumentId } from "./client-document.ts";
 import { consentPage } from "./consent-page.ts";
 import { OauthError } from "./error.ts";
 import { page, problemPage } from "./page.ts";
@@ -68,6 +69,7 @@ export async function showAuthorize(c: Context<App>, issuer: string): Promise<Re
     };
     return consentPage({
       client: client.name,
+      documentHost: isDocumentId(client.id) ? new URL(client.id).host : undefined,
       redirect: request.redirectUri,
       home: person.home,
       person: person.name,
@@ -85,8 +87,8 @@ export async function answerAuthorize(c: Context<App>, issuer: string): Promise<
   await countAddress(c);
   const fields = new URLSearchParams(new TextDecoder().decode(await readBytes(c, BODY_MAX_BYTES)));
   return await withPages(async () => {
-    if (fields.has("query")) return await enter(c, fields);
-    return await decide(c, fields, issuer);
+    if (fields.has("query")) return await authenticate(c, fields);
+    return await authorize(c, fields, issuer);
   });
 }
 
@@ -110,7 +112,8 @@ function signIn(c: Context<App>, query: string, problem?: string): Response {
   return signInPage({ query, problem, access: usesAccess(c.env) });
 }
 
-async function enter(c: Context<App>, fields: URLSearchParams): Promise<Response> {
+/** The person signs in by their token. */
+async function authenticate(c: Context<App>, fields: URLSearchParams): Promise<Response> {
   requireSafeWay(c);
   await countGuess(c);
   const query = new URLSearchParams(fields.get("query") ?? "").toString();
@@ -144,7 +147,8 @@ async function entryOf(
   return token && { token };
 }
 
-async function decide(c: Context<App>, fields: URLSearchParams, issuer: string): Promise<Response> {
+/** The person allows or denies what the page showed. */
+async function authorize(c: Context<App>, fields: URLSearchParams, issuer: string): Promise<Response> {
   const form = await unseal<Form>(c.env, "oauth form", fields.get("form") ?? "");
   const person = await signedInToken(c);
   if (!form || !person || form.home !== person.home || form.record !== recordId(person))

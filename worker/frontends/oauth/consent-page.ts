@@ -4,6 +4,8 @@ import { formActionOf, placeOf } from "./redirects.ts";
 type Consent = {
   /** The name by which the program calls itself. */
   client: string;
+  /** Of the document by which the program is known. Nothing else about it is verified. */
+  documentHost: string | undefined;
   redirect: string;
   home: string;
   person: string;
@@ -17,7 +19,7 @@ type Consent = {
 
 /** Shows who asks, where the answer goes and what it allows. Only its button gives anything. */
 export function consentPage(consent: Consent): Response {
-  const { client, redirect, home, person, mayCommand, wantsCommand, isOwner, form } = consent;
+  const { client, documentHost, redirect, home, person, mayCommand, wantsCommand, isOwner, form } = consent;
   const command = mayCommand
     ? `<label><input type="checkbox" name="command" value="yes"> It may also run actions by name${
         wantsCommand ? " <strong>(it asks for this)</strong>" : ""
@@ -31,6 +33,7 @@ program reads could have asked for it.</label>`
   return page(
     "Connect a program to your home?",
     `<p>A program that calls itself <strong>${escaped(client)}</strong> wants to use the home <strong>${escaped(home)}</strong>, as ${escaped(person)}.</p>
+${documentHost === undefined ? "" : `<p>Its name is its own claim. It is known by a document of the site</p><p class="host">${escaped(documentHost)}</p>`}
 <p>If you allow it, the answer goes to</p>
 ${whereTo(redirect)}
 <p>It may ask about your devices and what they say, and ask them to do things. It can approve nothing, and manage nothing.</p>
