@@ -28,10 +28,12 @@ import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
 import type {
+  ClientProof,
   CodeRequest,
   Consent,
   ConsentResult,
   NewOauthClient,
+  OauthRefusal,
   RefreshRequest,
   StoredClient,
   StoredDocument,
@@ -178,9 +180,9 @@ export interface HomeApi {
   useGrant(id: string): Promise<ApiToken | undefined>;
   grants(): Promise<OauthGrantView[]>;
   /** @returns false: no such grant counts */
-  endGrant(id: string, by: string): Promise<boolean>;
-  /** A client gives its token back. @returns false: it is another client's, or has ended */
-  revokeFor(grant: string, clientId: string | undefined): Promise<boolean>;
+  endGrant(id: string, by: Pick<ApiToken, "name" | "role">): Promise<boolean>;
+  /** A client gives its token back. @returns why it is refused; undefined also when there was nothing to revoke */
+  revokeFor(grant: string, client: ClientProof): Promise<OauthRefusal | undefined>;
   /** The clients that people entered by hand. */
   oauthClients(): Promise<OauthClientView[]>;
   oauthClient(id: string): Promise<StoredClient | undefined>;

@@ -27,28 +27,32 @@ export type Consent = {
 /** The code for the client; or of what the person has too many, so that nothing was given. */
 export type ConsentResult = { code: string } | { full: "grants" | "codes" };
 
+/** Who a client says that it is. Only one that was entered by hand has a secret. */
+export type ClientProof = { clientId: string; clientSecret: string | undefined };
+
 /** What a client sends to trade a code. */
-export type CodeRequest = {
+export type CodeRequest = ClientProof & {
   code: string;
-  clientId: string;
-  clientSecret: string | undefined;
   redirectUri: string | undefined;
   verifier: string | undefined;
   resource: string | undefined;
 };
 
-export type RefreshRequest = {
+export type RefreshRequest = ClientProof & {
   grant: string;
   generation: number;
-  clientId: string;
-  clientSecret: string | undefined;
   resource: string | undefined;
 };
 
 export type TokenGrant =
   /** @property generation of the refresh token that the client gets */
-  | { ok: true; grant: string; scopes: OauthScope[]; resource: string; generation: number }
-  | { ok: false; error: "invalid_grant" | "invalid_client" | "invalid_target"; message: string };
+  { ok: true; grant: string; scopes: OauthScope[]; resource: string; generation: number } | OauthRefusal;
+
+export type OauthRefusal = {
+  ok: false;
+  error: "invalid_grant" | "invalid_client" | "invalid_target";
+  message: string;
+};
 
 /** A client that a person entered by hand, or the stored copy of a client's metadata document. */
 export type StoredClient = {
@@ -64,6 +68,13 @@ export type NewOauthClient = { id: string; name: string; redirectUris: string[];
 
 /** @property freshUntil epoch ms: until then the document need not be requested again */
 export type StoredDocument = StoredClient & { freshUntil: number };
+
+/** The id of a client that a person entered by hand. It names the home, which stores the client. */
+export const TYPED_ID = /^typed\.([a-z0-9][a-z0-9-]{0,62})\.[A-Za-z0-9_-]{16}$/;
+
+export function isTypedId(id: string): boolean {
+  return TYPED_ID.test(id);
+}
 
 /** Names a token's record in lists and grants. A part of the hash does not reveal the token, and tells any two apart. */
 export function recordId({ hash, made }: Pick<ApiToken, "hash" | "made">): string {

@@ -43,10 +43,12 @@ import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type {
+  ClientProof,
   CodeRequest,
   Consent,
   ConsentResult,
   NewOauthClient,
+  OauthRefusal,
   RefreshRequest,
   StoredClient,
   StoredDocument,
@@ -516,12 +518,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#home.grants.list(Date.now());
   }
 
-  async endGrant(id: string, by: string): Promise<boolean> {
-    return endGrant(this.#home, id, by, by);
+  async endGrant(id: string, by: Pick<ApiToken, "name" | "role">): Promise<boolean> {
+    return endGrant(this.#home, id, by);
   }
 
-  async revokeFor(grant: string, clientId: string | undefined): Promise<boolean> {
-    return !this.#isBlank && (await revokeFor(this.#home, grant, clientId));
+  async revokeFor(grant: string, client: ClientProof): Promise<OauthRefusal | undefined> {
+    return this.#isBlank ? undefined : await revokeFor(this.#home, grant, client);
   }
 
   async oauthClients(): Promise<OauthClientView[]> {

@@ -213,6 +213,16 @@ describe("a client's document", () => {
     expect([status, html]).toEqual([200, expect.stringContaining("does not know that site")]);
   });
 
+  test("the site of its document is shown, which alone is verified, also when the answer goes elsewhere", async () => {
+    const redirect_uri = "http://127.0.0.1:5000/cb";
+    web({ [ID]: () => json({ ...good, client_name: "Claude", redirect_uris: [redirect_uri] }) });
+    const cookie = await signIn.cookie(TOKENS.owner);
+    const path = (id: string) => signIn.authorizePath(id, pkce().challenge, { redirect_uri });
+    expect((await signIn.open(path(ID), cookie)).html).toContain(`<p class="host">${new URL(ID).host}</p>`);
+    const { client_id } = await signIn.register({ redirect_uris: [redirect_uri] });
+    expect((await signIn.open(path(client_id), cookie)).html).not.toContain("document of the site");
+  });
+
   test.each<[string, Site, string]>([
     ["about another client", () => json({ ...good, client_id: CLAUDE }), "about another client"],
     [
@@ -270,6 +280,12 @@ describe("a client that is entered by hand", () => {
       }),
     };
   };
+  const revoke = (fields: Record<string, string>) =>
+    send("/oauth/revoke", {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields).toString(),
+    });
   const homeAssistant = { name: "Home Assistant", redirect_uris: [redirect_uri], secret: true };
 
   test("with a secret it does without PKCE and `resource`, as Home Assistant does, and the secret is its proof", async () => {
@@ -288,6 +304,15 @@ describe("a client that is entered by hand", () => {
     expect((await rpc("tools/list", {}, { token: tokens.access_token })).status).toBe(200);
     expect((await signIn.refresh(client_id, tokens.refresh_token)).error).toBe("invalid_client");
     expect((await signIn.refresh(client_id, tokens.refresh_token, secret)).status).toBe(200);
+    for (const [proof, refusal] of [
+      [{}, [400, "invalid_request"]],
+      [{ client_id }, [401, "invalid_client"]],
+      [{ client_id, client_secret: "a-wrong-secret" }, [401, "invalid_client"]],
+    ] as const) {
+      const refused = await revoke({ token: tokens.refresh_token, ...proof });
+      expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual(refusal);
+    }
+    expect((await rpc("tools/list", {}, { token: tokens.access_token })).status).toBe(200);
     // Nothing stored is the secret.
     const rows = await runInDurableObject(env.HOME.getByName("a"), (_, { storage }) =>
       JSON.stringify(storage.sql.exec("SELECT * FROM oauth_client").toArray()),
@@ -297,6 +322,16 @@ describe("a client that is entered by hand", () => {
     expect((await rpc("tools/list", {}, { token: tokens.access_token })).status).toBe(401);
     expect((await signIn.refresh(client_id, tokens.refresh_token, secret)).status).toBe(400);
     expect((await signIn.open(path, cookie)).status).toBe(400);
+  });
+
+  test("gives a token back by its secret", async () => {
+    const { client_id, client_secret = "" } = await make(homeAssistant);
+    const path = SignIn.query({ response_type: "code", client_id, redirect_uri, state: "s" });
+    const code = await signIn.consent(path, await signIn.cookie(TOKENS.owner));
+    const proof = { client_id, client_secret };
+    const tokens = await signIn.token({ grant_type: "authorization_code", ...proof, code, redirect_uri });
+    expect((await revoke({ token: tokens.refresh_token, ...proof })).status).toBe(200);
+    expect((await rpc("tools/list", {}, { token: tokens.access_token })).status).toBe(401);
   });
 
   test("a verifier without a challenge is refused, and the address has to come again", async () => {

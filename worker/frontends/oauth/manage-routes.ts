@@ -5,6 +5,7 @@
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { OauthGrantView } from "../../api/answers.ts";
+import { TYPED_ID } from "../../api/oauth.ts";
 import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import { newRoutes } from "../../http/app.ts";
@@ -16,7 +17,7 @@ import { readOauthSettings } from "../../settings/oauth.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { clientName } from "./client-name.ts";
 import { redirectProblem } from "./redirects.ts";
-import { newTypedId, TYPED_ID } from "./typed-client.ts";
+import { newTypedId } from "./typed-client.ts";
 
 export const oauthGrants = newRoutes();
 
@@ -37,7 +38,8 @@ route(
   { scope: "ask", path: { id: text(UUID, "a connected program's id, a UUID") } },
   async (c, { token, path: { id } }) => {
     const isTheirs = (await grantsOf(c.env, token)).some((grant) => grant.id === id);
-    if (!isTheirs || !(await homeOf(c.env, token.home).endGrant(id, token.name)))
+    const { name, role } = token;
+    if (!isTheirs || !(await homeOf(c.env, token.home).endGrant(id, { name, role })))
       throw new HttpError(404, "not_found", "no such connected program");
     return nothing(c);
   },

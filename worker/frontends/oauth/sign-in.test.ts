@@ -25,7 +25,7 @@ const grants = async () =>
   ((await (await ask("/v1/oauth/grants")).json()) as { grants: OauthGrantView[] }).grants;
 const auditOf = async (tool: string) => {
   const answer = await ask(`/v1/audit?tool=${tool}`);
-  return ((await answer.json()) as { entries: { parameters: object; caller: { principal: string } }[] })
+  return ((await answer.json()) as { entries: { parameters: object; caller: { principal: string; role: string } }[] })
     .entries;
 };
 
@@ -306,6 +306,11 @@ test("people see and end their own connected programs; with `admin`, everybody's
   expect(await end(ofOwner, TOKENS.member)).toBe(404);
   expect(await end(ofOwner, TOKENS.otherHome)).toBe(404);
   expect(await end(own?.id ?? "", TOKENS.member)).toBe(204);
+  // The record has the role of whoever did it.
+  for (const tool of ["connect", "disconnect"])
+    expect((await auditOf(tool)).find(({ caller }) => caller.principal === "mia")?.caller.role).toBe(
+      "member",
+    );
   expect(await mcpStatus(ofMember.access_token)).toBe(401);
   expect(await end(own?.id ?? "", TOKENS.member)).toBe(404);
   expect(await end(ofOwner, TOKENS.owner)).toBe(204);

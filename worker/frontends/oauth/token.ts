@@ -1,6 +1,6 @@
 /** `/oauth/token` and `/oauth/revoke`: programs trade codes and refresh tokens, and give them back. */
 import type { Context } from "hono";
-import type { TokenGrant } from "../../api/oauth.ts";
+import type { ClientProof, TokenGrant } from "../../api/oauth.ts";
 import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import { ACCESS_LIFE_S, makeAccessToken, readAccessToken } from "../../http/access-tokens.ts";
@@ -21,12 +21,8 @@ type RefreshClaims = { home: string; grant: string; generation: number };
 export async function giveToken(c: Context<App>, issuer: string): Promise<Response> {
   await countAddress(c);
   const fields = await readForm(c);
-  const clientId = fields.get("client_id");
-  if (!clientId) throw new OauthError("invalid_request", "client_id: it is missing");
-  await requireKnownId(c.env, clientId);
   const request = {
-    clientId,
-    clientSecret: fields.get("client_secret") ?? undefined,
+    ...(await readClient(c.env, fields)),
     resource: readResource(fields.getAll("resource"), issuer),
   };
   switch (fields.get("grant_type")) {
@@ -67,14 +63,17 @@ export async function giveToken(c: Context<App>, issuer: string): Promise<Respon
   }
 }
 
-/** RFC 7009: the answer is the same whether or not there was anything to revoke. */
+/** RFC 7009: a client shows who it is as for a token; then the answer is the same whether or not there was anything to revoke. @throws OauthError */
 export async function revokeToken(c: Context<App>): Promise<Response> {
   await countAddress(c);
   const fields = await readForm(c);
+  const client = await readClient(c.env, fields);
   const token = fields.get("token") ?? "";
   const claims = (await readRefreshToken(c.env, token)) ?? (await readAccessToken(c.env, token));
-  if (claims && isNamedHome(c.env, claims.home))
-    await homeOf(c.env, claims.home).revokeFor(claims.grant, fields.get("client_id") ?? undefined);
+  if (claims && isNamedHome(c.env, claims.home)) {
+    const refused = await homeOf(c.env, claims.home).revokeFor(claims.grant, client);
+    if (refused) throw new OauthError(refused.error, refused.message);
+  }
   return new Response(null, { status: 200, headers: NO_STORE });
 }
 
@@ -95,6 +94,14 @@ async function answer(env: Env, home: string, given: TokenGrant): Promise<Respon
 async function readRefreshToken(env: Env, token: string): Promise<RefreshClaims | undefined> {
   if (!token.startsWith(REFRESH_PREFIX)) return undefined;
   return await unseal<RefreshClaims>(env, "oauth refresh", token.slice(REFRESH_PREFIX.length));
+}
+
+/** @throws OauthError when this gateway did not give the id; the home compares the secret */
+async function readClient(env: Env, fields: URLSearchParams): Promise<ClientProof> {
+  const clientId = fields.get("client_id");
+  if (!clientId) throw new OauthError("invalid_request", "client_id: it is missing");
+  await requireKnownId(env, clientId);
+  return { clientId, clientSecret: fields.get("client_secret") ?? undefined };
 }
 
 async function readForm(c: Context<App>): Promise<URLSearchParams> {

@@ -1,7 +1,6 @@
 /** Ids of clients that a person entered by hand. The id names the home, which stores the client. */
 import { toBase64Url } from "@edgecall/core/encoding.ts";
-
-export const TYPED_ID = /^typed\.([a-z0-9][a-z0-9-]{0,62})\.[A-Za-z0-9_-]{16}$/;
+import { TYPED_ID } from "../../api/oauth.ts";
 
 export function newTypedId(home: string): string {
   return `typed.${home}.${toBase64Url(crypto.getRandomValues(new Uint8Array(12)))}`;

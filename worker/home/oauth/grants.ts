@@ -164,10 +164,16 @@ export class Grants {
   }
 
   /**
-   * Takes a refresh token of the grant. Its successor is made of its number, so a second use gets the same one. The token before it
-   * counts until the new one has been used, and for a minute more: an answer may be lost, and two requests of a client may
-   * refresh at once.
-   * @returns the next generation; undefined: it counts no more, so somebody else has it
+   * Takes a refresh token of the grant, by its generation. "Present" is the newest that was used, so its successor was given out.
+   * An answer may be lost, and two requests of a client may refresh at once:
+   *
+   * | generation | |
+   * | --- | --- |
+   * | present, also again | gets its successor, each time the same one |
+   * | its successor | becomes the present one |
+   * | the one before | gets the present one again, for a minute after that was first used |
+   * | any other | is refused |
+   * @returns the generation of the token to give; undefined: it counts no more, so somebody else has it
    */
   refresh(id: string, generation: number, now: number): number | undefined {
     const row = this.#row(id);

@@ -3,9 +3,12 @@ import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import {
+  type ClientProof,
   type CodeRequest,
   type Consent,
   type ConsentResult,
+  isTypedId,
+  type OauthRefusal,
   type RefreshRequest,
   SECRET_RECORD,
   type TokenGrant,
@@ -17,13 +20,14 @@ import type { Grant } from "./grants.ts";
 
 /** The role with the fewest rights first. */
 const ROLES = ["guest", "member", "owner"] as const;
-const TYPED_CLIENT = /^typed\./;
+
+type Person = Pick<ApiToken, "name" | "role">;
 
 export async function consent(home: HomeContext, given: Consent): Promise<ConsentResult> {
   const made = await home.grants.make(given, Date.now());
   if ("full" in made) return made;
   const { clientName: client, host, scopes, trusted } = given;
-  record(home, "connect", given.person, { client, host, scopes, trusted });
+  record(home, "connect", { name: given.person, role: given.role }, { client, host, scopes, trusted });
   return made;
 }
 
@@ -96,11 +100,12 @@ export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
 }
 
 /** @param by a person, or why the gateway ends it @returns false: no such grant counts */
-export function endGrant(home: HomeContext, id: string, by: string, person?: string): boolean {
-  const ended = home.grants.end(id, by, Date.now());
+export function endGrant(home: HomeContext, id: string, by: Person | string): boolean {
+  const isReason = typeof by === "string";
+  const ended = home.grants.end(id, isReason ? by : by.name, Date.now());
   if (!ended) return false;
-  const { clientName: client } = ended;
-  record(home, "disconnect", person ?? ended.person, { client, ...(person === undefined && { reason: by }) });
+  const { clientName: client, person: name, role } = ended;
+  record(home, "disconnect", isReason ? { name, role } : by, { client, ...(isReason && { reason: by }) });
   return true;
 }
 
@@ -112,26 +117,27 @@ export async function removeClient(home: HomeContext, id: string): Promise<boole
   return true;
 }
 
-/** @param clientId of the client that asks; undefined: it did not say @returns false: it is another client's, or ended */
+/** Ends a grant for its client. One that has ended, or is another client's, stays as it is. @returns why it is refused */
 export async function revokeFor(
   home: HomeContext,
   id: string,
-  clientId: string | undefined,
-): Promise<boolean> {
-  const clientHash = clientId === undefined ? undefined : await sha256Hex(clientId);
-  const grant = home.grants.get(id, Date.now());
-  if (!grant || (clientHash !== undefined && grant.clientHash !== clientHash)) return false;
-  return endGrant(home, id, "the program signed out");
+  client: ClientProof,
+): Promise<OauthRefusal | undefined> {
+  const clientHash = await sha256Hex(client.clientId);
+  if (!(await isAuthentic(home, client))) return UNAUTHENTIC;
+  if (home.grants.get(id, Date.now())?.clientHash === clientHash)
+    endGrant(home, id, "the program signed out");
+  return undefined;
 }
 
 async function isAuthentic(
   { oauthClients }: HomeContext,
-  { clientId, clientSecret }: { clientId: string; clientSecret: string | undefined },
+  { clientId, clientSecret }: ClientProof,
 ): Promise<boolean> {
-  return !TYPED_CLIENT.test(clientId) || (await oauthClients.isAuthentic(clientId, clientSecret));
+  return !isTypedId(clientId) || (await oauthClients.isAuthentic(clientId, clientSecret));
 }
 
-const UNAUTHENTIC: TokenGrant = {
+const UNAUTHENTIC: OauthRefusal = {
   ok: false,
   error: "invalid_client",
   message: "client_secret: it is missing or wrong, or the client was removed",
@@ -165,7 +171,7 @@ function personOf({ env, name, tokens }: HomeContext, { record }: Grant, now: nu
 function record(
   home: HomeContext,
   tool: "connect" | "disconnect",
-  principal: string,
+  { name, role }: Person,
   parameters: Record<string, unknown>,
 ): void {
   const id = crypto.randomUUID();
@@ -179,7 +185,7 @@ function record(
     elapsed_ms: 0,
     call_id: id,
     request_id: id,
-    caller: { principal, role: "owner", channel: "oauth" },
+    caller: { principal: name, role, channel: "oauth" },
   };
   addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
 }
