@@ -109,7 +109,7 @@ function askedWords(question: AskedQuestion, place: AnswerPlace): string {
   ].join("\n");
 }
 
-function lookAgain({ agent, call }: AnswerPlace): string {
+export function lookAgain({ agent, call }: Pick<AnswerPlace, "agent" | "call">): string {
   return `Its result: ${EDGE_RESULT} with agent_id '${agent}' and call_id '${call}'. Do not call it anew.`;
 }
 
@@ -118,6 +118,9 @@ function words(text: string, place: AnswerPlace, status: string): CallToolResult
 }
 
 /** Data for programs. It is not in `structuredContent`, because some clients give a model that in place of the text. */
-function metaOf({ agent, call }: AnswerPlace, status: string): Record<string, unknown> {
+export function metaOf(
+  { agent, call }: Pick<AnswerPlace, "agent" | "call">,
+  status: string,
+): Record<string, unknown> {
   return { "edgecall/agent_id": agent, "edgecall/call_id": call, "edgecall/status": status };
 }

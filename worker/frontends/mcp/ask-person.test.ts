@@ -1,10 +1,13 @@
 /** Approvals by an address that the client shows its person (URL-mode elicitation), and the step-up of a connected program. */
-import { beforeEach, describe, expect, test } from "vitest";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { call, post } from "../../../test/mcp-requests.ts";
 import { pkce, SignIn } from "../../../test/oauth-sign-in.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
+import { apiTokenRecords } from "../../settings/tokens.ts";
+import { mcpServer } from "./server.ts";
 
 type Result = {
   resultType: string;
@@ -12,6 +15,7 @@ type Result = {
   isError?: boolean;
   inputRequests?: Record<string, { method: string; params: Record<string, string> }>;
   requestState?: string;
+  _meta?: Record<string, string>;
 };
 
 let rpcId = 0;
@@ -22,7 +26,7 @@ async function modernCall(
   more: object = {},
   elicitation: object | null = { url: {} },
   token: string = TOKENS.owner,
-): Promise<{ result: Result; error?: { message: string } }> {
+): Promise<{ result: Result; error?: { message: string; data?: object } }> {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
@@ -41,7 +45,7 @@ async function modernCall(
   );
   const message = messages.find(({ id }) => id === rpcId);
   if (!message) throw new Error(text);
-  return message as unknown as { result: Result; error?: { message: string } };
+  return message as unknown as { result: Result; error?: { message: string; data?: object } };
 }
 
 const theQuestion = () =>
@@ -160,6 +164,50 @@ describe("a call that needs approval, of a client that shows addresses", () => {
     expect(again.result).toMatchObject({ isError: true, resultType: "complete" });
     const { questions } = (await (await ask("/v1/questions")).json()) as { questions: object[] };
     expect([questions, calls()]).toEqual([[], []]);
+  });
+
+  test("a client that leaves while its second try is held cancels the call", async () => {
+    const { result } = await modernCall("pi__siren", {});
+    await theQuestion();
+    const token = apiTokenRecords(env).find(({ name }) => name === "anna");
+    if (!token) throw new Error("no token of anna");
+    const late: Promise<unknown>[] = [];
+    const server = mcpServer({
+      env,
+      token,
+      origin: "https://gateway",
+      waitUntil: (work) => void late.push(work),
+    });
+    const client = new AbortController();
+    const again = server.call(
+      "pi__siren",
+      {},
+      {
+        headers: new Headers(),
+        signal: client.signal,
+        closeCancels: true,
+        showsUrl: true,
+        again: { state: result.requestState ?? "", responses: { answer: { action: "accept" } } },
+      },
+    );
+    client.abort();
+    await again;
+    await Promise.all(late);
+    const { questions } = (await (await ask("/v1/questions")).json()) as { questions: object[] };
+    expect([questions, calls()]).toEqual([[], []]);
+  });
+
+  test("names the call to look for, also when its state has expired", async () => {
+    const { result } = await modernCall("pi__siren", {});
+    const call = result._meta?.["edgecall/call_id"];
+    expect(call).toMatch(/./);
+    const { id } = await theQuestion();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_001 });
+    const { error } = await modernCall("pi__siren", {}, { requestState: result.requestState });
+    vi.useRealTimers();
+    expect(error?.message).toContain(`edge_result with agent_id 'pi' and call_id '${call}'`);
+    expect(error?.data).toMatchObject({ "edgecall/call_id": call });
+    await answer(id, "deny");
   });
 
   test("the state of another call, of another caller, or a made-up one is refused", async () => {

@@ -10,6 +10,7 @@ import type { AskedQuestion } from "../../api/questions.ts";
 import type { Env } from "../../env.ts";
 import { seal, unseal } from "../../http/sealed.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
+import { lookAgain, metaOf } from "./answer.ts";
 import { type CallToolResult, INVALID_PARAMS, McpError } from "./protocol.ts";
 
 /** The name of our request in `inputRequests` and `inputResponses`. */
@@ -44,6 +45,7 @@ export async function askPerson(
     resultType: "input_required",
     inputRequests: { [ASKED]: { method: "elicitation/create", params } },
     requestState: await seal(env, "mcp state", state),
+    _meta: metaOf({ agent, call }, "waiting_for_person"),
   };
 }
 
@@ -62,7 +64,9 @@ export async function resumed(
   if (!read || read.of !== (await digestOf(asked)))
     throw new McpError(INVALID_PARAMS, "requestState: it belongs to another call; call again without it");
   if (read.until <= Date.now())
-    throw new McpError(INVALID_PARAMS, "requestState: it is older than ten minutes; look with edge_result");
+    throw new McpError(INVALID_PARAMS, `requestState: it is older than ten minutes. ${lookAgain(read)}`, {
+      data: metaOf(read, "expired"),
+    });
   const response = responses?.[ASKED] as { action?: unknown } | undefined;
   const isDeclined = response?.action === "decline" || response?.action === "cancel";
   return { call: read.call, agent: read.agent, isDeclined };

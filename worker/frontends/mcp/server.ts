@@ -164,9 +164,7 @@ async function run(
   if (context.again) return await runAgain(caller, { ...asked, token }, context, context.again);
   const id = await callId(token, context.headers.get("idempotency-key") ?? undefined);
   const tainted = !isTrusted(env, token);
-  const { signal } = context;
-  const stop = () => caller.waitUntil(homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`));
-  if (context.closeCancels) signal.addEventListener("abort", stop);
+  const keep = cancelOnClose(caller, context, id);
   try {
     const end = await callDevice(env, token, { id, args, tainted, trace }, waitingOf(context));
     if (end.end === "question" && context.showsUrl)
@@ -178,8 +176,20 @@ async function run(
       );
     return await answered(caller, args.agent_id, id, end);
   } finally {
-    signal.removeEventListener("abort", stop);
+    keep();
   }
+}
+
+/** @returns what ends it: from then on the call is not cancelled when the client leaves */
+function cancelOnClose(caller: McpCaller, { signal, closeCancels }: CallContext, id: string): () => void {
+  const stop = () => caller.waitUntil(cancel(caller, id));
+  if (closeCancels && signal.aborted) stop();
+  else if (closeCancels) signal.addEventListener("abort", stop);
+  return () => signal.removeEventListener("abort", stop);
+}
+
+async function cancel({ env, token }: McpCaller, id: string): Promise<void> {
+  await homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`);
 }
 
 /**
@@ -195,13 +205,18 @@ async function runAgain(
   const { env, token } = caller;
   const { call, agent, isDeclined } = await resumed(env, state, responses, asked);
   if (isDeclined) {
-    await homeOf(env, token.home).cancel([{ id: call }], `${token.home}/mcp/${call}`);
+    await cancel(caller, call);
     return failed(
       "Error: The person did not want to be asked, so the call was cancelled. Explain; do not call again.",
     );
   }
-  const end = await awaitCall(env, token, agent, call, { ...waitingOf(context), throughQuestions: true });
-  return await answered(caller, agent, call, end);
+  const keep = cancelOnClose(caller, context, call);
+  try {
+    const end = await awaitCall(env, token, agent, call, { ...waitingOf(context), throughQuestions: true });
+    return await answered(caller, agent, call, end);
+  } finally {
+    keep();
+  }
 }
 
 /** Whether the client reads no strangers' texts. A connected program has its person's name, but not the trust in their token. */
