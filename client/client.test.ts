@@ -1,4 +1,5 @@
 /** The client against a server of this test: what it sends, how it fails, and that a lost connection asks nothing twice. */
+import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
@@ -133,6 +134,54 @@ test("a message whose answer was lost is sent again under its key, and nobody fo
   expect(await startTurn(client, "kitchen", { text: "hi" })).toBe(TURN);
   const keys = seen.map(({ headers }) => headers["idempotency-key"]);
   expect(keys).toEqual([keys[0], keys[0]]);
+});
+
+/** Pauses of the client pass at once. @returns them, in ms */
+function withoutPauses(): number[] {
+  const pauses: number[] = [];
+  const later = globalThis.setTimeout;
+  vi.stubGlobal("setTimeout", (run: () => void, ms: number) => {
+    // Longer ones watch over a connection.
+    if (ms < 45_000) pauses.push(ms);
+    return later(run, ms < 45_000 ? 0 : ms);
+  });
+  ends.push(() => vi.unstubAllGlobals());
+  return pauses;
+}
+
+test("a gateway that repeats the same events and breaks off each time is given up", async () => {
+  withoutPauses();
+  const { seen, client } = await serve((response) => {
+    stream(response).write(event("turn", { turn: TURN, status: "running" }));
+    response.write(event("message", { text: "so", calls: [] }, 3), () => response.destroy());
+  });
+  const all = async () => {
+    for await (const _ of turnEvents(client, "kitchen", { text: "hi" })) if (seen.length > 40) return;
+  };
+  await expect(all()).rejects.toBeInstanceOf(NoAnswerError);
+  expect(seen.length).toBeLessThan(20);
+});
+
+test("too many requests: it is sent again under its key after Retry-After, unless that is too long", async () => {
+  const pauses = withoutPauses();
+  const busy = (seconds: string) =>
+    json(429, { error: { code: "rate_limited", message: "slowly" } }, { "retry-after": seconds });
+  const { seen, client } = await serve(
+    busy("7"),
+    (response) =>
+      stream(response).end(event("turn", { turn: TURN, status: "done" }) + event("done", DONE, 1)),
+    busy("3600"),
+  );
+  const stop = new AbortController();
+  const events: string[] = [];
+  for await (const one of turnEvents(client, "kitchen", { text: "hi" }, stop.signal)) events.push(one.event);
+  expect([events, pauses]).toEqual([["turn", "done"], [7_000]]);
+  expect(seen[1]?.headers["idempotency-key"]).toBe(seen[0]?.headers["idempotency-key"]);
+  // A program's signal lives longer than a turn.
+  expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  const refused = turnEvents(client, "kitchen", { text: "hi" }).next();
+  await expect(refused).rejects.toMatchObject({ status: 429, retryAfter: 3_600 });
+  expect(seen).toHaveLength(3);
 });
 
 test("a refusal is not tried again", async () => {

@@ -7,14 +7,16 @@ import type { Routes } from "./routes.ts";
 
 export type Route = keyof Routes;
 /** The path, query, headers and body that an operation takes. */
-export type Request<R extends Route> = Omit<Routes[R], "answer" | "events"> & Extra;
+export type RequestOf<R extends Route> = Omit<Routes[R], "answer" | "events"> & Extra;
 export type AnswerOf<R extends Route> = Routes[R]["answer"];
 /** Operations that answer with a stream of events. */
 export type StreamRoute = { [R in Route]: Routes[R] extends { events: unknown } ? R : never }[Route];
 export type EventOf<R extends StreamRoute> = Routes[R] extends { events: infer E } ? E : never;
 /** The request may be left out where everything in it may. */
 export type Arguments<R extends Route, More = unknown> =
-  Record<never, never> extends Request<R> ? [request?: Request<R> & More] : [request: Request<R> & More];
+  Record<never, never> extends RequestOf<R>
+    ? [request?: RequestOf<R> & More]
+    : [request: RequestOf<R> & More];
 
 type Extra = {
   /** Aborts the request; its reason is thrown. */
@@ -57,6 +59,9 @@ export type ClientOptions = {
 /** The gateway sends something every 15 s. After three times that, the connection is dead. */
 const SILENCE_MS = 45_000;
 
+/** The cause of a NoAnswerError whose connection was open, and dead. */
+export const SILENT = new Error("the connection was silent");
+
 /** The form that `Client` gives any operation's request. */
 type AnyRequest = Extra & {
   path?: Readonly<Record<string, string>>;
@@ -94,12 +99,15 @@ export class Client {
    * Yields the events of a stream to its end.
    * @throws ResponseError; NoAnswerError also when the connection is lost or has been silent for too long
    */
-  async *events<R extends StreamRoute>(route: R, request: Request<R>): AsyncGenerator<EventOf<R>, undefined> {
+  async *events<R extends StreamRoute>(
+    route: R,
+    request: RequestOf<R>,
+  ): AsyncGenerator<EventOf<R>, undefined> {
     const silent = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onSign = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => silent.abort(new Error("the connection was silent")), SILENCE_MS);
+      timer = setTimeout(() => silent.abort(SILENT), SILENCE_MS);
     };
     onSign();
     const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
@@ -121,7 +129,11 @@ export class Client {
   }
 
   /** @returns the response itself, for a download or a stream @throws ResponseError, NoAnswerError */
-  async open<R extends Route>(route: R, request: Request<R> | undefined, accept?: string): Promise<Response> {
+  async open<R extends Route>(
+    route: R,
+    request: RequestOf<R> | undefined,
+    accept?: string,
+  ): Promise<Response> {
     // SAFETY: each operation's request has a part of these fields.
     const { headers, body, signal } = (request ?? {}) as AnyRequest;
     const isText = typeof body === "string";

@@ -1,5 +1,5 @@
 /** Asks the gateway, follows the turn to its end over lost connections, and answers what its devices ask. */
-import { type Client, type EventOf, NoAnswerError, ResponseError } from "./client.ts";
+import { type Client, type EventOf, NoAnswerError, ResponseError, SILENT } from "./client.ts";
 import type { Routes, TurnQuestion, TurnResult } from "./routes.ts";
 
 type SendRoute = "POST /v1/conversations/{id}/messages";
@@ -14,6 +14,10 @@ const FIRST_TRIES = 2;
 /** Most breaks are short. Each further pause doubles, up to the last. */
 const PAUSE_MS = 300;
 const PAUSE_MAX_MS = 5_000;
+/** A gateway that wants a longer pause has its refusal passed on. */
+const RETRY_AFTER_MAX_S = 60;
+/** A connection that stood for so long was in order. A turn may wait for hours for a person, over proxies that end each connection. */
+const STEADY_MS = 15_000;
 
 /**
  * Sends a message and yields the events of its turn to the end. The message goes out with one idempotency key, so a lost
@@ -45,19 +49,28 @@ export async function* turnEvents(
             headers: { "last-event-id": seen },
             signal,
           });
+    const since = Date.now();
+    let wait = 0;
+    let isSilent = false;
     try {
       for await (const event of events) {
-        tries = 0;
-        if ("id" in event) seen = event.id;
+        // Each attempt repeats some events, so only a new one is progress.
+        if ("id" in event && event.id !== undefined) {
+          if (seen === undefined || event.id > seen) tries = 0;
+          seen = event.id;
+        }
         if (event.event === "turn") turn = event.data.turn;
         yield event;
         if (event.event === "done") return;
       }
     } catch (error) {
       if (signal?.aborted || tries >= triesOf(turn) || !mayPass(error)) throw error;
+      wait = (error instanceof ResponseError && error.retryAfter) || 0;
+      isSilent = error instanceof NoAnswerError && error.cause === SILENT;
     }
+    if (turn !== undefined && !isSilent && Date.now() - since >= STEADY_MS) tries = 0;
     if (tries >= triesOf(turn)) throw new NoAnswerError("the answer was lost");
-    await pause(Math.min(PAUSE_MS * 2 ** tries, PAUSE_MAX_MS), signal);
+    await pause(Math.max(wait * 1_000, Math.min(PAUSE_MS * 2 ** tries, PAUSE_MAX_MS)), signal);
     // The gateway repeats the text of the unfinished step.
     if (turn !== undefined) yield { event: "reset", data: {} };
   }
@@ -113,17 +126,24 @@ function triesOf(turn: string | undefined): number {
   return turn === undefined ? FIRST_TRIES : TRIES;
 }
 
-/** True if the next attempt may succeed: nothing answered, or a gateway that starts anew. */
+/** True if the next attempt may succeed: nothing answered, a gateway that starts anew, or one that had too many requests. */
 function mayPass(error: unknown): boolean {
-  return error instanceof NoAnswerError || (error instanceof ResponseError && error.status > 500);
+  if (!(error instanceof ResponseError)) return error instanceof NoAnswerError;
+  const { status, retryAfter = 0 } = error;
+  return (status > 500 || status === 429) && retryAfter <= RETRY_AFTER_MAX_S;
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
+    const stop = () => {
       clearTimeout(timer);
-      reject(signal.reason);
-    });
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted) stop();
   });
 }

@@ -1,5 +1,5 @@
 /** `edgecall tokens` manages the tokens of people and programs. */
-import type { Request } from "@edgecall/client/client.ts";
+import type { RequestOf } from "@edgecall/client/client.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
@@ -64,7 +64,7 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
   const days = text("expires");
   if (days !== undefined && !/^[1-9]\d{0,3}d$/.test(days))
     throw new UsageError(`--expires: "${days}" is no number of days; use 30d`);
-  type NewToken = Request<"POST /v1/tokens">["body"];
+  type NewToken = RequestOf<"POST /v1/tokens">["body"];
   // The gateway checks role and scopes, and names those that it knows.
   const body: NewToken = {
     name,

@@ -1,5 +1,5 @@
 /** Lists, makes and revokes the home's tokens. For administrators. */
-import type { Request } from "@edgecall/client/client.ts";
+import type { RequestOf } from "@edgecall/client/client.ts";
 import type { SessionView, TokenView } from "@edgecall/client/routes.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { useRef, useState } from "preact/hooks";
@@ -13,7 +13,7 @@ import { ScopeBoxes } from "./scope-boxes.tsx";
 import { Sure } from "./sure.tsx";
 import { ago, endOf } from "./times.ts";
 
-type NewToken = Request<"POST /v1/tokens">["body"];
+type NewToken = RequestOf<"POST /v1/tokens">["body"];
 export type Role = NewToken["role"];
 /** The one with the fewest rights first. */
 export const ROLES: readonly Role[] = ["guest", "member", "owner"];
