@@ -25,8 +25,11 @@ const grants = async () =>
   ((await (await ask("/v1/oauth/grants")).json()) as { grants: OauthGrantView[] }).grants;
 const auditOf = async (tool: string) => {
   const answer = await ask(`/v1/audit?tool=${tool}`);
-  return ((await answer.json()) as { entries: { parameters: object; caller: { principal: string; role: string } }[] })
-    .entries;
+  return (
+    (await answer.json()) as {
+      entries: { parameters: object; caller: { principal: string; role: string } }[];
+    }
+  ).entries;
 };
 
 beforeAll(async () => void (await tools()), 30_000);
