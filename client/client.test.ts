@@ -175,7 +175,9 @@ test("too many requests: it is sent again under its key after Retry-After, unles
   const stop = new AbortController();
   const events: string[] = [];
   for await (const one of turnEvents(client, "kitchen", { text: "hi" }, stop.signal)) events.push(one.event);
-  expect([events, pauses]).toEqual([["turn", "done"], [7_000]]);
+  expect(events).toEqual(["turn", "done"]);
+  // fetch has timers of its own.
+  expect(pauses).toContain(7_000);
   expect(seen[1]?.headers["idempotency-key"]).toBe(seen[0]?.headers["idempotency-key"]);
   // A program's signal lives longer than a turn.
   expect(getEventListeners(stop.signal, "abort")).toEqual([]);
