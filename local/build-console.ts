@@ -1,22 +1,27 @@
 /**
- * Writes the console's script and stylesheet, and the installation files of devices, to the folder that wrangler uploads.
- * Prints the script's size, and fails when it is too large.
+ * Writes the console's scripts and stylesheet, and the installation files of devices, to the folder that wrangler uploads.
+ * Prints the scripts' sizes, and fails when they are too large.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
-import { CONSOLE_SCRIPT, CONSOLE_STYLE, SCRIPT_MAX_BYTES } from "./console-files.ts";
+import {
+  CONSOLE_STYLE,
+  FIRST_SCRIPTS,
+  SCREEN_MAX_BYTES,
+  SCRIPT_MAX_BYTES,
+  sizeOfScripts,
+} from "./console-files.ts";
 import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 
 const at = (name: string) =>
   fileURLToPath(new URL(`../worker/frontends/console/public/${name}`, import.meta.url));
-const script = await bundleConsole();
-const size = gzipSync(script).length;
-console.log(`${CONSOLE_SCRIPT}: ${(size / 1024).toFixed(1)} KiB gzip, of ${SCRIPT_MAX_BYTES / 1024}`);
-if (size > SCRIPT_MAX_BYTES)
-  throw new Error(`${CONSOLE_SCRIPT} is too large: a phone loads it before anything is shown`);
-await writeFile(at(CONSOLE_SCRIPT), script);
+const scripts = await bundleConsole();
+const kib = (bytes: number) => (bytes / 1024).toFixed(1);
+const { first, screens } = sizeOfScripts(scripts);
+console.log(`${FIRST_SCRIPTS.join(", ")}: ${kib(first)} KiB gzip, of ${kib(SCRIPT_MAX_BYTES)}`);
+console.log(`scripts of screens: ${kib(screens)} KiB gzip, of ${kib(SCREEN_MAX_BYTES)}`);
+for (const [name, code] of Object.entries(scripts)) await writeFile(at(name), code);
 await writeFile(at(CONSOLE_STYLE), await bundleConsoleStyle());
 const { installer, program } = await buildDeviceFiles();
 await writeFile(at(PROGRAM), program);

@@ -1,5 +1,6 @@
 /** Bundles each program into one file, for the one-machine stack, `npm run build` and the bench. */
 import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
@@ -78,11 +79,20 @@ export function bundleWorker(
   });
 }
 
-/** The console's script: Preact and the page, for browsers of the last two years. */
-export function bundleConsole(): Promise<string> {
-  return bundle({
+/**
+ * The console's scripts: Preact and the page, for browsers of the last two years. The screens of page/later.ts are a
+ * script of their own, which is loaded when one of them is opened.
+ * @returns the code by file name; console.js is what the page loads, and imports the others
+ */
+export async function bundleConsole(): Promise<Record<string, string>> {
+  const { outputFiles } = await build({
     ...COMMON,
     entryPoints: ["worker/frontends/console/page/main.tsx"],
+    splitting: true,
+    outdir: ROOT,
+    // Fixed names, since the Worker serves a fixed list of files. They are always revalidated.
+    entryNames: "console",
+    chunkNames: "console-[name]",
     format: "esm",
     target: "es2022",
     platform: "browser",
@@ -90,6 +100,7 @@ export function bundleConsole(): Promise<string> {
     jsxImportSource: "preact",
     minify: true,
   });
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
 }
 
 /** The console's stylesheet for the same browsers, without prefixes for older ones. */

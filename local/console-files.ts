@@ -1,9 +1,10 @@
 /**
- * The console's files: those under worker/frontends/console/public, the script that is built from worker/frontends/console/page, and the
+ * The console's files: those under worker/frontends/console/public, the scripts that are built from worker/frontends/console/page, and the
  * stylesheet from worker/frontends/console/style.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 
@@ -15,10 +16,27 @@ const TYPES: Record<string, string> = {
   ".json": "application/json",
 };
 
-export const CONSOLE_SCRIPT = "console.js";
 export const CONSOLE_STYLE = "console.css";
-/** After gzip: about a second on a slow phone connection. */
+/** What the page loads before it shows anything. */
+export const FIRST_SCRIPTS: readonly string[] = ["console.js", "console-chunk.js"];
+/** After gzip, of these together: about a second on a slow phone connection. */
 export const SCRIPT_MAX_BYTES = 40 * 1024;
+/** After gzip, of a screen that is loaded when it is opened. */
+export const SCREEN_MAX_BYTES = 10 * 1024;
+
+/** @returns their size after gzip @throws when they are too large */
+export function sizeOfScripts(scripts: Readonly<Record<string, string>>): { first: number; screens: number } {
+  const sizes = { first: 0, screens: 0 };
+  for (const [name, code] of Object.entries(scripts)) {
+    const bytes = gzipSync(code).length;
+    if (FIRST_SCRIPTS.includes(name)) sizes.first += bytes;
+    else sizes.screens += bytes;
+  }
+  if (sizes.first > SCRIPT_MAX_BYTES)
+    throw new Error(`${FIRST_SCRIPTS.join(", ")}: too large: a phone loads them before anything is shown`);
+  if (sizes.screens > SCREEN_MAX_BYTES) throw new Error("the scripts of screens are too large");
+  return sizes;
+}
 
 export type ServedFile = { type: string; body(): string | Promise<string> };
 
@@ -30,7 +48,10 @@ export async function consoleFiles(
   directory: string,
   devices?: DeviceFiles,
 ): Promise<Map<string, ServedFile>> {
-  const built = { [CONSOLE_SCRIPT]: await bundleConsole(), [CONSOLE_STYLE]: await bundleConsoleStyle() };
+  const built = {
+    ...(await bundleConsole()),
+    [CONSOLE_STYLE]: await bundleConsoleStyle(),
+  };
   const names = readdirSync(directory).filter((name) => !(name in built) && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name), "utf8")] as const);
   let given = devices && Promise.resolve(devices);

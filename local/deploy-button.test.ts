@@ -16,6 +16,8 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
   expect(readdirSync(join(dir, "public")).sort()).toEqual([
     "api.html",
     "api.js",
+    "console-chunk.js",
+    "console-later.js",
     "console.css",
     "console.js",
     "edgecall.cjs",

@@ -45,6 +45,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "GET /edgecall.json": INSTALL,
   "GET /": PAGE,
   "GET /console.js": PAGE,
+  "GET /console-chunk.js": PAGE,
+  "GET /console-later.js": PAGE,
   "GET /console.css": PAGE,
   "GET /icon.svg": PAGE,
   "GET /tokens": PAGE,

@@ -173,7 +173,7 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await lamp.getByText(/first change of this device/).waitFor();
     expect(await axeFinds(page)).toEqual([]);
     await lamp.getByRole("button", { name: "Approve" }).click();
-    await lamp.getByText(/^done in /).waitFor();
+    await lamp.getByText(/^done, and confirmed by its state in /).waitFor();
     await lamp.locator(".readings").getByText("on", { exact: true }).waitFor();
     expect(await lamp.getByRole("button", { name: "On: Kitchen light 3" }).getAttribute("aria-pressed")).toBe(
       "true",
@@ -196,7 +196,7 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     await find("silent hall");
     const plug = card("Silent Hall");
     await plug.getByRole("button", { name: "On: Silent Hall" }).click();
-    await plug.getByText(/^not confirmed in /).waitFor({ timeout: 40_000 });
+    await plug.getByText(/^sent, not confirmed in /).waitFor({ timeout: 40_000 });
     expect(await plug.textContent()).toMatch(/not confirmed/);
     expect(await plug.textContent()).not.toMatch(/\bdone\b/);
   });
@@ -215,7 +215,7 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
     const cooler = card("Wine cooler");
     await cooler.getByText(/^Allowed by anna/).waitFor();
     await cooler.getByRole("button", { name: "On: Wine cooler" }).click();
-    await cooler.getByText(/^done in /).waitFor();
+    await cooler.getByText(/^done, and confirmed by its state in /).waitFor();
 
     await publisher.describe("cellar-switch-1", "switch", "Cellar switch 1", "Cellar", {
       ...plug("cellar-switch-1"),

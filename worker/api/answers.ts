@@ -143,6 +143,8 @@ export type DeviceActionView = {
   /** JSON Schema. */
   parameters: Record<string, unknown>;
   effect: string;
+  /** How long it may take. */
+  timeout_ms?: number;
   dangerous?: true;
   why?: string;
   retained?: true;

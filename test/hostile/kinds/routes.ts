@@ -43,7 +43,7 @@ const STARTS = [
   "/wait?call=x",
 ];
 /** Paths that are open to everybody. */
-const OPEN = /^\/(healthz|console\.js|console\.css|icon\.svg)?$/;
+const OPEN = /^\/(healthz|console(-\w+)?\.js|console\.css|icon\.svg)?$/;
 
 const path = fc
   .tuple(

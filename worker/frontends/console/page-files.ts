@@ -6,6 +6,8 @@ import { HttpError } from "../../http/errors.ts";
 export const PAGE_PATHS = [
   "/",
   "/console.js",
+  "/console-chunk.js",
+  "/console-later.js",
   "/console.css",
   "/icon.svg",
   "/tokens",

@@ -58,12 +58,22 @@ function viewOf(
 }
 
 function actionView(advert: ActionAdvert): DeviceActionView {
-  const { name, description, parameters, effect = "device", danger, danger_why, retained } = advert;
+  const {
+    name,
+    description,
+    parameters,
+    effect = "device",
+    timeout_ms,
+    danger,
+    danger_why,
+    retained,
+  } = advert;
   return {
     name,
     description,
     parameters,
     effect,
+    ...(timeout_ms !== undefined && { timeout_ms }),
     ...(danger && { dangerous: true }),
     ...(danger && danger_why !== undefined && { why: danger_why }),
     ...(retained && { retained: true }),

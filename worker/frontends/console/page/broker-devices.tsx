@@ -10,8 +10,14 @@ const WORDS_MAX = 200;
 /** With more devices areas are closed at first. */
 const OPEN_MAX = 30;
 
-export function BrokerDevices({ session }: { session: SessionView }) {
-  const [words, setWords] = useState("");
+type Props = {
+  session: SessionView;
+  /** A device's id. */
+  item: string | undefined;
+};
+
+export function BrokerDevices({ session, item = "" }: Props) {
+  const [words, setWords] = useState(item);
   const [all, setAll] = useState(false);
   // It stays open when it moves to another area.
   const [opened, setOpened] = useState<string>();
@@ -56,7 +62,7 @@ export function BrokerDevices({ session }: { session: SessionView }) {
       {isSilent && <p class="notice">The bridge does not answer, so nothing is known of how they are now.</p>}
       {devices.length > 0 && (
         <search class="row">
-          <SearchBox label="Search devices" maxLength={WORDS_MAX} onWords={setWords} />
+          <SearchBox label="Search devices" initial={item} maxLength={WORDS_MAX} onWords={setWords} />
           <span>
             <label class="check">
               <input

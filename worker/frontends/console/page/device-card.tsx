@@ -66,7 +66,12 @@ export function DeviceCard({ device, session, look, opened, onOpen }: CardProps)
       )}
       <Problem text={failed} />
       <NewText
-        agent={{ id, capabilities: device.line, ...(device.new_text && { new_text: device.new_text }) }}
+        agent={{
+          id,
+          capabilities: device.line,
+          hosted: true,
+          ...(device.new_text && { new_text: device.new_text }),
+        }}
         session={session}
         look={look}
       />

@@ -26,7 +26,8 @@ export function DeviceControls({ device, session, look, isWhole }: Props) {
   const controls = controlsOf(device);
   if (controls.length === 0) return null;
   const send = async (action: string, parameters: Record<string, unknown>) => {
-    await run(action, parameters);
+    const timeoutMs = device.actions.find(({ name }) => name === action)?.timeout_ms;
+    await run(action, parameters, timeoutMs);
     // Its readings are others now.
     look();
   };

@@ -2,6 +2,7 @@ import type { DeviceView } from "@edgecall/client/routes.ts";
 import { describe, expect, test } from "vitest";
 import { controlsOf } from "./control-kinds.ts";
 import { groupsOf, mainReadings, NO_AREA } from "./device-groups.ts";
+import { outcomeOf } from "./outcome.ts";
 
 type Action = DeviceView["actions"][number];
 type Reading = NonNullable<DeviceView["readings"]>[number];
@@ -160,4 +161,15 @@ test("a closed card shows three values that were reported", () => {
     ...["c", "d", "e", "f"].map((name) => reading(name, 1)),
   ];
   expect(mainReadings(device({ readings })).map(({ name }) => name)).toEqual(["c", "d", "e"]);
+});
+
+test.each([
+  [{ status: "success", confirmed: true }, "success", "done, and confirmed by its state"],
+  [{ status: "success" }, "success", "done"],
+  [{ status: "success", confirmed: false }, "partial", "sent, not confirmed"],
+  [{ status: "error", error_type: "outcome_unknown" }, "partial", "sent, not confirmed"],
+  [{ status: "error", error_type: "timeout" }, "error", "failed: timeout"],
+])("an outcome of %j is said as it is", (payload, style, words) => {
+  const reply = { request_id: "r", agent: "lamp", report_type: "result", payload, elapsed_ms: 1 };
+  expect(outcomeOf(reply)).toMatchObject({ style, words });
 });

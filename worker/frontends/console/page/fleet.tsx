@@ -140,6 +140,12 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
       </dl>
       {!agent.online && agent.reason && <p class="quiet">{agent.reason}</p>}
       {agent.problem && <p class="notice">{agent.problem}</p>}
+      {agent.hosted && (
+        <p class="quiet">
+          A device of the broker:{" "}
+          <a href={`#/devices/${agent.id}`}>what {agent.id} reports, and what is allowed</a>
+        </p>
+      )}
       <NewText agent={agent} session={session} look={look} />
       {mayCommand && (
         <div class="row">

@@ -5,11 +5,10 @@ import { type ComponentType, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
 import { Audit } from "./audit.tsx";
-import { BrokerDevices } from "./broker-devices.tsx";
 import { Chat } from "./chat.tsx";
 import { Fleet } from "./fleet.tsx";
+import { lazy } from "./lazy.tsx";
 import { Problem } from "./load.tsx";
-import { Metrics } from "./metrics.tsx";
 import { Palette } from "./palette.tsx";
 import { type Place, type ScreenName, usePlace } from "./place.ts";
 import { Setup } from "./setup.tsx";
@@ -18,10 +17,10 @@ import { OpenQuestions, useOpenQuestions, Waiting, WaitsLink } from "./waiting.t
 
 const SCREENS: Record<ScreenName, ComponentType<{ session: SessionView; item: string | undefined }>> = {
   chat: Chat,
-  devices: BrokerDevices,
+  devices: lazy("Devices", "BrokerDevices"),
   fleet: Fleet,
   audit: Audit,
-  metrics: Metrics,
+  metrics: lazy("Metrics", "Metrics"),
   setup: Setup,
   waiting: Waiting,
 };

@@ -6,7 +6,7 @@ import { useAttempt } from "./attempt.ts";
 import { Problem } from "./load.tsx";
 
 type Props = {
-  agent: Pick<AgentView, "id" | "capabilities" | "new_text">;
+  agent: Pick<AgentView, "id" | "capabilities" | "hosted" | "new_text">;
   session: SessionView;
   look: () => void;
 };
@@ -19,8 +19,8 @@ export function NewText({ agent, session, look }: Props) {
     attempt(() =>
       client.json("POST /v1/agents/{agent}/accept-text", {
         path: { agent: agent.id },
-        // The line shown here, so that a newer one is not accepted unseen.
-        body: { line: agent.capabilities },
+        // The line shown here, so that a newer one is not accepted unseen. What a hosted device says of itself is only a part of its line.
+        body: { line: agent.hosted ? text.line : agent.capabilities },
       }),
     );
   return (

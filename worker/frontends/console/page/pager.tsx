@@ -50,10 +50,12 @@ const PAUSE_MS = 250;
 /** @param onWords is called with the trimmed text when typing pauses */
 export function SearchBox({
   label,
+  initial,
   maxLength,
   onWords,
 }: {
   label: string;
+  initial?: string;
   maxLength: number;
   onWords: (words: string) => void;
 }) {
@@ -65,6 +67,7 @@ export function SearchBox({
       class="search"
       aria-label={label}
       placeholder={label}
+      defaultValue={initial}
       maxLength={maxLength}
       onInput={({ currentTarget: { value } }) => {
         clearTimeout(timer.current);

@@ -2,7 +2,7 @@
 import {
   addressOf,
   type EventOf,
-  type Request,
+  type RequestOf,
   ResponseError,
   type StreamRoute,
 } from "@edgecall/client/client.ts";
@@ -22,7 +22,7 @@ export type StreamOptions<R extends StreamRoute> = {
 /** A hidden page closes the stream and opens a new one when it becomes visible. */
 export function useStream<R extends StreamRoute>(
   route: R,
-  request: Request<R>,
+  request: RequestOf<R>,
   options: StreamOptions<R>,
 ): void {
   const latest = useRef(options);
@@ -38,7 +38,7 @@ export function useStream<R extends StreamRoute>(
 
 async function follow<R extends StreamRoute>(
   route: R,
-  request: Request<R>,
+  request: RequestOf<R>,
   latest: { current: StreamOptions<R> },
   signal: AbortSignal,
 ) {
