@@ -83,8 +83,7 @@ async function foreignPaths(url: string): Promise<string[]> {
     const answer = await fetch(url + path, { ...init, redirect: "manual", signal }).catch(() => undefined);
     await answer?.body?.cancel();
     const type = answer?.headers.get("content-type") ?? "";
-    // A revocation is answered with nothing.
-    return !answer || !(/^application\/json\b/.test(type) || (answer.ok && type === ""));
+    return !answer || !/^application\/json\b/.test(type);
   };
   const found = await Promise.all(
     requests.map(async (one) => ({ path: one[0], isForeign: await isForeign(one) })),

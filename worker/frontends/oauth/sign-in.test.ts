@@ -8,6 +8,8 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { agent, ask, CPU, TestBridge } from "../../../test/workerd.ts";
 import type { OauthGrantView } from "../../api/answers.ts";
+import type { Home } from "../../home/home.ts";
+import { unseal } from "../../http/sealed.ts";
 
 const ORIGIN = "https://gateway";
 const send = (path: string, init: RequestInit = {}) => ask(path, { token: null, ...init });
@@ -339,6 +341,24 @@ test("its calls are tainted, also those of a person whose own token is trusted; 
   bridge.close();
 });
 
+test("the owner's tick counts no more when the person is an owner no more", async () => {
+  setVariables({ CONNECTIONS_KEY: "k".repeat(43) });
+  const bridge = await TestBridge.connect([agent("pi", { tools: [CPU] })]);
+  bridge.onCall = () => ({ status: "success", tool: "cpu", result: "42" });
+  const { access_token: token } = await signIn.connect(TOKENS.owner, { command: "yes", trusted: "yes" });
+  const records = JSON.parse(String((env as unknown as { API_TOKENS: string }).API_TOKENS)) as {
+    name: string;
+  }[];
+  const demoted = records.map((one) => (one.name === "anna" ? { ...one, role: "member" } : one));
+  setVariables({ API_TOKENS: JSON.stringify(demoted) });
+  await call("edge_call", { agent_id: "pi", action: "cpu", params: {} }, { token });
+  expect(JSON.parse(bridge.calls().at(-1)?.payload ?? "{}")).toMatchObject({
+    caller: { principal: "anna", role: "member" },
+    tainted: true,
+  });
+  bridge.close();
+});
+
 describe("a code", () => {
   test("is for one use; the second ends what the first gave", async () => {
     const first = await signIn.connect(TOKENS.owner);
@@ -346,6 +366,28 @@ describe("a code", () => {
     const second = await signIn.redeem(first.clientId, first.code, first.verifier);
     expect(second).toMatchObject({ status: 400, error: "invalid_grant" });
     expect(await mcpStatus(first.access_token)).toBe(401);
+    expect((await grants())[0]).toMatchObject({ state: "ended", ended_by: "its code was used twice" });
+  });
+
+  test("is for one use also when two requests bring it at once", async () => {
+    const { verifier, challenge } = pkce();
+    const { client_id } = await signIn.register();
+    const cookie = await signIn.cookie(TOKENS.owner);
+    const code = await signIn.consent(signIn.authorizePath(client_id, challenge), cookie);
+    const given = await unseal<{ code: string }>(env, "oauth code", code);
+    const request = {
+      code: given?.code ?? "",
+      clientId: client_id,
+      clientSecret: undefined,
+      redirectUri: REDIRECT,
+      verifier,
+      resource: undefined,
+    };
+    // Within the object, since requests of a test arrive one after the other.
+    const answers = await runInDurableObject(env.HOME.getByName("a"), (home: Home) =>
+      Promise.all([home.redeemCode(request), home.redeemCode(request)]),
+    );
+    expect(answers.map(({ ok }) => ok).sort()).toEqual([false, true]);
     expect((await grants())[0]).toMatchObject({ state: "ended", ended_by: "its code was used twice" });
   });
 

@@ -41,10 +41,7 @@ export async function redeemCode(home: HomeContext, request: CodeRequest): Promi
   if (!code || !grant || grant.clientHash !== clientHash)
     return refused("code: it is unknown, or another client's");
   if (!(await isAuthentic(home, request))) return UNAUTHENTIC;
-  if (code.isUsed) {
-    endGrant(home, grant.id, "its code was used twice");
-    return refused("code: it was used before, so what it gave has ended; sign in again");
-  }
+  if (code.isUsed) return usedTwice(home, grant.id);
   if (code.isOver) return refused("code: it has expired; sign in again");
   // Without PKCE the address alone shows that the code was meant for this sign-in (RFC 6749 §4.1.3).
   const mayLeaveOut = code.challenge !== undefined && request.redirectUri === undefined;
@@ -57,8 +54,13 @@ export async function redeemCode(home: HomeContext, request: CodeRequest): Promi
     return refused("code_verifier: it does not belong to the code_challenge");
   if (!isFor(grant, request.resource)) return wrongTarget(grant);
   if (!personOf(home, grant, now)) return refused("the person's token has ended");
-  if (!grants.useCode(hash, now)) return refused("code: it was used before");
+  if (!grants.useCode(hash, now)) return usedTwice(home, grant.id);
   return { ok: true, grant: grant.id, scopes: grant.scopes, resource: grant.resource, generation: 1 };
+}
+
+function usedTwice(home: HomeContext, grant: string): OauthRefusal {
+  endGrant(home, grant, "its code was used twice");
+  return refused("code: it was used before, so what it gave has ended; sign in again");
 }
 
 export async function refreshGrant(home: HomeContext, request: RefreshRequest): Promise<TokenGrant> {
@@ -88,6 +90,8 @@ export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
   home.grants.used(id, now);
   const role = ROLES[Math.min(ROLES.indexOf(grant.role), ROLES.indexOf(person.role))] ?? "guest";
   const scopes = grant.scopes.filter((scope) => person.scopes.includes(scope));
+  // An owner's word, which somebody who is no owner any more could not give.
+  const trusted = grant.trusted && role === "owner";
   const mayGrow = person.scopes.includes("command") && !scopes.includes("command");
   return {
     hash: `grant ${id}`,
@@ -95,7 +99,7 @@ export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
     home: home.name,
     role,
     scopes,
-    grant: { id, client: grant.clientName, trusted: grant.trusted, mayGrow },
+    grant: { id, client: grant.clientName, trusted, mayGrow },
   };
 }
 
@@ -143,7 +147,7 @@ const UNAUTHENTIC: OauthRefusal = {
   message: "client_secret: it is missing or wrong, or the client was removed",
 };
 
-function refused(message: string): TokenGrant {
+function refused(message: string): OauthRefusal {
   return { ok: false, error: "invalid_grant", message };
 }
 
