@@ -1,7 +1,7 @@
 /** Approvals by an address that the client shows its person (URL-mode elicitation), and the step-up of a connected program. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, test, vi } from "vitest";
-import { call, post } from "../../../test/mcp-requests.ts";
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { call, post, tools } from "../../../test/mcp-requests.ts";
 import { pkce, SignIn } from "../../../test/oauth-sign-in.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
@@ -57,6 +57,9 @@ const answer = (id: string, text: string) =>
   ask(`/v1/questions/${id}`, { method: "POST", body: JSON.stringify({ answer: text }) });
 
 let bridge: TestBridge;
+
+// The first request loads the Worker module by module, which takes longer without a bundle than a test may.
+beforeAll(async () => void (await tools()), 30_000);
 
 /** The gateway asks for an agent that cannot ask itself. */
 beforeEach(async () => {
