@@ -1,4 +1,4 @@
-/** Bounds of what is taken from a broker. Things beyond them are left out, counted by the reason, and told in the console. */
+/** Bounds of what is taken from a broker. Things beyond them are left out, and counted by the reason in the bridge's log and figures. */
 
 /** Entities of all configs together. */
 export const CONFIGS_MAX = 2_000;

@@ -116,6 +116,9 @@ export function deviceView(
       allowText(
         identities,
         changing.map(({ entity }) => entity),
+        actions.flatMap(({ part, command, advert }) =>
+          advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
+        ),
       ),
     ),
   };

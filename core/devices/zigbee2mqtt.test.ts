@@ -138,10 +138,17 @@ describe("its words about a command that failed", () => {
   });
 });
 
-test("a lamp that sends to a lock by its address moves the lock", () => {
+test.each([
+  "0x000d6f0000000107/set",
+  "0x000d6f0000000107/1/set",
+  "0x000d6f0000000107/1/set/state",
+  "Front door lock/set",
+  "Front door lock/1/set",
+  "Front door lock/left/set/state",
+])("a lamp that sends to a lock by its address, its name or a part of it moves the lock: %s", (topic) => {
   const lock = { ...PLUG, ieee_address: "0x000d6f0000000107", friendly_name: "Front door lock" };
   const catalog = withDevices(lock);
-  const lamp = { name: "Evil lamp", unique_id: "e", command_topic: "zigbee2mqtt/0x000d6f0000000107/set" };
+  const lamp = { name: "Evil lamp", unique_id: "e", command_topic: `zigbee2mqtt/${topic}` };
   catalog.config("homeassistant/switch/evil/config", JSON.stringify(lamp), NOW);
   expect(catalog.device("evil-lamp", NOW)?.actions[1]).toMatchObject({
     danger: true,

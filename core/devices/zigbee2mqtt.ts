@@ -34,6 +34,8 @@ export class Zigbee2Mqtt {
   readonly #bases = new Set<string>();
   /** By base and address. */
   readonly #devices = new Map<string, Map<string, ZigbeeDevice>>();
+  /** By base. */
+  readonly #names = new Map<string, ReadonlySet<string>>();
   /** By base and name. */
   readonly #failures = new Map<string, Failure>();
   #starts: number[] = [];
@@ -94,15 +96,27 @@ export class Zigbee2Mqtt {
     return undefined;
   }
 
-  /** The topic by the device's name, where it names its address. */
+  /** The topic by the device's name, where it names its address, and without the part of the device (`NAME/1/set`). */
   alias(topic: string): string {
     for (const [base, devices] of this.#devices) {
-      if (!topic.startsWith(`${base}/0x`)) continue;
+      if (!topic.startsWith(`${base}/`)) continue;
       const address = topic.slice(base.length + 1, base.length + 19);
-      const device = devices.get(address);
-      if (device) return `${base}/${device.name}${topic.slice(base.length + 19)}`;
+      const named = devices.get(address)?.name;
+      const rest = named === undefined ? topic.slice(base.length + 1) : named + topic.slice(base.length + 19);
+      return `${base}/${this.#withoutEndpoint(base, rest)}`;
     }
     return topic;
+  }
+
+  /** @param rest of the topic, below the base. A device's name may have slashes, too. */
+  #withoutEndpoint(base: string, rest: string): string {
+    const parts = rest.split("/");
+    const at = parts.indexOf("set");
+    const name = parts.slice(0, at - 1).join("/");
+    const whole = parts.slice(0, at).join("/");
+    const names = this.#names.get(base);
+    if (at < 2 || !names?.has(name) || names.has(whole)) return rest;
+    return [name, ...parts.slice(at)].join("/");
   }
 
   /** Asks for the values among these properties that the device can be asked for. One on a battery sleeps. */
@@ -134,6 +148,7 @@ export class Zigbee2Mqtt {
       });
     }
     this.#devices.set(base, devices);
+    this.#names.set(base, new Set([...devices.values()].map(({ name }) => name)));
   }
 
   /** A line of its log that names a device and a command that failed. */

@@ -101,7 +101,18 @@ describe("a cover", () => {
     ).toBe("Thing: position 39 % (it was: position 0 % (closed)), reported 2.0 s after the command.");
     blind.confirmedBy("open", {}, ["b/state", "opening"], ["b/position", "100"], ["b/state", "open"]);
     blind.confirmedBy("close", {}, ["b/state", "closing"], ["b/state", "closed"]);
-    blind.confirmedBy("stop", {}, ["b/state", "opening"], ["b/state", "stopped"]);
+    blind.say("b/state", "opening").confirmedBy("stop", {}, ["b/state", "opening"], ["b/state", "stopped"]);
+    blind.say("b/state", "opening").confirmedBy("stop", {}, ["b/state", "open"]);
+  });
+
+  test("one that says `open` all the way cannot say that it has stopped", () => {
+    const blind = new OneDevice().add("cover", BLIND).say("b/state", "open").say("b/position", "40");
+    const plan = blind.plan("stop");
+    expect(plan.confirm).toBeNull();
+    const unheard = new OneDevice().add("cover", BLIND);
+    expect(unheard.notConfirmedBy("stop", {}, ["b/state", "open"], ["b/position", "45"])).toContain(
+      "did not report stopped",
+    );
   });
 
   test("`open` of a cover that is only a bit open is not the end", () => {

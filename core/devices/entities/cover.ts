@@ -157,10 +157,11 @@ function move(draft: EntityDraft, action: keyof typeof ENDS, output: Output, sen
   command(draft, action, ENDS[action], output, {}, send, {
     slots: ["state", "position"],
     words,
-    met: (fresh) => {
+    met: (fresh, before) => {
       if (isMoving(fresh)) return false;
       const [state, position] = [fresh("state")?.value, fresh("position")?.value];
-      if (action === "stop") return typeof state === "string";
+      // Some say "open" all the way, so that says that it has stopped only of one that said that it moves.
+      if (action === "stop") return state === "stopped" || (typeof state === "string" && isMoving(before));
       if (action === "close") return state === "closed" || isAt(position, 0);
       // "open" is said of a cover that is only a bit open, so its position counts where it has one.
       return draft.reports("position") ? isAt(position, 100) : state === "open";
@@ -210,13 +211,14 @@ function command(
     idempotent: true,
     wait: "cover",
     topics: topicsOf([output]),
-    run: (asked) => {
+    run: (asked, before) => {
       const percentage = name === undefined ? 0 : Number(asked[name]);
       const words = name === undefined ? expected.words : `${name} ${percentage} %`;
       const met: Expectation["met"] = (fresh, before) =>
         expected.met(fresh, before) && (name === undefined || isAt(fresh(name)?.value, percentage));
+      // One that is stopped and did not say that it moves will not say that it has stopped either.
       const isReported = isStop(action)
-        ? draft.reports("state")
+        ? draft.reports("state") && (isMoving(before) || before("state") === undefined)
         : expected.slots.some((one) => draft.reports(one));
       return withMessages(
         [send(percentage)],
@@ -231,8 +233,8 @@ function isStop(action: string): boolean {
   return action === "stop";
 }
 
-function isMoving(fresh: Values): boolean {
-  return MOVING.includes(String(fresh("state")?.value));
+function isMoving(values: Values): boolean {
+  return MOVING.includes(String(values("state")?.value));
 }
 
 function isAt(value: SlotValue | undefined, percentage: number): boolean {

@@ -54,8 +54,16 @@ function decides(key: string): boolean {
   return TOPICS.includes(key) || TEMPLATES.includes(key) || CHOICES.includes(key);
 }
 
-/** @param entities those whose commands are offered */
-export function allowText(identities: readonly string[], entities: readonly Entity[]): string {
+/**
+ * @param entities those whose commands are offered
+ * @param dangerous names of the actions that ask each time: one that stops asking, by a new name or by what became of another device, is
+ * another one than that which was allowed
+ */
+export function allowText(
+  identities: readonly string[],
+  entities: readonly Entity[],
+  dangerous: readonly string[],
+): string {
   const parts = entities
     .map(({ kind, unique, config }) => ({
       kind,
@@ -63,5 +71,9 @@ export function allowText(identities: readonly string[], entities: readonly Enti
       config: Object.fromEntries(Object.entries(config).filter(([key]) => decides(key))),
     }))
     .map((part) => canonicalJson(part));
-  return canonicalJson({ identities: [...identities].sort(), entities: parts.sort() });
+  return canonicalJson({
+    identities: [...identities].sort(),
+    entities: parts.sort(),
+    dangerous: [...dangerous].sort(),
+  });
 }

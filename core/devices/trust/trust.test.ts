@@ -248,6 +248,18 @@ describe("an allowance", () => {
     },
   );
 
+  test("covers what is dangerous: a new name or the end of another device does not make it free", () => {
+    const heater = { ...PLUG, device: { identifiers: ["p"], name: "Heater" } };
+    expect(hashOf(heater)).not.toBe(hashOf(PLUG));
+    const catalog = newCatalog();
+    const lock = { unique_id: "l", command_topic: "a", device: { identifiers: ["l"], name: "Front lock" } };
+    catalog.config("homeassistant/lock/l/config", JSON.stringify(lock), NOW);
+    catalog.config("homeassistant/switch/p/config", JSON.stringify(PLUG), NOW);
+    const beside = catalog.device("plug", NOW)?.allowHash;
+    catalog.config("homeassistant/lock/l/config", "", NOW);
+    expect(catalog.device("plug", NOW)?.allowHash).not.toBe(beside);
+  });
+
   test("covers a part that joins the device, in whichever order they come", () => {
     const catalog = newCatalog();
     const add = (object: string, config: unknown) =>
@@ -286,7 +298,7 @@ describe("an allowance", () => {
             JSON.stringify([[...ids].sort(), parts.map((one) => JSON.stringify(one)).sort()]);
           const hash = (ids: string[], parts: (typeof b)[number][]) =>
             // SAFETY: the hash reads nothing else of an entity.
-            sha256(allowText(ids, parts as unknown as Parameters<typeof allowText>[1]));
+            sha256(allowText(ids, parts as unknown as Parameters<typeof allowText>[1], []));
           expect(hash(a, b) === hash(c, d)).toBe(canonical(a, b) === canonical(c, d));
           expect(hash([...a].reverse(), [...b].reverse())).toBe(hash(a, b));
         },

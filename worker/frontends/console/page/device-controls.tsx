@@ -1,6 +1,6 @@
 /** Controls for what a device of the broker may be told, and the outcome in words. */
 import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { CommandReply } from "./command-reply.tsx";
 import { type Control, controlsOf } from "./control-kinds.ts";
 import { Problem } from "./load.tsx";
@@ -8,6 +8,8 @@ import { QuestionCard } from "./question-card.tsx";
 import { useCommand } from "./use-command.ts";
 import { useQuestionsOf } from "./waiting.tsx";
 
+/** A slider's value counts when it has not changed for so long. */
+const SETTLED_MS = 400;
 /** A card that is closed shows so many. */
 const SHOWN = 3;
 
@@ -90,7 +92,7 @@ function ControlView({ control, device, disabled, send }: ControlProps) {
     case "switch":
       return (
         <fieldset class="switch">
-          <legend class="quiet">{part}</legend>
+          <legend class="quiet">{[part, isDangerous && ASKS].filter(Boolean).join(", ")}</legend>
           {[true, false].map((on) => (
             <button
               key={String(on)}
@@ -109,7 +111,7 @@ function ControlView({ control, device, disabled, send }: ControlProps) {
     case "choice":
       return (
         <label class="control">
-          {[part, control.label].join(" ").trim()}
+          {[part, control.label, isDangerous && ASKS].filter(Boolean).join(" ")}
           <select
             value={control.value ?? ""}
             disabled={disabled}
@@ -128,6 +130,9 @@ function ControlView({ control, device, disabled, send }: ControlProps) {
   }
 }
 
+/** Of a dangerous action. */
+const ASKS = "(asks each time)";
+
 type RangeProps = {
   control: Control & { kind: "range" };
   about: string;
@@ -135,15 +140,22 @@ type RangeProps = {
   tell: (parameters: Record<string, unknown>) => void;
 };
 
-/** It sends when it is let go, or left by the keyboard's arrows. */
+/** It sends when it was let go, or when the keyboard's arrows have come to rest. */
 function Range({ control, about, disabled, tell }: RangeProps) {
-  const { parameter, part, label, minimum, maximum, step, unit, value } = control;
+  const { parameter, part, isDangerous, label, minimum, maximum, step, unit, value } = control;
   const [shown, setShown] = useState(value);
-  useEffect(() => setShown(value), [value]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // When a command has ended, what the device reports is shown again, whatever was asked.
+  useEffect(() => setShown(value), [value, disabled]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const send = (wanted: number) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => tell({ [parameter]: wanted }), SETTLED_MS);
+  };
   return (
     <label class="control">
       <span>
-        {[part, label].join(" ").trim()}{" "}
+        {[part, label, isDangerous && ASKS].filter(Boolean).join(" ")}{" "}
         <output>{shown === undefined ? "not known" : `${shown} ${unit}`.trim()}</output>
       </span>
       <input
@@ -155,7 +167,7 @@ function Range({ control, about, disabled, tell }: RangeProps) {
         disabled={disabled}
         aria-label={`${label} of ${about}`}
         onInput={({ currentTarget }) => setShown(currentTarget.valueAsNumber)}
-        onChange={({ currentTarget }) => tell({ [parameter]: currentTarget.valueAsNumber })}
+        onChange={({ currentTarget }) => send(currentTarget.valueAsNumber)}
       />
     </label>
   );
