@@ -56,6 +56,10 @@ export interface Env {
 
   /** The gateway's own tools (settings/gateway-tools.ts). */
   GATEWAY_TOOLS?: string;
+  /** Of the home: an IANA name. */
+  TIMEZONE?: string;
+  /** `22:00-07:00` */
+  QUIET_HOURS?: string;
   BRAVE_API_KEY?: string;
   BRAVE_BASE_URL?: string;
   CODESEARCH_API_KEY?: string;

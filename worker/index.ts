@@ -30,6 +30,7 @@ import { linkedMedia } from "./routes/media-links.ts";
 import { metrics } from "./routes/metrics.ts";
 import { peers } from "./routes/peer.ts";
 import { questions } from "./routes/questions.ts";
+import { rules } from "./routes/rules.ts";
 import { senders } from "./routes/senders.ts";
 import { health, status } from "./routes/status.ts";
 import { tokens } from "./routes/tokens.ts";
@@ -63,6 +64,7 @@ const WITH_TOKEN = [
   media,
   agents,
   devices,
+  rules,
   commands,
   questions,
   keys,

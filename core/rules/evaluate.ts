@@ -95,7 +95,12 @@ export type StepInput = { at: number } & (
 export type Step = { state: RuleState; change?: RuleChange };
 
 /** The part of a state that Home knows, from the changes that it got. */
-export type KnownState = Pick<RuleState, "seq" | "occurrence" | "open">;
+export const KnownState = z.object({
+  seq: RuleState.shape.seq,
+  occurrence: RuleState.shape.occurrence,
+  open: RuleState.shape.open,
+});
+export type KnownState = z.infer<typeof KnownState>;
 
 /** @param known where the rule was evaluated before, elsewhere: a firing that was told is not told again */
 export function initialState(at: number, known: KnownState = { seq: 0, occurrence: 0 }): RuleState {

@@ -43,6 +43,7 @@ import type { BorrowInto, Borrowing, Invitation, Lending, NewLending, PeerKind, 
 import type { Plan } from "./plan.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";
+import type { Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "./rules.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -97,6 +98,12 @@ export interface HomeApi {
   submit(request: SubmitRequest): Promise<SubmitReply>;
   /** Runs a tool of the home, once for each id. */
   runTool(request: HomeToolRequest): Promise<HomeToolReply>;
+  /** A person pressed a button of a rule. */
+  pressRule(press: RulePress): Promise<Pressed>;
+  rules(viewer: Viewer): Promise<RuleList>;
+  changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
+  /** @returns false: this person has no such rule */
+  removeRule(id: string, viewer: Viewer): Promise<boolean>;
   /** A session has ended that a device began. @returns true: the device waited, and gets the outcome */
   sessionEnded(callId: string, outcome: Outcome): Promise<boolean>;
   /** Another home asks. @param token signed with its key @param body JSON */
