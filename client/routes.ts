@@ -580,6 +580,38 @@ export type Routes = {
   /** Disconnects a program: its next request gets 401 */
   "DELETE /v1/oauth/grants/{id}": { path: { id: string }; answer: undefined };
 
+  /** Returns the home's key for push services, and where the caller is told what rules say */
+  "GET /v1/push": { answer: PushView };
+
+  /** Adds a browser by its subscription for Web Push */
+  "POST /v1/push/browsers": {
+    body: {
+      endpoint: string;
+      keys: { p256dh: string; auth: string };
+
+      /** For people, such as the browser's. */
+      name?: string | undefined;
+    };
+    answer: OutletView;
+  };
+
+  /** Presses a button of a message of ntfy */
+  "POST /v1/push/press/{link}": { path: { link: string }; answer: Pressed };
+
+  /** Adds a topic of ntfy, by its address */
+  "POST /v1/push/topics": {
+    body: {
+      url: string;
+
+      /** An access token of the server. */
+      token?: string | undefined;
+    };
+    answer: OutletView;
+  };
+
+  /** Removes a browser or topic of the caller's */
+  "DELETE /v1/push/{outlet}": { path: { outlet: string }; answer: undefined };
+
   /** Lists the open questions and approvals that the caller may see, the oldest first */
   "GET /v1/questions": { answer: QuestionList };
 
@@ -1233,6 +1265,18 @@ export type OpenQuestion = {
 /** `waiting`: bytes that were not sent yet. `since`: when the oldest of them came. `lost`: lines that were never sent. */
 export type OutletState = { waiting: number; since: number | null; problem: string | null; lost: number };
 
+export type OutletView = {
+  id: string;
+  kind: "browser" | "ntfy";
+
+  /** of the browser, or the topic's address */
+  name: string;
+  made_at: number;
+
+  /** why the newest message was not taken */
+  problem: string | null;
+};
+
 export type PairingRequest = {
   channel: string;
   connection: string;
@@ -1310,6 +1354,12 @@ export type Pressed = {
 
   /** for people */
   text: string;
+};
+
+export type PushView = {
+  /** with which browsers subscribe */
+  public_key: string;
+  outlets: Array<OutletView>;
 };
 
 /** `total`: of all that the caller may see, in this answer or not. */

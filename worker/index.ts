@@ -29,6 +29,7 @@ import { media, uploads } from "./routes/media.ts";
 import { linkedMedia } from "./routes/media-links.ts";
 import { metrics } from "./routes/metrics.ts";
 import { peers } from "./routes/peer.ts";
+import { pressed, push } from "./routes/push.ts";
 import { questions } from "./routes/questions.ts";
 import { rules } from "./routes/rules.ts";
 import { senders } from "./routes/senders.ts";
@@ -54,6 +55,7 @@ const CHECKING_THEMSELVES = [
   polling,
   joining,
   peers,
+  pressed,
 ];
 
 /** `requireToken` has set the caller's token, which names the home. */
@@ -78,6 +80,7 @@ const WITH_TOKEN = [
   lending,
   deviceCodes,
   connections,
+  push,
   mcp,
   status,
 ];

@@ -65,6 +65,7 @@ import {
   UNKNOWN_PEER,
 } from "../api/peers.ts";
 import type { Plan } from "../api/plan.ts";
+import type { NewOutlet, OutletView, PressClaims, PushView } from "../api/push.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../api/questions.ts";
 import type { RosterQuestion } from "../api/roster.ts";
 import type { Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "../api/rules.ts";
@@ -144,11 +145,12 @@ import { onPeer } from "./peers/incoming.ts";
 import { refreshBorrowed } from "./peers/lender-calls.ts";
 import { Lent } from "./peers/lent.ts";
 import { PeerRates } from "./peers/peer-rates.ts";
+import { OutletStore } from "./push/outlet-store.ts";
 import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
 import { AgentAnswers } from "./rules/agent-answers.ts";
 import { devicesGone, onPresence } from "./rules/alarm-part.ts";
-import { pressRule } from "./rules/press.ts";
+import { pressLinked, pressRule } from "./rules/press.ts";
 import { RuleStore } from "./rules/rule-store.ts";
 import { changeRuleBy, removeRuleBy, ruleList } from "./rules/views.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
@@ -211,6 +213,23 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async removeRule(id: string, viewer: Viewer): Promise<boolean> {
     return await removeRuleBy(this.#home, id, viewer);
+  }
+
+  async pressLink(claims: PressClaims): Promise<Pressed | undefined> {
+    return this.#isBlank ? undefined : await pressLinked(this.#home, claims);
+  }
+
+  async push(principal: string): Promise<PushView> {
+    const { outlets } = this.#home;
+    return { public_key: (await outlets.vapid()).publicKey, outlets: outlets.views(principal) };
+  }
+
+  async addOutlet(outlet: NewOutlet): Promise<OutletView | undefined> {
+    return await this.#home.outlets.put(outlet, Date.now());
+  }
+
+  async removeOutlet(id: string, principal: string): Promise<boolean> {
+    return this.#home.outlets.remove(id, principal);
   }
 
   async sessionEnded(callId: string, outcome: Outcome): Promise<boolean> {
@@ -702,6 +721,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     questionRetries: new RetrySchedule(),
     rules: new RuleStore(storage),
     ruleAnswers: new AgentAnswers(),
+    outlets: new OutletStore(storage),
     noticeRetries: new RetrySchedule(),
     audit: new Audit(storage, env),
     counters: new UsageCounters(storage, agents, conversations),

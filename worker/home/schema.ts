@@ -602,4 +602,31 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 24,
+    sql: `
+      -- A browser (Web Push) or a topic of ntfy, where a person is told what rules say.
+      CREATE TABLE outlet (
+        id        TEXT PRIMARY KEY,
+        principal TEXT NOT NULL,
+        token     TEXT, -- the id of the token that turned it on; null: one of API_TOKENS
+        origin    TEXT NOT NULL, -- where the person reaches the gateway
+        name      TEXT NOT NULL,
+        target    TEXT NOT NULL, -- JSON: BrowserTarget or NtfyTarget
+        made_at   INTEGER NOT NULL,
+        problem   TEXT
+      ) STRICT, WITHOUT ROWID;
+      -- The gateway's key for push services (VAPID).
+      CREATE TABLE push_key (
+        one         INTEGER PRIMARY KEY CHECK (one = 1),
+        public_key  TEXT NOT NULL,
+        private_key TEXT NOT NULL
+      ) STRICT;
+      -- Links of buttons that were pressed, until they end.
+      CREATE TABLE used_link (
+        id    TEXT PRIMARY KEY,
+        until INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

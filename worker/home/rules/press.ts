@@ -2,6 +2,7 @@
 import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import type { PressClaims } from "../../api/push.ts";
 import type { Pressed, RulePress } from "../../api/rules.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
@@ -24,6 +25,16 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   const text = answerTo(home, row, press);
   await home.alarm.arm();
   return { done: true, text };
+}
+
+/** The button of a message outside the conversations. @returns undefined: the link was used, or its topic was removed */
+export async function pressLinked(
+  home: HomeContext,
+  { outlet, once, until, do: what, rule, occurrence }: PressClaims,
+): Promise<Pressed | undefined> {
+  const owner = home.outlets.get(outlet)?.principal;
+  if (owner === undefined || !home.outlets.useLink(once, until, Date.now())) return undefined;
+  return await pressRule(home, { do: what, rule, occurrence, by: { principal: owner, role: "member" } });
 }
 
 function answerTo(home: HomeContext, row: RuleRow, press: RulePress): string {

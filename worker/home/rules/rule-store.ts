@@ -28,7 +28,8 @@ export type WatchRow = Common & { kind: "watch"; rule: WatchRule; record: Delive
 export type ReminderRow = Common & { kind: "remind"; rule: Reminder; handled: number };
 export type RuleRow = WatchRow | ReminderRow;
 
-type ToTell = { say: Notice } | { brief: Briefing };
+/** @property outlet a browser or topic that is told, beside the conversation */
+type ToTell = { say: Notice; outlet?: string } | { brief: Briefing };
 export type PendingNotice = { id: string; conversation: string; rule: string; tells: ToTell; madeAt: number };
 
 /** `value`: JSON. */

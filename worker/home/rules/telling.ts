@@ -14,13 +14,14 @@ import { messageWords } from "@edgecall/core/rules/notice-words.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
-import type { Notice, RuleButton } from "../../api/rules.ts";
+import type { Handed, Notice, RuleButton } from "../../api/rules.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
+import { deliverPush, PushLaterError } from "../push/deliver.ts";
 import { stillHolds } from "./access.ts";
-import type { PendingNotice, WatchRow } from "./rule-store.ts";
+import type { PendingNotice, RuleRow, WatchRow } from "./rule-store.ts";
 import { placeOf } from "./watched.ts";
 
 /**
@@ -147,15 +148,20 @@ function buttonsFor({ id }: WatchRow, notice: Told): RuleButton[] {
   ];
 }
 
-/** A row before it is handed over. */
-export function tell({ rules }: HomeContext, conversation: string, notice: Notice): void {
-  rules.addNotice({
-    id: notice.id,
-    conversation,
-    rule: notice.rules[0] ?? "",
-    tells: { say: notice },
-    madeAt: notice.at,
-  });
+/** Rows before it is handed over: for its conversation, and for the browsers and topics of whoever made the rules. */
+export function tell({ rules, outlets }: HomeContext, conversation: string, notice: Notice): void {
+  const common = { conversation, rule: notice.rules[0] ?? "", madeAt: notice.at };
+  rules.addNotice({ ...common, id: notice.id, tells: { say: notice } });
+  const isOf = ({ id, maker }: RuleRow) =>
+    notice.rules.length === 0 ? maker.conversation === conversation : notice.rules.includes(id);
+  const makers = new Set(
+    rules
+      .all()
+      .filter(isOf)
+      .map(({ maker }) => maker.principal),
+  );
+  for (const { id } of [...makers].flatMap((principal) => outlets.of(principal)))
+    rules.addNotice({ ...common, id: `${notice.id} ${id}`, tells: { say: notice, outlet: id } });
   rules.sent.push({ at: notice.at, critical: notice.critical });
   rules.toldAt.set(conversation, notice.at);
 }
@@ -163,24 +169,41 @@ export function tell({ rules }: HomeContext, conversation: string, notice: Notic
 /** Hands over what waits, each until its conversation has it. */
 export async function handOver(home: HomeContext, now: number): Promise<void> {
   const { rules, noticeRetries } = home;
-  for (const pending of rules.pending()) {
-    if (noticeRetries.dueAt(pending.id) > now) continue;
-    // Before the first try: another event may run this meanwhile.
-    noticeRetries.failed(pending.id, now, now);
-    try {
-      const handed = await give(home, pending);
-      rules.removeNotice(pending.id);
-      noticeRetries.remove(pending.id);
-      if (!handed.accepted) notDelivered(home, pending, handed.why);
-    } catch (error) {
-      noticeRetries.failed(pending.id, pending.madeAt, Date.now());
-      logError("rule.notice_failed", error, { rule: pending.rule });
-    }
+  const due = rules.pending().filter(({ id }) => noticeRetries.dueAt(id) <= now);
+  // Before the first try: another event may run this meanwhile.
+  for (const { id } of due) noticeRetries.failed(id, now, now);
+  // Conversations are told in order. A slow server of pushes holds up nobody.
+  const outside = due.filter(isOutside);
+  const pushed = outside.map((pending) => handOverOne(home, pending));
+  for (const pending of due) if (!isOutside(pending)) await handOverOne(home, pending);
+  await Promise.all(pushed);
+}
+
+function isOutside({ tells }: PendingNotice): boolean {
+  return "say" in tells && tells.outlet !== undefined;
+}
+
+async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<void> {
+  const { rules, noticeRetries } = home;
+  try {
+    const handed = await give(home, pending);
+    rules.removeNotice(pending.id);
+    noticeRetries.remove(pending.id);
+    if (!handed.accepted) notDelivered(home, pending, handed.why);
+  } catch (error) {
+    const now = Date.now();
+    const since = error instanceof PushLaterError ? now - error.pauseMs : pending.madeAt;
+    noticeRetries.failed(pending.id, since, now);
+    logError("rule.notice_failed", error, { rule: pending.rule });
   }
 }
 
-async function give({ env }: HomeContext, { conversation, tells }: PendingNotice) {
-  const stub = conversationOf(env, conversation);
+async function give(home: HomeContext, { conversation, tells }: PendingNotice): Promise<Handed> {
+  if ("say" in tells && tells.outlet !== undefined) {
+    await deliverPush(home, tells.outlet, conversation, tells.say);
+    return { accepted: true };
+  }
+  const stub = conversationOf(home.env, conversation);
   return "say" in tells ? await stub.notice(tells.say) : await stub.brief(tells.brief);
 }
 
