@@ -29,9 +29,7 @@ import { media, uploads } from "./routes/media.ts";
 import { linkedMedia } from "./routes/media-links.ts";
 import { metrics } from "./routes/metrics.ts";
 import { peers } from "./routes/peer.ts";
-import { pressed, push } from "./routes/push.ts";
 import { questions } from "./routes/questions.ts";
-import { rules } from "./routes/rules.ts";
 import { senders } from "./routes/senders.ts";
 import { health, status } from "./routes/status.ts";
 import { tokens } from "./routes/tokens.ts";
@@ -55,7 +53,6 @@ const CHECKING_THEMSELVES = [
   polling,
   joining,
   peers,
-  pressed,
 ];
 
 /** `requireToken` has set the caller's token, which names the home. */
@@ -66,7 +63,6 @@ const WITH_TOKEN = [
   media,
   agents,
   devices,
-  rules,
   commands,
   questions,
   keys,
@@ -80,7 +76,6 @@ const WITH_TOKEN = [
   lending,
   deviceCodes,
   connections,
-  push,
   mcp,
   status,
 ];

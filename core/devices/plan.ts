@@ -28,7 +28,7 @@ export function planOf(
   context: PlanContext,
   parameters: Readonly<Record<string, unknown>>,
   now: number,
-): Omit<Plan, "readings"> | PlanError {
+): Plan | PlanError {
   const { command, deviceName } = context;
   const part = context.part();
   if (!part) return { error: `${deviceName} is not there any more` };

@@ -20,8 +20,6 @@ export type OwnPresenceParts = {
   connection: Connection;
   signer: MessageSigner;
   guard: RetainedGuard;
-  /** The hash of the rules that this agent watches. */
-  rules: () => string;
   log: Log;
   /** Another device has to be away for this long before this one takes its place. */
   freeAfterMs: number | undefined;
@@ -51,9 +49,8 @@ export class OwnPresence {
 
   /** Publishes a new birth. */
   async announce(): Promise<void> {
-    const { signer, rules } = this.#parts;
-    const birth = presenceText("online", "birth", { session: signer.half, rules: rules() });
-    this.#birth = signer.sign("presence", birth);
+    const { signer } = this.#parts;
+    this.#birth = signer.sign("presence", presenceText("online", "birth", signer.half));
     await this.#publishBirth();
   }
 

@@ -14,7 +14,6 @@ permissions = ["shell", "network"]
 devices = ["/dev/i2c-1"]
 platforms = ["linux"]
 idempotent = true
-events = ["opened", "lid-closed"]
 
 [tools.parameters]
 required = ["command"]
@@ -66,7 +65,6 @@ test("every field is read", () => {
         devices: ["/dev/i2c-1"],
         platforms: ["linux"],
         idempotent: true,
-        events: ["opened", "lid-closed"],
         version: "2.0.0",
         skill: "desktop-tools",
       },
@@ -108,7 +106,6 @@ test("missing fields have the seed's defaults", () => {
     devices: [],
     platforms: [],
     idempotent: false,
-    events: [],
     version: "",
     skill: "folder",
   });

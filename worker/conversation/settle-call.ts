@@ -19,7 +19,6 @@ export function settleCall(context: ConversationContext, callId: string, outcome
   const call = chat || context.tracer ? transcript.call(callId) : undefined;
   if (call) {
     chat?.forUser(turn, call);
-    if (outcome.shown) chat?.tell(turn, outcome.shown.text, callId);
     recordCall(context, turn, call, outcome, sentAt);
   }
   subscribers.changed(turn);

@@ -10,8 +10,6 @@ export const PAGE_PATHS = [
   "/console-later.js",
   "/console.css",
   "/icon.svg",
-  "/manifest.webmanifest",
-  "/sw.js",
   "/tokens",
   "/tokens.js",
   "/api",
@@ -21,8 +19,7 @@ export const PAGE_PATHS = [
 
 /**
  * Scripts and styles come only from our own files, never inline. Requests and pictures use only this origin. The page neither
- * contains frames nor can be framed. Trusted Types prevent text from becoming markup even if our code has a bug: the
- * one policy (page/service-worker.ts) makes nothing but the address of the service worker.
+ * contains frames nor can be framed. Trusted Types prevent text from becoming markup even if our code has a bug.
  */
 const POLICY = [
   "default-src 'none'",
@@ -30,13 +27,11 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "connect-src 'self'",
-  "manifest-src 'self'",
-  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types sw",
+  "trusted-types 'none'",
 ].join("; ");
 
 export async function servePage(c: Context<App>): Promise<Response> {
