@@ -29,15 +29,15 @@ async function shownToTheModel(): Promise<{ system: string; edgeCall: string }> 
 
 async function expectGoneFromTheModel(id: string): Promise<void> {
   const { system, edgeCall } = await shownToTheModel();
-  expect(edgeCall).toContain("- stays:");
-  expect(edgeCall).not.toContain(`- ${id}:`);
+  // The description has only the first of many agents; the system prompt has all.
+  expect(`${edgeCall}\n${system}`).toContain("- stays:");
+  expect(`${edgeCall}\n${system}`).not.toContain(`- ${id}:`);
   expect(system).toMatch(new RegExp(`offline and cannot be called:[^]*- ${id} \\(last seen \\d+ s ago\\)`));
 }
 
 async function expectBack(id: string): Promise<void> {
   await stack.gateway.online(id);
   expect((await stack.gateway.command(id, "ping")).body).toMatchObject({ payload: { pong: true } });
-  // The description has only the first of many agents; the system prompt has all.
   const { system, edgeCall } = await shownToTheModel();
   expect(`${edgeCall}\n${system}`).toContain(`- ${id}:`);
 }
