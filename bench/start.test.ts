@@ -1,4 +1,4 @@
-/** What the Worker does when it starts: every request to a new instance waits for it. */
+/** The Worker's start: every request to a new instance waits for it. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

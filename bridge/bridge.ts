@@ -67,7 +67,7 @@ class RunningBridge implements Bridge {
   readonly #spans: CallSpans | undefined;
   readonly #inbound: Inbound;
   readonly #update: SelfUpdate;
-  /** What Home is told of hosted devices, and the part that hosts them; undefined: the settings want none. */
+  /** Hosted devices as Home is told of them, and the part that hosts them; undefined: the settings want none. */
   readonly #hosted: HostedAgents | undefined;
   readonly #devices: DeviceHost | undefined;
   /** All keys that Home sent. */

@@ -45,7 +45,7 @@ export type DeviceSettings = {
   mode: "read" | "allow";
   /** The prefix of the topics on which devices describe themselves. */
   prefix: string;
-  /** Whether the bridge says there that it has started, so that publishers send again. */
+  /** True if the bridge says there that it has started, so that publishers send again. */
   birth: boolean;
   /** Words in a name that make a command ask each time, in addition to the built-in ones. */
   dangerWords: readonly string[];

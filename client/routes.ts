@@ -310,7 +310,7 @@ export type Routes = {
         /** Of a hosted device: a person is asked each time. */
         danger?: boolean;
 
-        /** Why, for a person: `it moves a lock`. */
+        /** The reason, for a person: `it moves a lock`. */
         danger_why?: string;
 
         /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
@@ -968,7 +968,7 @@ export type DeviceActionView = {
   parameters: Record<string, unknown>;
   effect: string;
 
-  /** How long it may take. */
+  /** Ms that it may take. */
   timeout_ms?: number;
   dangerous?: true;
   why?: string;
@@ -1030,10 +1030,10 @@ export type DeviceView = {
   changed: boolean;
   actions: Array<DeviceActionView>;
 
-  /** What it reported last; null: the bridge did not answer. */
+  /** Its last reports; null: the bridge did not answer. */
   readings: Array<DeviceReadingView> | null;
 
-  /** What of it is not offered, with the reason. */
+  /** Its parts that are not offered, with the reason. */
   not_offered: Array<{ what: string; why: string }>;
 
   /** Its texts about itself that nobody has accepted yet, as with an agent. */

@@ -17,7 +17,7 @@ const TYPES: Record<string, string> = {
 };
 
 export const CONSOLE_STYLE = "console.css";
-/** What the page loads before it shows anything. */
+/** The scripts that the page loads before it shows anything. */
 export const FIRST_SCRIPTS: readonly string[] = ["console.js", "console-chunk.js"];
 /** After gzip, of these together: about a second on a slow phone connection. */
 export const SCRIPT_MAX_BYTES = 40 * 1024;

@@ -174,7 +174,7 @@ export class DeviceCalls {
     });
   }
 
-  /** Whatever goes wrong in here, the call is answered and the next one has its turn. */
+  /** A fault in here still answers the call, and the next one has its turn. */
   async #run(call: DeviceCall, work: Promise<Ended>): Promise<void> {
     let ended: Ended;
     try {

@@ -31,7 +31,7 @@ const Begun = z.object({
   action: z.string(),
   /** The device's name, for a person. */
   device: z.string(),
-  /** What can be said when it was sent, if nothing ever confirms such a command. */
+  /** The words for when it was sent, if nothing ever confirms such a command. */
   unconfirmable: z.optional(z.string()),
   /** Of the command: the report carries it. */
   route: z.optional(z.string()),
@@ -66,7 +66,7 @@ export class DeviceLedger {
   #queue: Promise<unknown> = Promise.resolve();
   #bytes = 0;
   #compactAbove = COMPACT_BYTES;
-  /** Why the file could not be read: without it a command could be sent twice. */
+  /** The reason why the file could not be read: without it a command could be sent twice. */
   #unreadable: string | undefined;
 
   private constructor(storage: LedgerStorage, log: Log, wall: () => number) {

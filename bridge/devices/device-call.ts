@@ -3,7 +3,7 @@ import type { Refusal } from "@edgecall/core/protocol/frames.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { failed, type Outcome } from "./reports.ts";
 
-/** Why its wait is over before its time: a person cancelled it, or a later call stopped the device. */
+/** The reason why its wait is over before its time: a person cancelled it, or a later call stopped the device. */
 export type Interruption = "cancelled" | "stopped";
 
 export type DeviceCall = {

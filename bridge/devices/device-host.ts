@@ -80,11 +80,11 @@ export class DeviceHost {
   #isConnecting = false;
   /** The files are read. Before that nothing is subscribed to. */
   #isLoaded = false;
-  /** What the catalog named last. */
+  /** The topics that the catalog named last. */
   #topics: ReadonlyMap<string, 0 | 1 | 2> | undefined;
   #isStateChanged = false;
   #judgedAt = 0;
-  /** What the log said last of them. */
+  /** The log's last words about them. */
   #counted = "";
   /** Ids of agents that no device may have: those that Home has named, and those of the broker. */
   #named: readonly string[] = [];

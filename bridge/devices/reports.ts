@@ -8,7 +8,7 @@ export const FRESH = "fresh";
 
 export type Outcome = { type: "result" | "error"; payload: Record<string, unknown> };
 
-/** What a report says of the call that it answers. */
+/** The call that a report answers. */
 export type Answered = { id: string; agent: string; route: string | undefined };
 
 export function reportOf({ id, agent, route }: Answered, { type, payload }: Outcome): string {

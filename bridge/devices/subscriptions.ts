@@ -13,7 +13,7 @@ export class Subscriptions {
   readonly #broker: Pick<BrokerLink, "subscribe" | "unsubscribe">;
   readonly #log: Log;
   #wanted: ReadonlyMap<string, Qos> = new Map();
-  /** What this connection is subscribed to, or was refused. */
+  /** Topics that this connection is subscribed to, or was refused. */
   readonly #done = new Map<string, Qos>();
   /** Rises with each connection. */
   #connection = 0;

@@ -87,7 +87,7 @@ export class PlayedDevices {
     return this.told().get(id) as AgentState;
   }
 
-  /** What was sent to Home, in words. */
+  /** The frames to Home, in words. */
   crossed(): string[] {
     return this.played.home.frames.map((frame) =>
       frame.t === "agents" ? `agents ${frame.agents.map(({ id }) => id).join(" ")}` : frame.t,

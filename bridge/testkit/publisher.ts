@@ -12,7 +12,7 @@ export type SwitchOptions = {
 
 export class PlayedPublisher {
   readonly client: MqttClient;
-  /** What came on command topics, in order. */
+  /** Messages on command topics, in order. */
   readonly commands: { topic: string; payload: string }[] = [];
   readonly #answers = new Map<string, (payload: string) => unknown>();
 

@@ -67,7 +67,7 @@ export type IndexedAgent = {
   line: string;
   /** As its capabilities name it; often absent. */
   type?: string | undefined;
-  /** Where it is, in lower case, if that is known. Otherwise its words tell. */
+  /** Its place, in lower case, if that is known. Otherwise its words tell. */
   area?: string | undefined;
   actions: ReadonlyArray<{ name: string; description: string }>;
 };

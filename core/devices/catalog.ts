@@ -203,9 +203,9 @@ export class DeviceCatalog {
     // Neither what the broker kept, nor what zigbee2mqtt repeats from memory, is news.
     if (isSame && (retained || isRepeated)) return;
     // A state that changed while nobody listened may be as old as that.
-    const isKept = retained || (isRepeated && former?.retained !== false);
+    const isRetained = retained || (isRepeated && former?.retained !== false);
     const number = this.#messages;
-    const message = new Message(content, { number, now, at: isKept ? null : now, retained: isKept });
+    const message = new Message(content, { number, now, at: isRetained ? null : now, retained: isRetained });
     if (topic === `${this.#options.prefix}/status` && content === "online" && !retained)
       this.#zigbee.started(now);
     if (this.#zigbee.read(topic, message) === "devices") this.#view = undefined;
@@ -213,7 +213,7 @@ export class DeviceCatalog {
     this.#keepState(topic, message, size);
     for (const part of listeners) part.read(topic, message);
     message.dropParsed();
-    if (!isKept) for (const part of listeners) this.#remember(part, now);
+    if (!isRetained) for (const part of listeners) this.#remember(part, now);
   }
 
   /** A moment before a command is published. Only messages after it confirm the command. */

@@ -85,7 +85,7 @@ export function planOf(
   };
 }
 
-/** What is said of a command counts as nobody's words but ours, so a name that reads like more than a label is left out. */
+/** The words about a command count as nobody's but ours, so a name that reads like more than a label is left out. */
 function partName(name: string, kind: string): string {
   return isLabel(name) ? name : kind.replaceAll("_", " ");
 }

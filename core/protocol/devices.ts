@@ -54,7 +54,7 @@ export const Reading = z.object({
 });
 export type Reading = z.infer<typeof Reading>;
 
-/** What the bridge last heard of one device. */
+/** The last reports of one device. */
 export const DeviceReadings = z.object({
   /** Its agent id. */
   id: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)),

@@ -40,7 +40,7 @@ export const ActionAdvert = z.looseObject({
   queue_ms: z.optional(z.int().check(z.minimum(1), z.maximum(604_800_000))),
   /** Of a hosted device: a person is asked each time. */
   danger: z.optional(z.boolean()),
-  /** Why, for a person: `it moves a lock`. */
+  /** The reason, for a person: `it moves a lock`. */
   danger_why: z.optional(text(200)),
   /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
   retained: z.optional(z.boolean()),

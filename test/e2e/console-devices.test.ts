@@ -16,7 +16,7 @@ import { useStack } from "./stack.ts";
 const PICTURES = process.env.PICTURES === "1" ? join(ROOT, "docs/pictures") : undefined;
 const AREAS = ["Attic", "Bathroom", "Bedroom", "Cellar", "Garden", "Hall", "Kitchen", "Living room"];
 const IN_EACH = 10;
-/** What a publisher says is told to the gateway when its burst is over. */
+/** The gateway is told of a publisher's words when its burst is over. */
 const SLOW = { timeout: 20_000 };
 
 type Config = Record<string, unknown>;

@@ -235,7 +235,7 @@ describe("publishers of devices", { tags: NEEDS }, () => {
   const devices = new HostedDevices(stack);
   let view: BrokerView;
   let publishers: Publishers;
-  /** What was done, by publisher and kind. */
+  /** Outcomes by publisher and kind. */
   const done = new Map<string, Set<"read" | "changed" | "sent">>();
   const add = (by: string, kind: string, what: "read" | "changed" | "sent") =>
     done.set(`${by} ${kind}`, (done.get(`${by} ${kind}`) ?? new Set()).add(what));

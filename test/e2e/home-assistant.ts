@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 type ToolResult = { isError: boolean; content: Array<{ text: string }> };
 type Intent = { response_type: string; data: { success: Array<{ name: string }> } };
 type State = { entity_id: string; state: string; attributes: { friendly_name?: string } };
-/** What a form of a set-up answers. */
+/** The answer to a form of a set-up. */
 export type Flow = { flow_id: string; type: string };
 /** The last form's answer: the integration is set up. */
 export type Entry = Flow & { result: { entry_id: string; title: string } };

@@ -9,7 +9,7 @@ const MACHINE = "media-box";
 const AWAITED = ["cpu_usage", "shutdown", "bash_case_fan"];
 
 export type Lnxlink = Publisher & {
-  /** Whether its button "Shutdown" was pressed. */
+  /** True if its button "Shutdown" was pressed. */
   wasShutDown(): boolean;
 };
 

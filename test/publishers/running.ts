@@ -11,7 +11,7 @@ const START_WITHIN_MS = 120_000;
 /** A program that does not end within this time is killed. */
 const STOP_WITHIN_MS = 4_000;
 
-/** What a publisher has at least. */
+/** The least that a publisher has. */
 export type Publisher = {
   readonly name: string;
   /** Fits the topics of its configs. */

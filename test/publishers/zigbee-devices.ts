@@ -14,7 +14,7 @@ export type ZigbeeDevice = {
   endpoint: number;
   /** Ids of its input clusters. */
   clusters: readonly number[];
-  /** What it answers when it is read, as `cluster.attribute`. */
+  /** Its answers when it is read, as `cluster.attribute`. */
   attributes: Record<string, ZigbeeValue>;
 };
 

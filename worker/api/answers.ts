@@ -128,9 +128,9 @@ export type DeviceView = {
   /** It has changed since it was allowed, so the next change asks. */
   changed: boolean;
   actions: DeviceActionView[];
-  /** What it reported last; null: the bridge did not answer. */
+  /** Its last reports; null: the bridge did not answer. */
   readings: DeviceReadingView[] | null;
-  /** What of it is not offered, with the reason. */
+  /** Its parts that are not offered, with the reason. */
   not_offered: Array<{ what: string; why: string }>;
   /** Its texts about itself that nobody has accepted yet, as with an agent. */
   new_text?: { line?: string; was?: string; actions: string[]; group?: string };
@@ -143,7 +143,7 @@ export type DeviceActionView = {
   /** JSON Schema. */
   parameters: Record<string, unknown>;
   effect: string;
-  /** How long it may take. */
+  /** Ms that it may take. */
   timeout_ms?: number;
   dangerous?: true;
   why?: string;

@@ -2,7 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 
-/** Whoever decides. */
+/** The person who decides. */
 export type Person = Pick<ApiToken, "name" | "role">;
 
 /** `ask`: the first change asks. `allowed`: a person has allowed changes; dangerous ones ask all the same. */

@@ -137,7 +137,7 @@ export function foundAgents(
   };
 }
 
-/** What hosted devices reported last, in words, by id. `none`: the bridge did not answer. */
+/** Hosted devices' last reports, in words, by id. `none`: the bridge did not answer. */
 export type FoundReadings = ReadonlyMap<string, readonly string[]> | "none";
 
 const NO_READINGS = { readings: "unknown now: the bridge did not answer within a second" };

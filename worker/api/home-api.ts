@@ -136,7 +136,7 @@ export interface HomeApi {
   devices(all: boolean): Promise<DeviceView[]>;
   /** @returns `changed`: the device is not what the person saw */
   changeDevice(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "unknown">;
-  /** What people decided about the device is deleted, and what the bridge remembers of it. */
+  /** People's decisions about the device are deleted, and the bridge's memory of it. */
   forgetDevice(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown">;
   /** A command's outcome. Null: it is still running. Undefined: there is none that this caller may see. */
   outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined>;

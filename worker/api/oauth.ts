@@ -27,7 +27,7 @@ export type Consent = {
 /** The code for the client; or of what the person has too many, so that nothing was given. */
 export type ConsentResult = { code: string } | { full: "grants" | "codes" };
 
-/** Who a client says that it is. Only one that was entered by hand has a secret. */
+/** A client's word of who it is. Only one that was entered by hand has a secret. */
 export type ClientProof = { clientId: string; clientSecret: string | undefined };
 
 /** What a client sends to trade a code. */

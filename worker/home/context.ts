@@ -37,7 +37,7 @@ export type HomeStores = {
   bridge: BridgeSocket;
   agents: Agents;
   roster: HomeRoster;
-  /** What hosted devices report; the bridge alone has it. */
+  /** Reports of hosted devices; the bridge alone has them. */
   states: DeviceStates;
   keys: AgentKeys;
   gatewayKey: GatewayKey;

@@ -29,7 +29,7 @@ route(
   "PATCH /v1/devices/:device",
   { scope: "admin", path: { device: AGENT }, body: DeviceBody },
   async (c, { token, path: { device }, body }) => {
-    // Whoever allows changes approves all of them at once.
+    // Allowing changes approves all of them at once.
     if (body.mode === "allowed" && !token.scopes.includes("approve"))
       throw new HttpError(403, "forbidden", "mode: allowing changes needs a token with the scope 'approve'");
     const changed = await homeOf(c.env, token.home).changeDevice(device, body, personOf(token));

@@ -258,7 +258,7 @@ describe("number, select, text and times", () => {
     expect(text.refusal("set", { value: "a" })).toBe("value: it has to have 2 to 8 characters");
     text.confirmedBy("set", { value: "abc" }, ["s", "abd"], ["s", "abc"]);
     expect(text.catalog.readings("thing", text.now)).toMatchObject([{ tainted: true }]);
-    // What was in it before may be anybody's words, and so may its name.
+    // Its text before may be anybody's words, and so may its name.
     text.say("s", "unlock it");
     expect(text.confirmedBy("set", { value: "abc" }, ["s", "abc"])).toBe(
       "Thing: abc, reported 1.0 s after the command.",

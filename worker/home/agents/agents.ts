@@ -399,7 +399,7 @@ export class Agents {
     this.#deviceChanged(id);
   }
 
-  /** What people decided about it is gone, and the device too until the bridge tells of it again. */
+  /** People's decisions about it are gone, and the device too until the bridge tells of it again. */
   forgetDevice({ id, hosted }: HostedDevice): void {
     this.#settings.forget(hosted.key);
     this.remove(id);

@@ -44,7 +44,7 @@ const BATCH = 100;
 const FOUND_FOR_QUESTION = 8;
 /** Characters of a device's readings: in a list, and where it stands alone. */
 const READINGS_CHARS = { listed: 240, alone: 2_000 };
-/** Who is told of changes with the time alone: a device that is silent for days is a ghost. */
+/** Receivers of changes that come with the time alone: a device that is silent for days is a ghost. */
 const REACH_FRESH_MS = 3_600_000;
 
 /** The agents in somebody's reach. `own`: without lent ones. `unread`: no owner has accepted all their words. */
@@ -154,7 +154,7 @@ export class HomeRoster {
     return { ...agent, actions: agent.actions.map((name) => named.get(name) ?? name) };
   }
 
-  /** What the hosted devices among them reported last. @param all also what is diagnostic */
+  /** The last reports of the hosted devices among them. @param all also what is diagnostic */
   async #readingsOf(agents: readonly RosterAgent[], all: boolean): Promise<FoundReadings | undefined> {
     const ids = agents.filter(({ hosted }) => hosted).map(({ id }) => id);
     if (ids.length === 0) return undefined;

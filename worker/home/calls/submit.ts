@@ -153,7 +153,7 @@ async function takeNamed(
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
 }
 
-/** What the home's people allow of a hosted device. @returns undefined: the agent is none, or the call is a read */
+/** The home's people's word on a call of a hosted device. @returns undefined: the agent is none, or the call is a read */
 function ofDevice(
   { agents }: HomeContext,
   target: CallTarget,

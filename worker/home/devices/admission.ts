@@ -18,7 +18,7 @@ export function admits(home: HomeContext, state: AgentState): boolean {
 
 function refusalOf({ agents, keys, lent, bridge }: HomeContext, { id, hosted }: AgentState) {
   const before = agents.device(id);
-  // Whoever writes to the broker takes no device's place. An agent that this home serves does.
+  // A stranger at the broker takes no device's place. An agent that this home serves does.
   if (!hosted) return before && !keys.serves(id) ? "no agent of this home" : undefined;
   const now = Date.now();
   if (!bridge.has(DEVICES_FEATURE, now)) return "the bridge did not say that it hosts devices";

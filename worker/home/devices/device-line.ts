@@ -32,7 +32,7 @@ export function lineOf(
   return saysMore ? `${name}: ${words}` : words || id;
 }
 
-/** Where it is, for models, lists and counts. */
+/** Its place, for models, lists and counts. */
 export function areaOf(
   { area }: HostedState,
   own: OwnWords | undefined,

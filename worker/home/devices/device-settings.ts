@@ -1,5 +1,5 @@
 /**
- * What people decided about hosted devices: rows by the device's key, which outlives its names, its id and its absence. A device
+ * People's decisions about hosted devices: rows by the device's key, which outlives its names, its id and its absence. A device
  * about which nobody decided anything has no row.
  */
 

@@ -126,7 +126,7 @@ export function forgetDevice(
   return "forgotten";
 }
 
-/** Who decided what about a device stands in the record. */
+/** The record has who decided what about a device. */
 function record(home: HomeContext, tool: string, by: Person, parameters: Record<string, unknown>): void {
   const id = crypto.randomUUID();
   const line = {

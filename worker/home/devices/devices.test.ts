@@ -36,7 +36,7 @@ const patch = async (id: string, body: object) => {
 const forget = (id: string) => ask(`/v1/devices/${id}`, { method: "DELETE" });
 const known = async (id: string) => until(async () => await agentOf(id), { what: id });
 
-/** What a model is told of the home. */
+/** The model's words about the home. */
 async function system(): Promise<string> {
   const text = `hello ${crypto.randomUUID()}\n${script({ text: "x" })}`;
   await say(crypto.randomUUID(), text);
@@ -441,7 +441,7 @@ test("a change that a bridge may have carried out is never sent again, and a rea
   const next = await hosting([device("lamp")]);
   await passed(next);
   expect(next.calls()).toEqual([]);
-  // What the bridge knows of it from its file counts.
+  // The bridge's file counts for it.
   next.report(call.id, "lamp", {
     status: "error",
     error_type: "outcome_unknown",

@@ -1,4 +1,4 @@
-/** Who may change a hosted device, and whom Home asks before, at every way in. */
+/** Rights to change a hosted device, and questions before, at every way in. */
 import { evictDurableObject, reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FarHome } from "../../../test/far-home.ts";

@@ -1,5 +1,5 @@
 /**
- * What may be done with a hosted device. A device of the broker has no policy of its own, so Home is the one that refuses, and that asks
+ * Rights of calls to a hosted device. A device of the broker has no policy of its own, so Home is the one that refuses, and that asks
  * a person before it sends a change. Reads are free. The rules are in this file alone, so that they can be reviewed alone.
  */
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
@@ -20,7 +20,7 @@ export type Permission =
 /** Characters of why an action is dangerous. */
 const WHY_MAX = 80;
 
-/** How a device stands: as a person set it, or else as the bridge's setting MQTT_DEVICES says. */
+/** The device's mode: as a person set it, or else as the bridge's setting MQTT_DEVICES says. */
 export function modeOf({ hosted, setting }: HostedDevice): DeviceMode {
   const mode = setting?.mode ?? (hosted.mode === "read" ? "read" : "ask");
   return mode === "ask" && setting?.allow === hosted.allow ? "allowed" : mode;

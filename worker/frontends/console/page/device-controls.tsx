@@ -145,7 +145,7 @@ function Range({ control, about, disabled, tell }: RangeProps) {
   const { parameter, part, isDangerous, label, minimum, maximum, step, unit, value } = control;
   const [shown, setShown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // When a command has ended, what the device reports is shown again, whatever was asked.
+  // The device's report is shown again when a command has ended, whatever was asked.
   useEffect(() => setShown(value), [value, disabled]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const send = (wanted: number) => {

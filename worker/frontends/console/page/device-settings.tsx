@@ -1,4 +1,4 @@
-/** What an administrator decides about a device of the broker: its name, its area, and what is allowed. */
+/** An administrator's decisions about a device of the broker: its name, its area, and what is allowed. */
 import type { DeviceView, SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
