@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
+import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { Log } from "@edgecall/node/log.ts";
@@ -118,7 +119,9 @@ class RunningBridge implements Bridge {
         ...this.#update.features,
         ...(this.#spans ? [TRACE_FEATURE] : []),
         ...(settings.devices ? [DEVICES_FEATURE] : []),
+        ...(settings.devices?.folder === undefined ? [] : [RULES_FEATURE]),
       ],
+      rules: () => this.#devices?.rules?.hash,
       log,
       onFrame: (frame) => this.#guard("gateway", () => this.#frame(frame)),
       onWelcome: (welcome, texts) => {
@@ -126,6 +129,7 @@ class RunningBridge implements Bridge {
       },
       onDown: () => {
         this.#connection += 1;
+        this.#devices?.rules?.gatewayLost();
         this.#outbox.lost();
       },
     });
@@ -179,7 +183,10 @@ class RunningBridge implements Bridge {
     }
     this.#ticks = setInterval(() => this.#tick(), TICK_MS);
     this.#broker.start();
-    this.#gateway.start();
+    // The hello says which rules there are.
+    void Promise.resolve(this.#devices?.loaded).then(() => {
+      if (this.#stopping === undefined) this.#gateway.start();
+    });
   }
 
   links(): Readiness {
@@ -256,7 +263,7 @@ class RunningBridge implements Bridge {
   }
 
   async #onWelcome(
-    { keys, unsigned, paced, devices }: Welcome,
+    { keys, unsigned, paced, devices, rules }: Welcome,
     texts: readonly StoredTexts[] | undefined,
   ): Promise<void> {
     this.#connection += 1;
@@ -276,6 +283,7 @@ class RunningBridge implements Bridge {
     }
     this.#serve();
     this.#hosted?.welcomed(devices === true);
+    this.#devices?.rules?.welcomed(rules === true);
     // An older gateway sends no keys, which does not mean that there are none. Some may have changed since the welcome.
     if (keys) this.#logins?.update([...this.#keys.values()]);
     const keyed = [...this.#keys.values()].filter(({ key }) => key !== null);
@@ -349,6 +357,12 @@ class RunningBridge implements Bridge {
         break;
       case "states":
         this.#devices?.states(frame);
+        break;
+      case "rules":
+        this.#devices?.rules?.onRules(frame).catch((error: unknown) => this.#onError("gateway", error));
+        break;
+      case "changed":
+        this.#devices?.rules?.onChanged(frame);
         break;
       case "forget_device":
         this.#devices?.forget(frame.key);

@@ -580,6 +580,38 @@ export type Routes = {
   /** Disconnects a program: its next request gets 401 */
   "DELETE /v1/oauth/grants/{id}": { path: { id: string }; answer: undefined };
 
+  /** Returns the home's key for push services, and where the caller is told what rules say */
+  "GET /v1/push": { answer: PushView };
+
+  /** Adds a browser by its subscription for Web Push */
+  "POST /v1/push/browsers": {
+    body: {
+      endpoint: string;
+      keys: { p256dh: string; auth: string };
+
+      /** For people, such as the browser's. */
+      name?: string | undefined;
+    };
+    answer: OutletView;
+  };
+
+  /** Presses a button of a message of ntfy */
+  "POST /v1/push/press/{link}": { path: { link: string }; answer: Pressed };
+
+  /** Adds a topic of ntfy, by its address */
+  "POST /v1/push/topics": {
+    body: {
+      url: string;
+
+      /** An access token of the server. */
+      token?: string | undefined;
+    };
+    answer: OutletView;
+  };
+
+  /** Removes a browser or topic of the caller's */
+  "DELETE /v1/push/{outlet}": { path: { outlet: string }; answer: undefined };
+
   /** Lists the open questions and approvals that the caller may see, the oldest first */
   "GET /v1/questions": { answer: QuestionList };
 
@@ -588,6 +620,54 @@ export type Routes = {
 
   /** Answers a question or an approval that the caller may see */
   "POST /v1/questions/{id}": { path: { id: string }; body: { answer: string }; answer: OpenQuestion };
+
+  /** Lists the caller's rules, and to administrators all of the home */
+  "GET /v1/rules": { answer: RuleList };
+
+  /** Pauses, resumes or edits a rule */
+  "PATCH /v1/rules/{rule}": {
+    path: { rule: string };
+    body: {
+      status?: "active" | "paused" | undefined;
+
+      /** Of a watch. */
+      name?: string | undefined;
+
+      /** Of a watch: the number, text or boolean that the reading is compared with. */
+      value?: number | string | boolean | undefined;
+
+      /** Of a watch: how long it has to be so. */
+      for_minutes?: number | undefined;
+
+      /** Of a watch. `critical` is for owners. */
+      severity?: "info" | "warning" | "critical" | undefined;
+
+      /** Of a watch: words that are added to its messages; null: none. */
+      say?: string | null | undefined;
+
+      /** Of a reminder. */
+      text?: string | undefined;
+    };
+    answer: RuleView;
+  };
+
+  /** Removes a rule, with its history */
+  "DELETE /v1/rules/{rule}": { path: { rule: string }; answer: undefined };
+
+  /** Answers a firing, as a button of its message does */
+  "POST /v1/rules/{rule}/press": {
+    path: { rule: string };
+    body: {
+      do: "ack" | "snooze" | "stop";
+
+      /** The firing that is meant. Absent: the one that goes on. */
+      occurrence?: number | undefined;
+
+      /** Of `snooze`: 60 unless it says otherwise. */
+      minutes?: number | undefined;
+    };
+    answer: Pressed;
+  };
 
   /** Lists the strangers who ask to be let in, and the people who were let in */
   "GET /v1/senders/requests": { answer: { pairings: Array<PairingRequest>; senders: Array<AdmittedSender> } };
@@ -1064,6 +1144,17 @@ export type Error = {
   };
 };
 
+/** Of a rule's history. Times: epoch ms. */
+export type FiringView = {
+  occurrence: number;
+  at: number;
+
+  /** Null: it goes on, or was a moment. */
+  until: number | null;
+  value?: string | number | boolean;
+  acked_by: string | null;
+};
+
 /** A borrower's rights. `ask`: questions in words. `command`: actions by name. */
 export type GrantScope = "ask" | "command";
 
@@ -1174,6 +1265,18 @@ export type OpenQuestion = {
 /** `waiting`: bytes that were not sent yet. `since`: when the oldest of them came. `lost`: lines that were never sent. */
 export type OutletState = { waiting: number; since: number | null; problem: string | null; lost: number };
 
+export type OutletView = {
+  id: string;
+  kind: "browser" | "ntfy";
+
+  /** of the browser, or the topic's address */
+  name: string;
+  made_at: number;
+
+  /** why the newest message was not taken */
+  problem: string | null;
+};
+
 export type PairingRequest = {
   channel: string;
   connection: string;
@@ -1204,6 +1307,9 @@ export type PastTurn = {
 
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
+
+  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`. */
+  rules?: Array<{ text?: string; buttons: Array<RuleButton> }>;
 
   /** Budgets that are nearly used up. */
   notices?: Array<string>;
@@ -1242,10 +1348,94 @@ export type PolledBot = {
 /** `GET /v1/polling`. */
 export type PolledBots = { bots: Array<PolledBot> };
 
+export type Pressed = {
+  /** false: this person may not, and nothing changed */
+  done: boolean;
+
+  /** for people */
+  text: string;
+};
+
+export type PushView = {
+  /** with which browsers subscribe */
+  public_key: string;
+  outlets: Array<OutletView>;
+};
+
 /** `total`: of all that the caller may see, in this answer or not. */
 export type QuestionList = { questions: Array<OpenQuestion>; total: number };
 
 export type QuestionsEvent = { event: "questions"; data: QuestionList };
+
+export type RuleButton = {
+  label: string;
+
+  /** `stop` removes the rule */
+  do: "ack" | "snooze" | "stop";
+  rule: string;
+
+  /** names the firing; 0: none */
+  occurrence: number;
+};
+
+/** `GET /v1/rules`. */
+export type RuleList = {
+  rules: Array<RuleView>;
+
+  /** The home's time zone. */
+  zone: string;
+
+  /** `22:00-07:00`; null: there are none. */
+  quiet_hours: string | null;
+};
+
+/** A watch or a reminder. Times: epoch ms. */
+export type RuleView = {
+  id: string;
+  kind: "remind" | "watch";
+
+  /** The person's name for a watch; the text of a reminder. */
+  name: string;
+  status: "active" | "orphaned" | "paused";
+
+  /** In words: why it stopped, or what was not delivered. */
+  why: string | null;
+
+  /** In words: when it fires. */
+  condition: string;
+
+  /** The device as people call it. Only of a watch. */
+  device?: string;
+
+  /** Its id as an agent; null: it is gone. Only of a watch. */
+  agent?: string | null;
+  value?: string | number | boolean;
+  for_minutes?: number;
+  severity?: "critical" | "info" | "warning";
+  repeat?: "each_time" | "once" | "until_ack";
+  say?: string;
+
+  /** Of a watch, as far as Home knows. */
+  state?: "clearing" | "firing" | "idle" | "pending" | "unknown";
+
+  /** In words, of a watch: why nothing is told now. */
+  silent?: string;
+
+  /** Of a reminder, at most three. */
+  next?: Array<number>;
+  last_firing: number | null;
+
+  /** The newest first, at most 20. */
+  history: Array<FiringView>;
+
+  /** Who made it. */
+  by: string;
+
+  /** The conversation that is told. */
+  channel: string;
+  conversation: string;
+  made_at: number;
+};
 
 export type Running = { request_id: string; agent: string; status: "running" };
 
@@ -1381,6 +1571,9 @@ export type TurnResult = {
 
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
+
+  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`. */
+  rules?: Array<{ text?: string; buttons: Array<RuleButton> }>;
 
   /** Budgets that are nearly used up. */
   notices?: Array<string>;

@@ -14,6 +14,7 @@ const TYPES: Record<string, string> = {
   ".svg": "image/svg+xml",
   ".js": "text/javascript; charset=utf-8",
   ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
 };
 
 export const CONSOLE_STYLE = "console.css";
@@ -22,7 +23,7 @@ export const FIRST_SCRIPTS: readonly string[] = ["console.js", "console-chunk.js
 /** After gzip, of these together: about a second on a slow phone connection. */
 export const SCRIPT_MAX_BYTES = 40 * 1024;
 /** After gzip, of a screen that is loaded when it is opened. */
-export const SCREEN_MAX_BYTES = 10 * 1024;
+export const SCREEN_MAX_BYTES = 16 * 1024;
 
 /** @returns their size after gzip @throws when they are too large */
 export function sizeOfScripts(scripts: Readonly<Record<string, string>>): { first: number; screens: number } {

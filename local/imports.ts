@@ -42,6 +42,7 @@ const ONE_WAY: readonly (readonly [from: RegExp, to: RegExp])[] = [
   [/^worker\/(routes|frontends)\//, /^worker\/(home|conversation)\//],
   [/^worker\/http\//, /^worker\/(routes|frontends|channels|conversation|home)\/|^worker\/index/],
   [/^worker\/channels\//, /^worker\/(?!channels\/|api\/|settings\/|(env|log|read-up-to)\.ts$)/],
+  [/^worker\/push\//, /^worker\/(?!push\/|api\/|settings\/|env\.ts$)/],
   // The console's page is a client of the gateway, in a browser.
   [/^worker\/(?!frontends\/console\/page\/)/, /^client\//],
   [/^worker\/frontends\/console\/page\//, /^worker\/(?!frontends\/console\/page\/)/],

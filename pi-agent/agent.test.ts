@@ -1,4 +1,5 @@
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../test/wait.ts";
 import type { Agent } from "./agent.ts";
@@ -32,7 +33,12 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
   const said = Object.fromEntries(peer.received.map(({ kind, payload }) => [kind, payload]));
   // Without its tools, an agent that is there gets a call by action as a prompt.
   expect(Object.keys(said).slice(0, 3)).toEqual(["capabilities", "tools", "presence"]);
-  expect(said.presence).toEqual({ state: "online", boot_id: agent.bootId, reason: "birth" });
+  expect(said.presence).toEqual({
+    state: "online",
+    boot_id: agent.bootId,
+    reason: "birth",
+    rules: await rulesHash([]),
+  });
   expect(said.capabilities).toEqual({
     agent_id: "eye",
     capabilities: expect.stringMatching(/^eye sensor node — .*CPU\/memory\/disk stats, process monitoring/),
@@ -53,6 +59,7 @@ test("on connect it publishes its whole description, retained, and a heartbeat a
       "gateway",
       "route",
       "call",
+      "rules",
     ],
   });
   expect(said.tools).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{16}$/) });

@@ -46,6 +46,8 @@ import { ownTools, withOwnTools } from "./toolbox/own-tools.ts";
 import type { CurrentState } from "./toolbox/places.ts";
 import { type SkillSource, ToolCatalog } from "./toolbox/tool-catalog.ts";
 import { openToolbox } from "./toolbox/toolbox.ts";
+import { ProgramEvents } from "./watching/program-events.ts";
+import { Watching } from "./watching/watching.ts";
 
 /** The log's event when the agent's tools have changed. */
 export const TOOLS_CHANGED = "tools.changed";
@@ -145,6 +147,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     connection,
     signer,
     guard,
+    rules: () => watching.hash,
     log,
     freeAfterMs: options.freeAfterMs,
   });
@@ -164,7 +167,8 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const gatewayCalls = new GatewayCalls((event) => publisher.event(event));
   const own = ownTools(settings);
   const uploads = new Uploads((request) => publisher.event(request), log);
-  const jobs = new Jobs({ settings, ledger, runner, metrics, uploads, publisher, log });
+  const events = new ProgramEvents();
+  const jobs = new Jobs({ settings, ledger, runner, metrics, uploads, publisher, events, log });
   const device: Device = {
     settings,
     get registry() {
@@ -181,6 +185,10 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     ledger,
     questions,
     gatewayCalls,
+    events,
+    get watching() {
+      return watching;
+    },
     get promptTools() {
       return withOwnTools(
         catalog.registry,
@@ -194,6 +202,16 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     tracer: settings.trace && nodeTracer("agent", bootId, settings.trace, log),
     shutdown: () => setImmediate(() => void stop()),
   };
+  const watching = await Watching.open({
+    device,
+    events,
+    stateDir: settings.stateDir,
+    publish: (event) => publisher.event(event),
+    onRules: () => {
+      if (connection.connected && !stopping) void presence.announce();
+    },
+    log,
+  });
   const inbox = new Inbox({
     device,
     publisher,
@@ -224,6 +242,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     await publisher.connected();
     questions.announce();
     gatewayCalls.announce();
+    watching.connected();
     void audit.offer();
     if (!isReady && connection.connected) {
       isReady = true;
@@ -283,6 +302,7 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     served?.stop();
     publisher.stop();
     presence.stop();
+    await watching.stop();
     inbox.stop();
     jobs.stop();
     await within(FINISH_WITHIN_MS, Promise.all([inbox.idle(), jobs.idle(), workspace?.close()]));

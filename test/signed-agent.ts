@@ -104,11 +104,12 @@ export class SignedAgent {
 
   /** Returns the agent's state as a bridge reports it. */
   async state(
-    more: { online?: boolean; line?: string; tools?: unknown[]; features?: string[] } = {},
+    more: { online?: boolean; line?: string; tools?: unknown[]; features?: string[]; rules?: string } = {},
   ): Promise<AgentState> {
     const { online = true, line = `${this.id} edge agent`, tools = [] } = more;
     const { features = ["tool", "prompt", "cancel", "ack", "acks", "question", "route"] } = more;
     const half = this.half && { session: this.half.publicKey };
+    const rules = more.rules !== undefined && { rules: more.rules };
     return {
       id: this.id,
       online,
@@ -118,6 +119,7 @@ export class SignedAgent {
         state: online ? "online" : "offline",
         reason: "birth",
         ...half,
+        ...rules,
       }),
       capabilities: await this.say("capabilities", { agent_id: this.id, capabilities: line, features }),
       tools: await this.say("tools", { hash: "h", tools }),

@@ -91,12 +91,14 @@ export class TestBridge {
     return bridge;
   }
 
-  async hello(features?: string[]): Promise<void> {
+  /** @param rules the hash of the rules that it has */
+  async hello(features?: string[], rules?: string): Promise<void> {
     const hello = {
       protocol: BRIDGE_PROTOCOL,
       bridge: "test",
       version: VERSION,
       ...(features && { features }),
+      ...(rules !== undefined && { rules }),
     };
     this.send({ t: "hello", ...hello });
     await until(() => this.received.some((frame) => frame.t === "welcome"), { what: "welcome" });

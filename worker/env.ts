@@ -1,5 +1,3 @@
-import type { WebFetch } from "@edgecall/core/web/fetch-page.ts";
-
 /** Bindings, variables and secrets of the Worker; settings/ gives the variables their meaning and defaults. */
 export interface Env {
   HOME: DurableObjectNamespace;
@@ -11,7 +9,7 @@ export interface Env {
   /** The console's files; absent where the gateway was deployed without them. */
   ASSETS?: { fetch(request: Request): Promise<Response> };
   /** Requests to the web, limited to public addresses. Absent on Cloudflare, where no private network can be reached. */
-  WEB?: { fetch: WebFetch };
+  WEB?: { fetch(url: string, init: RequestInit): Promise<Response> };
 
   /** Secrets: JSON arrays of token records (settings/tokens.ts). */
   API_TOKENS?: string;
@@ -56,6 +54,12 @@ export interface Env {
 
   /** The gateway's own tools (settings/gateway-tools.ts). */
   GATEWAY_TOOLS?: string;
+  /** Of the home: an IANA name. */
+  TIMEZONE?: string;
+  /** `22:00-07:00` */
+  QUIET_HOURS?: string;
+  /** Origins of servers for ntfy and Web Push that may be private or without https, separated by commas. */
+  PUSH_SERVERS?: string;
   BRAVE_API_KEY?: string;
   BRAVE_BASE_URL?: string;
   CODESEARCH_API_KEY?: string;

@@ -29,7 +29,9 @@ import { media, uploads } from "./routes/media.ts";
 import { linkedMedia } from "./routes/media-links.ts";
 import { metrics } from "./routes/metrics.ts";
 import { peers } from "./routes/peer.ts";
+import { pressed, push } from "./routes/push.ts";
 import { questions } from "./routes/questions.ts";
+import { rules } from "./routes/rules.ts";
 import { senders } from "./routes/senders.ts";
 import { health, status } from "./routes/status.ts";
 import { tokens } from "./routes/tokens.ts";
@@ -53,6 +55,7 @@ const CHECKING_THEMSELVES = [
   polling,
   joining,
   peers,
+  pressed,
 ];
 
 /** `requireToken` has set the caller's token, which names the home. */
@@ -63,6 +66,7 @@ const WITH_TOKEN = [
   media,
   agents,
   devices,
+  rules,
   commands,
   questions,
   keys,
@@ -76,6 +80,7 @@ const WITH_TOKEN = [
   lending,
   deviceCodes,
   connections,
+  push,
   mcp,
   status,
 ];

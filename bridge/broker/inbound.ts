@@ -14,6 +14,7 @@ import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import type { BridgeContext } from "../context.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
+import { EventLimit } from "./event-limit.ts";
 import type { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import { LogThrottle } from "./log-throttle.ts";
 import type { ReportVerifier } from "./report-verifier.ts";
@@ -45,12 +46,14 @@ export class Inbound {
   readonly #foreign: ForeignAgentQueue;
   readonly #calls: Calls;
   readonly #throttle: LogThrottle;
+  readonly #limit: EventLimit;
 
   constructor(context: BridgeContext, verifier: ReportVerifier, foreign: ForeignAgentQueue, calls: Calls) {
     this.#context = context;
     this.#verifier = verifier;
     this.#foreign = foreign;
     this.#calls = calls;
+    this.#limit = new EventLimit(context.clock.now);
     this.#throttle = new LogThrottle(context.clock.now);
   }
 
@@ -173,11 +176,12 @@ export class Inbound {
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return event.error;
     this.#context.roster.onMessage(agent);
-    if (event.value.type !== "event") {
-      this.#context.outbox.event({ t: "event", id: event.value.request_id, agent, payload: text });
-    } else {
-      this.#context.log("debug", "event.dropped", { agent, type: event.value.type, reason: "no request_id" });
+    const { type, request_id: id } = event.value;
+    if (type === "event") {
+      if (this.#context.roster.isForeign(agent)) return "type: an agent without features says no event";
+      if (!this.#limit.takes(agent, id)) return "more changes of rules than an agent may send in an hour";
     }
+    this.#context.outbox.event({ t: "event", id, agent, payload: text }, type === "event");
     return undefined;
   }
 

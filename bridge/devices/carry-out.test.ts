@@ -58,6 +58,7 @@ async function lamp(isMute = false) {
     agents: new HostedAgents({ mode: "allow", roster: { isServed: () => false }, clock: systemClock, log }),
     subscriptions: new Subscriptions(broker, log),
     watch: new MessageWatch(),
+    onCommand: () => {},
   };
   const file = new LedgerFile(join(mkdtempSync(join(tmpdir(), "carry-out-")), "calls.jsonl"));
   const ledger = await DeviceLedger.open(file, log, systemClock.wall);

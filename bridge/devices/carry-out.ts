@@ -67,6 +67,7 @@ export async function carryOut(
     return late;
   }
   const since = catalog.mark(clock.wall());
+  context.onCommand(device.key, plan.readings, plan.waitMs);
   const sent = await send(context, ledger, call, prepared);
   if (sent === "all") return { report: await outcomeOf(context, call, prepared, since) };
   return sent === "a part" ? { report: partlySent(call, device) } : sent;

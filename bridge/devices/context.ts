@@ -1,5 +1,6 @@
 import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
 import type { BridgeContext } from "../context.ts";
+import type { HostedRules } from "../rules/hosted-rules.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import type { MessageWatch } from "./message-watch.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -10,4 +11,6 @@ export type DeviceContext = Omit<BridgeContext, "roster"> & {
   agents: HostedAgents;
   subscriptions: Subscriptions;
   watch: MessageWatch;
+  /** Hears of each command that is sent: what it changes is no news. */
+  onCommand: HostedRules["commanded"];
 };

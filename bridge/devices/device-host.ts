@@ -17,6 +17,7 @@ import type { CallFrame, PublishFrame } from "../broker/calls.ts";
 import type { BridgeContext } from "../context.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 import type { HostedNow } from "../ops/counts.ts";
+import { HostedRules } from "../rules/hosted-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
 import { CatalogFile } from "./catalog-file.ts";
@@ -41,6 +42,7 @@ const JUDGE_EVERY_MS = 10_000;
 const CONFIG_GONE_MS = 300_000;
 /** In the bridge's folder. */
 const CATALOG_FILE = "devices.json";
+const RULES_FILE = "device-rules.json";
 const LEDGER_FILE = "device-calls.jsonl";
 /** As an agent's id this means any agent. */
 const RESERVED = ["any"];
@@ -68,6 +70,8 @@ export class DeviceHost {
   readonly #file: CatalogFile | undefined;
   #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
+  /** Undefined: there is no folder for them. */
+  #rules: HostedRules | undefined;
   readonly #loaded: Promise<void>;
   /** Topics of configs, with the number of the connection on which they came last. */
   readonly #configs = new Map<string, number>();
@@ -99,7 +103,9 @@ export class DeviceHost {
     this.#parts = parts;
     const catalog = new DeviceCatalog({ prefix, ownPrefix: context.prefix, sha256, dangerWords });
     const subscriptions = new Subscriptions(context.broker, context.log);
-    this.#context = { ...context, catalog, agents, subscriptions, watch: new MessageWatch() };
+    const onCommand: DeviceContext["onCommand"] = (...command) => this.#rules?.commanded(...command);
+    const watch = new MessageWatch();
+    this.#context = { ...context, catalog, agents, subscriptions, watch, onCommand };
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, context.log);
     this.#calls = new DeviceCalls(this.#context);
     this.#firstReads = new FirstReads(this.#context);
@@ -112,11 +118,24 @@ export class DeviceHost {
     if (folder === undefined) log("warn", "devices.no_folder", { set: "BRIDGE_STATE" });
     else {
       await this.#file?.load();
+      const { catalog } = this.#context;
+      const path = join(folder, RULES_FILE);
+      this.#rules = await HostedRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
       this.#ledger = await DeviceLedger.open(storage, log, clock.wall);
       this.#calls.open(this.#ledger);
     }
     this.#isLoaded = true;
+  }
+
+  /** Resolves when its files are read. */
+  get loaded(): Promise<void> {
+    return this.#loaded;
+  }
+
+  /** Home's rules on its devices; undefined: there is no folder for them, or it is not read yet. */
+  get rules(): HostedRules | undefined {
+    return this.#rules;
   }
 
   /** Calls that are under way. */
@@ -143,6 +162,7 @@ export class DeviceHost {
     const connection = this.#connection;
     void this.#loaded.then(() => {
       if (connection !== this.#connection || this.#isStopped) return;
+      this.#rules?.brokerUp();
       this.#subscribe();
       subscriptions.connected();
       this.#announce();
@@ -152,6 +172,7 @@ export class DeviceHost {
   brokerLost(): void {
     this.#context.agents.brokerLost();
     this.#context.subscriptions.lost();
+    this.#rules?.brokerLost();
   }
 
   /** Takes any message that is not on an agent's topic. */
@@ -167,6 +188,7 @@ export class DeviceHost {
     this.#isStateChanged = true;
     this.#file?.changed("states");
     if (retained && this.#burst) this.#prolong();
+    this.#rules?.onMessage(topic);
     watch.came();
   }
 
@@ -229,6 +251,7 @@ export class DeviceHost {
     clearTimeout(this.#burstTimer);
     await this.#loaded;
     await this.#file?.flush();
+    await this.#rules?.stop();
     await this.#ledger?.close();
   }
 
@@ -329,6 +352,7 @@ export class DeviceHost {
     for (const id of agents.taken()) this.#taken.add(id);
     catalog.reserve([...RESERVED, ...this.#named, ...this.#taken]);
     const now = clock.wall();
+    this.#rules?.look();
     const isChanged = agents.update(catalog.devices(now), (id) => catalog.asks(id, now).length > 0);
     this.#subscribe();
     if (isChanged && !agents.isHeld) this.#parts.onChange();

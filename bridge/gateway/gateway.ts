@@ -32,6 +32,8 @@ export type GatewayOptions = {
   bridgeId: string;
   /** Features beyond those of every bridge, for the hello. */
   features?: readonly string[];
+  /** The hash of the rules that the bridge watches, for the hello; undefined: it watches none ever. */
+  rules?: () => string | undefined;
   log: Log;
   /** Every frame after the welcome. */
   onFrame(frame: HomeFrame): void;
@@ -120,11 +122,13 @@ export class GatewayLink {
 
     socket.on("open", () => {
       const { bridgeId: bridge, features = [] } = this.#options;
+      const rules = this.#options.rules?.();
       const hello = {
         protocol: BRIDGE_PROTOCOL,
         bridge,
         version: VERSION,
         features: [...features, "keepalive", "kept", "session", "acks", CALL_FEATURE],
+        ...(rules !== undefined && { rules }),
       };
       socket.send(encodeFrame({ t: "hello", ...hello }));
     });

@@ -145,8 +145,9 @@ export class HomeOutbox {
     this.#answer({ t: "report", ...report });
   }
 
-  event(frame: EventFrame): void {
+  event(frame: EventFrame, isWhole = false): void {
     if (this.#hasSnapshot && this.#parts.gateway.send(frame)) return;
+    if (isWhole) this.#withoutEvent(frame);
     this.#events.push(frame);
     if (this.#events.length <= EVENTS_MAX) return;
     // The agent with the most events loses its oldest, so one that never stops pushes out only its own.
@@ -156,6 +157,12 @@ export class HomeOutbox {
       this.#events.findIndex(({ agent }) => agent === most),
       1,
     );
+  }
+
+  /** Drops the one of this id that waits. */
+  #withoutEvent({ id, agent }: EventFrame): void {
+    const at = this.#events.findIndex((one) => one.id === id && one.agent === agent);
+    if (at >= 0) this.#events.splice(at, 1);
   }
 
   /** Counts and logs what answers a call, so that a call can be followed by its id. */

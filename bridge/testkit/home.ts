@@ -43,6 +43,8 @@ export class PlayedHome {
   unsigned: string[] | undefined;
   /** True: it says that the bridge may send hosted devices. */
   devices = false;
+  /** True: it says that the bridge may send changes of rules. */
+  rules = false;
   /** Sent right behind each welcome. */
   afterWelcome: HomeFrame[] = [];
   #socket: WebSocket | undefined;
@@ -111,13 +113,14 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      const { protocol, version, keys, standby, texts, unsigned, devices } = this;
+      const { protocol, version, keys, standby, texts, unsigned, devices, rules } = this;
       const more = {
         ...(keys && { keys }),
         ...(standby && { standby }),
         ...(texts && { kept: true }),
         ...(unsigned && { unsigned }),
         ...(devices && { devices }),
+        ...(rules && { rules }),
       };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
       if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));

@@ -26,6 +26,7 @@ import {
   type PlanError,
   type Reading,
   type Snapshot,
+  type SourcedReading,
 } from "./device.ts";
 import {
   configsText,
@@ -239,6 +240,26 @@ export class DeviceCatalog {
     return named.map((reading) => readingOf(reading, now));
   }
 
+  /** Keys of the devices that a message on this topic may be about. */
+  keysOn(topic: string, now: number): string[] {
+    const { keys } = this.#viewAt(now);
+    const parts = [...(this.#listeners.get(topic) ?? [])];
+    return [...new Set(parts.flatMap((part) => keys.get(part) ?? []))];
+  }
+
+  /** A device's reading, by the device's key, with the message that brought its value; undefined: there is none. */
+  readingOf(key: string, name: string, now: number): SourcedReading | undefined {
+    const named = this.#viewAt(now)
+      .devices.get(key)
+      ?.readings.find((one) => one.name === name);
+    if (!named) return undefined;
+    const value = named.part.value(named.spec.slot, now);
+    const source = value
+      ? { message: value.message, retained: value.retained }
+      : { message: 0, retained: true };
+    return { ...readingOf(named, now), ...source };
+  }
+
   /** The text of a `read` action's result, or an error that names the parameter. Both may hold a stranger's words: names are the publisher's. */
   read(
     id: string,
@@ -302,7 +323,8 @@ export class DeviceCatalog {
     }
     const { part, command } = found;
     const zigbee = this.#zigbee.deviceOf(part.component.device.identities);
-    return planOf(
+    const readings = view.readings.flatMap((one) => (one.part === part ? [one.name] : []));
+    const plan = planOf(
       {
         deviceName: view.name,
         command,
@@ -314,6 +336,7 @@ export class DeviceCatalog {
       parameters,
       now,
     );
+    return "error" in plan ? plan : { ...plan, readings };
   }
 
   /** Messages that make a device report its values, where its publisher has such (zigbee2mqtt, devices with mains power). */

@@ -58,6 +58,9 @@ export type Reading = {
   tainted: boolean;
 };
 
+/** A reading with the message that brought its value. `retained`: the broker, or our file, had kept it. */
+export type SourcedReading = Reading & Pick<Mark, "message"> & { retained: boolean };
+
 /** A moment in the stream of messages, from `DeviceCatalog.mark()`. */
 export type Mark = {
   /** Messages before this one are older than the mark. */
@@ -87,6 +90,8 @@ export type Plan = {
   unconfirmed: (since: Mark) => string;
   /** The broker keeps the command, and the device gets it again when it comes back. */
   retainedCommand: boolean;
+  /** Names of the readings that it may change. */
+  readings: readonly string[];
 };
 
 type Confirmed = { text: string };

@@ -28,7 +28,7 @@ export function planOf(
   context: PlanContext,
   parameters: Readonly<Record<string, unknown>>,
   now: number,
-): Plan | PlanError {
+): Omit<Plan, "readings"> | PlanError {
   const { command, deviceName } = context;
   const part = context.part();
   if (!part) return { error: `${deviceName} is not there any more` };

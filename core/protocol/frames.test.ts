@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { watchOf } from "../rules/testkit/rules.ts";
+import { conditionOf } from "../rules/watch-rule.ts";
 import { type HostedState, READINGS_MAX, type Reading } from "./devices.ts";
 import {
   type AgentState,
@@ -87,6 +89,22 @@ const record = <T extends object>(
   });
 const of = <T extends string>(t: T) => fc.constant(t);
 
+const rule = fc.stringMatching(/^w-[0-9a-f]{4,12}$/);
+const seq = fc.integer({ min: 1, max: 1_000_000 });
+const change = record(
+  {
+    rule,
+    version: seq,
+    seq,
+    state: fc.constantFrom("idle", "firing", "unknown"),
+    occurrence: fc.nat(),
+    at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+    value: fc.oneof(fc.boolean(), fc.integer(), text(200)),
+  },
+  ["value"],
+);
+const known = record({ seq: fc.nat(), occurrence: fc.nat() });
+
 const bridgeFrame = fc.oneof(
   record(
     {
@@ -95,8 +113,9 @@ const bridgeFrame = fc.oneof(
       bridge: id,
       version: fc.string({ maxLength: 64 }),
       features: fc.array(fc.string({ maxLength: 32 }), { maxLength: 4 }),
+      rules: text(64),
     },
-    ["features"],
+    ["features", "rules"],
   ),
   record(
     {
@@ -132,6 +151,7 @@ const bridgeFrame = fc.oneof(
     ),
     last: fc.boolean(),
   }),
+  record({ t: of("changes"), changes: fc.array(change, { maxLength: 3 }), lost: fc.nat() }, ["lost"]),
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
 );
 
@@ -180,6 +200,24 @@ const homeFrame = fc.oneof(
     "agents",
     "all",
   ]),
+  record(
+    {
+      t: of("rules"),
+      set: fc.array(
+        record(
+          { condition: rule.map((one) => conditionOf(watchOf({ id: one }))), device: deviceKey, known },
+          ["known"],
+        ),
+        {
+          maxLength: 3,
+        },
+      ),
+      drop: fc.array(rule, { maxLength: 3 }),
+      all: fc.boolean(),
+    },
+    ["all"],
+  ),
+  record({ t: of("changed"), upto: fc.dictionary(rule, seq, { maxKeys: 3, noNullPrototype: true }) }),
   record({ t: of("forget_device"), key: deviceKey }),
   record({ t: of("update"), id }),
   record({ t: of("error"), code: fc.string(), message: fc.string() }),
@@ -205,7 +243,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([11, 14]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([12, 16]);
 });
 
 test.each<[string, unknown, string]>([

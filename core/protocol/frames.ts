@@ -17,12 +17,18 @@
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *     | ◀────────────── states ──────────▶ |  hosted devices' readings, asked for and answered; only with the feature `devices`
  *     | ◀────────────────── forget_device  |  a hosted device that was not heard for days is dropped
+ *     | ◀─────────────────────── rules     |  rules on hosted devices; these three only with the feature `rules`
+ *     | changes ─────────────────────────▶ |  what became of them; kept by the bridge until …
+ *     | ◀──────────────────────── changed  |  … Home has stored it
  *
  * An agent's messages travel as the exact text that it published, so that signatures stay valid.
  *
  * `known`, `agents` and the field `kept` are only for two sides that both announce the feature `kept`, the bridge in its
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
+
+import { KnownState, RuleChange } from "../rules/evaluate.ts";
+import { WatchCondition } from "../rules/watch-rule.ts";
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
 import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState } from "./devices.ts";
 import { ACKS_MAX } from "./mqtt.ts";
@@ -97,6 +103,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     version: z.string().check(z.maxLength(64)),
     /** `update`: the bridge can update itself on request. Older gateways ignore this field. */
     features: z.optional(z.array(z.string().check(z.maxLength(32))).check(z.maxLength(16))),
+    /** The hash of the rules that it watches for hosted devices. */
+    rules: z.optional(hash),
   }),
   z.object({
     t: z.literal("snapshot"),
@@ -136,6 +144,12 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     id: CallId,
     devices: z.array(DeviceReadings).check(z.maxLength(DEVICES_MAX)),
     last: z.boolean(),
+  }),
+  /** Changes of rules, oldest first. `lost`: how many gave way before. Sent again until Home says `changed`. */
+  z.object({
+    t: z.literal("changes"),
+    changes: z.array(RuleChange).check(z.maxLength(100)),
+    lost: z.optional(z.int().check(z.minimum(0))),
   }),
   /** The outcome of the update that Home requested under this id, as a text. */
   z.object({
@@ -200,7 +214,20 @@ export const HomeFrame = z.discriminatedUnion("t", [
     unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
     /** The bridge may send hosted devices. Older gateways do not send it. */
     devices: z.optional(z.boolean()),
+    /** The bridge may send changes of rules. */
+    rules: z.optional(z.boolean()),
   }),
+  /** Rules on hosted devices. `all`: those that are not in it go. */
+  z.object({
+    t: z.literal("rules"),
+    set: z
+      .array(z.object({ condition: WatchCondition, device: DeviceKey, known: z.optional(KnownState) }))
+      .check(z.maxLength(100)),
+    drop: z.array(z.string().check(z.maxLength(32))).check(z.maxLength(100)),
+    all: z.optional(z.boolean()),
+  }),
+  /** Home has stored the changes of each of these rules up to this one. */
+  z.object({ t: z.literal("changed"), upto: z.record(z.string(), z.int()) }),
   /** More keys, and what Home has stored of the agents. The bridge sends its snapshot after the last of these frames. */
   z.object({
     t: z.literal("known"),

@@ -4,6 +4,8 @@
  * Objects are loose on purpose, since an unknown field comes from a newer peer and is no error. The topic is the agent's
  * identity; an `agent_id` in a payload never overrides it.
  */
+import { KnownState, RuleChange } from "../rules/evaluate.ts";
+import { WatchCondition } from "../rules/watch-rule.ts";
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
 import { AuditBatch } from "./audit.ts";
 import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
@@ -74,6 +76,8 @@ export const Presence = z.looseObject({
   reason: z.optional(text(200)),
   /** The agent's half of this run's session (core/protocol/session.ts). An agent without it signs everything. */
   session: z.optional(text(64)),
+  /** The hash of the rules that the agent watches. */
+  rules: z.optional(text(64)),
 });
 export type Presence = z.infer<typeof Presence>;
 
@@ -81,6 +85,9 @@ export type Presence = z.infer<typeof Presence>;
 export const CALL_FEATURE = "call";
 /** The word by which a gateway says that it offers session tools over that event. */
 export const SESSIONS_FEATURE = "sessions";
+
+/** The word by which agents, bridges and gateways say that they know rules. */
+export const RULES_FEATURE = "rules";
 
 /** The steps of a chain of calls: A→B→C→D may be, a fifth agent not. */
 export const CHAIN_MAX = 3;
@@ -260,9 +267,34 @@ export const AgentEvent = z.discriminatedUnion("type", [
   UploadRequest,
   AuditBatch,
   /** A message that the device sends unasked. */
-  z.looseObject({ type: z.literal("event"), text: text(4_000) }),
+  z.looseObject({
+    type: z.literal("event"),
+    request_id: CallId,
+    change: z.optional(RuleChange),
+    name: z.optional(text(128)),
+    value: z.optional(z.union([z.number(), text(200), z.boolean()])),
+    text: z.optional(text(4_000)),
+  }),
 ]);
 export type AgentEvent = z.infer<typeof AgentEvent>;
+
+/** Payload of `watch_set`. */
+export const WatchSetCommand = z.looseObject({
+  set: z.optional(
+    z
+      .array(
+        z.looseObject({
+          condition: WatchCondition,
+          check_s: z.optional(z.int().check(z.minimum(10), z.maximum(3_600))),
+          known: z.optional(KnownState),
+        }),
+      )
+      .check(z.maxLength(16)),
+  ),
+  drop: z.optional(z.array(text(32)).check(z.maxLength(100))),
+  all: z.optional(z.boolean()),
+});
+export type WatchSetCommand = z.infer<typeof WatchSetCommand>;
 
 /** Payload of an `answer` command. For an approval, `answer` is `approve` or `deny` and the hash must match the question's. */
 export const AnswerCommand = z.looseObject({

@@ -49,6 +49,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "GET /console-later.js": PAGE,
   "GET /console.css": PAGE,
   "GET /icon.svg": PAGE,
+  "GET /manifest.webmanifest": PAGE,
+  "GET /sw.js": PAGE,
   "GET /tokens": PAGE,
   "GET /tokens.js": PAGE,
   "GET /api": "the page that shows this document",

@@ -10,6 +10,8 @@ import type { Trades } from "../evoclaw/trades.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { ToolMetrics } from "../metrics/tool-metrics.ts";
 import type { ToolCatalog } from "../toolbox/tool-catalog.ts";
+import type { ProgramEvents } from "../watching/program-events.ts";
+import type { Watching } from "../watching/watching.ts";
 import type { AuditLog } from "./audit.ts";
 import type { GatewayCalls } from "./gateway-calls.ts";
 import type { Jobs } from "./jobs.ts";
@@ -34,6 +36,10 @@ export type Device = {
   ledger: CommandLedger;
   questions: PersonQuestions;
   gatewayCalls: GatewayCalls;
+  /** Hears what programs of skills say. */
+  events: ProgramEvents;
+  /** The rules that this agent watches. */
+  readonly watching: Watching;
   /** The tools of a prompt: those that are offered, and those of this agent's own model. */
   readonly promptTools: ToolRegistry;
   jobs: Jobs;

@@ -397,10 +397,10 @@ export class Inbox {
     for (const target of targets) if (typeof target === "string") await this.#acked(target);
   }
 
-  /** The gateway has stored a report, or lines of the record. */
+  /** The gateway has stored a report, lines of the record, or the change of a rule. */
   async #acked(id: string): Promise<void> {
     const { device, publisher } = this.#options;
-    if (device.audit.acked(id)) return;
+    if (device.audit.acked(id) || device.watching.acked(id)) return;
     publisher.acked(id);
     await device.ledger.acked(id);
   }

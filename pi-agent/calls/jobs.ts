@@ -24,6 +24,7 @@ import { killTree } from "../env/process-tree.ts";
 import type { Publisher } from "../link/publisher.ts";
 import { isFailure, replyText, succeeded } from "../link/reports.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { ProgramEvents } from "../watching/program-events.ts";
 import { CallEnded, type CommandCall } from "./command.ts";
 import { JobFiles, type JobOutput, type JobRecord } from "./job-files.ts";
 import type { CommandLedger } from "./ledger.ts";
@@ -45,6 +46,7 @@ export type JobsOptions = {
   metrics: Metrics;
   uploads: Uploads;
   publisher: Publisher;
+  events: ProgramEvents;
   log: Log;
 };
 
@@ -186,9 +188,11 @@ export class Jobs implements JobList {
       // A job may take hours, and its caller waits as long as the device is online.
       signsOfLife: false,
     });
+    const events = this.#options.events.reader(tool, token);
     const said = (text: string) => {
       tail.add(text);
       progress.output(text, tool.name);
+      events?.add(text);
     };
     const { caller, maxMs, again } = work;
     const record = { of, tool: tool.name, caller, maxMs };
@@ -200,6 +204,7 @@ export class Jobs implements JobList {
       })
       .finally(() => {
         progress.end();
+        if (!this.#stopping || !goesOn) events?.end();
         this.#jobs.delete(token);
       });
     this.#jobs.set(token, { of, control, progress, tail, goesOn, recorded, ended });

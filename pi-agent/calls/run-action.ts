@@ -125,6 +125,7 @@ async function attempt(
   const refusal = refused ?? (parsed && (await starting?.(parsed)));
   if (refusal) return { result: refusal, elapsedMs: 0, ran: false, approval };
   let askedMs = 0;
+  const events = parsed && device.events.reader(parsed.tool);
   const outcome = await runTool(
     registry,
     {
@@ -136,7 +137,10 @@ async function attempt(
       timeoutMs: timeoutOf(parsed?.tool, call.budget, action.timeoutMs),
       caller: call.caller,
       signal: call.signal,
-      update: (text) => call.progress?.output(text, action.name),
+      update: (text) => {
+        call.progress?.output(text, action.name);
+        events?.add(text);
+      },
       ask: async (question, signal) => {
         const askedAt = performance.now();
         try {
@@ -167,6 +171,7 @@ async function attempt(
     },
     device.runner,
   );
+  events?.end();
   // A job's taint comes with the job's own result.
   if (parsed && taints(parsed) && outcome.result.job === undefined) call.taint.inResults = true;
   // The time that a person takes to answer does not count as the tool's.

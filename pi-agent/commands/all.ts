@@ -6,6 +6,7 @@ import { updateGenome } from "../evoclaw/update-genome.ts";
 import { updateStrategy } from "../evoclaw/update-strategy.ts";
 import { getMetrics, ping, toolsList } from "./looks.ts";
 import { promptCommand } from "./prompt.ts";
+import { readings, watchSet } from "./rules.ts";
 import { sensor } from "./sensor.ts";
 import { shutdown } from "./shutdown.ts";
 import { skill } from "./skill.ts";
@@ -17,6 +18,8 @@ export const COMMANDS: ReadonlyMap<string, CommandKind> = new Map([
   ["tool", toolCommand],
   ["prompt", promptCommand],
   ["sensor", sensor],
+  ["readings", readings],
+  ["watch_set", watchSet],
   ["get_metrics", getMetrics],
   ["skill", skill],
   ["execute", execute],

@@ -1,6 +1,6 @@
 /** The texts with which the agent advertises itself. */
 import { createHash } from "node:crypto";
-import { type ActionAdvert, CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { type ActionAdvert, CALL_FEATURE, RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { defaultLine } from "@edgecall/core/text/default-line.ts";
@@ -26,6 +26,7 @@ function features(settings: Settings): string[] {
     "gateway",
     "route",
     CALL_FEATURE,
+    RULES_FEATURE,
   ];
 }
 
@@ -60,7 +61,14 @@ export function toolsText(registry: ToolRegistry): string {
   return JSON.stringify({ hash, tools });
 }
 
-/** The signer adds `boot_id`. @param session this run's half of its session */
-export function presenceText(state: "online" | "offline", reason: string, session?: string): string {
-  return JSON.stringify({ state, reason, ...(session !== undefined && { session }) });
+/**
+ * The signer adds `boot_id`.
+ * @param of `session`: this run's half of its session; `rules`: the hash of the rules that it watches
+ */
+export function presenceText(
+  state: "online" | "offline",
+  reason: string,
+  of: { session?: string | undefined; rules?: string } = {},
+): string {
+  return JSON.stringify({ state, reason, ...of });
 }

@@ -20,6 +20,8 @@ export type OwnPresenceParts = {
   connection: Connection;
   signer: MessageSigner;
   guard: RetainedGuard;
+  /** The hash of the rules that this agent watches. */
+  rules: () => string;
   log: Log;
   /** Another device has to be away for this long before this one takes its place. */
   freeAfterMs: number | undefined;
@@ -49,8 +51,9 @@ export class OwnPresence {
 
   /** Publishes a new birth. */
   async announce(): Promise<void> {
-    const { signer } = this.#parts;
-    this.#birth = signer.sign("presence", presenceText("online", "birth", signer.half));
+    const { signer, rules } = this.#parts;
+    const birth = presenceText("online", "birth", { session: signer.half, rules: rules() });
+    this.#birth = signer.sign("presence", birth);
     await this.#publishBirth();
   }
 

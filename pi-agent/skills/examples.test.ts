@@ -47,6 +47,8 @@ for (const [engine, environment] of places) {
       ["convert_temperature", "read", engine !== "none"],
       ["count_lines", "read", engine !== "none"],
       ["measure_load", "read", engine !== "none"],
+      ["tank_level", "read", engine !== "none"],
+      ["tank_watch", "read", engine !== "none"],
     ]);
     expect(set.guides.map(({ name }) => name)).toEqual(["morning-report"]);
 
@@ -60,6 +62,11 @@ for (const [engine, environment] of places) {
       unit: "celsius",
     });
     expect(await callTool(convert, { value: 1, to: "kelvin" })).toMatchObject({ code: "invalid_params" });
+
+    writeFileSync(join(workspace, "tank.txt"), "50\n34.5\n");
+    const level = await callTool(toolOf(set, "tank_level"), {});
+    expect(level.result.details?.data).toEqual({ value: 34.5, unit: "%" });
+    expect(toolOf(set, "tank_watch").events).toEqual(["tank_low", "tank_filled"]);
 
     const count = toolOf(set, "count_lines");
     expect((await callTool(count, { path: "three.txt" })).text.trim()).toBe("3");
@@ -129,6 +136,49 @@ test("D12 a skill begins a job: its call is answered at once, and its output com
     await broker.stop();
   }
 });
+
+test("a sensor that watches itself: its level is a reading, and its job says events that a rule waits for", async () => {
+  const broker = await startBroker();
+  const peer = await Peer.connect(broker.port);
+  const settings = testSettings(broker.port);
+  const { workspace } = settings.tools;
+  const tools = { ...settings.tools, skillsPath: EXAMPLES, sandbox: "none" as const, browser: undefined };
+  const agent = await readyAgent({ ...settings, tools }, { log: () => {}, toolbox: openToolbox });
+  const tank = (level: number) => writeFileSync(join(workspace, "tank.txt"), `${level}\n`);
+  try {
+    tank(50);
+    const listed = await peer.ask("eye", {
+      command: "readings",
+      payload: { reading: "tank_level" },
+      request_id: "list",
+    });
+    expect(listed.payload.readings).toMatchObject([
+      { name: "tank_level", type: "number", unit: "%", now: { value: 50 } },
+    ]);
+    const job = { command: "tool", payload: { tool: "tank_watch", parameters: {} }, request_id: "job" };
+    expect((await peer.ask("eye", job)).payload).toMatchObject({ status: "accepted" });
+    const level = { reading: "tank_level", type: "number", is: "below", value: 20, unit: "%", hysteresis: 1 };
+    const event = { reading: "tank_low", type: "text", is: "happens", hysteresis: 0 };
+    const set = [level, event].map((one, n) => ({
+      check_s: 10,
+      condition: {
+        ...{ id: `w-000${n}`, version: 1, repeat: "each_time", tell_own: false },
+        ...{ hold_ms: 0, clear_hold_ms: 0, ...one },
+      },
+    }));
+    const answer = await peer.ask("eye", { command: "watch_set", payload: { set }, request_id: "set" });
+    expect(answer.payload).toMatchObject({ rules: { "w-0000": 1, "w-0001": 1 }, refused: [] });
+    tank(12);
+    const change = (id: string) =>
+      until(() => peer.events(id, "event")[0]?.payload.change, { within: 30_000 });
+    expect(await change("w-0001:1")).toMatchObject({ state: "firing", value: "12", count: 1 });
+    expect(await change("w-0000:1")).toMatchObject({ state: "firing", value: 12, unit: "%" });
+  } finally {
+    await agent.stop();
+    await peer.stop();
+    await broker.stop();
+  }
+}, 60_000);
 
 test("tools made of tools: one writes what another found, and one asks when the log cannot be read", {
   tags: ["needs/ripgrep"],

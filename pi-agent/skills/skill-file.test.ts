@@ -14,6 +14,7 @@ permissions = ["shell", "network"]
 devices = ["/dev/i2c-1"]
 platforms = ["linux"]
 idempotent = true
+events = ["opened", "lid-closed"]
 
 [tools.parameters]
 required = ["command"]
@@ -65,6 +66,7 @@ test("every field is read", () => {
         devices: ["/dev/i2c-1"],
         platforms: ["linux"],
         idempotent: true,
+        events: ["opened", "lid-closed"],
         version: "2.0.0",
         skill: "desktop-tools",
       },
@@ -106,6 +108,7 @@ test("missing fields have the seed's defaults", () => {
     devices: [],
     platforms: [],
     idempotent: false,
+    events: [],
     version: "",
     skill: "folder",
   });

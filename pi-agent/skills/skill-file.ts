@@ -27,6 +27,10 @@ const VERSION = /^[A-Za-z0-9][A-Za-z0-9.+-]{0,31}$/;
 const DEVICE =
   /^\/dev\/(gpio(chip|mem)\d*|i2c-\d+|spidev\d+\.\d+|tty(USB|ACM|AMA|S)\d+|serial\d+|video\d+|media\d+|vchiq|vcio|dri\/[a-zA-Z]+\d+|snd\/[A-Za-z0-9]+)$/;
 
+/** Of an event that a program says. */
+const EVENT_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const EVENTS_MAX = 20;
+
 const PARAMETER_TYPES = ["string", "integer", "number", "boolean"] as const;
 type ParameterType = (typeof PARAMETER_TYPES)[number];
 export type Value = string | number | boolean;
@@ -63,6 +67,8 @@ export type ToolDefinition = {
   platforms: readonly string[];
   /** True if it may run again after a crash. */
   idempotent: boolean;
+  /** Names of the events that the program may say. */
+  events: readonly string[];
   /** Empty = none given. */
   version: string;
   skill: string;
@@ -118,6 +124,10 @@ const Declared = z.looseObject({
   ),
   platforms: right(z.array(text(32)), 'right would be a list like ["linux", "darwin"]'),
   idempotent: right(z.boolean(), "right would be true or false"),
+  events: right(
+    z.array(z.string().check(z.regex(EVENT_NAME))).check(z.maxLength(EVENTS_MAX)),
+    `right would be a list of up to ${EVENTS_MAX} names of letters, digits, _ and -, e.g. ["opened"]`,
+  ),
   parameters: z.optional(
     z.looseObject({
       properties: z.optional(z.record(z.string(), Property)),
@@ -146,6 +156,7 @@ type Declared = {
   devices?: string[];
   platforms?: string[];
   idempotent?: boolean;
+  events?: string[];
   parameters?: { properties?: Record<string, Property>; required?: string[] };
   steps?: unknown;
   metadata?: { version?: string; skill?: string };
@@ -161,6 +172,7 @@ const OF_PROGRAMS = [
   "permissions",
   "devices",
   "idempotent",
+  "events",
 ] as const satisfies ReadonlyArray<keyof Declared>;
 
 /** @param folder name of the skill's folder, used when the file has no name */
@@ -222,6 +234,7 @@ function readTool(
       devices: it.devices ?? [],
       platforms: it.platforms ?? [],
       idempotent: it.idempotent ?? permissions?.every((one) => one === "file_read") ?? false,
+      events: it.events ?? [],
       version: it.metadata?.version ?? "",
       skill: it.metadata?.skill ?? folder,
       ...(steps && { steps }),

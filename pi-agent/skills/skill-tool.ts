@@ -53,7 +53,7 @@ export type SkillProgram = {
 };
 
 export function skillTool({ definition, program, folder, environment, held, jobFolder }: SkillProgram): Tool {
-  const { name, description, parameters, permissions, timeoutMs, jobMs, jobOptional, idempotent } =
+  const { name, description, parameters, permissions, timeoutMs, jobMs, jobOptional, idempotent, events } =
     definition;
   const { effect, permission } = gravest(permissions);
   const grants = grantsOf(definition, held);
@@ -66,6 +66,7 @@ export function skillTool({ definition, program, folder, environment, held, jobF
     ...(permission !== undefined && { permission }),
     ...(permissions && { permissions }),
     idempotent,
+    ...(events.length > 0 && { events }),
     taints: taints(permissions),
     timeoutMs,
     maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),

@@ -9,10 +9,16 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
   const messagesOf = (conversation: string): ChatMessage[] =>
     fake.answers
       .filter((one) => one.conversation === conversation)
-      .map(({ id, text, choices, question, type, name, data, media_type }) => ({
+      .map(({ id, text, choices, buttons, question, type, name, data, media_type }) => ({
         id,
         text: String(text ?? ""),
-        buttons: ((choices ?? []) as string[]).map((label) => ({ label, data: `q:${question}:${label}` })),
+        buttons: [
+          ...((choices ?? []) as string[]).map((label) => ({ label, data: `q:${question}:${label}` })),
+          ...((buttons ?? []) as Array<{ label: string; press: string }>).map(({ label, press }) => ({
+            label,
+            data: press,
+          })),
+        ],
         ...(type === "file" && {
           file: {
             name: String(name),
@@ -39,6 +45,8 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
       return send(JSON.stringify({ text, sender: from, conversation, images }), conversation, delivery);
     },
     press(data, from, chat = OWNER) {
+      if (data.startsWith("r:"))
+        return send(JSON.stringify({ press: data, sender: from, conversation: chat }), chat);
       const [, question, choice] = data.split(":");
       const answer = { question, choice };
       return send(JSON.stringify({ answer, sender: from, conversation: chat }), chat);

@@ -9,14 +9,20 @@ export function waitForMessage(
   sent: SentMessage,
   what: (message: ChatMessage) => boolean,
   name: string,
+  within = WITHIN_MS,
 ): Promise<ChatMessage> {
-  return until(() => sent.messages().find(what), { within: WITHIN_MS, what: name });
+  return until(() => sent.messages().find(what), { within, what: name });
 }
 
-export function waitForText(sent: SentMessage, text: string | RegExp): Promise<ChatMessage> {
+export function waitForText(
+  sent: SentMessage,
+  text: string | RegExp,
+  within = WITHIN_MS,
+): Promise<ChatMessage> {
   return waitForMessage(
     sent,
     (message) => (typeof text === "string" ? message.text.includes(text) : text.test(message.text)),
     `'${text}' in the chat`,
+    within,
   );
 }

@@ -1,6 +1,7 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
 import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
+import type { RuleButton } from "./rules.ts";
 
 export type TurnStatus = "running" | "done" | "failed" | "cancelled";
 
@@ -31,6 +32,8 @@ export type TurnResult = {
   agents_usage?: Usage;
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
+  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`. */
+  rules?: Array<{ text?: string; buttons: RuleButton[] }>;
   /** Budgets that are nearly used up. */
   notices?: string[];
   /** Of a turn that runs on when its client has waited long enough: what it waits for, and that in words for the person. */

@@ -11,7 +11,17 @@ export type Address = { connection: string; [field: string]: string | number | b
  */
 export type PictureRef = { ref: string; media_type?: string; voice?: true; own?: true };
 
-export const CHAT_COMMANDS = ["stop", "status", "agents", "new", "help", "answer", "approve"] as const;
+export const CHAT_COMMANDS = [
+  "stop",
+  "status",
+  "agents",
+  "rules",
+  "ack",
+  "new",
+  "help",
+  "answer",
+  "approve",
+] as const;
 
 export type ChatCommand = { name: (typeof CHAT_COMMANDS)[number]; argument: string };
 

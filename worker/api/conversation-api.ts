@@ -5,6 +5,7 @@ import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
+import type { Briefing, Handed, Notice, RulePress } from "./rules.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";
 import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";
@@ -43,6 +44,16 @@ export interface ConversationApi {
    * @returns false: a device began it in the middle of this call, which is open, and may take the outcome itself. Tell it again later
    */
   sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<boolean>;
+  /** Takes what a rule says, once for each id. Durable when it returns. */
+  notice(notice: Notice): Promise<Handed>;
+  /** Begins a turn that a rule asks for, once for each id. It only reads. */
+  brief(briefing: Briefing): Promise<Handed>;
+  /**
+   * A button of a rule was pressed: it goes.
+   * @param words what came of it, for everybody here
+   * @returns false: no message here has such a button
+   */
+  pressed(press: Required<Pick<RulePress, "rule" | "occurrence">>, words: string): Promise<boolean>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
   /** It was answered, or nobody needs to any more. */

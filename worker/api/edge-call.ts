@@ -26,9 +26,10 @@ const ACTIONS_MAX = 200;
 /** Known offline agents in the system prompt. */
 const OFFLINE_MAX = 20;
 /** Of a large home's excerpt, in characters: together with the tools, a model's request has at most 1,500 tokens for a home of any size. */
-const EXCERPT = { chars: 1_600, line: 120, actions: 80, areas: 560 };
-/** The session tools take the room of five of the eight. */
-const EXCERPT_BESIDE_SESSIONS = { chars: 380, line: 70, actions: 40, areas: 0 };
+const EXCERPT = { chars: 1_600, line: 120, actions: 80, areas: 560, counts: 8 };
+/** The session tools take the room of five of the eight, and those of rules some more. */
+const EXCERPT_BESIDE_SESSIONS = { chars: 380, line: 70, actions: 40, areas: 0, counts: 8 };
+const EXCERPT_BESIDE_RULES = { chars: 285, line: 42, actions: 20, areas: 0, counts: 5 };
 /** Kinds and areas that are counted there, the most frequent ones. */
 const COUNTS_MAX = 8;
 /** Kinds that are counted of one area. */
@@ -145,11 +146,13 @@ function callDescription(lines: readonly string[], more: string): string {
 
 /**
  * The agents that can be called, for the system prompt, where the tool's description has no room for all.
- * @param besideSessions true: the session tools are offered too, and take some of a large home's room
+ * @param beside tools that are offered too, and take some of a large home's room
  */
-export function agentsNote(roster: Roster, besideSessions: boolean): string {
-  if (roster.excerptOf)
-    return excerptNote(roster, roster.excerptOf, besideSessions ? EXCERPT_BESIDE_SESSIONS : EXCERPT);
+export function agentsNote(roster: Roster, beside: { sessions: boolean; rules: boolean }): string {
+  if (roster.excerptOf) {
+    const room = beside.rules ? EXCERPT_BESIDE_RULES : beside.sessions ? EXCERPT_BESIDE_SESSIONS : EXCERPT;
+    return excerptNote(roster, roster.excerptOf, room);
+  }
   const lines = agentLines(roster);
   const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
   return fits ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
@@ -171,24 +174,28 @@ function excerptNote(
   const best = lines.length > 0 ? ` Those that fit best, or were used here before:\n${lines.join("\n")}` : "";
   return [
     `This home has ${known} edge agents, ${online} of them online; ${FIND_AGENTS} finds them.${best}`,
-    countsLine("kind", kinds),
-    areaLines(areas, kindsIn, room.areas),
+    countsLine("kind", kinds, room.counts),
+    areaLines(areas, kindsIn, room),
   ]
     .filter(Boolean)
     .join("\n");
 }
 
-/** @returns a line for each area with its commonest kinds, as many as `max` characters hold; the others by their counts alone */
-function areaLines(areas: HomeCounts["areas"], kindsIn: HomeCounts["kindsIn"], max: number): string {
+/** @returns a line for each area with its commonest kinds, as many as `room.areas` characters hold; the others by their counts alone */
+function areaLines(
+  areas: HomeCounts["areas"],
+  kindsIn: HomeCounts["kindsIn"],
+  room: { areas: number; counts: number },
+): string {
   const lines: string[] = [];
   let chars = 0;
   for (const [at, [area, count]] of areas.entries()) {
     const line = `  ${area} ${count}: ${countWords(kindsIn[at] ?? [], KINDS_AN_AREA)}`;
     chars += line.length + 1;
-    if (chars > max) break;
+    if (chars > room.areas) break;
     lines.push(line);
   }
-  if (lines.length === 0) return countsLine("area", areas);
+  if (lines.length === 0) return countsLine("area", areas, room.counts);
   const others = areas.slice(lines.length);
   if (others.length > 0)
     lines.push(`  ${oneLine(`${others.length} more: ${countWords(others, COUNTS_MAX)}`, OTHER_AREAS_CHARS)}`);
@@ -196,9 +203,9 @@ function areaLines(areas: HomeCounts["areas"], kindsIn: HomeCounts["kindsIn"], m
 }
 
 /** @returns "Agents by kind: light 210, lock 12, …" */
-export function countsLine(what: string, counts: HomeCounts["kinds"]): string {
+export function countsLine(what: string, counts: HomeCounts["kinds"], max = COUNTS_MAX): string {
   if (counts.length === 0) return "";
-  return `Agents by ${what}: ${countWords(counts, COUNTS_MAX)}`;
+  return `Agents by ${what}: ${countWords(counts, max)}`;
 }
 
 function countWords(counts: HomeCounts["kinds"], max: number): string {

@@ -41,8 +41,10 @@ import type {
 } from "./oauth.ts";
 import type { BorrowInto, Borrowing, Invitation, Lending, NewLending, PeerKind, PeerReply } from "./peers.ts";
 import type { Plan } from "./plan.ts";
+import type { NewOutlet, OutletView, PressClaims, PushView } from "./push.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";
+import type { Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "./rules.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -97,6 +99,20 @@ export interface HomeApi {
   submit(request: SubmitRequest): Promise<SubmitReply>;
   /** Runs a tool of the home, once for each id. */
   runTool(request: HomeToolRequest): Promise<HomeToolReply>;
+  /** A person pressed a button of a rule. */
+  pressRule(press: RulePress): Promise<Pressed>;
+  rules(viewer: Viewer): Promise<RuleList>;
+  changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
+  /** @returns false: this person has no such rule */
+  removeRule(id: string, viewer: Viewer): Promise<boolean>;
+  /** The link of a button, which counts once. @returns undefined: it was used, or its topic was removed */
+  pressLink(claims: PressClaims): Promise<Pressed | undefined>;
+  /** The key of the home for push services, and where this person is told what rules say. */
+  push(principal: string): Promise<PushView>;
+  /** @returns undefined: there are too many */
+  addOutlet(outlet: NewOutlet): Promise<OutletView | undefined>;
+  /** @returns false: this person has no such one */
+  removeOutlet(id: string, principal: string): Promise<boolean>;
   /** A session has ended that a device began. @returns true: the device waited, and gets the outcome */
   sessionEnded(callId: string, outcome: Outcome): Promise<boolean>;
   /** Another home asks. @param token signed with its key @param body JSON */

@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import {
   isSessionTool,
@@ -12,12 +13,13 @@ import {
 import { FIND_AGENTS } from "./edge-call.ts";
 import { findAgentsTool } from "./find-agents.ts";
 import type { Viewer } from "./may-see.ts";
+import { isRuleTool } from "./rule-tools.ts";
 import type { NewOrigin } from "./turns.ts";
 
-export type HomeToolName = SessionToolName | typeof FIND_AGENTS;
+export type HomeToolName = SessionToolName | RuleToolName | typeof FIND_AGENTS;
 
 export function isHomeTool(name: string): name is HomeToolName {
-  return name === FIND_AGENTS || isSessionTool(name);
+  return name === FIND_AGENTS || isSessionTool(name) || isRuleTool(name);
 }
 
 export type HomeToolRequest = {
@@ -41,7 +43,7 @@ export type HomeToolRequest = {
     agent?: { id: string; person: string };
   };
   /** Of a turn that the tool begins. */
-  origin: Pick<NewOrigin, "principal" | "role" | "channel" | "limits" | "model" | "trace">;
+  origin: Pick<NewOrigin, "principal" | "role" | "channel" | "limits" | "model" | "trace" | "reply">;
   /** The sources of the words that the arguments may repeat. */
   sources: Source[];
   /** Tokens. Absent: the conversation has no budget. */
@@ -52,12 +54,21 @@ export type HomeToolRequest = {
 
 export type BegunSessions = { running: number; lastHour: number };
 
-/** `waitsUntil` (epoch ms): the outcome comes over `sessionEnded`, at the latest then. */
-export type HomeToolReply = { outcome: Outcome } | { waitsUntil: number };
+/**
+ * `waitsUntil` (epoch ms): the outcome comes over `sessionEnded`, at the latest then; with a `question`, whose answer a person gives, the
+ * call is made again then.
+ */
+export type HomeToolReply = { outcome: Outcome } | { waitsUntil: number; question?: string };
 
 /** The names of a tool's own parameters; none for a tool that Home does not run. */
 export function homeToolParameters(name: string): string[] {
-  const tool = isSessionTool(name) ? SESSION_TOOLS[name] : name === FIND_AGENTS ? findAgentsTool : undefined;
+  const tool = isSessionTool(name)
+    ? SESSION_TOOLS[name]
+    : isRuleTool(name)
+      ? RULE_TOOLS[name]
+      : name === FIND_AGENTS
+        ? findAgentsTool
+        : undefined;
   return Object.keys((tool && jsonSchema(tool.input).properties) ?? {});
 }
 
@@ -75,9 +86,13 @@ export const SESSION_PREFIX = "session-";
 /** Parameters that are taken and not shown to a model: their defaults do, and an error names them. */
 const NOT_SHOWN: ReadonlySet<string> = new Set(["active_minutes", "limit", "model", "tools"]);
 
-/** The definitions for a model, as short as they can be, since they are in every model call. */
-export function sessionToolDefinitions(): ToolDefinition[] {
-  return SESSION_TOOL_NAMES.map((name) => {
+/**
+ * The definitions for a model, as short as they can be, since they are in every model call.
+ * @param besideFind true: `find_agents` finds what `agents_list` would list
+ */
+export function sessionToolDefinitions(besideFind = false): ToolDefinition[] {
+  const names = SESSION_TOOL_NAMES.filter((name) => !besideFind || name !== "agents_list");
+  return names.map((name) => {
     const { description, input } = SESSION_TOOLS[name];
     return {
       type: "function",

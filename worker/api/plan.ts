@@ -6,6 +6,8 @@ import type { Roster } from "./roster.ts";
 export type Plan = {
   /** The bridge, and the agents that this turn may need. */
   roster: Roster;
+  /** The home's name, and its time zone; absent: rules are switched off. */
+  home?: { name: string; zone: string };
   /** Of the roster. It differs as soon as an agent, or the bridge, comes, goes or describes itself otherwise. */
   version: number;
   /** The health of the models. */

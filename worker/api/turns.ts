@@ -5,6 +5,7 @@ import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { PastTurn } from "./answers.ts";
 import type { NewMedia } from "./media.ts";
+import type { Notice } from "./rules.ts";
 
 /** The client wants any tool called, or this one. Absent: the model decides. */
 export type WantedCall = "required" | { name: string };
@@ -74,8 +75,10 @@ export type Origin = {
   model?: string;
   /** Another model may answer when that one is down. */
   replaceable?: true;
-  /** A job's result began the turn. */
-  event?: "job";
+  /** A job's result began the turn, or a rule: what it says, or a briefing that it asks for. */
+  event?: "job" | "rule";
+  /** What a rule says: the turn's answer, with these buttons. Absent in a briefing. */
+  notice?: Pick<Notice, "rules" | "buttons" | "critical">;
   /** Ids of the pictures and files that the job returned. */
   files?: string[];
   brought?: ClientContextOutline;

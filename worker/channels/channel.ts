@@ -7,6 +7,7 @@
 
 import type { Address, PictureRef } from "../api/chat.ts";
 import type { MediaContent } from "../api/media.ts";
+import type { RuleButton } from "../api/rules.ts";
 import type { Connection } from "../settings/channels.ts";
 
 export type Act =
@@ -17,8 +18,12 @@ export type Act =
   | { do: "say"; text: string; pictures: PictureRef[]; unread?: string; forwarded?: string }
   /** A button below a question. `choice`: the button's index, or the answer itself. */
   | { do: "press"; question: string; choice: number | string }
+  /** A button below what a rule says. */
+  | { do: "press"; rule: PressedRule }
   /** The platform's own button to stop an answer. */
   | { do: "stop" };
+
+export type PressedRule = Pick<RuleButton, "do" | "rule" | "occurrence">;
 
 /** One thing that a person did. */
 export type Incoming = {
@@ -118,11 +123,24 @@ export function buttonData(question: string, choice: number): string {
 
 /** @returns the press that a button's data mean; undefined when the button is not ours */
 export function readButton(data: unknown): (Act & { do: "press" }) | undefined {
-  const match =
-    typeof data === "string"
-      ? /^q:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,2})$/.exec(data)
-      : null;
+  if (typeof data !== "string") return undefined;
+  const rule = readRuleButton(data);
+  if (rule) return { do: "press", rule };
+  const match = /^q:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,2})$/.exec(data);
   return match?.[1] === undefined ? undefined : { do: "press", question: match[1], choice: Number(match[2]) };
+}
+
+/** The button of a rule. `r:{do}:{rule}:{occurrence}`: 41 bytes at most. */
+export function ruleButton(button: RuleButton): Button {
+  const data = `r:${button.do}:${button.rule}:${button.occurrence}`;
+  return { label: button.label, data, answer: data };
+}
+
+/** @returns undefined: it is no button of a rule */
+export function readRuleButton(data: string): PressedRule | undefined {
+  const [, act, rule, occurrence] = /^r:(ack|snooze|stop):([wr]-[0-9a-f]{4,12}):(\d{1,16})$/.exec(data) ?? [];
+  if (rule === undefined) return undefined;
+  return { do: act as PressedRule["do"], rule, occurrence: Number(occurrence) };
 }
 
 /** @returns a platform's id as part of a conversation's name; undefined when it contains other characters */

@@ -38,6 +38,8 @@ const COMMANDS = [
   command("stop", "Stop what is running"),
   command("status", "What is running"),
   command("agents", "Which devices there are"),
+  command("rules", "What I watch and remind you of"),
+  command("ack", "Answer what is firing here", [text("Minutes in which I am to be silent about it", false)]),
   command("new", "Begin a new conversation"),
   command("help", "What can be said here"),
   command("answer", "Answer a question of a device", [text("The answer, or the number of an option", true)]),

@@ -8,12 +8,14 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { GenericConnection } from "../settings/channels.ts";
 import {
   type Act,
+  type Button,
   type Channel,
   type Incoming,
   idPart,
   type Line,
   type RawRequest,
   type Received,
+  readRuleButton,
 } from "./channel.ts";
 import { PlatformError, send } from "./platform.ts";
 import { hmac, isHmac, isRecent, isSame } from "./signature.ts";
@@ -44,6 +46,8 @@ const Body = z.strictObject({
       )
       .check(z.maxLength(8)),
   ),
+  /** A button below what a rule said, as it was sent to the callback. */
+  press: z.optional(z.string().check(z.maxLength(64))),
   /** The answer to a question that was sent to the callback. */
   answer: z.optional(
     z.strictObject({
@@ -66,11 +70,16 @@ async function read(request: RawRequest, connection: GenericConnection, now: num
   if (!checked.ok) return { as: "refused", status: 401, message: checked.message };
   const read = checkJson(Body, new TextDecoder().decode(request.body));
   if (!read.ok) return { as: "refused", status: 400, message: read.error };
-  const { text = "", images = [], answer, conversation, sender } = read.value;
+  const { text = "", images = [], answer, press, conversation, sender } = read.value;
+  const rule = readRuleButton(press ?? "");
+  if (press !== undefined && !rule)
+    return { as: "refused", status: 400, message: "press: expected the data of a button" };
   const act: Act | undefined =
     text !== "" || images.length > 0
       ? { do: "say", text, pictures: images.map((ref) => ({ ref })) }
-      : answer && { do: "press", question: answer.question, choice: answer.choice };
+      : rule
+        ? { do: "press", rule }
+        : answer && { do: "press", question: answer.question, choice: answer.choice };
   if (!act) return { as: "refused", status: 400, message: "text: expected what the person says" };
   const delivery = checked.delivery ?? read.value.id ?? crypto.randomUUID();
   const from = sender ?? connection.connection;
@@ -155,6 +164,14 @@ async function callBack(
   return undefined;
 }
 
+function isOfRule([first]: readonly Button[]): boolean {
+  return first !== undefined && readRuleButton(first.data) !== undefined;
+}
+
+function noticeOf(text: string, buttons: readonly Button[]): Record<string, unknown> {
+  return { type: "notice", text, buttons: buttons.map(({ label, data }) => ({ label, press: data })) };
+}
+
 export const generic: Channel<GenericConnection> = {
   textMax: 32_000,
   questionMax: 8_000,
@@ -167,12 +184,18 @@ export const generic: Channel<GenericConnection> = {
   read,
   text: (line, text, { nonce }) => callBack(line, nonce, { type: "message", text }),
   question: (line, text, buttons, { nonce }) =>
-    callBack(line, nonce, {
-      type: "question",
-      text,
-      question: buttons[0]?.data.split(":")[1],
-      choices: buttons.map(({ answer }) => answer),
-    }),
+    callBack(
+      line,
+      nonce,
+      isOfRule(buttons)
+        ? noticeOf(text, buttons)
+        : {
+            type: "question",
+            text,
+            question: buttons[0]?.data.split(":")[1],
+            choices: buttons.map(({ answer }) => answer),
+          },
+    ),
   async attachment(line, { name, mediaType, data }, { nonce }) {
     await callBack(line, nonce, { type: "file", name, media_type: mediaType, data: toBase64(data) });
   },

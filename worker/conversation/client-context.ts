@@ -48,6 +48,8 @@ type Chain = { turns: Turn[] };
 
 /** The turns of ours that a turn goes on from, where they are not all those before it. */
 export function chainOf(transcript: Transcript, turn: Turn): Chain | undefined {
+  // A briefing goes on from nothing: what was said before would cost its tokens each day.
+  if (turn.origin.event === "rule") return { turns: [turn] };
   const isApart = ({ origin: { brought } }: Turn) =>
     brought?.history !== undefined || brought?.after !== undefined;
   // In most conversations no turn is: this spares the walk.

@@ -15,6 +15,7 @@ import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
+import type { Briefing, Handed, Notice, RulePress } from "../api/rules.ts";
 import {
   STARTED_TURN,
   STARTS_TURN,
@@ -35,6 +36,7 @@ import { ConversationContext } from "./context.ts";
 import { meanwhile } from "./meanwhile.ts";
 import { onLateResult, onQuestion, onQuestionClosed, onResult, onSessionEnded } from "./results.ts";
 import { forgetSessions, wipe } from "./retention.ts";
+import { onBriefing, onNotice, onPressed } from "./rules/notices.ts";
 import { sessionInfo, sessionTurn } from "./sessions/session-view.ts";
 import { tellParents } from "./sessions/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
@@ -226,6 +228,18 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<boolean> {
     return this.#context ? await onSessionEnded(this.#context, callId, turnId, outcome) : true;
+  }
+
+  async notice(notice: Notice): Promise<Handed> {
+    return await onNotice(this.#made(), notice);
+  }
+
+  async brief(briefing: Briefing): Promise<Handed> {
+    return await onBriefing(this.#made(), briefing);
+  }
+
+  async pressed(press: Required<Pick<RulePress, "rule" | "occurrence">>, words: string): Promise<boolean> {
+    return this.#context !== undefined && onPressed(this.#context, press, words);
   }
 
   async ask(asked: QuestionToPerson): Promise<void> {

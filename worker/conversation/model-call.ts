@@ -14,6 +14,7 @@ import { assistantEntry } from "@edgecall/core/loop/run.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
+import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
 import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/edge-call.ts";
@@ -21,6 +22,7 @@ import { findAgentsDefinition } from "../api/find-agents.ts";
 import { asksSession, sessionToolDefinitions } from "../api/home-tools.ts";
 import type { Plan } from "../api/plan.ts";
 import type { Roster, RosterQuestion } from "../api/roster.ts";
+import { ruleToolDefinitions } from "../api/rule-tools.ts";
 import type { ClientContext } from "../api/turns.ts";
 import { logError } from "../log.ts";
 import { modelFetch } from "../models/workers-ai.ts";
@@ -28,6 +30,8 @@ import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { withUnread } from "./rules/briefing.ts";
+import { hasRuleTools } from "./rules/offered.ts";
 import { usedUp } from "./sessions/budget.ts";
 import { hasSessionTools } from "./sessions/home-tools.ts";
 import type { StoredEntry, Turn } from "./store/rows.ts";
@@ -106,10 +110,14 @@ async function askModel(step: Step): Promise<void> {
     const brought = transcript.clientContextOf(turn);
     const { roster } = plan;
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
-    const ours = loopEnabled && next.tools ? toolsOf(context, roster, settings) : [];
+    const beside = {
+      sessions: hasSessionTools(context, turn, settings),
+      rules: hasRuleTools(context, turn, settings),
+    };
+    const ours = loopEnabled && next.tools ? toolsOf(context, roster, settings, beside) : [];
     const offer = offerOf(ours, brought, next.tools, own);
-    const agents = loopEnabled ? agentWords(roster, hasSessionTools(context, settings)) : [];
-    const system = systemPrompt(settings, agents, brought.instructions);
+    const agents = loopEnabled ? agentWords(roster, beside) : [];
+    const system = systemPrompt(settings, [...agents, clockLine(plan, turn)], brought.instructions);
     const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
     const request = {
       messages: toMessages(system, entries, note, picturesOf(context, entries)),
@@ -144,7 +152,10 @@ async function askModel(step: Step): Promise<void> {
       shown: unread.map(({ id }) => agentSource(id)),
       unasked: offer.tools.some(({ function: { name } }) => name === EDGE_CALL) && !hasAsked(history),
     };
-    if (entry.calls.length === 0) return finishTurn(context, turn, "done", entry.text, undefined, made);
+    if (entry.calls.length === 0) {
+      const answer = withUnread(turn, own, entry.text);
+      return finishTurn(context, turn, "done", answer, undefined, made);
+    }
     const seq = transcript.addReply(turn.n, made);
     if (seq === undefined) return;
     for (const { id } of entry.calls) context.unsent.add(id);
@@ -204,13 +215,23 @@ function listingOf(
   return { name, principal: transcript.beganBy() ?? principal, text };
 }
 
+/** Which of Home's tools are offered in a turn. */
+type Beside = { sessions: boolean; rules: boolean };
+
 /** Sorted, for the provider's cache: edge_call where there is an agent to call, and the gateway's own. */
-function toolsOf(context: ConversationContext, roster: Roster, settings: Settings): ToolDefinition[] {
+function toolsOf(
+  context: ConversationContext,
+  roster: Roster,
+  settings: Settings,
+  beside: Beside,
+): ToolDefinition[] {
+  const isLarge = roster.excerptOf !== undefined;
   const edgeCall = edgeCallDefinition(roster);
   const all = [
     ...(edgeCall ? [edgeCall] : []),
-    ...(roster.excerptOf ? [findAgentsDefinition()] : []),
-    ...(hasSessionTools(context, settings) ? sessionToolDefinitions() : []),
+    ...(isLarge ? [findAgentsDefinition()] : []),
+    ...(beside.sessions ? sessionToolDefinitions(isLarge) : []),
+    ...(beside.rules ? ruleToolDefinitions(isLarge) : []),
     ...gatewayTools(settings.tools, context.env).definitions(),
   ];
   return all.sort((a, b) => (a.function.name < b.function.name ? -1 : 1));
@@ -362,8 +383,13 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-function agentWords(roster: Roster, besideSessions: boolean): string[] {
-  return [agentsNote(roster, besideSessions), offlineNote(roster, Date.now())];
+function agentWords(roster: Roster, beside: Beside): string[] {
+  return [agentsNote(roster, beside), offlineNote(roster, Date.now())];
+}
+
+/** The time at which the turn began, so that the prompt is the same in all its model calls. */
+function clockLine({ home }: Plan, { createdAt }: Turn): string {
+  return home ? `It is ${timeWords(createdAt, home.zone)} (${home.zone}) in ${home.name}.` : "";
 }
 
 /** @param agents the part that changes: it comes last, so that the provider's prompt cache keeps the rest */

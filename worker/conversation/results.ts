@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
+import { isRuleTool } from "../api/rule-tools.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
@@ -102,15 +103,25 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
 
 /** The question has its answer, or nobody needs to answer it any more. */
 export async function onQuestionClosed(
-  { transcript, chat, subscribers, env }: ConversationContext,
+  context: ConversationContext,
   id: string,
   answer: string,
   by: string | null,
 ): Promise<void> {
+  const { transcript, chat, subscribers, env } = context;
   const turn = transcript.closeQuestion(id, answer, by);
   if (!turn) return;
   const { session } = turn.origin;
   if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by);
   subscribers.changed(turn);
   chat?.closed(turn, id);
+  askHomeAgain(context, transcript.question(id)?.question.call);
+}
+
+/** Home answers the call of a rule tool when it is asked again after its approval. */
+function askHomeAgain(context: ConversationContext, id: string | undefined): void {
+  const call = id === undefined ? undefined : context.transcript.call(id);
+  if (!call || call.outcome || !isRuleTool(call.name)) return;
+  context.sent.set(call.id, { at: Date.now(), ...context.sent.get(call.id), deadline: 0 });
+  drive(context);
 }

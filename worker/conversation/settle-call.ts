@@ -19,6 +19,7 @@ export function settleCall(context: ConversationContext, callId: string, outcome
   const call = chat || context.tracer ? transcript.call(callId) : undefined;
   if (call) {
     chat?.forUser(turn, call);
+    if (outcome.shown) chat?.tell(turn, outcome.shown.text, callId);
     recordCall(context, turn, call, outcome, sentAt);
   }
   subscribers.changed(turn);

@@ -11,6 +11,7 @@ import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
 import type { CancelledCall } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
 import { asksSession, homeToolParameters, isHomeTool } from "../api/home-tools.ts";
+import { isRuleTool, RULE_TOOL_NAMES } from "../api/rule-tools.ts";
 import { withRetry } from "../api/stubs.ts";
 import { logError, logInfo } from "../log.ts";
 import { keysOf } from "../settings/gateway-tools.ts";
@@ -18,6 +19,7 @@ import type { Settings } from "../settings/settings.ts";
 import { sourcesFor } from "./client-context.ts";
 import { clientSchema, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { hasRuleTools } from "./rules/offered.ts";
 import { askHome, endSession, hasSessionTools } from "./sessions/home-tools.ts";
 import { settleCall, takeResult } from "./settle-call.ts";
 import type { StoredCall, StoredEntry, Turn } from "./store/rows.ts";
@@ -156,13 +158,16 @@ async function sendCalls(
     secrets: keysOf(settings.tools),
   };
   const others = calls.filter(({ name }) => !tools.get(name));
-  const hasSessions = hasSessionTools(context, settings);
+  const hasSessions = hasSessionTools(context, turn, settings);
+  const hasRules = hasRuleTools(context, turn, settings);
   const names = [
     ...(context.plan?.plan.roster.excerptOf ? [FIND_AGENTS] : []),
     ...(hasSessions ? SESSION_TOOL_NAMES : []),
+    ...(hasRules ? RULE_TOOL_NAMES : []),
     ...tools.list(),
   ];
-  const ofHome = ({ name }: StoredCall) => name === FIND_AGENTS || (hasSessions && isHomeTool(name));
+  const ofHome = ({ name }: StoredCall) =>
+    name === FIND_AGENTS || (isRuleTool(name) ? hasRules : hasSessions && isHomeTool(name));
   const take = (call: StoredCall) =>
     ofHome(call) && !isClients(turn, call)
       ? askHome(context, turn, call, { sources, settings })

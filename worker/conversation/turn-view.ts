@@ -9,6 +9,7 @@ import type { TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
 import { GATEWAY_TOOLS, type ReportedTurn } from "../api/usage.ts";
 import { isClients, requestedOf } from "./client-tools.ts";
+import { undoButtons } from "./rules/confirmation.ts";
 import {
   type StoredCall,
   type StoredEntry,
@@ -86,11 +87,25 @@ function resultOf(
     usage: turn.usage,
     ...(tokensOf(turn.agentsUsage) > 0 && { agents_usage: turn.agentsUsage }),
     metrics: metricsOf(turn, entries),
+    ...ruleWords(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
     ...(turn.unasked && { edgecall: { asked: false as const } }),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && turn.answer !== null && { error: { code: turn.error, message: turn.answer } }),
   };
+}
+
+/** The notice that the turn is, or the confirmations of the rules that it made. */
+function ruleWords({ origin }: Turn, entries: readonly StoredEntry[]): Pick<TurnResult, "rules"> {
+  if (origin.notice) return { rules: [{ buttons: origin.notice.buttons }] };
+  const made = entries.flatMap((entry) =>
+    entry.role !== "assistant"
+      ? []
+      : entry.calls.flatMap(({ outcome }) =>
+          outcome?.shown ? [{ text: outcome.shown.text, buttons: undoButtons(outcome) }] : [],
+        ),
+  );
+  return made.length > 0 ? { rules: made } : {};
 }
 
 /** The turns whose answers a turn carries, as far as they have ended. */

@@ -10,6 +10,7 @@ import type { Alarm, HomeContext, HomeStores } from "./context.ts";
 import * as lenderCalls from "./peers/lender-calls.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
+import * as rules from "./rules/alarm-part.ts";
 
 type AlarmPart = {
   /** Changes nothing. @returns epoch ms; undefined: the part waits for nothing */
@@ -29,6 +30,7 @@ const PARTS: readonly AlarmPart[] = [
     nextDue: ({ bridge }) => bridge.nextHelloDue(),
     onAlarm: ({ bridge }, now) => bridge.closeWithoutHello(now),
   },
+  rules,
   auditOutlet,
   // It has no time of its own: an alarm runs for nearly each call.
   { nextDue: () => undefined, onAlarm: (home, now) => void prune(home, now) },

@@ -22,7 +22,10 @@ import type { DeviceCodes } from "./pairing/device-codes.ts";
 import type { Borrowed } from "./peers/borrowed.ts";
 import type { Lent } from "./peers/lent.ts";
 import type { PeerRates } from "./peers/peer-rates.ts";
+import type { OutletStore } from "./push/outlet-store.ts";
 import type { Questions } from "./questions/questions.ts";
+import type { AgentAnswers } from "./rules/agent-answers.ts";
+import type { RuleStore } from "./rules/rule-store.ts";
 import type { HomeTokens } from "./tokens.ts";
 import type { ConversationList } from "./usage/conversation-list.ts";
 import type { Spending } from "./usage/spending.ts";
@@ -52,6 +55,12 @@ export type HomeStores = {
   agentWaits: Map<string, { parent: string; session: string }>;
   /** Questions that a conversation did not take. */
   questionRetries: RetrySchedule;
+  rules: RuleStore;
+  /** Answers of agents about rules, for which only this object waits. */
+  ruleAnswers: AgentAnswers;
+  outlets: OutletStore;
+  /** What rules say, and a conversation did not take. */
+  noticeRetries: RetrySchedule;
   audit: Audit;
   counters: UsageCounters;
   spending: Spending;

@@ -65,8 +65,10 @@ import {
   UNKNOWN_PEER,
 } from "../api/peers.ts";
 import type { Plan } from "../api/plan.ts";
+import type { NewOutlet, OutletView, PressClaims, PushView } from "../api/push.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../api/questions.ts";
 import type { RosterQuestion } from "../api/roster.ts";
+import type { Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "../api/rules.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -143,8 +145,14 @@ import { onPeer } from "./peers/incoming.ts";
 import { refreshBorrowed } from "./peers/lender-calls.ts";
 import { Lent } from "./peers/lent.ts";
 import { PeerRates } from "./peers/peer-rates.ts";
+import { OutletStore } from "./push/outlet-store.ts";
 import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
+import { AgentAnswers } from "./rules/agent-answers.ts";
+import { devicesGone, onPresence } from "./rules/alarm-part.ts";
+import { pressLinked, pressRule } from "./rules/press.ts";
+import { RuleStore } from "./rules/rule-store.ts";
+import { changeRuleBy, removeRuleBy, ruleList } from "./rules/views.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { runHomeTool } from "./sessions/tools.ts";
 import { activityOf, planOf, statusOf } from "./status.ts";
@@ -189,6 +197,39 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async runTool(request: HomeToolRequest): Promise<HomeToolReply> {
     return await runHomeTool(this.#home, request);
+  }
+
+  async pressRule(press: RulePress): Promise<Pressed> {
+    return await pressRule(this.#home, press);
+  }
+
+  async rules(viewer: Viewer): Promise<RuleList> {
+    return ruleList(this.#home, viewer);
+  }
+
+  async changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged> {
+    return await changeRuleBy(this.#home, id, change, viewer);
+  }
+
+  async removeRule(id: string, viewer: Viewer): Promise<boolean> {
+    return await removeRuleBy(this.#home, id, viewer);
+  }
+
+  async pressLink(claims: PressClaims): Promise<Pressed | undefined> {
+    return this.#isBlank ? undefined : await pressLinked(this.#home, claims);
+  }
+
+  async push(principal: string): Promise<PushView> {
+    const { outlets } = this.#home;
+    return { public_key: (await outlets.vapid()).publicKey, outlets: outlets.views(principal) };
+  }
+
+  async addOutlet(outlet: NewOutlet): Promise<OutletView | undefined> {
+    return await this.#home.outlets.put(outlet, Date.now());
+  }
+
+  async removeOutlet(id: string, principal: string): Promise<boolean> {
+    return this.#home.outlets.remove(id, principal);
   }
 
   async sessionEnded(callId: string, outcome: Outcome): Promise<boolean> {
@@ -310,7 +351,9 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async forgetDevice(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown"> {
-    return forgetDevice(this.#home, id, by);
+    const forgotten = forgetDevice(this.#home, id, by);
+    if (forgotten === "forgotten") await devicesGone(this.#home);
+    return forgotten;
   }
 
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
@@ -318,7 +361,9 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async removeAgent(agent: string): Promise<Removed> {
-    return removeAgent(this.#home, agent);
+    const removed = removeAgent(this.#home, agent);
+    if (removed === "removed") await devicesGone(this.#home);
+    return removed;
   }
 
   async enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
@@ -326,7 +371,9 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   async revokeAgentKey(agent: string): Promise<boolean> {
-    return await revokeKey(this.#home, agent);
+    const isRevoked = await revokeKey(this.#home, agent);
+    if (isRevoked) await devicesGone(this.#home);
+    return isRevoked;
   }
 
   async keys(): Promise<HomeKeys> {
@@ -624,6 +671,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   override async webSocketClose(socket: WebSocket): Promise<void> {
     closeQuietly(socket, "bye");
     await this.#open.frames.onClose();
+    await onPresence(this.#home);
   }
 
   /** A protocol error or a broken line. The platform calls this in place of `webSocketClose`. */
@@ -671,6 +719,10 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     deliveryRetries: new RetrySchedule(),
     questions: new Questions(ctx),
     questionRetries: new RetrySchedule(),
+    rules: new RuleStore(storage),
+    ruleAnswers: new AgentAnswers(),
+    outlets: new OutletStore(storage),
+    noticeRetries: new RetrySchedule(),
     audit: new Audit(storage, env),
     counters: new UsageCounters(storage, agents, conversations),
     spending: new Spending(storage),

@@ -566,4 +566,67 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 23,
+    sql: `
+      -- A watch or a reminder (core/rules). Times are epoch ms.
+      CREATE TABLE rule (
+        id      TEXT PRIMARY KEY,
+        rule    TEXT NOT NULL, -- JSON: WatchRule or Reminder
+        maker   TEXT NOT NULL, -- JSON: who made it, and where
+        status  TEXT NOT NULL CHECK (status IN ('active', 'paused', 'orphaned')),
+        why     TEXT, -- of a status other than active, or of what was not delivered
+        record  TEXT, -- JSON: what was told of a watch (DeliveryRecord)
+        state   TEXT, -- JSON: of a watch that is evaluated here (RuleState)
+        due     INTEGER, -- of a reminder its next time; of a watch when something is to be said
+        handled INTEGER, -- of a reminder: up to this time all is done
+        made_at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      -- A firing is a row before it is said.
+      CREATE TABLE firing (
+        rule       TEXT NOT NULL,
+        occurrence INTEGER NOT NULL, -- of a reminder: its time
+        at         INTEGER NOT NULL,
+        until      INTEGER, -- null: it goes on, or was a moment
+        value      TEXT, -- JSON
+        acked_by   TEXT,
+        PRIMARY KEY (rule, occurrence)
+      ) STRICT, WITHOUT ROWID;
+      -- What a conversation has to get; gone when it has it.
+      CREATE TABLE notice (
+        id           TEXT PRIMARY KEY,
+        conversation TEXT NOT NULL,
+        rule         TEXT NOT NULL,
+        notice       TEXT NOT NULL, -- JSON
+        made_at      INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
+  {
+    version: 24,
+    sql: `
+      -- A browser (Web Push) or a topic of ntfy, where a person is told what rules say.
+      CREATE TABLE outlet (
+        id        TEXT PRIMARY KEY,
+        principal TEXT NOT NULL,
+        token     TEXT, -- the id of the token that turned it on; null: one of API_TOKENS
+        origin    TEXT NOT NULL, -- where the person reaches the gateway
+        name      TEXT NOT NULL,
+        target    TEXT NOT NULL, -- JSON: BrowserTarget or NtfyTarget
+        made_at   INTEGER NOT NULL,
+        problem   TEXT
+      ) STRICT, WITHOUT ROWID;
+      -- The gateway's key for push services (VAPID).
+      CREATE TABLE push_key (
+        one         INTEGER PRIMARY KEY CHECK (one = 1),
+        public_key  TEXT NOT NULL,
+        private_key TEXT NOT NULL
+      ) STRICT;
+      -- Links of buttons that were pressed, until they end.
+      CREATE TABLE used_link (
+        id    TEXT PRIMARY KEY,
+        until INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -3,13 +3,16 @@ import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import type { Plan } from "../api/plan.ts";
+import { readSettings } from "../settings/settings.ts";
 import type { AgentActivity } from "./agents/agents.ts";
 import type { HomeContext } from "./context.ts";
 
 /** Who is there for a question, which models are well, and what the day took so far. */
-export function planOf({ spending }: HomeContext, roster: Plan["roster"], version: number): Plan {
+export function planOf({ spending, env, name }: HomeContext, roster: Plan["roster"], version: number): Plan {
   const { spent, told } = spending.today(Date.now());
-  return { roster, version, health: spending.health(), day: spent, told };
+  const { tools, clock } = readSettings(env);
+  const home = tools.rules ? { home: { name, zone: clock.zone } } : {};
+  return { roster, ...home, version, health: spending.health(), day: spent, told };
 }
 
 /** `GET /v1/status`. */

@@ -139,6 +139,15 @@ export function findConnection(env: ChannelVariables, channel: string, name: str
   return readConnections(env).find((one) => one.channel === channel && one.connection === name);
 }
 
+/** @returns undefined: the settings do not name this person */
+export function roleInSettings(
+  { allow, role_of }: Pick<Connection, "allow" | "role_of">,
+  sender: string,
+): Role | undefined {
+  if (Object.hasOwn(role_of, sender)) return role_of[sender];
+  return allow.includes(sender) || allow.includes("*") ? "member" : undefined;
+}
+
 function areUnique(connections: readonly Connection[]): boolean {
   return (
     new Set(connections.map(({ channel, connection }) => `${channel}/${connection}`)).size ===

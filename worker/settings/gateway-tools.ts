@@ -8,6 +8,8 @@ import type { Env } from "../env.ts";
 export type GatewayToolSettings = {
   /** The six session tools and `agents_list`, here and on devices. */
   sessions: boolean;
+  /** `watch`, `remind`, `rules` and `ack`. */
+  rules: boolean;
   webfetch: boolean;
   websearch?: { keys: string[]; baseUrl: string };
   codesearch?: { key?: string; baseUrl: string };
@@ -18,10 +20,12 @@ export type ToolVariables = Pick<
   "GATEWAY_TOOLS" | "BRAVE_API_KEY" | "BRAVE_BASE_URL" | "CODESEARCH_API_KEY" | "CODESEARCH_BASE_URL"
 >;
 
-const NAMES = ["sessions", "webfetch", "websearch", "codesearch"] as const;
+const NAMES = ["sessions", "rules", "webfetch", "websearch", "codesearch"] as const;
 type Name = (typeof NAMES)[number];
 /** The default, without the variable. */
-const DEFAULT: readonly string[] = ["sessions"];
+const DEFAULT: readonly string[] = ["sessions", "rules"];
+/** Home runs them. */
+const OF_HOME: readonly Name[] = ["sessions", "rules"];
 
 /** An error names the variable and the right form, and never quotes a key. */
 export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings> {
@@ -31,7 +35,11 @@ export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings
   if (unknown !== undefined)
     return wrong(`GATEWAY_TOOLS: expected names of ${NAMES.join(", ")}, or 'none', got '${unknown}'`);
   const has = (name: Name) => named.includes(name);
-  const settings: GatewayToolSettings = { sessions: has("sessions"), webfetch: has("webfetch") };
+  const settings: GatewayToolSettings = {
+    sessions: has("sessions"),
+    rules: has("rules"),
+    webfetch: has("webfetch"),
+  };
   if (has("websearch")) {
     const keys = listOf(env.BRAVE_API_KEY);
     if (keys.length === 0)
@@ -57,7 +65,7 @@ export function readGatewayTools(env: ToolVariables): Parsed<GatewayToolSettings
 
 /** @returns the names of the tools of the web that are switched on */
 export function toolNames(settings: GatewayToolSettings): string[] {
-  return NAMES.filter((name) => name !== "sessions" && settings[name]);
+  return NAMES.filter((name) => !OF_HOME.includes(name) && settings[name]);
 }
 
 /** @returns the keys, which no result may contain */

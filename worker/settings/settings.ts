@@ -12,6 +12,7 @@ import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import type { Env } from "../env.ts";
 import { type AuditSettings, readAuditSettings } from "./audit.ts";
 import { BROKER_URL } from "./broker-url.ts";
+import { type ClockSettings, readClockSettings } from "./clock.ts";
 import { type GatewayToolSettings, readGatewayTools } from "./gateway-tools.ts";
 import { type Prices, readPrices } from "./prices.ts";
 import { readOnce } from "./read-once.ts";
@@ -50,6 +51,8 @@ export type Settings = {
   /** The gateway's own tools, beside edge_call. */
   tools: GatewayToolSettings;
   /** Limits of the devices' use of the gateway's model. */
+  /** Of the home, for what it says by itself. */
+  clock: ClockSettings;
   relay: RelaySettings;
   audit: AuditSettings;
   /** Undefined: voice messages are not accepted. */
@@ -126,6 +129,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     },
     keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
     tools: orThrow(readGatewayTools(env)),
+    clock: orThrow(readClockSettings(env)),
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
     transcription: orThrow(readTranscription(env)),

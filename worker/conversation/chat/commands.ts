@@ -10,6 +10,8 @@ export const HELP = [
   "/stop – end what is running",
   "/status – what is running, and whether the home is there",
   "/agents – the devices, and which are online",
+  "/rules – what I watch and remind you of",
+  "/ack – answer what is firing here; /ack 60 to be left alone for 60 minutes",
   "/new – begin anew, without what was said before",
   "/answer – answer a device's question",
   "/approve CODE – let somebody in (owners; CODE guest, CODE owner for another role)",

@@ -1,4 +1,6 @@
 /** Takes each message and command of a chat once, and answers it over the chat. */
+
+import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { Accepted, ChatCommand, Delivery } from "../../api/chat.ts";
 import { maySee } from "../../api/may-see.ts";
 import type { NewOrigin } from "../../api/turns.ts";
@@ -109,6 +111,10 @@ async function commandWords(
       return statusWords(running, await context.home().status());
     case "agents":
       return agentsWords(await context.home().agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }));
+    case "rules":
+      return await ruleWords(context, origin, "rules", { do: "list" });
+    case "ack":
+      return await ruleWords(context, origin, "ack", ackArguments(command.argument));
     case "answer":
       return await answerWords(context, command.argument, origin);
     case "approve":
@@ -116,6 +122,37 @@ async function commandWords(
     case "help":
       return HELP;
   }
+}
+
+/** `/rules`, `/ack`: as the model's tools, with the person's own rights. */
+async function ruleWords(
+  context: ConversationContext,
+  { principal, role, channel, limits, reply }: NewOrigin,
+  name: "rules" | "ack",
+  args: Record<string, unknown>,
+): Promise<string> {
+  const id = crypto.randomUUID();
+  const answered = await context.home().runTool({
+    id,
+    name,
+    args,
+    viewer: { name: principal, role, scopes: ["ask"] },
+    from: { conversation: context.name, call: id, depth: 0 },
+    origin: { principal, role, channel, ...(limits && { limits }), ...(reply && { reply }) },
+    sources: [],
+  });
+  return "outcome" in answered ? forPerson(answered.outcome) : DONE;
+}
+
+/** `/ack`, `/ack w-7f2c`, `/ack 60`, `/ack w-7f2c 60`: minutes make it a snooze. */
+function ackArguments(argument: string): Record<string, unknown> {
+  const words = argument.split(/\s+/).filter((word) => word !== "");
+  const minutes = words.find((word) => /^\d+$/.test(word));
+  const id = words.find((word) => word !== minutes);
+  return {
+    ...(id !== undefined && { id }),
+    ...(minutes !== undefined && { snooze_minutes: Number(minutes) }),
+  };
 }
 
 async function endTurns(context: ConversationContext, { name }: ChatCommand): Promise<void> {

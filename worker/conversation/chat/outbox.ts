@@ -6,7 +6,14 @@
 
 import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
-import type { Attachment, Channel, Line } from "../../channels/channel.ts";
+import type { RuleButton } from "../../api/rules.ts";
+import {
+  type Attachment,
+  type Channel,
+  type Line,
+  type PressedRule,
+  ruleButton,
+} from "../../channels/channel.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { choicesOf, closedWords, questionWords } from "../../channels/question-words.ts";
 import { splitMarkdown } from "../../channels/split.ts";
@@ -15,6 +22,7 @@ import { logError } from "../../log.ts";
 import { settingsOrError } from "../../settings/settings.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 import { runLater } from "../later.ts";
+import { undoButtons } from "../rules/confirmation.ts";
 import { filesOf } from "../store/media.ts";
 import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
@@ -29,6 +37,10 @@ const PAUSE_MAX_MS = 300_000;
 const HOLD_MS = 30 * 86_400_000;
 /** Below a question, in the same message, stands what became of it. */
 const DECISION_ROOM = 400;
+/** Before the id in the column of questions. */
+const OF_RULE = "rule:";
+/** Messages of rules that stand with their buttons. */
+const STANDING_MAX = 20;
 /** A person always gets an answer. */
 const NO_WORDS = "(The answer is empty.)";
 /** Telegram shows it for 5 s. */
@@ -89,23 +101,70 @@ export class Outbox {
     );
   }
 
-  /** It was answered, or nobody needs to any more: the buttons go. */
-  close(question: string): void {
-    if (!this.#hasRows()) return;
+  /**
+   * What a rule says, with the buttons that its turn or call has. A message that stands keeps its row, as the newest ones do.
+   * @param id of the notice's turn, or of the call that made the rule
+   */
+  tell(turn: number, address: Address, text: string, id: string): void {
+    this.#context.tables.need("reply");
+    this.#sql.exec(
+      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'question', ?, ?, ?)",
+      turn,
+      JSON.stringify(address),
+      text,
+      OF_RULE + id,
+    );
+    this.#sql.exec(
+      `DELETE FROM reply WHERE id IN (
+         SELECT id FROM reply WHERE sent_at IS NOT NULL AND question LIKE ? ORDER BY id DESC LIMIT -1 OFFSET ?)`,
+      `${OF_RULE}%`,
+      STANDING_MAX,
+    );
+  }
+
+  /**
+   * It was answered, or nobody needs to any more: the buttons go.
+   * @param words below what a rule said; absent: those of the question
+   * @returns false: no message of it stands
+   */
+  close(question: string, words = ""): boolean {
+    if (!this.#hasRows()) return false;
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", question)
       .toArray();
-    if (!asked) return;
-    if (asked.sent_at === null && asked.attempts === 0 && asked.parts === 0 && !this.#sending) {
+    if (!asked) return false;
+    const isUnsent = asked.sent_at === null && asked.attempts === 0 && asked.parts === 0 && !this.#sending;
+    // What a rule says is said, also when its buttons go.
+    if (isUnsent && asked.text === "") {
       this.#delete(asked.id);
-      return;
+      return true;
     }
     this.#sql.exec(
-      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'closed', ?, '', ?)",
+      "INSERT INTO reply (turn, kind, address, text, question) VALUES (?, 'closed', ?, ?, ?)",
       asked.turn,
       asked.address,
+      words,
       question,
     );
+    return true;
+  }
+
+  /**
+   * A button of a rule was pressed: those of its messages go.
+   * @param words what came of it
+   * @returns false: no message with such a button stands
+   */
+  closeRule({ rule, occurrence }: Omit<PressedRule, "do">, words: string): boolean {
+    if (!this.#hasRows()) return false;
+    const standing = this.#sql
+      .exec<ReplyRow>("SELECT * FROM reply WHERE kind = 'question' AND question LIKE ?", `${OF_RULE}%`)
+      .toArray();
+    const pressed = standing.filter((row) =>
+      buttonsOf(this.#context.transcript, row).some(
+        (button) => button.rule === rule && button.occurrence === occurrence,
+      ),
+    );
+    return pressed.map(({ question }) => this.close(question ?? "", words)).includes(true);
   }
 
   typing(address: Address): void {
@@ -213,6 +272,15 @@ export class Outbox {
     }
   }
 
+  /** Why nothing can be said unasked, in words; undefined: it can. */
+  async refusal(address: Address): Promise<string | undefined> {
+    const way = await this.#platform.way(address);
+    if (!way) return "its connection is not there any more";
+    return this.#isUnheard(way.channel)
+      ? "this chat app delivers nothing before the person writes again"
+      : undefined;
+  }
+
   #isUnheard({ windowMs }: Channel): boolean {
     if (windowMs === undefined) return false;
     const { transcript } = this.#context;
@@ -280,9 +348,9 @@ export class Outbox {
 
   async #sendQuestion(row: ReplyRow, { channel, line }: Way): Promise<void> {
     const question = this.#context.transcript.question(row.question ?? "")?.question;
-    if (!question) return this.#delete(row.id);
-    const words = questionWords(question, consoleOf(this.#context.env));
-    const buttons = choicesOf(question);
+    if (!question && row.text === "") return this.#delete(row.id);
+    const words = question ? questionWords(question, consoleOf(this.#context.env)) : row.text;
+    const buttons = question ? choicesOf(question) : buttonsOf(this.#context.transcript, row).map(ruleButton);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
     const fits = words.length <= channel.questionMax - DECISION_ROOM;
     const before = fits ? [] : splitMarkdown(words, channel.textMax);
@@ -290,7 +358,8 @@ export class Outbox {
       await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}` });
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
     }
-    const asked = before.length > 0 ? `Your decision about the above, for **${question.agent}**:` : words;
+    const about = question ? `Your decision about the above, for **${question.agent}**:` : "About the above:";
+    const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
     const message = await channel.question(line, asked, buttons, { nonce });
     this.#sql.exec(
@@ -306,7 +375,7 @@ export class Outbox {
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
-    const words = closedWords(this.#context.transcript.question(row.question ?? "")?.question);
+    const words = row.text || closedWords(this.#context.transcript.question(row.question ?? "")?.question);
     if (!asked) return;
     if (asked.message !== null && channel.close) {
       await channel.close(line, asked.message, `${asked.text}\n\n${words}`).catch((error: unknown) => {
@@ -332,6 +401,13 @@ function filesOfTurn(transcript: Transcript, n: number): string[] {
   const late = transcript.turnAt(n)?.origin.files ?? [];
   const calls = transcript.entriesOf(n).flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
   return [...late, ...calls.flatMap(({ outcome }) => (outcome ? filesOf(outcome) : []))];
+}
+
+/** The buttons below what a rule says; none when its turn was forgotten. */
+function buttonsOf(transcript: Transcript, { turn, question }: ReplyRow): readonly RuleButton[] {
+  const origin = transcript.turnAt(turn ?? -1)?.origin;
+  if (!origin || !question?.startsWith(OF_RULE)) return [];
+  return origin.notice?.buttons ?? undoButtons(transcript.call(question.slice(OF_RULE.length))?.outcome);
 }
 
 /** The console's address, where the settings name it. */

@@ -68,6 +68,14 @@ export class ChatSession {
     this.outbox.go();
   }
 
+  /** Sends what a rule says, with the buttons that its turn or call has. @param id of the notice's turn, or of the call that made the rule */
+  tell(turn: Turn, text: string, id: string): void {
+    const address = replyAddress(turn);
+    if (!address) return;
+    this.outbox.tell(turn.n, address, text, id);
+    this.outbox.go();
+  }
+
   /** The model's words as they come. @param at how many characters of its step came before; 0 makes those before void */
   delta({ n }: Turn, text: string, at: number): void {
     // Read again: the model's last words may come after the turn was ended.

@@ -1,6 +1,7 @@
 /** Calls of the tools that Home runs. One that waits for a session is parked like a device's, and Home is asked again at its deadline. */
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { asksSession, type BegunSessions, isHomeTool, sessionId } from "../../api/home-tools.ts";
+import { unfolded } from "../../api/rule-tools.ts";
 import { conversationOf, withRetry } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
 import type { Settings } from "../../settings/settings.ts";
@@ -17,8 +18,14 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /** Names of tools that are answered here where they are offered: session tools in conversations that go on. */
-export function hasSessionTools({ isOneShot, name }: ConversationContext, settings: Settings): boolean {
-  return settings.tools.sessions && !isOneShot && name.split("/")[1] !== "openai";
+export function hasSessionTools(
+  { isOneShot, name }: ConversationContext,
+  { origin }: Turn,
+  settings: Settings,
+): boolean {
+  // A turn that a rule began only reads.
+  const mayAsk = !isOneShot && origin.event !== "rule";
+  return settings.tools.sessions && mayAsk && name.split("/")[1] !== "openai";
 }
 
 /** @returns the call, when Home did not answer */
@@ -28,10 +35,11 @@ export async function askHome(
   call: StoredCall,
   { sources, settings }: { sources: readonly Source[]; settings: Settings },
 ): Promise<StoredCall | undefined> {
-  const { name: tool, id, args, problem } = call;
+  const { id, problem } = call;
+  const { name: tool, args } = unfolded(call.name, call.args);
   if (!isHomeTool(tool)) return undefined;
   const { transcript, sent, name } = context;
-  const { principal, role, channel, limits, model, session } = turn.origin;
+  const { principal, role, channel, limits, model, session, reply: place } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
   const left = asksSession(tool) ? budgetLeft(context, turn, settings) : undefined;
@@ -48,6 +56,7 @@ export async function askHome(
         role,
         channel,
         ...(limits && { limits }),
+        ...(place && { reply: place }),
         ...(model !== undefined && { model }),
         ...traceOfCall(context, turn, id),
       },

@@ -628,6 +628,19 @@ export class Transcript {
     }, !origin.reply);
   }
 
+  /**
+   * Stores words that nobody asked for, as a turn that has ended.
+   * @returns undefined: they were here before
+   */
+  speak(turn: NewTurn, words: string): Turn | undefined {
+    return this.#write(() => {
+      if (turn.idempotency !== undefined && this.turnByKey(turn.idempotency)) return undefined;
+      const { n, createdAt: at, sources } = this.#beginTurn(turn);
+      this.#append(n, "end", { status: "done", answer: words, at, says: true, replies: 0, sources });
+      return this.#turnAt(n);
+    });
+  }
+
   /** The ids of the calls of a turn without an outcome. */
   #openCalls(turn: number): string[] {
     return this.entriesOf(turn).flatMap((entry) =>

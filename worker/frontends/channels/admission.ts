@@ -7,7 +7,7 @@ import { homeOf } from "../../api/stubs.ts";
 import type { Limits } from "../../api/turns.ts";
 import type { Incoming } from "../../channels/channel.ts";
 import type { Env } from "../../env.ts";
-import { type Connection, ROLES, type Role } from "../../settings/channels.ts";
+import { type Connection, ROLES, type Role, roleInSettings } from "../../settings/channels.ts";
 import { knockWords, tellOwners } from "./knock.ts";
 
 export type Admitted =
@@ -46,11 +46,6 @@ export async function admit(
     mayApprove: connection.approve.includes(entry.role),
     isOwner: entry.role === "owner" && !group,
   };
-}
-
-function roleInSettings({ allow, role_of }: Connection, sender: string): Role | undefined {
-  if (Object.hasOwn(role_of, sender)) return role_of[sender];
-  return allow.includes(sender) || allow.includes("*") ? "member" : undefined;
 }
 
 function strangerWords(code: string): string {

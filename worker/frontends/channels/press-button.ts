@@ -1,11 +1,14 @@
 /** A button below a question: who may press it, and what then happens. */
 import { mayAnswer } from "../../api/may-see.ts";
 import { conversationOf, homeOf } from "../../api/stubs.ts";
-import type { Incoming } from "../../channels/channel.ts";
+import type { Incoming, PressedRule } from "../../channels/channel.ts";
 import { answerOf, isTooLong, TOO_LONG } from "../../channels/question-words.ts";
 import type { Env } from "../../env.ts";
 import { logInfo } from "../../log.ts";
 import type { Admitted } from "./admission.ts";
+
+/** "Snooze 1 h" */
+const SNOOZE_MINUTES = 60;
 
 /**
  * The question has to be of this conversation, and is answered once.
@@ -15,9 +18,11 @@ import type { Admitted } from "./admission.ts";
 export async function pressButton(
   env: Env,
   name: string,
-  { principal, mayApprove, role }: Admitted & { ok: true },
+  admitted: Admitted & { ok: true },
   act: Incoming["act"] & { do: "press" },
 ): Promise<{ refused?: string }> {
+  if ("rule" in act) return await pressRule(env, name, admitted, act.rule);
+  const { principal, mayApprove, role } = admitted;
   const asked = await conversationOf(env, name).asked(act.question);
   const answer = asked && answerOf(asked.question, act.choice);
   if (!asked || answer === undefined) return { refused: "This question is not open any more." };
@@ -40,4 +45,19 @@ export async function pressButton(
     return {};
   }
   return { refused: answered.message };
+}
+
+/** Home decides who may press it. What came of it stands below the message, for everybody who reads it; elsewhere one person is told. */
+async function pressRule(
+  env: Env,
+  name: string,
+  { principal, role }: Admitted & { ok: true },
+  pressed: PressedRule,
+): Promise<{ refused?: string }> {
+  const by = { principal, role, conversation: name };
+  const minutes = pressed.do === "snooze" ? { minutes: SNOOZE_MINUTES } : {};
+  const home = homeOf(env, name.split("/", 1)[0] ?? "");
+  const { done, text } = await home.pressRule({ ...pressed, ...minutes, by });
+  logInfo("rule.pressed", { rule: pressed.rule, do: pressed.do, role });
+  return done && (await conversationOf(env, name).pressed(pressed, text)) ? {} : { refused: text };
 }

@@ -10,6 +10,8 @@ export const PAGE_PATHS = [
   "/console-later.js",
   "/console.css",
   "/icon.svg",
+  "/manifest.webmanifest",
+  "/sw.js",
   "/tokens",
   "/tokens.js",
   "/api",
@@ -19,7 +21,8 @@ export const PAGE_PATHS = [
 
 /**
  * Scripts and styles come only from our own files, never inline. Requests and pictures use only this origin. The page neither
- * contains frames nor can be framed. Trusted Types prevent text from becoming markup even if our code has a bug.
+ * contains frames nor can be framed. Trusted Types prevent text from becoming markup even if our code has a bug: the
+ * one policy (page/service-worker.ts) makes nothing but the address of the service worker.
  */
 const POLICY = [
   "default-src 'none'",
@@ -27,11 +30,13 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data: blob:",
   "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  "trusted-types sw",
 ].join("; ");
 
 export async function servePage(c: Context<App>): Promise<Response> {

@@ -1,14 +1,21 @@
 /** The MCP server for one token: it lists the tools and runs the calls. */
+import { sha256Hex } from "@edgecall/core/encoding.ts";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import type { RuleToolName } from "@edgecall/core/rules/tools.ts";
+import { forModel } from "@edgecall/core/tools/advice.ts";
 import { modelTextOf } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../api/find-agents.ts";
 import type { Targets } from "../../api/home-api.ts";
+import { isRuleTool } from "../../api/rule-tools.ts";
 import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
 import { logError } from "../../log.ts";
 import { readMcpSettings } from "../../settings/mcp.ts";
+import { readSettings } from "../../settings/settings.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import { agentList, oneAgent } from "./agent-list.ts";
 import { answerOf } from "./answer.ts";
@@ -49,7 +56,7 @@ export function mcpServer(caller: McpCaller): McpServer {
       const { actionTools: max } = readMcpSettings(caller.env);
       const may = mayAct(caller.token);
       const actions = may ? actionTools((await namedActions(targets.agents)).values(), max) : [];
-      return [...steadyTools(targets, may), ...actions];
+      return [...steadyTools(targets, may, mayMakeRules(caller)), ...actions];
     },
     call: async (name, args, context) => {
       try {
@@ -81,6 +88,7 @@ async function call(
     case EDGE_RESULT:
       return await result(caller, args, context);
     default:
+      if (isRuleTool(tool) && mayMakeRules(caller)) return await rule(caller, tool, args, context);
       return await action(caller, tool, args, context);
   }
 }
@@ -88,6 +96,40 @@ async function call(
 /** A query in words needs the scope `ask`, an action `command`. No tool can approve anything. */
 function mayAct(token: ApiToken): boolean {
   return token.scopes.includes("command");
+}
+
+/** A rule acts for its maker for as long as it stands, so it takes what an action takes. Guests make none. */
+function mayMakeRules({ env, token }: McpCaller): boolean {
+  return mayAct(token) && token.role !== "guest" && readSettings(env).tools.rules;
+}
+
+/** The same call within the hour is the same one, so that it can be made again after a person's approval. */
+async function rule(
+  caller: McpCaller,
+  name: RuleToolName,
+  args: Record<string, unknown>,
+  { headers }: CallContext,
+): Promise<CallToolResult> {
+  const { env, token, origin } = caller;
+  const hour = Math.floor(Date.now() / 3_600_000);
+  const same = await sha256Hex(`${hour}\n${name}\n${canonicalJson(args)}`);
+  const id = await callId(token, headers.get("idempotency-key") ?? same);
+  const reply = await homeOf(env, token.home).runTool({
+    id,
+    name,
+    args,
+    viewer: token,
+    from: { conversation: null, call: id, depth: 0 },
+    origin: { principal: token.name, role: token.role, channel: "mcp" },
+    sources: isTrusted(env, token) ? [] : [STRANGER],
+  });
+  if ("outcome" in reply) {
+    const text = forModel(reply.outcome);
+    return reply.outcome.status === "error" ? failed(text) : textResult(text);
+  }
+  return textResult(
+    `Nothing was changed yet: a person has to approve it, at ${origin}/v1/questions/${reply.question}. Tell them so, and call again with the same arguments when they have.`,
+  );
 }
 
 async function targetsOf({ env, token }: McpCaller): Promise<Targets> {

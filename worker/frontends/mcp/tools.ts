@@ -1,6 +1,8 @@
 /** The tools for an MCP client: always three, and in a small home also a tool for each action of its agents; in a large one find_agents. */
 
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import {
   type CallTarget,
@@ -12,6 +14,7 @@ import {
 import { findAgentsDefinition } from "../../api/find-agents.ts";
 import type { Targets } from "../../api/home-api.ts";
 import { type HomeCounts, oneLine } from "../../api/roster.ts";
+import { RULE_TOOL_NAMES } from "../../api/rule-tools.ts";
 import type { McpTool, ToolAnnotations } from "./protocol.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -24,8 +27,8 @@ const WORDS_MAX = 500;
 /** The agent and the action that a tool's name stands for. */
 export type NamedAction = { name: string; agent: CallTarget; advert: ActionAdvert };
 
-/** @param actions false: the caller may only ask in words */
-export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): McpTool[] {
+/** @param actions false: the caller may only ask in words @param rules true: the caller may make rules */
+export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, rules: boolean): McpTool[] {
   return [
     ...(excerptOf ? [findTool()] : []),
     {
@@ -71,10 +74,29 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean): M
       },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
+    ...(rules ? RULE_TOOL_NAMES.map(ruleTool) : []),
   ];
 }
 
 const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
+
+function ruleTool(name: RuleToolName): McpTool {
+  const { description, input } = RULE_TOOLS[name];
+  const annotations = {
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  };
+  return { name, title: RULE_TITLES[name], description, inputSchema: jsonSchema(input), annotations };
+}
+
+const RULE_TITLES: Record<RuleToolName, string> = {
+  watch: "Watch a reading",
+  remind: "Remind at a time",
+  rules: "Watches and reminders",
+  ack: "Acknowledge or snooze",
+};
 
 /** Only in a home of too many agents to list. */
 function findTool(): McpTool {

@@ -144,8 +144,8 @@ describe("tools of actions", () => {
       ...target(`${"p".repeat(60)}-${n}`, [action]),
       line: "l".repeat(900),
     }));
-    const all = [...steadyTools({ agents }, true), ...(await toolsOf(agents, 256))];
-    expect(all).toHaveLength(3 + count);
+    const all = [...steadyTools({ agents }, true, true), ...(await toolsOf(agents, 256))];
+    expect(all).toHaveLength(7 + count);
     for (const { name, description, inputSchema } of all) {
       expect(description?.length, name).toBeLessThanOrEqual(1_000);
       for (const { description: words = "" } of Object.values(inputSchema.properties ?? {}) as Array<{
@@ -157,7 +157,7 @@ describe("tools of actions", () => {
 
   test("G16 edge_call names as many agents as fit, and where to find the others", () => {
     const many = Array.from({ length: 50 }, (_, n) => target(`pi-${n}`, [{ name: "cpu" }]));
-    const lines = steadyTools({ agents: many }, true)[1]?.description?.split("\n") ?? [];
+    const lines = steadyTools({ agents: many }, true, false)[1]?.description?.split("\n") ?? [];
     expect(lines.length).toBeGreaterThan(10);
     expect(lines.at(-1)).toBe(`  - and ${50 - (lines.length - 2)} more: edge_list has all of them`);
   });

@@ -197,7 +197,7 @@ export class Agents {
   }
 
   #write(agent: ListedAgent, accepted: AcceptedText): void {
-    const { hashes, saysOnline, run } = agent.texts;
+    const { hashes, saysOnline, run, rules } = agent.texts;
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
          (id, online, reason, last_seen, is_foreign, line, type, version, features, advert, problem, changed_at, accepted,
@@ -216,7 +216,7 @@ export class Agents {
       agent.problem,
       agent.changedAt,
       JSON.stringify(accepted),
-      JSON.stringify({ ...hashes, online: saysOnline, run, by: VERSION }),
+      JSON.stringify({ ...hashes, online: saysOnline, run, rules, by: VERSION }),
       agent.greeted,
       agent.group,
       agent.hosted ? JSON.stringify(agent.hosted) : null,
@@ -672,7 +672,7 @@ const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE, "cancel"], gro
 type Vouched = { seenAt: number | null; until: number | null };
 
 function toListed(row: AgentRow, names: ActionNames): ListedAgent {
-  const { by, online, run, ...hashes } = JSON.parse(row.texts) as Partial<Record<string, string>> & {
+  const { by, online, run, rules, ...hashes } = JSON.parse(row.texts) as Partial<Record<string, string>> & {
     online?: boolean;
   };
   const agent: ListedAgent = {
@@ -692,7 +692,7 @@ function toListed(row: AgentRow, names: ActionNames): ListedAgent {
     acceptedGroup: undefined,
     changedAt: row.changed_at,
     // Another version may read the same text otherwise.
-    texts: by === VERSION ? { hashes, saysOnline: online === true, run } : NO_TEXTS,
+    texts: by === VERSION ? { hashes, saysOnline: online === true, run, rules } : NO_TEXTS,
     greeted: row.greeted,
     incompatibleWith: undefined,
     newText: undefined,

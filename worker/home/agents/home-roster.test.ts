@@ -105,6 +105,12 @@ describe.each([
       expect(namesOf(withSessions)).toContain("sessions_spawn");
       expect(systemOf(withSessions).match(/^ {2}- /gm)?.length).toBeGreaterThanOrEqual(3);
       expect(tokensOf(withSessions)).toBeLessThanOrEqual(1_500);
+      setVariables({ GATEWAY_TOOLS: "sessions rules" });
+      const [withRules] = await asked("How warm is the aquarium in the hall?", { text: "x" });
+      setVariables({ GATEWAY_TOOLS: "none" });
+      expect(namesOf(withRules)).toContain("rules");
+      expect(systemOf(withRules).match(/^ {2}- /gm)?.length).toBeGreaterThanOrEqual(3);
+      expect(tokensOf(withRules)).toBeLessThanOrEqual(1_500);
     }
   }, 120_000);
 });

@@ -14,14 +14,18 @@ import { KEY_REVOKED } from "../bridge/bridge-socket.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
+import { keyOf } from "../rules/watched.ts";
 import { REVOKED, UNSIGNED } from "./verify-presence.ts";
 
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
   const { keys, gatewayKey } = home;
   const before = keys.publicKeyOf(key.agent);
+  const known = keyOf(home, key.agent);
   const problem = await keys.enroll(key, grant, Date.now());
   if (problem !== undefined) return { ok: false, problem };
   const gatewayPublicKey = await gatewayKey.publicKey();
+  // An owner says that it is the same device, so its watches go on.
+  home.rules.rekey(known, keyOf(home, key.agent));
   if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
   else if (key.login !== undefined) sendKeyToBridge(home, key.agent);
   return { ok: true, gatewayPublicKey };

@@ -23,6 +23,8 @@ export type KnownTexts = {
   saysOnline: boolean;
   /** The run that the stored presence names. */
   run: string | undefined;
+  /** The hash of the rules that the agent watches. Absent: it knows none. */
+  rules?: string | undefined;
 };
 export const NO_TEXTS: KnownTexts = { hashes: {}, saysOnline: false, run: undefined };
 
@@ -84,8 +86,9 @@ async function compare(reported: AgentState, known: KnownTexts): Promise<Compare
 
 /** An agent without a key is trusted as the bridge reports it. */
 function unsigned({ state, kept, hashes }: Compared, known: KnownTexts): VerifiedState {
-  const { saysOnline, run } = kept.has("presence") ? known : readPresence(state.presence);
-  return { state, kept, texts: { hashes, saysOnline, run }, problem: undefined, isNewRun: false };
+  const { saysOnline, run, rules } = kept.has("presence") ? known : readPresence(state.presence);
+  const texts = { hashes, saysOnline, run, ...(rules !== undefined && { rules }) };
+  return { state, kept, texts, problem: undefined, isNewRun: false };
 }
 
 async function signed(
@@ -116,8 +119,9 @@ async function signed(
     Object.assign(texts.hashes, { [kind]: compared.hashes[kind] });
     if (kind !== "presence") continue;
     bootId = verified.bootId;
-    const { saysOnline, half } = readPresence(text);
+    const { saysOnline, half, rules } = readPresence(text);
     texts.saysOnline = saysOnline;
+    texts.rules = rules;
     said = { run: bootId, half };
   }
   const counts = compared.kept.has("presence") || counters.presence !== undefined;
@@ -142,7 +146,7 @@ async function signed(
   return { state, kept, texts, problem, isNewRun, session };
 }
 
-type SaidPresence = Pick<KnownTexts, "saysOnline" | "run"> & {
+type SaidPresence = Pick<KnownTexts, "saysOnline" | "run" | "rules"> & {
   /** The agent's half of a session that begins. */
   half: string | undefined;
 };
@@ -150,9 +154,9 @@ type SaidPresence = Pick<KnownTexts, "saysOnline" | "run"> & {
 function readPresence(text: string | undefined): SaidPresence {
   const presence = text === undefined ? undefined : checkJson(Presence, text);
   if (!presence?.ok) return { saysOnline: false, run: undefined, half: undefined };
-  const { state, boot_id: run, session } = presence.value;
+  const { state, boot_id: run, session, rules } = presence.value;
   const saysOnline = state === "online";
-  return { saysOnline, run, half: saysOnline ? session : undefined };
+  return { saysOnline, run, half: saysOnline ? session : undefined, ...(saysOnline && { rules }) };
 }
 
 async function verifyText(keys: AgentKeys, agent: string, kind: TextKind, text: string) {

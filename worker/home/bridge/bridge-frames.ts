@@ -12,7 +12,7 @@ import {
   type Refusal,
 } from "@edgecall/core/protocol/frames.ts";
 import type { UploadRequest } from "@edgecall/core/protocol/media.ts";
-import { AgentEvent, type ReadReport, readReport } from "@edgecall/core/protocol/mqtt.ts";
+import { AgentEvent, type ReadReport, RULES_FEATURE, readReport } from "@edgecall/core/protocol/mqtt.ts";
 import {
   AGENT_ID,
   BRIDGE_PROTOCOL,
@@ -55,6 +55,10 @@ import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
 import { tellBorrower } from "../peers/progress.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
+import { onPresence } from "../rules/alarm-part.ts";
+import { tellBack } from "../rules/bridge-gone.ts";
+import { onAgentEvent, onHostedChanges } from "../rules/changes.ts";
+import { syncAgentLater, syncBridge } from "../rules/places.ts";
 
 /** A sign of life is stored when the one before is this old. */
 const LIFE_GRAIN_MS = 10_000;
@@ -147,6 +151,8 @@ export class BridgeFrames {
         return await this.#onReport(frame.id, frame.agent, frame.payload);
       case "states":
         return this.#home.states.onAnswer(frame);
+      case "changes":
+        return await onHostedChanges(this.#home, frame);
       case "updated": {
         const { id, ok, text } = frame;
         return bridge.storeUpdate(socket, { id, ok, text });
@@ -165,6 +171,7 @@ export class BridgeFrames {
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keeps = frame.features?.includes("kept") === true;
     const vouchedAt = this.#home.bridge.lastVouchedAt();
+    const goneAt = this.#home.bridge.goneAt();
     const { env, bridge, ledger, counters } = this.#home;
     const gatewayKey = this.#home.keys.hasAgents() ? await this.#home.gatewayKey.publicKey() : undefined;
     // What was sent over an earlier line is sent again, from its row.
@@ -188,10 +195,14 @@ export class BridgeFrames {
       paced: true,
       standby: true,
       ...(frame.features?.includes(DEVICES_FEATURE) && { devices: true }),
+      ...(frame.features?.includes(RULES_FEATURE) && { rules: true }),
       unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
     };
     sendQuietly(socket, encodeFrame(welcome));
     if (keeps) this.#sendKnown(socket, keys);
+    tellBack(this.#home, goneAt, Date.now());
+    if (frame.features?.includes(RULES_FEATURE)) await syncBridge(this.#home, frame.rules);
+    await onPresence(this.#home);
   }
 
   /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
@@ -256,11 +267,13 @@ export class BridgeFrames {
     this.#snapshot = undefined;
     bridge.snapshotStored(socket);
     await resend(this.#home, undefined);
+    await onPresence(this.#home);
     await alarm.arm();
   }
 
   async #onAgents(socket: WebSocket, reported: AgentState[]): Promise<void> {
     const arrived = await this.#apply(socket, reported);
+    await onPresence(this.#home);
     if (arrived.length === 0) return;
     await resend(this.#home, arrived);
     await this.#home.alarm.arm();
@@ -275,6 +288,7 @@ export class BridgeFrames {
     const arrived: string[] = [];
     const greeted: string[] = [];
     const lacking: string[] = [];
+    const served: string[] = [];
     await this.#inOrder(async () => {
       for (const state of reported) {
         const { id } = state;
@@ -289,12 +303,14 @@ export class BridgeFrames {
         // The advert may come after the presence: then the calls that the agent asks about itself go out.
         if (isNew || (!couldAsk && agents.canAsk(id))) arrived.push(id);
         if (greets) greeted.push(id);
+        if (isServed && state.online) served.push(id);
         if (isServed && state.kept?.some((kind) => known.hashes[kind] === undefined)) lacking.push(id);
       }
       // Many frames may be waiting. Without this, all would be applied before any other request.
       if (reported.length > 1) await scheduler.wait(0);
     });
     for (const id of greeted) await greetAgent(this.#home, id);
+    for (const id of served) syncAgentLater(this.#home, id);
     if (lacking.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: lacking }));
     return arrived;
   }
@@ -331,6 +347,7 @@ export class BridgeFrames {
     const standing = keys.standing(agent);
     if (standing === "none") agents.remove(agent);
     else if (standing === "signed") agents.setOffline(agent, "its advert was taken from the broker");
+    await onPresence(this.#home);
   }
 
   /**
@@ -401,13 +418,16 @@ export class BridgeFrames {
     ctx.waitUntil(sent.catch((error: unknown) => logError("accepted.lost", error, { call: call.id })));
   }
 
-  /** Lines of a device's record, which belong to no open call. */
+  /** What belongs to no open call: lines of a device's record, and changes of the rules that it watches. */
   async #onRecord(id: string, agent: string, text: string): Promise<void> {
-    const batch = checkJson(AuditBatch, text);
-    if (!batch.ok || batch.value.request_id !== id) return;
     const { keys } = this.#home;
     // An agent that is not served did nothing here. If its lines counted, anybody on the broker could push all others out of the record.
     if (!keys.serves(agent)) return;
+    const event = checkJson(AgentEvent, text);
+    if (event.ok && event.value.type === "event" && event.value.request_id === id)
+      return await onAgentEvent(this.#home, agent, event.value);
+    const batch = checkJson(AuditBatch, text);
+    if (!batch.ok || batch.value.request_id !== id) return;
     keys.storeCounters(agent);
     addToRecord(this.#home, agent, id, batch.value.lines);
     await acknowledgeReport(this.#home, id, agent, undefined);
@@ -474,6 +494,9 @@ export class BridgeFrames {
       return dismissReport(this.#home, id, agent);
     // Nobody else waits for it, and the agent does not keep it.
     if (this.#home.life.answered(id, agent, Date.now())) return dismissReport(this.#home, id, agent);
+    const answer = read();
+    if (answer.ok && this.#home.ruleAnswers.answered(id, agent, answer.value.payload))
+      return await acknowledgeReport(this.#home, id, agent, undefined);
     const routed = ledger.get(id) ? undefined : await this.#routed(agent, read());
     // Its conversation may have submitted it again meanwhile.
     const call = ledger.get(id);

@@ -8,6 +8,7 @@
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import {
   HELLO_WITHIN_MS,
   KEEPALIVE_LOST_MS,
@@ -47,14 +48,21 @@ type Attachment = {
   call?: boolean;
   trace?: boolean;
   devices?: boolean;
+  rules?: boolean;
   update?: BridgeUpdate;
 };
 
 /**
- * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own, and
- * devices that it hosts.
+ * Features of a bridge: sessions (core/protocol/session.ts), acks of many reports at once, the event `call`, spans of its own,
+ * devices that it hosts, and rules on them.
  */
-type BridgeFeature = "session" | "acks" | "call" | typeof TRACE_FEATURE | typeof DEVICES_FEATURE;
+type BridgeFeature =
+  | "session"
+  | "acks"
+  | "call"
+  | typeof TRACE_FEATURE
+  | typeof DEVICES_FEATURE
+  | typeof RULES_FEATURE;
 
 type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: number; lostAt: number };
 
@@ -120,6 +128,7 @@ export class BridgeSocket {
       call: features.includes("call"),
       trace: features.includes(TRACE_FEATURE),
       devices: features.includes(DEVICES_FEATURE),
+      rules: features.includes(RULES_FEATURE),
     });
   }
 
@@ -259,6 +268,12 @@ export class BridgeSocket {
   closeSilent(): void {
     const newest = this.#newest();
     if (newest) closeQuietly(newest.socket, "calls were not taken in time", CLOSE.silent);
+  }
+
+  /** Since when no bridge is there, epoch ms, as far as a close was seen. Undefined: one is there, or there never was one. */
+  goneAt(): number | undefined {
+    const rows = this.#ctx.storage.sql.exec<{ gone_at: number | null }>("SELECT gone_at FROM bridge");
+    return rows.toArray()[0]?.gone_at ?? undefined;
   }
 
   /** Stores since when the bridge is away. @returns false: that is stored already */

@@ -76,6 +76,19 @@ export class ChannelConnections {
   }
 
   /** @returns false: there is none of this name */
+  /** Who may speak over it; undefined: there is none. */
+  admitting(channel: string, name: string): Pick<Connection, "allow" | "role_of"> | undefined {
+    const [row] = this.#sql
+      .exec<{ settings: string }>(
+        "SELECT settings FROM connection WHERE channel = ? AND connection = ?",
+        channel,
+        name,
+      )
+      .toArray();
+    // SAFETY: `store` wrote it.
+    return row && (JSON.parse(row.settings) as Pick<Connection, "allow" | "role_of">);
+  }
+
   remove(channel: string, name: string): boolean {
     return (
       this.#sql

@@ -13,16 +13,17 @@ import {
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
-import { notifyWatchers, placeOf } from "../calls/call-watchers.ts";
+import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
-import { idInConversation, type LedgerCall, type NewCall } from "../calls/ledger.ts";
+import type { LedgerCall, NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
 import { tellBorrower } from "../peers/progress.ts";
 import { recordQuestion } from "../trace.ts";
+import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
@@ -118,43 +119,9 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
     home.ledger.postpone(call.id, until);
     askerWaits(home, call.id);
   } else waitFor(home, call, until, wasWaiting);
-  if (call.conversation !== null) {
-    // If this object is stopped before the conversation has it, its alarm delivers it.
-    home.questionRetries.failed(question.id, now, now);
-    await home.alarm.arm();
-  }
+  if (call.conversation !== null) return await deliverSoon(home, question, now);
   await deliverQuestion(home, question, now);
   await home.alarm.arm();
-}
-
-/** @param askedAt epoch ms */
-async function deliverQuestion(home: HomeContext, question: NewQuestion, askedAt: number): Promise<void> {
-  const { id, agent, text, options, expiresAt, approval } = question;
-  const call = home.ledger.get(question.call);
-  // A person sees it at the call with which the chain began.
-  const shownAs = call ? idInConversation(call) : question.call;
-  if (call?.conversation === null) {
-    notifyWatchers(home.ctx, shownAs, newsOf(question));
-    return home.questions.setDelivered(id);
-  }
-  try {
-    const stub = conversationOf(home.env, question.conversation);
-    await stub.ask({
-      id,
-      call: shownAs,
-      agent,
-      via: call?.caller.chain?.via,
-      text,
-      options,
-      expiresAt,
-      approval,
-    });
-    home.questions.setDelivered(id);
-    home.questionRetries.remove(id);
-  } catch (error) {
-    home.questionRetries.failed(id, askedAt, Date.now());
-    logError("question.deliver_failed", error, { question: id });
-  }
 }
 
 /** A person answers. Stored when it returns; the device gets it as often as it asks. */
@@ -277,8 +244,4 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   for (const question of home.questions.undelivered())
     if (home.questionRetries.dueAt(question.id) <= now)
       await deliverQuestion(home, question, question.askedAt);
-}
-
-function newsOf({ id, text, options, approval, expiresAt }: NewQuestion): CallNews {
-  return { news: "question", question: { id, text, options, approval: approval !== null, expiresAt } };
 }

@@ -9,10 +9,12 @@ import { checkArguments } from "../../api/check-arguments.ts";
 import { EDGE_CALL, FIND_AGENTS } from "../../api/edge-call.ts";
 import { checkFindAgents } from "../../api/find-agents.ts";
 import { asksSession, type HomeToolReply, type HomeToolRequest } from "../../api/home-tools.ts";
+import { isRuleTool } from "../../api/rule-tools.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { homeLine } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
+import { runRuleTool } from "../rules/tools.ts";
 import { refused, type ToolAnswer } from "./answers.ts";
 import { send, spawn } from "./begin.ts";
 import { agentsList, history, list, status } from "./views.ts";
@@ -31,6 +33,7 @@ async function run(
 ): Promise<ToolAnswer | Exclude<HomeToolReply, { outcome: unknown }>> {
   const { name } = request;
   if (name === FIND_AGENTS) return await find(home, request);
+  if (isRuleTool(name)) return await runRuleTool(home, request);
   if (!readSettings(home.env).tools.sessions)
     return refused("not_found", errorText.unknownTool(name, [EDGE_CALL, FIND_AGENTS]));
   const checked = checkArguments(SESSION_TOOLS[name], request);

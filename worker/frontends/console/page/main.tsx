@@ -19,6 +19,7 @@ const SCREENS: Record<ScreenName, ComponentType<{ session: SessionView; item: st
   chat: Chat,
   devices: lazy("Devices", "BrokerDevices"),
   fleet: Fleet,
+  rules: lazy("Rules", "Rules"),
   audit: Audit,
   metrics: lazy("Metrics", "Metrics"),
   setup: Setup,
@@ -100,6 +101,7 @@ const ICONS = {
   chat: "M4 5h16v11H10l-4 4v-4H4z",
   devices: "M9 18h6M10 21h4M12 3a6 6 0 0 0-3.5 10.9V16h7v-2.1A6 6 0 0 0 12 3z",
   fleet: "M5 4h14v6H5zM5 14h14v6H5zM8 7h.1M8 17h.1",
+  rules: "M6 16V11a6 6 0 0 1 12 0v5l2 2H4zM10 21h4",
   audit: "M6 3h9l4 4v14H6zM9 11h7M9 15h7",
   metrics: "M5 20V11M12 20V4M19 20v-7",
   setup: "M4 8h9M17 8h3M4 16h3M11 16h9M15 6v4M9 14v4",
@@ -129,6 +131,11 @@ function titleOf(name: string): string {
   if (name === "waiting") return "Waiting for you";
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
+
+// A pressed notification names a place.
+navigator.serviceWorker?.addEventListener("message", ({ data }: MessageEvent<{ place: string }>) => {
+  location.hash = data.place.slice(1);
+});
 
 const root = document.getElementById("root");
 if (root) {

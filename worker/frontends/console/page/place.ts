@@ -1,7 +1,7 @@
 /** The present screen, from the address's hash: `#/screen` or `#/chat/{conversation}`. */
 import { useEffect, useState } from "preact/hooks";
 
-const SCREENS = ["chat", "devices", "fleet", "audit", "metrics", "setup", "waiting"] as const;
+const SCREENS = ["chat", "devices", "fleet", "rules", "audit", "metrics", "setup", "waiting"] as const;
 export type ScreenName = (typeof SCREENS)[number];
 export type Place = { screen: ScreenName; item: string | undefined };
 

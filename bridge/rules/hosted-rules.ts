@@ -1,0 +1,178 @@
+/**
+ * Home's rules on hosted devices, evaluated on each state that the broker brings. Only a change of a rule's state goes to Home,
+ * also one that came about while the gateway was away.
+ */
+import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import type { SourcedReading } from "@edgecall/core/devices/device.ts";
+import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import { type WatchedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
+import type { Clock } from "../clock.ts";
+import type { GatewayLink } from "../gateway/gateway.ts";
+
+/** A home has as many rules in all. */
+const RULES_MAX = 100;
+/** Changes that Home did not take are sent again so often. */
+const AGAIN_MS = 30_000;
+
+const Place = z.object({ device: z.string() });
+type Rule = WatchedRule<z.infer<typeof Place>>;
+
+export type HostedRulesParts = {
+  path: string;
+  catalog: Pick<DeviceCatalog, "keysOn" | "mark" | "readingOf">;
+  clock: Clock;
+  gateway: Pick<GatewayLink, "send">;
+  log: Log;
+};
+
+/** What a rule was given last, so that the same value is not given twice: a repetition would count as a sign of life. */
+type Given = { message: number; value: SourcedReading["value"] } | "missing";
+
+export class HostedRules {
+  readonly #parts: HostedRulesParts;
+  readonly #rules: WatchedRules<z.infer<typeof Place>>;
+  readonly #given = new Map<string, Given>();
+  /** Until when a value is taken for the answer to our own command (epoch ms), by device and reading. */
+  readonly #own = new Map<string, number>();
+  #isWanted = false;
+  #isBrokerUp = false;
+  /** A frame with changes is out. */
+  #isOut = false;
+  #again: NodeJS.Timeout | undefined;
+
+  private constructor(parts: HostedRulesParts, rules: WatchedRules<z.infer<typeof Place>>) {
+    this.#parts = parts;
+    this.#rules = rules;
+  }
+
+  static async open(parts: HostedRulesParts): Promise<HostedRules> {
+    const { path, log, clock } = parts;
+    let onChanges = () => {};
+    const rules = await WatchedRules.open({
+      path,
+      place: Place,
+      max: RULES_MAX,
+      log,
+      wall: clock.wall,
+      onChanges: () => onChanges(),
+    });
+    const hosted = new HostedRules(parts, rules);
+    onChanges = () => hosted.#send();
+    return hosted;
+  }
+
+  /** Of the rules and their versions, for the hello. */
+  get hash(): string {
+    return this.#rules.hash;
+  }
+
+  /** The gateway has welcomed the bridge. @param isWanted whether it knows rules */
+  welcomed(isWanted: boolean): void {
+    this.#isWanted = isWanted;
+    this.#isOut = false;
+    this.#send();
+  }
+
+  gatewayLost(): void {
+    this.#isWanted = false;
+    clearTimeout(this.#again);
+  }
+
+  /** Takes Home's rules, and looks at the values of now. */
+  async onRules({ set, drop, all }: Extract<HomeFrame, { t: "rules" }>): Promise<void> {
+    const rules = set.map(({ condition, device, known }) => ({ condition, place: { device }, known }));
+    for (const { condition } of rules) this.#given.delete(condition.id);
+    const refused = await this.#rules.change({ set: rules, drop, all });
+    for (const { id, why } of refused) this.#parts.log("warn", "rules.refused", { rule: id, reason: why });
+    this.look();
+  }
+
+  /** Home has stored changes. */
+  onChanged({ upto }: Extract<HomeFrame, { t: "changed" }>): void {
+    for (const [rule, seq] of Object.entries(upto)) this.#rules.stored(rule, seq);
+    this.#isOut = false;
+    this.#send();
+  }
+
+  /** The catalog has read a message. */
+  onMessage(topic: string): void {
+    if (this.#rules.size === 0 || !this.#isBrokerUp) return;
+    const keys = this.#parts.catalog.keysOn(topic, this.#parts.clock.wall());
+    if (keys.length > 0)
+      for (const rule of this.#rules.all()) if (keys.includes(rule.place.device)) this.#give(rule);
+  }
+
+  /** Looks at all values: what became unavailable by its silence alone comes in no message. */
+  look(): void {
+    if (this.#isBrokerUp) for (const rule of this.#rules.all()) this.#give(rule);
+  }
+
+  brokerUp(): void {
+    this.#isBrokerUp = true;
+  }
+
+  /** Nothing is known of any device until its value came again, or the broker repeated it. */
+  brokerLost(): void {
+    this.#isBrokerUp = false;
+    for (const rule of this.#rules.all()) this.#miss(rule);
+  }
+
+  /** A command of ours was sent, and may change these readings of the device. */
+  commanded(device: string, readings: readonly string[], withinMs: number): void {
+    const now = this.#parts.clock.wall();
+    for (const [of, until] of this.#own) if (until < now) this.#own.delete(of);
+    for (const reading of readings) this.#own.set(`${device} ${reading}`, now + withinMs);
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#again);
+    await this.#rules.stop();
+  }
+
+  #give(rule: Rule): void {
+    const { condition, place, state } = rule;
+    const { catalog, clock } = this.#parts;
+    const now = clock.wall();
+    const reading = catalog.readingOf(place.device, condition.reading, now);
+    if (!reading || reading.unavailable) {
+      this.#miss(rule);
+      return;
+    }
+    const { message, value, retained, unit } = reading;
+    const given = this.#given.get(condition.id);
+    if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
+      return;
+    this.#given.set(condition.id, { message, value });
+    const isOwn = now < (this.#own.get(`${place.device} ${condition.reading}`) ?? 0);
+    // What the broker had kept tells of no moment. It may only be the value with which the next one is compared.
+    const isOld = isMomentary(condition) && (retained || message !== catalog.mark(now).message);
+    const mayFire = condition.is === "happens" || (condition.tell_own && state.base !== undefined);
+    if (isOld && mayFire) return;
+    this.#rules.step(condition.id, { value, unit, own: isOwn || isOld });
+  }
+
+  #miss(rule: Rule): void {
+    const { id } = rule.condition;
+    if (this.#given.get(id) === "missing") return;
+    this.#given.set(id, "missing");
+    if (rule.condition.is !== "happens") this.#rules.step(id, { missing: true });
+  }
+
+  /** Sends all that waits, one frame at a time: Home drops a change that comes behind a later one. */
+  #send(): void {
+    const { gateway } = this.#parts;
+    const changes = this.#rules.pending();
+    if (!this.#isWanted || this.#isOut || changes.length === 0) return;
+    const { lost } = this.#rules;
+    if (!gateway.send({ t: "changes", changes, ...(lost > 0 && { lost }) })) return;
+    this.#isOut = true;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => {
+      this.#isOut = false;
+      this.#send();
+    }, AGAIN_MS);
+  }
+}

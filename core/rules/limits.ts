@@ -1,0 +1,73 @@
+/**
+ * Until when a home holds a message back: quiet hours, the number of messages in an hour, and a moment in which others may
+ * come that go into the same message. Pure.
+ */
+import type { Severity } from "./watch-rule.ts";
+import { isInside, nextEdge, type TimeWindow } from "./window.ts";
+import { HOUR_MS } from "./zone.ts";
+
+/** Messages of a home in an hour: all, and those that are not critical. */
+const HOME_MAX = 60;
+const HOME_NOT_CRITICAL_MAX = 20;
+/** Changes of rules that one agent may send in an hour; beyond them it is noisy. */
+const AGENT_MAX = 30;
+/** After a message, others to the same people wait for so long and become one. */
+const GATHER_MS = 30_000;
+
+/** A message that was sent, at epoch ms. */
+export type SentMessage = { at: number; critical: boolean };
+
+/**
+ * @property sent messages of the home in the last hour, oldest first
+ * @property quiet the home's quiet hours. A reminder has none: a person chose its time
+ * @property lastAt when the same people were last told something
+ */
+export type HomeLimits = {
+  sent: readonly SentMessage[];
+  quiet?: TimeWindow | undefined;
+  lastAt?: number | undefined;
+};
+
+/** @returns the time (epoch ms) at which a message of this severity may go out; undefined: now */
+export function heldUntil(home: HomeLimits, severity: Severity, now: number): number | undefined {
+  const times = [capEnd(home, severity, now), quietEnd(home, severity, now), gatherEnd(home, severity, now)];
+  const held = Math.max(...times.map((time) => time ?? 0));
+  return held > now ? held : undefined;
+}
+
+/** Tells whether an agent's changes are more than it may send. @param times of its changes, epoch ms, oldest first */
+export function isNoisy(times: readonly number[], now: number): boolean {
+  return freeAt(times, AGENT_MAX, now) !== undefined;
+}
+
+function capEnd({ sent }: HomeLimits, severity: Severity, now: number): number | undefined {
+  const all = freeAt(
+    sent.map(({ at }) => at),
+    HOME_MAX,
+    now,
+  );
+  if (severity === "critical") return all;
+  const others = freeAt(
+    sent.filter(({ critical }) => !critical).map(({ at }) => at),
+    HOME_NOT_CRITICAL_MAX,
+    now,
+  );
+  return others === undefined ? all : Math.max(others, all ?? 0);
+}
+
+function quietEnd({ quiet }: HomeLimits, severity: Severity, now: number): number | undefined {
+  return quiet && severity !== "critical" && isInside(quiet, now) ? nextEdge(quiet, now) : undefined;
+}
+
+/** The first message goes at once: who stands at the door that was opened need not wait for others. */
+function gatherEnd({ lastAt }: HomeLimits, severity: Severity, now: number): number | undefined {
+  if (lastAt === undefined || severity === "critical" || lastAt > now) return undefined;
+  return lastAt + GATHER_MS;
+}
+
+/** @returns when there is room for one more within an hour; undefined: there is */
+function freeAt(times: readonly number[], max: number, now: number): number | undefined {
+  const recent = times.filter((at) => at > now - HOUR_MS);
+  const oldest = recent.length < max ? undefined : recent[recent.length - max];
+  return oldest === undefined ? undefined : oldest + HOUR_MS;
+}

@@ -1,0 +1,20 @@
+/** Other people's words in a message of ours: on one line, with nothing hidden, and never a link. */
+import { oneLine } from "../tools/one-line.ts";
+import { visible } from "../tools/visible.ts";
+
+const DEVICE_WORDS_MAX = 200;
+
+/** Not seen, and no chat app takes an address with it for one. */
+const JOINER = "\u2060";
+/** A scheme, the dots of a domain, an address of e-mail, a name that a chat app would notify, a command, a tag. */
+const LINKS = /:(?=\/\/)|(?<=\p{L}|\d)\.(?=\p{L})|@|(?<!\S)[/#](?=\p{L})/gu;
+
+/** Names and texts of people and models. */
+export function plainWords(text: string, max: number): string {
+  return visible(oneLine(text, max)).replace(LINKS, (sign) => `${sign}${JOINER}`);
+}
+
+/** What a device says, quoted, so that nobody takes it for words of ours. Nothing in it can end the quotation. */
+export function deviceWords(text: string): string {
+  return `“${plainWords(text, DEVICE_WORDS_MAX).replace(/[“”]/g, "'")}”`;
+}

@@ -1,0 +1,116 @@
+/**
+ * A watch by value: a condition on a reading, and how people are told of it. The condition alone goes to the place where the
+ * reading is (agent, bridge, Home); it holds no names of people.
+ */
+import { z } from "../protocol/parse.ts";
+import { VALUE_MAX_CHARS, VALUE_TYPES } from "./value.ts";
+import { TimeWindow } from "./window.ts";
+import { DAY_MS, MINUTE_MS } from "./zone.ts";
+
+/** Four characters, or more where those are taken. `w-`: a watch; `r-`: a reminder. */
+export const RULE_ID = /^[wr]-[0-9a-f]{4,12}$/;
+
+export const CONDITIONS = [
+  "above",
+  "below",
+  "equal",
+  "not_equal",
+  "changes",
+  "offline",
+  "online",
+  "happens",
+] as const;
+export type Condition = (typeof CONDITIONS)[number];
+
+export const REPEATS = ["once", "each_time", "until_ack"] as const;
+export const SEVERITIES = ["info", "warning", "critical"] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The reading by which a device's presence is watched. */
+export const PRESENCE = "presence";
+
+export const RULE_NAME_MAX = 60;
+export const SAY_MAX = 200;
+export const FOR_MINUTES_MAX = 1_440;
+
+const ms = (max: number) => z.int().check(z.minimum(0), z.maximum(max));
+const value = z.union([z.number(), z.string().check(z.maxLength(VALUE_MAX_CHARS)), z.boolean()]);
+const readingName = z.string().check(z.minLength(1), z.maxLength(128));
+const deviceKey = z.string().check(z.minLength(1), z.maxLength(128));
+
+/** The part of a watch that is evaluated. */
+export const WatchCondition = z.object({
+  id: z.string().check(z.regex(RULE_ID)),
+  /** Rises with each change of the rule, so that both sides know who has which. */
+  version: z.int().check(z.minimum(1)),
+  /** An action that only reads, a state of the device, or `presence`. */
+  reading: readingName,
+  /** Which value of the reading, where it has several. */
+  field: z.optional(readingName),
+  /** The type that values are read in. */
+  type: z.enum(VALUE_TYPES),
+  is: z.enum(CONDITIONS),
+  /** What is compared with. Of `happens`: the kind of event; absent = any. */
+  value: z.optional(value),
+  /** The unit that the rule was made with. A value in another one counts as unknown. */
+  unit: z.optional(z.string().check(z.maxLength(32))),
+  /** How far a number has to go back before the condition is over; of `changes`, how far it has to go to count. */
+  hysteresis: z.number().check(z.minimum(0)),
+  /** How long the condition has to be true before the rule fires, and false before it is over. */
+  hold_ms: ms(DAY_MS),
+  clear_hold_ms: ms(DAY_MS),
+  /** Silence of the device for so long counts as unknown. Absent: it speaks only when something changes. */
+  stale_ms: z.optional(ms(7 * DAY_MS)),
+  /** Outside it, nothing fires. */
+  only_between: z.optional(TimeWindow),
+  repeat: z.enum(REPEATS),
+  /** It also fires on what our own command did. */
+  tell_own: z.boolean(),
+});
+export type WatchCondition = z.infer<typeof WatchCondition>;
+
+/** Whose value it is. Keys survive renames: an agent's public key, or the hash of a hosted device's identifiers. */
+export const WatchSource = z.discriminatedUnion("of", [
+  z.object({ of: z.literal("agent"), key: deviceKey }),
+  z.object({ of: z.literal("hosted"), key: deviceKey }),
+  z.object({ of: z.literal("presence"), device: z.enum(["agent", "hosted"]), key: deviceKey }),
+  z.object({ of: z.literal("bridge") }),
+]);
+export type WatchSource = z.infer<typeof WatchSource>;
+
+export const WatchRule = z.object({
+  ...WatchCondition.shape,
+  /** The person's name for it. */
+  name: z.string().check(z.minLength(1), z.maxLength(RULE_NAME_MAX)),
+  source: WatchSource,
+  severity: z.enum(SEVERITIES),
+  /** Of `each_time`: at most one message about firings in this time. */
+  cooldown_ms: ms(7 * DAY_MS),
+  /** Words of its maker that are added to a message. */
+  say: z.optional(z.string().check(z.maxLength(SAY_MAX))),
+  /** It is said when there is no value any more. */
+  tell_stale: z.boolean(),
+  /** A second recipient, who is told after this time without an acknowledgement. */
+  then_to: z.optional(
+    z.object({ to: z.string().check(z.minLength(1), z.maxLength(200)), after_ms: ms(DAY_MS) }),
+  ),
+  /** A boolean's words: when it is true, and when it is false. */
+  words: z.optional(
+    z.object({ yes: z.string().check(z.maxLength(40)), no: z.string().check(z.maxLength(40)) }),
+  ),
+});
+export type WatchRule = z.infer<typeof WatchRule>;
+
+/** The part for the place where the reading is. */
+export function conditionOf(rule: WatchRule): WatchCondition {
+  const { name: _, source, severity, cooldown_ms, say, tell_stale, then_to, words, ...condition } = rule;
+  return condition;
+}
+
+/** Events and changes are moments: they are never over, and have no hold. */
+export function isMomentary({ is }: Pick<WatchCondition, "is">): boolean {
+  return is === "happens" || is === "changes";
+}
+
+/** The shortest time after which a condition is over. It makes one firing of what flaps. */
+export const SETTLES_MS = MINUTE_MS;

@@ -1,0 +1,273 @@
+/**
+ * Rules that this agent watches by its own readings, for its gateway. A reading's action runs every `check_s` seconds, once for
+ * all rules on it, and without a model. What leaves is a change of a rule's state, as the event `event`.
+ */
+import { join } from "node:path";
+import type { WatchSetCommand } from "@edgecall/core/protocol/mqtt.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { isNoisy } from "@edgecall/core/rules/limits.ts";
+import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
+import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
+import { type ChangeEvent, ChangeSender, readChangeId } from "./change-sender.ts";
+import type { ProgramEvents, SaidEvent } from "./program-events.ts";
+import { type Read, type ReadingDevice, Readings } from "./readings.ts";
+import type { NamedValue } from "./values.ts";
+
+const FILE = "rules.json";
+const RULES_MAX = 50;
+/** Of a rule that does not say how often it is checked. */
+const CHECK_S = 60;
+/** The presence is published again when so long no other rules came: they come in several commands. */
+const TELL_AFTER_MS = 2_000;
+/** Times of a tool's events, at least as many as may come in an hour. */
+const EVENTS_KEPT = 50;
+/** Jobs whose events are remembered. */
+const STREAMS_MAX = 64;
+
+const Place = z.object({ check_s: z.int() });
+type Place = z.infer<typeof Place>;
+
+export type WatchingParts = {
+  device: ReadingDevice;
+  events: ProgramEvents;
+  /** The agent's folder for its state. */
+  stateDir: string;
+  publish(event: ChangeEvent): void;
+  /** It has other rules, of which its presence tells. */
+  onRules(): void;
+  log: Log;
+};
+
+type Check = { everyMs: number; timer: NodeJS.Timeout | undefined };
+
+export class Watching {
+  readonly #parts: WatchingParts;
+  readonly #readings: Readings;
+  readonly #rules: WatchedRules<Place>;
+  readonly #sender: ChangeSender;
+  /** By the reading's name. */
+  readonly #checks = new Map<string, Check>();
+  /** Readings that failed at the last check. */
+  readonly #failing = new Set<string>();
+  /** By tool: when its last events were taken. */
+  readonly #times = new Map<string, number[]>();
+  /** What the device last said of a rule's event. */
+  readonly #texts = new Map<string, string>();
+  #tell: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  private constructor(parts: WatchingParts, open: (onChanges: () => void) => WatchedRules<Place>) {
+    this.#parts = parts;
+    this.#readings = new Readings(parts.device);
+    this.#rules = open(() => this.#sender.look());
+    this.#sender = new ChangeSender({
+      publish: parts.publish,
+      pending: () => this.#rules.pending(),
+      textOf: (rule) => this.#texts.get(rule),
+    });
+    parts.events.onEvent((event) => this.#onEvent(event));
+  }
+
+  /** Reads the rules of before, and goes on with them. */
+  static async open(parts: WatchingParts): Promise<Watching> {
+    let onChanges = () => {};
+    const rules = await WatchedRules.open<Place>({
+      path: join(parts.stateDir, FILE),
+      place: Place,
+      max: RULES_MAX,
+      log: parts.log,
+      onChanges: () => onChanges(),
+    });
+    const watching = new Watching(parts, (look) => {
+      onChanges = look;
+      return rules;
+    });
+    watching.#plan(new Set());
+    return watching;
+  }
+
+  /** Of its rules and their versions, for the presence. */
+  get hash(): string {
+    return this.#rules.hash;
+  }
+
+  /** What can be watched here, with the values of now. */
+  async list(only: string | undefined): Promise<ReadingOption[]> {
+    return await this.#readings.list(only, CHECK_S * 1_000);
+  }
+
+  /** Takes the gateway's rules. Durable when it resolves. */
+  async set({ set = [], drop = [], all }: WatchSetCommand): Promise<{
+    rules: Record<string, number>;
+    refused: RefusedRule[];
+  }> {
+    const names = [...new Set(set.filter(({ condition }) => condition.is !== "happens").map(readingOf))];
+    const reads = new Map(
+      await Promise.all(names.map(async (name) => [name, await this.#readings.read(name)] as const)),
+    );
+    const refused: RefusedRule[] = [];
+    const taken = set.filter(({ condition }) => {
+      const why = this.#problem(condition, reads.get(condition.reading));
+      if (why !== undefined) refused.push({ id: condition.id, why });
+      return why === undefined;
+    });
+    const before = this.hash;
+    // An older version of a rule that is refused now is not what was asked for.
+    const gone = [...drop, ...refused.map(({ id }) => id)];
+    const rules = taken.map(({ condition, check_s: every = CHECK_S, known }) => ({
+      condition,
+      place: { check_s: every },
+      known,
+    }));
+    refused.push(...(await this.#rules.change({ set: rules, drop: gone, all })));
+    for (const name of names) this.#feed(name, reads.get(name));
+    this.#plan(new Set(names));
+    if (this.hash !== before) this.#tellSoon();
+    return { rules: this.#rules.versions(), refused };
+  }
+
+  /** The agent is connected and has advertised itself. */
+  connected(): void {
+    this.#sender.connected();
+  }
+
+  /** @returns whether this acknowledges a change */
+  acked(id: string): boolean {
+    const change = readChangeId(id);
+    if (!change) return false;
+    this.#rules.stored(change.rule, change.seq);
+    this.#sender.look();
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#tell);
+    for (const { timer } of this.#checks.values()) clearTimeout(timer);
+    this.#sender.stop();
+    this.#readings.stop();
+    await this.#rules.stop();
+  }
+
+  /** @returns why this agent cannot watch that, in words */
+  #problem({ is, reading, field }: WatchCondition, read: Read | undefined): string | undefined {
+    if (is === "happens")
+      return this.#readings.toolsWithEvent(reading).length > 0
+        ? undefined
+        : `no program on this device says the event '${reading}'`;
+    const problem = this.#readings.problem(reading);
+    if (problem !== undefined) return problem;
+    // A sensor that is away at the moment may come back.
+    if (!read?.ok || namedValue(read.values, field)) return undefined;
+    const names = read.values.map((one) => one.field ?? reading).join(", ");
+    return `'${reading}' has no value '${field ?? reading}' now. It has: ${names || "none"}`;
+  }
+
+  /** Sets a check for each reading that a rule is on. @param fresh readings that were just made */
+  #plan(fresh: ReadonlySet<string>): void {
+    const wanted = new Map<string, number>();
+    for (const { condition, place } of this.#rules.all()) {
+      const { reading } = condition;
+      wanted.set(reading, Math.min(wanted.get(reading) ?? Number.POSITIVE_INFINITY, place.check_s * 1_000));
+    }
+    for (const [reading, check] of this.#checks)
+      if (wanted.get(reading) !== check.everyMs) {
+        clearTimeout(check.timer);
+        this.#checks.delete(reading);
+      }
+    for (const [reading, everyMs] of wanted) {
+      if (this.#checks.has(reading)) continue;
+      const check: Check = { everyMs, timer: undefined };
+      this.#checks.set(reading, check);
+      this.#checkAfter(reading, check, fresh.has(reading) ? everyMs : 0);
+    }
+  }
+
+  #checkAfter(reading: string, check: Check, ms: number): void {
+    check.timer = setTimeout(() => {
+      const began = performance.now();
+      void this.#check(reading).then(() => {
+        if (this.#isStopped || this.#checks.get(reading) !== check) return;
+        this.#checkAfter(reading, check, Math.max(1_000, check.everyMs - (performance.now() - began)));
+      });
+    }, ms);
+  }
+
+  async #check(reading: string): Promise<void> {
+    const rules = [...this.#rules.all()].filter(({ condition }) => condition.reading === reading);
+    const isRead = rules.some(({ condition }) => condition.is !== "happens");
+    if (isRead) this.#feed(reading, await this.#readings.read(reading));
+    if (!rules.some(({ condition }) => condition.is === "happens")) return;
+    // What such a program says is heard while it runs. One that is a job is run by whoever wants it.
+    for (const tool of this.#readings.toolsWithEvent(reading))
+      if (!isRead || tool !== reading) await this.#readings.read(tool);
+  }
+
+  /** Gives what was read to each rule on it. */
+  #feed(reading: string, read: Read | undefined): void {
+    if (this.#isStopped || !read) return;
+    this.#logFault(reading, read);
+    for (const { condition } of this.#rules.all()) {
+      if (condition.reading !== reading || condition.is === "happens") continue;
+      const value = read.ok ? namedValue(read.values, condition.field) : undefined;
+      this.#rules.step(condition.id, value ? { value: value.value, unit: value.unit } : { missing: true });
+    }
+  }
+
+  #logFault(reading: string, read: Read): void {
+    if (read.ok) this.#failing.delete(reading);
+    else if (!this.#failing.has(reading)) {
+      this.#failing.add(reading);
+      this.#parts.log("warn", "rules.no_reading", { reading, reason: read.why.slice(0, 300) });
+    }
+  }
+
+  #onEvent({ tool, name, value, text, stream }: SaidEvent): void {
+    if (this.#isStopped) return;
+    if (stream) {
+      const { taken } = this.#rules;
+      // The output of a job is read from its beginning when the agent has started again.
+      if (stream.index < (taken.get(stream.name) ?? 0)) return;
+      // The stream that was quiet for longest is the first to be forgotten.
+      taken.delete(stream.name);
+      taken.set(stream.name, stream.index + 1);
+      for (const oldest of taken.keys()) if (taken.size > STREAMS_MAX) taken.delete(oldest);
+    }
+    if (!this.#mayCome(tool)) return;
+    for (const { condition } of this.#rules.all()) {
+      if (condition.is !== "happens" || condition.reading !== name) continue;
+      if (text !== undefined) this.#texts.set(condition.id, text);
+      this.#rules.step(condition.id, { value });
+    }
+  }
+
+  /** 30 events of a tool count in an hour. */
+  #mayCome(tool: string): boolean {
+    const now = Date.now();
+    const times = this.#times.get(tool) ?? [];
+    if (isNoisy(times, now)) {
+      this.#parts.log("warn", "event.dropped", { tool, reason: "it said 30 events within an hour" });
+      return false;
+    }
+    this.#times.set(tool, [...times, now].slice(-EVENTS_KEPT));
+    return true;
+  }
+
+  #tellSoon(): void {
+    clearTimeout(this.#tell);
+    this.#tell = setTimeout(() => this.#parts.onRules(), TELL_AFTER_MS);
+  }
+}
+
+function readingOf({ condition }: { condition: WatchCondition }): string {
+  return condition.reading;
+}
+
+/** A value that is the only one need not be named. */
+function namedValue(values: readonly NamedValue[], field: string | undefined): NamedValue | undefined {
+  const [first] = values;
+  if (field === undefined) return values.length === 1 ? first : values.find((one) => one.field === undefined);
+  return values.find((one) => one.field === field);
+}

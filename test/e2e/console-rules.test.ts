@@ -1,0 +1,189 @@
+/** The console's screen of rules, and what rules say outside of it: Web Push to this browser, and ntfy. */
+import { join } from "node:path";
+import type { CDPSession, Page, Worker } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { startPlatform } from "../platforms/server.ts";
+import { checkVapid, openPush, TestReceiver } from "../push-receiver.ts";
+import { script } from "../scripted-model.ts";
+import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
+import { askIn, axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
+import { ROOT } from "./program.ts";
+import { useStack } from "./stack.ts";
+
+const PICTURES = process.env.PICTURES === "1" ? join(ROOT, "docs/pictures") : undefined;
+
+type Pushed = { id: string; text: string; conversation: string; buttons: Array<{ label: string }> };
+type Published = {
+  topic: string;
+  message: string;
+  priority: number;
+  actions: Array<{ action: string; label: string; method: string; url: string }>;
+};
+
+/** A push service that opens what it gets, and a server of ntfy. */
+const receiver = new TestReceiver();
+const pushed: Pushed[] = [];
+const published: Published[] = [];
+const server = await startPlatform(({ method, path, headers, body }) => {
+  if (path === "/") {
+    if (headers.authorization !== "Bearer tk_test") return { status: 401 };
+    published.push(JSON.parse(body.toString()) as Published);
+    return { status: 200, body: {} };
+  }
+  if (method !== "POST" || headers["content-encoding"] !== "aes128gcm") return { status: 415 };
+  if (!/^\d+$/.test(headers.ttl ?? "") || !/^[\w-]{1,32}$/.test(String(headers.topic)))
+    return { status: 400 };
+  checkVapid(headers.authorization ?? "", `${server.url}${path}`, Date.now());
+  pushed.push(JSON.parse(openPush(receiver, body)) as Pushed);
+  return { status: 201 };
+});
+afterAll(() => server.close());
+
+const stack = useStack(
+  { vars: { GATEWAY_TOOLS: "rules", PUSH_SERVERS: server.url, TIMEZONE: "Europe/Berlin" } },
+  async (stack) => {
+    await stack.startAgent({ id: "pi" });
+    await stack.gateway.online("pi");
+  },
+);
+
+const NAME = "Shed is away";
+const watch = { name: NAME, agent_id: "pi", reading: "presence", is: "offline", for_minutes: 0 };
+const remind = { text: "look at the garden", every: "day", at: "08:00" };
+const make = (name: string, args: object) => script({ calls: [{ name, arguments: args }] }, { text: "ok" });
+
+describe("rules in the console", { tags: ["needs/chromium"] }, () => {
+  let page: Page;
+  let cdp: CDPSession;
+  useChromium(async (browser) => {
+    page = await openWindow(browser, PHONE);
+    await page.context().grantPermissions(["notifications"], { origin: stack.gateway.url });
+    // No push service can be reached from here, so the browser's subscription is played. All else is the browser's own.
+    await page.addInitScript(
+      `PushManager.prototype.subscribe = async ({ applicationServerKey }) => ({ toJSON: () => (${JSON.stringify(
+        {
+          endpoint: `${server.url}/push/one`,
+          keys: receiver.keys,
+        },
+      )}) });`,
+    );
+    cdp = await page.context().newCDPSession(page);
+    await signIn(page, stack.gateway.url, TOKENS.owner);
+  });
+
+  const card = (name: string) => page.getByRole("region", { name });
+  const toRules = async () => {
+    await page.getByRole("link", { name: "Rules" }).click();
+    await page.getByRole("button", { name: "Refresh" }).click();
+  };
+
+  async function serviceWorker(): Promise<Worker> {
+    return await until(() => page.context().serviceWorkers()[0]);
+  }
+
+  test("the manifest makes the console an app that can be installed", async () => {
+    const { errors } = await cdp.send("Page.getAppManifest");
+    expect(errors).toEqual([]);
+  });
+
+  test("a rule is listed with its state, and is edited, paused and resumed", async () => {
+    await askIn(page, make("watch", watch));
+    await page.locator(".turn .answer").last().waitFor();
+    await askIn(page, make("remind", remind));
+    await page.locator(".turn .answer").last().waitFor();
+    await toRules();
+    await card(NAME).getByText("waiting").waitFor();
+    await card(NAME).getByText("It has not fired yet.").waitFor();
+    await card("look at the garden")
+      .getByText(/Next: .*; .*; .*8:00/)
+      .waitFor();
+
+    await page.getByRole("button", { name: "Pause look at the garden" }).click();
+    await card("look at the garden").getByText("paused").waitFor();
+    await page.getByRole("button", { name: "Resume look at the garden" }).click();
+    await page.getByRole("button", { name: "Edit look at the garden" }).click();
+    await page.getByLabel("Text").fill("water the garden");
+    await page.getByRole("button", { name: "Save" }).click();
+    await card("water the garden").waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+  });
+
+  test("notifications are turned on in this browser, and a topic of ntfy is added", async () => {
+    await toRules();
+    await page.getByRole("button", { name: "Turn on in this browser" }).click();
+    await page.getByRole("button", { name: /^Remove Chrome/ }).waitFor();
+    await page.getByLabel("Topic of ntfy").fill("http://192.168.1.9/mine");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByText("url: it leads to a private or special address").waitFor();
+    await page.getByLabel("Topic of ntfy").fill(`${server.url}/mine`);
+    await page.getByLabel("Access token").fill("tk_test");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("button", { name: `Remove ${server.url}/mine` }).waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+  });
+
+  test("what a rule says reaches the push service, this browser's service worker, and the topic", async () => {
+    await stack.agent("pi").kill();
+    const message = await until(() => pushed[0], { within: 60_000 });
+    expect(message.text).toContain(NAME);
+    expect(message.buttons.map(({ label }) => label)).toEqual(["Got it", "Snooze 1 h"]);
+    const topic = await until(() => published[0]);
+    expect(topic).toMatchObject({ topic: "mine", priority: 3 });
+    expect(topic.actions.map(({ label }) => label)).toEqual(["Got it", "Snooze 1 h", "Stop this watch"]);
+
+    await toRules();
+    await card(NAME).getByText("firing", { exact: true }).waitFor();
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, "console-rules-390-light.png") });
+    expect(await axeFinds(page)).toEqual([]);
+
+    const registered = new Promise<string>((resolve) =>
+      cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => {
+        if (first) resolve(first.registrationId);
+      }),
+    );
+    await cdp.send("ServiceWorker.enable");
+    const origin = new URL(stack.gateway.url).origin;
+    const registrationId = await registered;
+    await cdp.send("ServiceWorker.deliverPushMessage", {
+      origin,
+      registrationId,
+      data: JSON.stringify(message),
+    });
+    const worker = await serviceWorker();
+    const titles = () =>
+      worker.evaluate<string[]>(
+        "registration.getNotifications().then((all) => all.map(({ title }) => title))",
+      );
+    expect(await until(async () => ((await titles()).length > 0 ? await titles() : undefined))).toEqual([
+      message.text,
+    ]);
+  });
+
+  test("a button of the notification answers, with the session of the browser", async () => {
+    const worker = await serviceWorker();
+    await worker.evaluate(`registration.getNotifications().then(([notification]) =>
+      dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "0" })))`);
+    await until(async () => {
+      await page.getByRole("button", { name: "Refresh" }).click();
+      return await card(NAME).getByText("has answered, and it goes on").isVisible();
+    });
+  });
+
+  test("a button of ntfy counts once, and not when it is forged", async () => {
+    const [, snooze] = published[0]?.actions ?? [];
+    const press = async (url = "") => (await fetch(url, { method: "POST" })).status;
+    expect(snooze?.url).toMatch(new RegExp(`^${stack.gateway.url}/v1/push/press/`));
+    expect(await press(snooze?.url.replace(/.$/, (last) => (last === "A" ? "B" : "A")))).toBe(404);
+    expect(await press(snooze?.url)).toBe(200);
+    expect(await press(snooze?.url)).toBe(410);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await card(NAME).getByText("it is snoozed until").waitFor();
+  });
+
+  test("a rule is deleted", async () => {
+    await page.getByRole("button", { name: `Delete ${NAME}` }).click();
+    await page.getByRole("button", { name: "Yes, delete" }).click();
+    await card(NAME).waitFor({ state: "detached" });
+  });
+});

@@ -1,0 +1,74 @@
+/** The tools of rules as a model is offered them. Home runs them (home-tools.ts). */
+import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
+import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+
+export const RULE_TOOL_NAMES = Object.keys(RULE_TOOLS) as RuleToolName[];
+
+export function isRuleTool(name: string): name is RuleToolName {
+  return Object.hasOwn(RULE_TOOLS, name);
+}
+
+/**
+ * As short as they can be, since they are in every model call.
+ * @param folded all in one, whose parameters an error names: for a large home, whose agents need the room
+ */
+export function ruleToolDefinitions(folded: boolean): ToolDefinition[] {
+  if (folded) return [FOLDED];
+  return RULE_TOOL_NAMES.map((name) => {
+    const { description, input } = RULE_TOOLS[name];
+    return { type: "function", function: { name, description, parameters: shortened(jsonSchema(input)) } };
+  });
+}
+
+const FOLDED: ToolDefinition = {
+  type: "function",
+  function: {
+    name: RULE_TOOLS.rules.name,
+    description:
+      "Tell the person when a reading is so (watch), or at a time (remind). An error names the params.",
+    parameters: {
+      type: "object",
+      properties: {
+        do: { enum: ["watch", "remind", "ack", "list", "pause", "resume", "cancel", "history"] },
+        params: { type: "object" },
+      },
+      required: ["do"],
+    },
+  },
+};
+
+/** The tool that a call means, which may have come by the folded one. */
+export function unfolded(
+  name: string,
+  args: Record<string, unknown>,
+): { name: string; args: Record<string, unknown> } {
+  if (name !== RULE_TOOLS.rules.name) return { name, args };
+  const { do: what, params, ...rest } = args;
+  const given = { ...(typeof params === "object" ? params : {}), ...rest };
+  if (what === "watch" || what === "remind" || what === "ack") return { name: what, args: given };
+  return { name, args: { ...given, ...(what !== undefined && { do: what }) } };
+}
+
+type Shown = { type?: unknown; enum?: unknown; items?: Shown };
+
+/** Without bounds, patterns and the words of parameters, which an error names. */
+function shortened({ properties, required }: Record<string, unknown>): Record<string, unknown> {
+  const shown = Object.entries(properties as Record<string, Shown>).map(([name, schema]) => [
+    name,
+    shortSchema(schema),
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(shown),
+    ...(required !== undefined && { required }),
+  };
+}
+
+function shortSchema({ type, enum: values, items }: Shown): Shown {
+  return {
+    ...(type !== undefined && { type }),
+    ...(values !== undefined && { enum: values }),
+    ...(items && { items: shortSchema(items) }),
+  };
+}

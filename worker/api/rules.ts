@@ -1,0 +1,125 @@
+/** What rules say, and what people do with them. */
+import type { Source } from "@edgecall/core/loop/taint.ts";
+import { z } from "@edgecall/core/protocol/parse.ts";
+import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
+import { FOR_MINUTES_MAX, RULE_NAME_MAX, SAY_MAX, SEVERITIES } from "@edgecall/core/rules/watch-rule.ts";
+
+/** @property occurrence names the firing; 0: none @property do `stop` removes the rule */
+export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: string; occurrence: number };
+
+/** What rules say to one conversation. The same id again is the same notice. `at`: epoch ms. */
+export type Notice = {
+  id: string;
+  text: string;
+  /** Ids of the rules that it is about. */
+  rules: string[];
+  buttons: RuleButton[];
+  critical: boolean;
+  at: number;
+  /** Whose words may be in the text. Absent: nobody's. */
+  sources?: Source[];
+};
+
+/** A turn that a rule begins: it only reads. `tainted`: a stranger's words may have asked for the rule. */
+export type Briefing = { id: string; text: string; tainted: boolean; rule: string };
+
+/** @property why in words: nobody can be told there, and a repetition would not help */
+export type Handed = { accepted: true } | { accepted: false; why: string };
+
+/** A person answers a firing, or ends a rule. @property minutes of `snooze` */
+export type RulePress = {
+  do: RuleButton["do"];
+  rule: string;
+  occurrence?: number;
+  minutes?: number;
+  by: { principal: string; role: "owner" | "member" | "guest"; conversation?: string };
+};
+
+/** @property done false: this person may not, and nothing changed @property text for people */
+export type Pressed = { done: boolean; text: string };
+
+export const PressBody = z.strictObject({
+  do: z.enum(["ack", "snooze", "stop"]),
+  /** The firing that is meant. Absent: the one that goes on. */
+  occurrence: z.optional(z.int().check(z.minimum(0))),
+  /** Of `snooze`: 60 unless it says otherwise. */
+  minutes: z.optional(z.number().check(z.minimum(1), z.maximum(10_080))),
+});
+export type PressBody = z.infer<typeof PressBody>;
+
+export const RuleBody = z.strictObject({
+  status: z.optional(z.enum(["active", "paused"])),
+  /** Of a watch. */
+  name: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(RULE_NAME_MAX))),
+  /** Of a watch: the number, text or boolean that the reading is compared with. */
+  value: z.optional(z.union([z.number(), z.string().check(z.maxLength(200)), z.boolean()])),
+  /** Of a watch: how long it has to be so. */
+  for_minutes: z.optional(z.number().check(z.minimum(0), z.maximum(FOR_MINUTES_MAX))),
+  /** Of a watch. `critical` is for owners. */
+  severity: z.optional(z.enum(SEVERITIES)),
+  /** Of a watch: words that are added to its messages; null: none. */
+  say: z.optional(z.nullable(z.string().check(z.maxLength(SAY_MAX)))),
+  /** Of a reminder. */
+  text: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(REMINDER_TEXT_MAX))),
+});
+export type RuleBody = z.infer<typeof RuleBody>;
+
+/** Of a rule's history. Times: epoch ms. */
+type FiringView = {
+  occurrence: number;
+  at: number;
+  /** Null: it goes on, or was a moment. */
+  until: number | null;
+  value?: number | string | boolean;
+  acked_by: string | null;
+};
+
+/** A watch or a reminder. Times: epoch ms. */
+export type RuleView = {
+  id: string;
+  kind: "watch" | "remind";
+  /** The person's name for a watch; the text of a reminder. */
+  name: string;
+  status: "active" | "paused" | "orphaned";
+  /** In words: why it stopped, or what was not delivered. */
+  why: string | null;
+  /** In words: when it fires. */
+  condition: string;
+  /** The device as people call it. Only of a watch. */
+  device?: string;
+  /** Its id as an agent; null: it is gone. Only of a watch. */
+  agent?: string | null;
+  value?: number | string | boolean;
+  for_minutes?: number;
+  severity?: "info" | "warning" | "critical";
+  repeat?: "once" | "each_time" | "until_ack";
+  say?: string;
+  /** Of a watch, as far as Home knows. */
+  state?: "idle" | "pending" | "firing" | "clearing" | "unknown";
+  /** In words, of a watch: why nothing is told now. */
+  silent?: string;
+  /** Of a reminder, at most three. */
+  next?: number[];
+  last_firing: number | null;
+  /** The newest first, at most 20. */
+  history: FiringView[];
+  /** Who made it. */
+  by: string;
+  /** The conversation that is told. */
+  channel: string;
+  conversation: string;
+  made_at: number;
+};
+
+/** `GET /v1/rules`. */
+export type RuleList = {
+  rules: RuleView[];
+  /** The home's time zone. */
+  zone: string;
+  /** `22:00-07:00`; null: there are none. */
+  quiet_hours: string | null;
+};
+
+export type RuleChanged =
+  | { ok: true; rule: RuleView }
+  | { ok: false; status: 403 | 404 | 422; message: string };

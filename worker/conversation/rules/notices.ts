@@ -1,0 +1,112 @@
+/** What rules say here: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
+import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { Address } from "../../api/chat.ts";
+import type { Briefing, Handed, Notice, RulePress } from "../../api/rules.ts";
+import type { NewOrigin } from "../../api/turns.ts";
+import { channelOf } from "../../channels/all.ts";
+import { connectionOf } from "../../channels/connections.ts";
+import type { ConversationContext } from "../context.ts";
+import { drive } from "../turn-loop.ts";
+import { beginTurn } from "../turns.ts";
+
+/** Takes a notice, once for each id. Durable when it returns. */
+export async function onNotice(context: ConversationContext, notice: Notice): Promise<Handed> {
+  const found = await originOf(context);
+  if (!found.accepted) return found;
+  // No await from here on: turn and message are written together or not at all.
+  const { transcript, chat, subscribers } = context;
+  const { id, text, rules, buttons, critical, sources = [] } = notice;
+  const turn = transcript.speak(
+    {
+      id: crypto.randomUUID(),
+      idempotency: keyOf(id),
+      text: "",
+      images: [],
+      note: `Without a question, the person was told of ${rules.join(", ")}:`,
+      sources: [...sources],
+      origin: { ...found.origin, notice: { rules, buttons, critical } },
+    },
+    text,
+  );
+  if (turn) {
+    chat?.tell(turn, text, turn.id);
+    subscribers.began(turn);
+    subscribers.ended(turn);
+    drive(context);
+  }
+  return { accepted: true };
+}
+
+/** Begins a turn that a rule asks for, once for each id. It only reads, and has none of the conversation before it. */
+export async function onBriefing(
+  context: ConversationContext,
+  { id, text, rule, tainted }: Briefing,
+): Promise<Handed> {
+  const found = await originOf(context);
+  if (!found.accepted) return found;
+  const { origin } = found;
+  const sources: Source[] = tainted ? [STRANGER] : [];
+  beginTurn(context, {
+    id: crypto.randomUUID(),
+    idempotency: keyOf(id),
+    text: "",
+    images: [],
+    note: `It is time for the briefing that the person asked for (${rule}). Look at the devices that it needs; you can only read. Then write it, and say what could not be read. They asked for:\n${text}`,
+    sources,
+    origin: { ...origin, limits: { ...origin.limits, readsOnly: true } },
+  });
+  drive(context);
+  return { accepted: true };
+}
+
+/** A button was pressed: it goes, and below its message stands what came of it. @returns false: there is no such message */
+export function onPressed(
+  { chat }: ConversationContext,
+  press: Pick<RulePress, "rule"> & { occurrence: number },
+  words: string,
+): boolean {
+  const isShown = chat?.outbox.closeRule(press, words) ?? false;
+  if (isShown) chat?.outbox.go();
+  return isShown;
+}
+
+/** Apart from the keys of people's messages. */
+function keyOf(id: string): string {
+  return `rule:${id}`;
+}
+
+/** The person who wrote last, and the place where that was answered; in a private chat where nobody wrote yet, that chat. */
+async function originOf(
+  context: ConversationContext,
+): Promise<{ accepted: true; origin: NewOrigin } | { accepted: false; why: string }> {
+  const { transcript, chat, name } = context;
+  const last = transcript.turns().findLast(({ origin }) => origin.event === undefined)?.origin;
+  const channel = name.split("/")[1] ?? "";
+  const reply = chat && ((last?.reply as Address | undefined) ?? (await privateChat(context)));
+  if (chat && !reply) return { accepted: false, why: "nobody has written here since the chat began anew" };
+  const refusal = chat && reply && (await chat.outbox.refusal(reply));
+  if (refusal !== undefined) return { accepted: false, why: refusal };
+  if (!last && !chat) return { accepted: false, why: "the conversation is not there any more" };
+  const { principal = `${channel}:gateway`, role = "guest" as const, limits, model } = last ?? {};
+  return {
+    accepted: true,
+    origin: {
+      principal,
+      role,
+      channel,
+      event: "rule",
+      ...(limits && { limits }),
+      ...(model !== undefined && { model }),
+      // In a group it is no reply to what somebody wrote last.
+      ...(reply && { reply: { ...reply, reply_to: undefined, late: true } }),
+    },
+  };
+}
+
+async function privateChat({ env, name }: ConversationContext): Promise<Address | undefined> {
+  const [home = "", channel = "", place = ""] = name.split("/");
+  const [, connection = "", person = ""] = /^([^:]+):(?:to:)?([^:]+)$/.exec(place) ?? [];
+  const known = await connectionOf(env, home, channel, connection);
+  const chat = known && channelOf(channel)?.privateChat?.(known, person);
+  return chat?.conversation === place ? chat.address : undefined;
+}

@@ -1,0 +1,205 @@
+/** What is watched, and what people are reminded of: its state, why it is silent, its history; pause, edit, delete. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import type { SessionView } from "@edgecall/client/routes.ts";
+import { useState } from "preact/hooks";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
+import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
+import { Notifications } from "./notifications.tsx";
+import { Sure } from "./sure.tsx";
+import { ago } from "./times.ts";
+
+type Rule = AnswerOf<"GET /v1/rules">["rules"][number];
+type Change = { status?: "active" | "paused"; name?: string; text?: string; value?: Rule["value"] };
+
+export function Rules({ session }: { session: SessionView }) {
+  const { value, problem, reload } = useLoaded("GET /v1/rules");
+  const all = value?.rules ?? [];
+  // What wants a person comes first.
+  const urgent = all.filter(isUrgent);
+  return (
+    <Screen
+      title="Rules"
+      tools={
+        <button type="button" class="small" onClick={reload}>
+          Refresh
+        </button>
+      }
+    >
+      <Problem text={problem} />
+      {!value && !problem && <Skeleton lines={4} />}
+      {value && (
+        <p class="quiet">
+          Times are of {value.zone}.{" "}
+          {value.quiet_hours === null
+            ? "There are no quiet hours (setting QUIET_HOURS)."
+            : `Quiet hours: ${value.quiet_hours}. What is not critical waits until their end.`}
+        </p>
+      )}
+      {value && all.length === 0 && (
+        <p>Nothing is watched. Say it in a chat: “Tell me when the freezer is above −15.”</p>
+      )}
+      {value &&
+        [...urgent, ...all.filter((rule) => !isUrgent(rule))].map((rule) => (
+          <RuleCard key={rule.id} rule={rule} me={session.name} zone={value.zone} onChange={reload} />
+        ))}
+      <Notifications />
+    </Screen>
+  );
+}
+
+function isUrgent({ state, status }: Rule): boolean {
+  return status === "orphaned" || (status === "active" && (state === "firing" || state === "clearing"));
+}
+
+const STATES = {
+  idle: "waiting",
+  pending: "true, not for long enough yet",
+  firing: "firing",
+  clearing: "nearly over",
+  unknown: "no value",
+};
+
+function stateOf({ status, state }: Rule): string {
+  if (status !== "active") return status === "paused" ? "paused" : "stopped";
+  return STATES[state ?? "idle"];
+}
+
+type CardProps = { rule: Rule; me: string | undefined; zone: string; onChange: () => void };
+
+function RuleCard({ rule, me, zone, onChange }: CardProps) {
+  const { id, name, status, device, condition, history, last_firing: last } = rule;
+  const { failed, busy, attempt } = useAttempt(onChange);
+  const [edits, setEdits] = useState(false);
+  const path = { rule: id };
+  const change = (body: Change) => attempt(() => client.json("PATCH /v1/rules/{rule}", { path, body }));
+  const press = (what: "ack" | "snooze") =>
+    attempt(() => client.json("POST /v1/rules/{rule}/press", { path, body: { do: what } }));
+  const time = (at: number) => timeIn(zone, at);
+  const answers = status === "active" && rule.state === "firing";
+  const facts = [
+    rule.by !== me && `Made by ${rule.by}.`,
+    rule.severity && rule.severity !== "info" && `${rule.severity}.`,
+    rule.next?.length && `Next: ${rule.next.map(time).join("; ")}.`,
+    last !== null && `Last: ${time(last)}, ${ago(last, Date.now())}.`,
+    last === null && rule.kind === "watch" && "It has not fired yet.",
+  ];
+  return (
+    <section class="panel" aria-labelledby={id}>
+      <div class="row">
+        <h2 id={id}>{name}</h2>
+        <span class={`badge ${isUrgent(rule) ? "bad" : ""}`}>{stateOf(rule)}</span>
+      </div>
+      <p>
+        {device !== undefined && <strong>{device}: when </strong>}
+        {condition}
+      </p>
+      <p class="quiet">{facts.filter(Boolean).join(" ")}</p>
+      {rule.silent && <p class="notice">Silent: {rule.silent}.</p>}
+      {rule.why && <p class="problem">{rule.why}</p>}
+      {edits && (
+        <Edit
+          rule={rule}
+          onDone={(body) => {
+            setEdits(false);
+            if (body) void change(body);
+          }}
+        />
+      )}
+      <Problem text={failed} />
+      <div class="row">
+        {answers && (
+          <>
+            <button type="button" class="small good" disabled={busy} onClick={() => void press("ack")}>
+              Got it
+            </button>
+            <button type="button" class="small" disabled={busy} onClick={() => void press("snooze")}>
+              Snooze 1 h
+            </button>
+          </>
+        )}
+        {status !== "orphaned" && (
+          <button
+            type="button"
+            class="small"
+            aria-label={`${status === "paused" ? "Resume" : "Pause"} ${name}`}
+            disabled={busy}
+            onClick={() => void change({ status: status === "paused" ? "active" : "paused" })}
+          >
+            {status === "paused" ? "Resume" : "Pause"}
+          </button>
+        )}
+        {!edits && (
+          <button type="button" class="small" aria-label={`Edit ${name}`} onClick={() => setEdits(true)}>
+            Edit
+          </button>
+        )}
+        <Sure
+          label="Delete"
+          about={name}
+          onSure={() => void attempt(() => client.json("DELETE /v1/rules/{rule}", { path }))}
+        />
+      </div>
+      {history.length > 0 && (
+        <details>
+          <summary>History</summary>
+          <ul>
+            {history.map(({ at, until, value, acked_by }) => (
+              <li key={at}>
+                {time(at)}
+                {until !== null && ` to ${time(until)}`}
+                {value !== undefined && `: ${value}`}
+                {acked_by !== null && `, answered by ${acked_by}`}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function timeIn(timeZone: string, at: number): string {
+  return new Date(at).toLocaleString(undefined, { timeZone, dateStyle: "medium", timeStyle: "short" });
+}
+
+/** @param onDone undefined: nothing changes */
+function Edit({ rule, onDone }: { rule: Rule; onDone: (body?: Change) => void }) {
+  const [name, setName] = useState(rule.name);
+  const [limit, setLimit] = useState(String(rule.value ?? ""));
+  const isWatch = rule.kind === "watch";
+  const isNumber = typeof rule.value === "number";
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const value = isNumber ? Number(limit.replace(",", ".").replace("−", "-")) : limit;
+        const other = rule.value !== undefined && limit !== String(rule.value) ? { value } : {};
+        onDone(isWatch ? { name, ...other } : { text: name });
+      }}
+    >
+      <label>
+        {isWatch ? "Name" : "Text"}
+        <input
+          value={name}
+          required
+          maxLength={isWatch ? 60 : 500}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      {rule.value !== undefined && typeof rule.value !== "boolean" && (
+        <label>
+          Limit
+          <input value={limit} required onInput={(event) => setLimit(event.currentTarget.value)} />
+        </label>
+      )}
+      <button type="submit" class="small good">
+        Save
+      </button>
+      <button type="button" class="small" onClick={() => onDone()}>
+        Cancel
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,146 @@
+/** Tells a person's browsers and topics what a rule says. Each is a row of its own until its server has it. */
+import type { BrowserTarget, NtfyTarget } from "../../api/push.ts";
+import type { Notice } from "../../api/rules.ts";
+import type { Env } from "../../env.ts";
+import { logInfo } from "../../log.ts";
+import { encryptPush } from "../../push/encrypt.ts";
+import { pressLink } from "../../push/press-links.ts";
+import { vapidHeader } from "../../push/vapid.ts";
+import { isOwnServer } from "../../settings/push.ts";
+import { readSettings } from "../../settings/settings.ts";
+import { apiTokenRecords } from "../../settings/tokens.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+import type { Outlet } from "./outlet-store.ts";
+
+/** What nobody took within a day is not told any more. */
+const LIFE_MS = 24 * 3_600_000;
+/** Both take 4,096 bytes with everything around; a character has three at most in a script of one unit. */
+const TEXT_MAX = 900;
+const WAIT_MS = 15_000;
+/** A server that says when to come again is asked then, within reason. */
+const LONGEST_PAUSE_S = 3_600;
+const BROWSER_BUTTONS = 2;
+const NTFY_BUTTONS = 3;
+const NTFY_PRIORITY = { critical: 5, normal: 3 };
+
+/** The server wants another try, not before this. */
+export class PushLaterError extends Error {
+  override readonly name = "PushLaterError";
+  readonly pauseMs: number;
+
+  constructor(status: number, pauseMs: number) {
+    super(`the push server answered ${status}`);
+    this.pauseMs = pauseMs;
+  }
+}
+
+/** @param outlet the id of one @param conversation where the notice is too @throws an error: try again later */
+export async function deliverPush(
+  home: HomeContext,
+  outlet: string,
+  conversation: string,
+  notice: Notice,
+): Promise<void> {
+  const { outlets, env } = home;
+  const now = Date.now();
+  const row = outlets.get(outlet);
+  if (!row || now - notice.at > LIFE_MS) return;
+  if (!hasAccess(home, row, now)) {
+    outlets.remove(row.id);
+    return;
+  }
+  const { target } = row;
+  const response =
+    target.kind === "browser"
+      ? await toBrowser(home, row, target, conversation, notice)
+      : await toTopic(env, home.name, row, target, notice);
+  await response.body?.cancel();
+  const { status } = response;
+  if (response.ok) return outlets.noteProblem(row.id, null);
+  logInfo("push.refused", { kind: target.kind, status });
+  if (target.kind === "browser" && (status === 404 || status === 410)) {
+    outlets.remove(row.id);
+    return;
+  }
+  outlets.noteProblem(row.id, `the server answered ${status}`);
+  if (status === 429 || status >= 500) throw new PushLaterError(status, pauseOf(response));
+}
+
+/** The token of whoever turned it on may be revoked since. */
+function hasAccess({ tokens, env, name }: HomeStores, { principal, token }: Outlet, now: number): boolean {
+  return token === null
+    ? apiTokenRecords(env).some((record) => record.home === name && record.name === principal)
+    : tokens.get(token, name, now) !== undefined;
+}
+
+function pauseOf(response: Response): number {
+  const seconds = Number(response.headers.get("retry-after"));
+  return Math.min(seconds > 0 ? seconds : 60, LONGEST_PAUSE_S) * 1_000;
+}
+
+async function toBrowser(
+  { env, outlets }: HomeContext,
+  { origin }: Outlet,
+  { endpoint, keys }: BrowserTarget,
+  conversation: string,
+  { id, text, buttons, critical, rules }: Notice,
+): Promise<Response> {
+  const message = {
+    id,
+    text: text.slice(0, TEXT_MAX),
+    critical,
+    // The console opens those of the API.
+    conversation: /^[^/]+\/api\/(.+)$/.exec(conversation)?.[1],
+    buttons: buttons.slice(0, BROWSER_BUTTONS),
+  };
+  const subject = origin.startsWith("https:") ? origin : "mailto:edgecall@localhost";
+  return await send(env, endpoint, {
+    headers: {
+      authorization: await vapidHeader(await outlets.vapid(), endpoint, subject, Date.now()),
+      "content-encoding": "aes128gcm",
+      "content-type": "application/octet-stream",
+      ttl: String(LIFE_MS / 1_000),
+      urgency: critical ? "high" : "normal",
+      // A newer message of a rule replaces one that its browser did not fetch.
+      ...(rules[0] !== undefined && { topic: rules[0] }),
+    },
+    body: await encryptPush(JSON.stringify(message), keys),
+  });
+}
+
+async function toTopic(
+  env: Env,
+  home: string,
+  { id: outlet, origin }: Outlet,
+  { server, topic, token }: NtfyTarget,
+  { text, buttons, critical }: Notice,
+): Promise<Response> {
+  const actions = buttons.slice(0, NTFY_BUTTONS).map(async ({ label, ...press }) => ({
+    action: "http",
+    label,
+    method: "POST",
+    clear: true,
+    url: await pressLink(env, origin, { home, outlet, ...press }),
+  }));
+  return await send(env, server, {
+    headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify({
+      topic,
+      message: text.slice(0, TEXT_MAX),
+      priority: critical ? NTFY_PRIORITY.critical : NTFY_PRIORITY.normal,
+      click: readSettings(env).publicUrl ?? origin,
+      actions: await Promise.all(actions),
+    }),
+  });
+}
+
+async function send(
+  env: Env,
+  url: string,
+  { headers, body }: { headers: Record<string, string>; body: Uint8Array | string },
+): Promise<Response> {
+  const { WEB } = env;
+  const signal = AbortSignal.timeout(WAIT_MS);
+  const init = { method: "POST", headers, body, redirect: "manual", signal } as const;
+  return WEB && !isOwnServer(env, new URL(url)) ? await WEB.fetch(url, init) : await fetch(url, init);
+}

@@ -1,0 +1,62 @@
+/** Shows a question to whoever waits for its call: in its conversation, or in Home's own waiting room. */
+import type { CallNews } from "../../api/calls.ts";
+import type { NewQuestion } from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
+import { notifyWatchers } from "../calls/call-watchers.ts";
+import { idInConversation } from "../calls/ledger.ts";
+import type { HomeContext } from "../context.ts";
+
+/** Asks for a call that Home runs itself, and that is in no ledger. Whoever made it makes it again after the answer (rules/ask-first.ts). */
+export async function askForOwnCall(home: HomeContext, question: NewQuestion): Promise<void> {
+  const now = Date.now();
+  if (home.questions.openOf(question.call).length > 0) return;
+  home.questions.add(question, now);
+  await deliverSoon(home, question, now);
+}
+
+/** If this object is stopped before the conversation has it, its alarm delivers it. */
+export async function deliverSoon(home: HomeContext, question: NewQuestion, now: number): Promise<void> {
+  home.questionRetries.failed(question.id, now, now);
+  await home.alarm.arm();
+  await deliverQuestion(home, question, now);
+  await home.alarm.arm();
+}
+
+/** @param askedAt epoch ms */
+export async function deliverQuestion(
+  home: HomeContext,
+  question: NewQuestion,
+  askedAt: number,
+): Promise<void> {
+  const { id, agent, text, options, expiresAt, approval } = question;
+  const call = home.ledger.get(question.call);
+  // A person sees it at the call with which the chain began.
+  const shownAs = call ? idInConversation(call) : question.call;
+  if (call?.conversation === null) {
+    notifyWatchers(home.ctx, shownAs, newsOf(question));
+    return home.questions.setDelivered(id);
+  }
+  try {
+    const stub = conversationOf(home.env, question.conversation);
+    await stub.ask({
+      id,
+      call: shownAs,
+      agent,
+      via: call?.caller.chain?.via,
+      text,
+      options,
+      expiresAt,
+      approval,
+    });
+    home.questions.setDelivered(id);
+    home.questionRetries.remove(id);
+  } catch (error) {
+    home.questionRetries.failed(id, askedAt, Date.now());
+    logError("question.deliver_failed", error, { question: id });
+  }
+}
+
+export function newsOf({ id, text, options, approval, expiresAt }: NewQuestion): CallNews {
+  return { news: "question", question: { id, text, options, approval: approval !== null, expiresAt } };
+}

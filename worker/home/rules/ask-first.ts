@@ -1,0 +1,65 @@
+/**
+ * Asks a person before a model's call makes or changes a rule, where that is more than words to the person who asked. The question is
+ * known by the call's id; the call waits in its conversation, which makes it again after the answer.
+ */
+import { isTainted, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import { GATEWAY_AGENT } from "../../api/audit.ts";
+import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
+import { AFTER_EXPIRY_MS, EXPIRED } from "../../api/questions.ts";
+import type { HomeContext } from "../context.ts";
+import { askForOwnCall } from "../questions/deliver-question.ts";
+import { refused, type ToolAnswer } from "../sessions/answers.ts";
+
+const OPEN_MS = 10 * 60_000;
+
+/** @returns undefined: it may be done now */
+export async function askFirst(
+  home: HomeContext,
+  request: HomeToolRequest,
+): Promise<ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }> | undefined> {
+  const reason = reasonToAsk(request);
+  if (reason === undefined) return undefined;
+  const { id, name, args, from } = request;
+  const hash = await approvalHash(GATEWAY_AGENT, name, args);
+  const decided = home.questions.decidedOf(id);
+  if (decided?.answer === "approve" && decided.approval?.hash === hash) return undefined;
+  if (decided) {
+    const why = decided.answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
+    return refused("permission_denied", {
+      text: `Error: Nothing was changed: ${why}.`,
+      advice: "Explain this to the user; do not try it another way.",
+    });
+  }
+  const [open] = home.questions.openOf(id);
+  const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
+  const question = open?.id ?? crypto.randomUUID();
+  await askForOwnCall(home, {
+    id: question,
+    call: id,
+    conversation: from.conversation ?? `${home.name}/mcp/${id}`,
+    agent: GATEWAY_AGENT,
+    agentQuestion: null,
+    text: `May I do this? ${name}`,
+    options: [],
+    approval: { tool: name, parameters: args, reason, hash },
+    expiresAt,
+  });
+  return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };
+}
+
+/** Why a person is asked; undefined: nobody is. */
+function reasonToAsk({ name, args, sources }: HomeToolRequest): string | undefined {
+  const { severity, to, do: what, agent_id } = args;
+  if (severity === "critical") return "it tells at night too, as often as it happens";
+  if (to !== undefined && to !== "" && to !== null) return "it tells others";
+  if (name === "remind" && what === "brief") return "it asks the model each time, which costs tokens";
+  const isLook = name === "rules" && (what === "list" || what === "history");
+  if (isLook) return undefined;
+  // Words to the person alone are no order to a device, so a device's own words in the conversation do not count.
+  const isStrangers =
+    name === "watch" && typeof agent_id === "string"
+      ? isTainted(sources, { agent: agent_id })
+      : sources.includes(STRANGER);
+  return isStrangers ? "others' words are in the conversation, which may have asked for it" : undefined;
+}

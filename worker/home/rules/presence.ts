@@ -1,0 +1,50 @@
+/** Watches of presence, which Home evaluates itself: whether devices and the bridge are online. */
+import { nextDue, type StepInput, step } from "@edgecall/core/rules/evaluate.ts";
+import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+import type { WatchRow } from "./rule-store.ts";
+import { takeChange } from "./telling.ts";
+import { agentOf } from "./watched.ts";
+
+/** After the presence of anything may have changed, and when a hold is over. Without a watch of presence it costs nothing. */
+export function stepPresence(home: HomeContext, now: number): void {
+  for (const row of home.rules.all()) {
+    if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) continue;
+    const { state, change } = step(conditionOf(row.rule), row.state, presentOf(home, row, now));
+    if (!change && sameState(row.state, state)) continue;
+    const next = { ...row, state };
+    home.rules.put(next);
+    if (change) takeChange(home, next, change, now);
+  }
+}
+
+function isOfPresence({ rule: { source } }: WatchRow): boolean {
+  return source.of === "presence" || source.of === "bridge";
+}
+
+/** While the bridge is gone nothing is known of its devices. */
+function presentOf(home: HomeContext, { rule: { source } }: WatchRow, at: number): StepInput {
+  const isConnected = home.bridge.isConnected(at);
+  if (source.of === "bridge") return { at, value: isConnected };
+  const id = agentOf(home, source);
+  if (!isConnected || id === undefined) return { at, missing: true };
+  return { at, value: home.agents.isOnline(id, at) };
+}
+
+/** Without what changes at each step: a row for it would be written with each frame. */
+function sameState(a: WatchRow["state"], b: WatchRow["state"]): boolean {
+  const kept = ({ at: _, last: __, ...state }: WatchRow["state"]) => JSON.stringify(state);
+  return kept(a) === kept(b);
+}
+
+/** When a hold of one of them is over, epoch ms. */
+export function nextPresence({ rules }: HomeStores): number | undefined {
+  const times = rules
+    .all()
+    .flatMap((row) =>
+      row.kind === "watch" && row.status === "active" && isOfPresence(row)
+        ? (nextDue(conditionOf(row.rule), row.state) ?? [])
+        : [],
+    );
+  return times.length === 0 ? undefined : Math.min(...times);
+}

@@ -1,0 +1,57 @@
+/** Reminders, told at their times by the home's clock. */
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
+import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
+import type { RuleButton } from "../../api/rules.ts";
+import { readSettings } from "../../settings/settings.ts";
+import type { HomeContext } from "../context.ts";
+import { stillHolds } from "./access.ts";
+import type { ReminderRow } from "./rule-store.ts";
+import { tell } from "./telling.ts";
+
+export function remindDue(home: HomeContext, now: number): void {
+  for (const row of home.rules.all())
+    if (
+      row.kind === "remind" &&
+      row.status === "active" &&
+      (row.due ?? Infinity) <= now &&
+      stillHolds(home, row)
+    )
+      remind(home, row, now);
+}
+
+/** The row of what is told is written with the reminder's next time: so each time is told once. */
+function remind(home: HomeContext, row: ReminderRow, now: number): void {
+  const { rules, env } = home;
+  const { zone } = readSettings(env).clock;
+  const { rule, id, maker } = row;
+  const { due, skipped } = dueTimes(zone, rule.schedule, row.handled, now);
+  const next = nextTime(zone, rule.schedule, now);
+  const occurrence = due?.at ?? now;
+  rules.noteFiring(id, occurrence, occurrence);
+  if (rule.do === "brief" && due) {
+    const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted: maker.tainted, rule: id };
+    rules.addNotice({
+      id: brief.id,
+      conversation: maker.conversation,
+      rule: id,
+      tells: { brief },
+      madeAt: now,
+    });
+  } else
+    tell(home, maker.conversation, {
+      id: `${id}:${occurrence}`,
+      text: reminderWords(rule, { due, skipped }, { zone, now }),
+      rules: [id],
+      buttons: next === undefined ? [] : [stopButton(id, occurrence)],
+      critical: false,
+      at: now,
+      sources: maker.tainted ? [STRANGER] : [],
+    });
+  if (next === undefined) rules.remove(id);
+  else rules.put({ ...row, handled: now, due: next });
+}
+
+function stopButton(rule: string, occurrence: number): RuleButton {
+  return { label: "Stop this reminder", do: "stop", rule, occurrence };
+}

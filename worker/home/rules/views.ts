@@ -1,0 +1,197 @@
+/** Rules as people see and change them outside of a conversation. */
+
+import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
+import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
+import { type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
+import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
+import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
+import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
+import { clockText, isInside, nextEdge, windowText } from "@edgecall/core/rules/window.ts";
+import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
+import { seesAll, type Viewer } from "../../api/may-see.ts";
+import type { RuleBody, RuleChanged, RuleList, RuleView } from "../../api/rules.ts";
+import { readSettings } from "../../settings/settings.ts";
+import type { HomeContext } from "../context.ts";
+import { onPresence } from "./alarm-part.ts";
+import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
+import { agentOf, placeOf } from "./watched.ts";
+
+const HISTORY_MAX = 20;
+const TEXT_MAX = 500;
+
+export function ruleList(home: HomeContext, viewer: Viewer): RuleList {
+  const { zone, quiet } = readSettings(home.env).clock;
+  const rules = home.rules.all().filter((row) => mayManage(row, viewer));
+  return {
+    rules: rules.map((row) => ruleView(home, row)),
+    zone,
+    quiet_hours: quiet ? `${clockText(quiet.from)}-${clockText(quiet.to)}` : null,
+  };
+}
+
+export async function changeRuleBy(
+  home: HomeContext,
+  id: string,
+  body: RuleBody,
+  viewer: Viewer,
+): Promise<RuleChanged> {
+  const row = ownRule(home, id, viewer);
+  if (!row) return NO_RULE;
+  if (body.severity === "critical" && viewer.role !== "owner")
+    return { ok: false, status: 403, message: "severity: only an owner may make a watch critical" };
+  const changed = row.kind === "watch" ? changedWatch(row, body) : changedReminder(row, body);
+  if (!changed.ok) return { ok: false, status: 422, message: changed.error };
+  home.rules.put(withStatus(home, changed.value, body.status));
+  await onPresence(home);
+  return { ok: true, rule: ruleView(home, home.rules.get(id) ?? changed.value) };
+}
+
+const NO_RULE = { ok: false, status: 404, message: "no such rule" } as const;
+
+export async function removeRuleBy(home: HomeContext, id: string, viewer: Viewer): Promise<boolean> {
+  if (!ownRule(home, id, viewer)) return false;
+  home.rules.remove(id);
+  await onPresence(home);
+  return true;
+}
+
+function ownRule({ rules }: HomeContext, id: string, viewer: Viewer): RuleRow | undefined {
+  const row = rules.get(id);
+  return row && mayManage(row, viewer) ? row : undefined;
+}
+
+/** Of everybody's rules only administrators know. */
+function mayManage({ maker }: RuleRow, viewer: Viewer): boolean {
+  return seesAll(viewer) || maker.principal === viewer.name;
+}
+
+function changedWatch(row: WatchRow, body: RuleBody): Parsed<WatchRow> {
+  const { name, value, for_minutes, severity, say, text } = body;
+  if (text !== undefined) return wrong("text: a watch has none; its words are `name` and `say`");
+  const { rule } = row;
+  if (value !== undefined && rule.value === undefined)
+    return wrong(`value: '${rule.is}' compares with nothing; leave it out`);
+  if (value !== undefined && typeof value !== typeof rule.value)
+    return wrong(`value: expected a ${typeof rule.value}, as in ${String(rule.value)}`);
+  if (for_minutes !== undefined && isMomentary(rule))
+    return wrong(`for_minutes: '${rule.is}' is a moment; leave it out`);
+  const isOther = value !== undefined || for_minutes !== undefined;
+  const { say: before, ...rest } = rule;
+  const words = say === undefined ? before : (say ?? undefined);
+  const next = check(WatchRule, {
+    ...rest,
+    ...(name !== undefined && { name }),
+    ...(value !== undefined && { value }),
+    ...(for_minutes !== undefined && { hold_ms: Math.round(for_minutes * MINUTE_MS) }),
+    ...(severity && { severity, tell_own: severity === "critical", tell_stale: severity === "critical" }),
+    ...(words !== undefined && { say: words }),
+    // The place that evaluates it has to learn of another condition.
+    version: rule.version + (isOther || severity ? 1 : 0),
+  });
+  return next.ok ? { ok: true, value: { ...row, rule: next.value } } : wrong(next.error);
+}
+
+function changedReminder(row: ReminderRow, { status: _, text, ...others }: RuleBody): Parsed<ReminderRow> {
+  const [other] = Object.keys(others);
+  if (other !== undefined) return wrong(`${other}: a reminder has none; it has \`status\` and \`text\``);
+  return { ok: true, value: text === undefined ? row : { ...row, rule: { ...row.rule, text } } };
+}
+
+function wrong(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}
+
+/** Times that were missed while it was paused are not made up for. */
+export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["status"]): RuleRow {
+  if (status === undefined || status === row.status) return row;
+  if (status === "paused" || row.kind === "watch") return { ...row, status, why: null };
+  const now = Date.now();
+  const { zone } = readSettings(home.env).clock;
+  return { ...row, status, why: null, handled: now, due: nextTime(zone, row.rule.schedule, now) ?? null };
+}
+
+function ruleView(home: HomeContext, row: RuleRow): RuleView {
+  const { id, kind, status, why, maker, madeAt } = row;
+  const { zone } = readSettings(home.env).clock;
+  const [, channel = "", ...conversation] = maker.conversation.split("/");
+  const history = home.rules.firings(id, HISTORY_MAX).map(({ value, ...firing }) => ({
+    ...firing,
+    // SAFETY: `noteFiring` wrote it.
+    ...(value !== null && { value: JSON.parse(value) as number | string | boolean }),
+  }));
+  const common = {
+    id,
+    kind,
+    status,
+    why,
+    last_firing: history[0]?.at ?? null,
+    history,
+    by: maker.principal,
+    channel,
+    conversation: conversation.join("/"),
+    made_at: madeAt,
+  };
+  if (row.kind === "remind") {
+    const { text, schedule } = row.rule;
+    const now = Date.now();
+    const next = status === "active" ? nextTimes(zone, schedule, now) : [];
+    return {
+      ...common,
+      name: plainWords(text, TEXT_MAX),
+      condition: scheduleWords(schedule, zone, row.due ?? undefined),
+      next,
+    };
+  }
+  const { rule } = row;
+  const silent = silentWords(home, row);
+  return {
+    ...common,
+    name: plainWords(rule.name, TEXT_MAX),
+    condition: conditionWords(rule),
+    device: plainWords(placeOf(home, rule), TEXT_MAX),
+    agent: agentOf(home, rule.source) ?? null,
+    ...(rule.value !== undefined && { value: rule.value }),
+    for_minutes: rule.hold_ms / MINUTE_MS,
+    severity: rule.severity,
+    repeat: rule.repeat,
+    ...(rule.say !== undefined && { say: plainWords(rule.say, TEXT_MAX) }),
+    state: watchPhase(row),
+    ...(silent !== undefined && { silent }),
+  };
+}
+
+/** Of a rule that another place evaluates, as far as its changes tell: a hold that has begun is not known here. */
+export function watchPhase(row: WatchRow): Phase {
+  const { of } = row.rule.source;
+  if (of === "presence" || of === "bridge") return phaseOf(row.state);
+  const { unknown, told, untold, occurrence } = row.record;
+  if (unknown) return "unknown";
+  const firing = untold?.last ?? told?.firing;
+  const goesOn = firing?.occurrence === occurrence && firing.over === undefined && !isMomentary(row.rule);
+  return goesOn ? "firing" : "idle";
+}
+
+/** Why nothing is told now; undefined: nothing is held back. */
+function silentWords(home: HomeContext, { status, record, rule }: WatchRow): string | undefined {
+  const now = Date.now();
+  const { zone, quiet } = readSettings(home.env).clock;
+  const time = (at: number) => timeWords(at, zone, now);
+  if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
+  if (rule.source.of !== "bridge" && !home.bridge.isConnected(now))
+    return "the home's bridge is not connected";
+  if (rule.only_between && !isInside(rule.only_between, now))
+    return `it is watched between ${windowText(rule.only_between)} only`;
+  if (record.unknown) return "the device says no value";
+  if (record.snoozed_until !== undefined && record.snoozed_until > now)
+    return `it is snoozed until ${time(record.snoozed_until)}`;
+  if (record.muted && record.muted.until > now)
+    return `it came and went too often, and is silent until ${time(record.muted.until)} or until it settles`;
+  if (record.told?.acked && !record.told.firing.over)
+    return `${record.told.acked.by} has answered, and it goes on`;
+  if (record.untold && quiet && rule.severity !== "critical" && isInside(quiet, now))
+    return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}`;
+  if (record.untold) return "it was told a moment ago, and waits for its pause to end";
+  return undefined;
+}
