@@ -42,7 +42,7 @@ export function openPush(receiver: TestReceiver, body: Uint8Array): string {
   const opener = createDecipheriv("aes-128-gcm", derive("aes128gcm", 16), derive("nonce", 12));
   opener.setAuthTag(record.subarray(-16));
   const padded = Buffer.concat([opener.update(record.subarray(0, -16)), opener.final()]);
-  const end = padded.findLastIndex((byte) => byte !== 0);
+  const end = padded.findLastIndex((byte: number) => byte !== 0);
   if (padded[end] !== 2) throw new Error("padding: expected the delimiter of the last record");
   return padded.subarray(0, end).toString();
 }

@@ -32,9 +32,9 @@ const server = await startPlatform(({ method, path, headers, body }) => {
     return { status: 200, body: {} };
   }
   if (method !== "POST" || headers["content-encoding"] !== "aes128gcm") return { status: 415 };
-  if (!/^\d+$/.test(headers.ttl ?? "") || !/^[\w-]{1,32}$/.test(String(headers.topic)))
+  if (!/^\d+$/.test(String(headers.ttl)) || !/^[\w-]{1,32}$/.test(String(headers.topic)))
     return { status: 400 };
-  checkVapid(headers.authorization ?? "", `${server.url}${path}`, Date.now());
+  checkVapid(String(headers.authorization), `${server.url}${path}`, Date.now());
   pushed.push(JSON.parse(openPush(receiver, body)) as Pushed);
   return { status: 201 };
 });
