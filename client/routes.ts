@@ -624,7 +624,7 @@ export type Routes = {
   /** Lists the caller's rules, and to administrators all of the home */
   "GET /v1/rules": { answer: RuleList };
 
-  /** Pauses, resumes or edits a rule */
+  /** Changes a rule: pauses, resumes or edits it */
   "PATCH /v1/rules/{rule}": {
     path: { rule: string };
     body: {

@@ -24,7 +24,9 @@ test("the deploy button's folder is self-contained: wrangler accepts it, with ev
     "icon.svg",
     "index.html",
     "install.sh",
+    "manifest.webmanifest",
     "openapi.json",
+    "sw.js",
     "tokens.html",
     "tokens.js",
   ]);

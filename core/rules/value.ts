@@ -63,8 +63,7 @@ function readNumber(value: unknown, unit: string | undefined): number | undefine
 }
 
 function readBoolean(value: unknown): boolean | undefined {
-  if (typeof value === "boolean") return value;
-  const word = String(value).trim().toLowerCase();
+  const word = readText(value)?.toLowerCase() ?? "";
   if (YES.has(word)) return true;
   return NO.has(word) ? false : undefined;
 }

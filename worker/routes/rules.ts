@@ -17,7 +17,7 @@ route(rules, "GET /v1/rules", { scope: "ask" }, async (c, { token }) => {
   return json(c, list);
 });
 
-/** Pauses, resumes or edits a rule. */
+/** Changes a rule: pauses, resumes or edits it. */
 route(
   rules,
   "PATCH /v1/rules/:rule",
