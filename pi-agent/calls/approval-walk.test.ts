@@ -65,6 +65,7 @@ beforeAll(async () => {
     description: "",
     permissions: ["device" as const],
     devices: [],
+    events: [],
     timeoutMs: 5_000,
     idempotent: false,
     program: undefined,
