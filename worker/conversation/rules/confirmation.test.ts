@@ -3,6 +3,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { modelRequests } from "../../../test/model-requests.ts";
+import { make } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { rowsOf, storedTurns } from "../../../test/stopping.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
@@ -11,7 +12,7 @@ import { until } from "../../../test/wait.ts";
 import { ask, say } from "../../../test/workerd.ts";
 import type { Delivery } from "../../api/chat.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
-import type { RulePress } from "../../api/rules.ts";
+import type { RuleList, RulePress } from "../../api/rules.ts";
 import { Home } from "../../home/home.ts";
 
 afterEach(reset);
@@ -169,14 +170,24 @@ describe("a person is asked first", () => {
       const { questions } = (await (await ask("/v1/questions")).json()) as { questions: Asked[] };
       return questions.find((question) => question.conversation === conversation);
     });
-  const critical = {
-    calls: [{ name: "watch", arguments: { ...watch.calls[0]?.arguments, severity: "critical" } }],
+  const NAME = "Bridge is away";
+  /** Of the bridge itself, which each home has. */
+  const critical = make("watch", {
+    name: NAME,
+    agent_id: "bridge",
+    reading: "presence",
+    is: "offline",
+    severity: "critical",
+  });
+  const names = async () => {
+    const { rules } = (await (await ask("/v1/rules")).json()) as RuleList;
+    return rules.map(({ name }) => name);
   };
 
   test.each([
-    ["approve", "not_found"],
-    ["deny", "permission_denied"],
-  ])("for a critical watch: %s", async (answer, end) => {
+    ["approve", "success", [NAME]],
+    ["deny", "error", []],
+  ])("for a critical watch: %s", async (answer, status, made) => {
     setVariables({ GATEWAY_TOOLS: "rules" });
     const turn = say(`asked-${answer}`, script(critical, { text: "$results" }));
     const { id, approval } = await open(`asked-${answer}`);
@@ -184,7 +195,11 @@ describe("a person is asked first", () => {
       tool: "watch",
       reason: "it tells at night too, as often as it happens",
     });
+    expect(await names()).toEqual([]);
     await ask(`/v1/questions/${id}`, { method: "POST", body: JSON.stringify({ answer }) });
-    expect((await turn).body.calls[0]?.error_type).toBe(end);
+    const [call] = (await turn).body.calls;
+    expect(call?.status).toBe(status);
+    if (status === "error") expect(call?.error_type).toBe("permission_denied");
+    expect(await names()).toEqual(made);
   });
 });
