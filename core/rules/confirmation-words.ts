@@ -16,7 +16,7 @@ const FRESH_MS = 120_000;
 
 /**
  * @property place the device, as people call it: `Freezer (paired sensor)`
- * @property to who is told: `you here`, `the owners`
+ * @property to who is told: `you here`, `the owners` @property then who is told where nobody answers
  * @property now the last value, with its time; undefined: not known
  * @property checked how often a device looks, in ms; undefined: it says by itself when its value changes
  * @property quiet the home's quiet hours
@@ -24,6 +24,7 @@ const FRESH_MS = 120_000;
 export type WatchFacts = {
   place: string;
   to: string;
+  then?: string | undefined;
   now?: { value: unknown; at: number } | undefined;
   checked?: number | undefined;
   quiet?: TimeWindow | undefined;
@@ -32,7 +33,12 @@ export type WatchFacts = {
 /** @param now epoch ms */
 export function watchConfirmation(rule: WatchRule, facts: WatchFacts, now: number): string {
   const place = plainWords(facts.place, PLACE_MAX);
-  const parts = [`when ${conditionWords(rule)}`, againWords(rule), hoursWords(rule, facts.quiet)];
+  const parts = [
+    `when ${conditionWords(rule)}`,
+    againWords(rule),
+    hoursWords(rule, facts.quiet),
+    thenWords(rule, facts.then),
+  ];
   const checked =
     facts.checked === undefined ? "" : ` Checked by the device every ${spanWords(facts.checked)}.`;
   const name = plainWords(rule.name, RULE_NAME_MAX);
@@ -59,6 +65,12 @@ function againWords({ repeat, cooldown_ms }: WatchRule): string {
   if (repeat === "until_ack")
     return "again after 5, 15, 30 and 60 min and then hourly until somebody answers";
   return cooldown_ms === 0 ? "" : `again at most every ${spanWords(cooldown_ms)}`;
+}
+
+function thenWords({ then_to }: WatchRule, then = ""): string {
+  return then_to
+    ? `and ${plainWords(then, PLACE_MAX)} if nobody answers within ${spanWords(then_to.after_ms)}`
+    : "";
 }
 
 function hoursWords({ severity, only_between }: WatchRule, quiet: TimeWindow | undefined): string {

@@ -27,10 +27,9 @@ const SHOWN = {
       agent_id: { type: "string" },
       reading: {
         type: "string",
-        description:
-          "an action that only reads, or a state of the device, as its description lists them; or presence",
+        description: "an action that only reads, a state of the device, or presence",
       },
-      field: { type: "string", description: "which value of the reading, when it has several" },
+      field: { type: "string", description: "which of several values of the reading" },
       is: {
         type: "string",
         enum: ["above", "below", "equal", "not_equal", "changes", "offline", "online", "happens"],
@@ -39,9 +38,11 @@ const SHOWN = {
       for_minutes: { type: "number", minimum: 0, maximum: 1440 },
       repeat: { type: "string", enum: ["once", "each_time", "until_ack"] },
       severity: { type: "string", enum: ["info", "warning", "critical"] },
-      only_between: { type: "string", pattern: "^\\d\\d:\\d\\d-\\d\\d:\\d\\d$" },
+      only_between: { type: "string", description: "HH:MM-HH:MM" },
       say: { type: "string", maxLength: 200 },
-      to: { type: "string", description: "leave out for this conversation" },
+      to: { type: "string", description: "owners, or as telegram:family; leave out for this conversation" },
+      then_to: { type: "string" },
+      then_minutes: { type: "number" },
     },
   },
   remind: {
@@ -53,8 +54,7 @@ const SHOWN = {
       in_minutes: { type: "number", minimum: 1, maximum: 525600 },
       at_date: {
         type: "string",
-        pattern: "^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d$",
-        description: "in the home's time",
+        description: "YYYY-MM-DD HH:MM in the home's time",
       },
       every: { type: "string", enum: ["day", "weekday", "weekend", "week", "month", "hour"] },
       at: { type: "string", pattern: "^\\d\\d:\\d\\d$" },
@@ -65,9 +65,9 @@ const SHOWN = {
       do: {
         type: "string",
         enum: ["say", "brief"],
-        description:
-          "brief: at that time look at the devices (reading only) and write what the text asks for",
+        description: "brief: then read devices and write what the text asks for",
       },
+      to: { type: "string" },
     },
   },
   rules: {
@@ -171,6 +171,9 @@ describe("what belongs together in a watch", () => {
     [{ is: "offline", value: undefined }, /^reading: 'offline' is about presence/],
     [{ reading: "presence" }, /^is: presence is offline or online, not 'above'/],
     [{ is: "happens", value: undefined, for_minutes: 5 }, /^for_minutes: leave it out with 'happens'/],
+    [{ then_to: "owners", then_minutes: 0.5 }, /^then_minutes: expected 1 to 1440$/],
+    [{ then_minutes: 5 }, /^then_minutes: it needs 'then_to'/],
+    [{ then_to: "owners", repeat: "once" }, /^then_to: leave it out with repeat: once/],
   ])("%j", (more, error) => {
     const { value, ...rest } = watch(more);
     const input = value === undefined ? rest : { ...rest, value };

@@ -12,6 +12,7 @@ import {
   RULE_NAME_MAX,
   SAY_MAX,
   SEVERITIES,
+  THEN_MINUTES_MAX,
 } from "./watch-rule.ts";
 
 /** A year. */
@@ -21,29 +22,32 @@ const SNOOZE_MINUTES_MAX = 10_080;
 
 const name = z.string().check(z.maxLength(RULE_NAME_MAX));
 /** A pattern in the schema would be in every model call. */
-const id = z.string().check(z.refine((text) => RULE_ID.test(text), "expected a rule's id, as in w-7f2c"));
+const matching = (pattern: RegExp, error: string) =>
+  z.string().check(z.refine((text) => pattern.test(text), error));
+const id = matching(RULE_ID, "expected a rule's id, as in w-7f2c");
 
 const Watch = z.strictObject({
   name: name.check(z.describe("what the person will read, e.g. Freezer too warm")),
   agent_id: z.string(),
-  reading: z
-    .string()
-    .check(
-      z.describe(
-        "an action that only reads, or a state of the device, as its description lists them; or presence",
-      ),
-    ),
-  field: z.optional(z.string().check(z.describe("which value of the reading, when it has several"))),
+  reading: z.string().check(z.describe("an action that only reads, a state of the device, or presence")),
+  field: z.optional(z.string().check(z.describe("which of several values of the reading"))),
   is: z.enum(CONDITIONS),
   value: z.optional(z.union([z.number(), z.string(), z.boolean()])),
   for_minutes: z.optional(z.number().check(z.minimum(0), z.maximum(FOR_MINUTES_MAX))),
   repeat: z.optional(z.enum(REPEATS)),
   severity: z.optional(z.enum(SEVERITIES)),
   only_between: z.optional(
-    z.string().check(z.regex(/^\d\d:\d\d-\d\d:\d\d$/, "expected HH:MM-HH:MM, as in 22:00-07:00")),
+    matching(/^\d\d:\d\d-\d\d:\d\d$/, "expected HH:MM-HH:MM, as in 22:00-07:00").check(
+      z.describe("HH:MM-HH:MM"),
+    ),
   ),
   say: z.optional(z.string().check(z.maxLength(SAY_MAX))),
-  to: z.optional(z.string().check(z.describe("leave out for this conversation"))),
+  to: z.optional(
+    z.string().check(z.describe("owners, or as telegram:family; leave out for this conversation")),
+  ),
+  /** Who is told where nobody answers within `then_minutes`. */
+  then_to: z.optional(z.string()),
+  then_minutes: z.optional(z.number()),
 });
 export type WatchInput = z.infer<typeof Watch>;
 
@@ -55,23 +59,18 @@ const Remind = z.strictObject({
   text: z.string().check(z.maxLength(REMINDER_TEXT_MAX)),
   in_minutes: z.optional(z.number().check(z.minimum(1), z.maximum(IN_MINUTES_MAX))),
   at_date: z.optional(
-    z
-      .string()
-      .check(
-        z.regex(/^\d{4}-\d\d-\d\d \d\d:\d\d$/, "expected YYYY-MM-DD HH:MM, as in 2026-11-30 08:00"),
-        z.describe("in the home's time"),
-      ),
+    matching(/^\d{4}-\d\d-\d\d \d\d:\d\d$/, "expected YYYY-MM-DD HH:MM, as in 2026-11-30 08:00").check(
+      z.describe("YYYY-MM-DD HH:MM in the home's time"),
+    ),
   ),
   every: z.optional(z.enum(EVERY)),
   at: z.optional(z.string().check(z.regex(/^\d\d:\d\d$/, "expected HH:MM, as in 08:00"))),
   days: z.optional(z.array(z.enum(DAYS))),
   do: z.optional(
-    z
-      .enum(["say", "brief"])
-      .check(
-        z.describe("brief: at that time look at the devices (reading only) and write what the text asks for"),
-      ),
+    z.enum(["say", "brief"]).check(z.describe("brief: then read devices and write what the text asks for")),
   ),
+  /** As that of `watch`. */
+  to: z.optional(z.string()),
 });
 export type RemindInput = z.infer<typeof Remind>;
 
@@ -127,7 +126,7 @@ export const RULE_TOOLS: Record<RuleToolName, RuleTool> = {
 
 /** Checks what belongs together in a `watch`. The error names the field and what would be right. */
 export function checkWatch(input: WatchInput): Parsed<WatchInput> {
-  const { is, value, reading, for_minutes } = input;
+  const { is, value, reading, for_minutes, then_to, then_minutes, repeat } = input;
   const wrong = (error: string): Parsed<WatchInput> => ({ ok: false, error });
   const comparesNumbers = is === "above" || is === "below";
   const isPresence = is === "offline" || is === "online";
@@ -144,6 +143,12 @@ export function checkWatch(input: WatchInput): Parsed<WatchInput> {
   if (!isPresence && reading === PRESENCE) return wrong(`is: ${PRESENCE} is offline or online, not '${is}'`);
   if ((is === "changes" || is === "happens") && (for_minutes ?? 0) > 0)
     return wrong(`for_minutes: leave it out with '${is}', which is a moment`);
+  if (then_minutes !== undefined && !(then_minutes >= 1 && then_minutes <= THEN_MINUTES_MAX))
+    return wrong(`then_minutes: expected 1 to ${THEN_MINUTES_MAX}`);
+  if (then_minutes !== undefined && then_to === undefined)
+    return wrong("then_minutes: it needs 'then_to', who is told then");
+  if (then_to !== undefined && repeat === "once")
+    return wrong("then_to: leave it out with repeat: once, which ends with the first message");
   return { ok: true, value: input };
 }
 

@@ -32,6 +32,8 @@ export const PRESENCE = "presence";
 export const RULE_NAME_MAX = 60;
 export const SAY_MAX = 200;
 export const FOR_MINUTES_MAX = 1_440;
+/** A day. */
+export const THEN_MINUTES_MAX = 1_440;
 
 const ms = (max: number) => z.int().check(z.minimum(0), z.maximum(max));
 const value = z.union([z.number(), z.string().check(z.maxLength(VALUE_MAX_CHARS)), z.boolean()]);

@@ -46,6 +46,12 @@ export interface ConversationApi {
   sessionEnded(callId: string, turnId: string, outcome: Outcome): Promise<boolean>;
   /** Takes what a rule says, once for each id. Durable when it returns. */
   notice(notice: Notice): Promise<Handed>;
+  /**
+   * Whether something may be said here unasked.
+   * @param by who has to have written here; null: anybody
+   * @returns undefined: that person has not
+   */
+  canTell(by: string | null): Promise<Handed | undefined>;
   /** Begins a turn that a rule asks for, once for each id. It only reads. */
   brief(briefing: Briefing): Promise<Handed>;
   /**

@@ -44,7 +44,7 @@ import type { Plan } from "./plan.ts";
 import type { NewOutlet, OutletView, PressClaims, PushView } from "./push.ts";
 import type { AnswerResult, OpenQuestions } from "./questions.ts";
 import type { HomeCounts, RosterQuestion } from "./roster.ts";
-import type { Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "./rules.ts";
+import type { LostNotice, Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "./rules.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -101,6 +101,8 @@ export interface HomeApi {
   runTool(request: HomeToolRequest): Promise<HomeToolReply>;
   /** A person pressed a button of a rule. */
   pressRule(press: RulePress): Promise<Pressed>;
+  /** A conversation could not tell what a rule said. The same again changes nothing. */
+  noticeLost(lost: LostNotice): Promise<void>;
   rules(viewer: Viewer): Promise<RuleList>;
   changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
   /** @returns false: this person has no such rule */

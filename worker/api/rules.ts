@@ -2,7 +2,13 @@
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
-import { FOR_MINUTES_MAX, RULE_NAME_MAX, SAY_MAX, SEVERITIES } from "@edgecall/core/rules/watch-rule.ts";
+import {
+  FOR_MINUTES_MAX,
+  RULE_NAME_MAX,
+  SAY_MAX,
+  SEVERITIES,
+  THEN_MINUTES_MAX,
+} from "@edgecall/core/rules/watch-rule.ts";
 
 /** @property occurrence names the firing; 0: none @property do `stop` removes the rule */
 export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: string; occurrence: number };
@@ -18,7 +24,12 @@ export type Notice = {
   at: number;
   /** Whose words may be in the text. Absent: nobody's. */
   sources?: Source[];
+  /** Recipients in place of one that takes nothing, in their order. Only Home reads it. */
+  next?: string[];
 };
+
+/** A conversation had a notice, and its chat app refuses it for good. @property why for people */
+export type LostNotice = { conversation: string; notice: Notice; why: string };
 
 /** A turn that a rule begins: it only reads. `tainted`: a stranger's words may have asked for the rule. */
 export type Briefing = { id: string; text: string; tainted: boolean; rule: string };
@@ -59,6 +70,15 @@ export const RuleBody = z.strictObject({
   severity: z.optional(z.enum(SEVERITIES)),
   /** Of a watch: words that are added to its messages; null: none. */
   say: z.optional(z.nullable(z.string().check(z.maxLength(SAY_MAX)))),
+  /** Of a watch: who is told where nobody answers within `after_minutes`, as `to` of the tool `watch`; null: nobody. */
+  then_to: z.optional(
+    z.nullable(
+      z.strictObject({
+        to: z.string().check(z.minLength(1), z.maxLength(200)),
+        after_minutes: z.number().check(z.minimum(1), z.maximum(THEN_MINUTES_MAX)),
+      }),
+    ),
+  ),
   /** Of a reminder. */
   text: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(REMINDER_TEXT_MAX))),
 });
@@ -94,6 +114,8 @@ export type RuleView = {
   severity?: "info" | "warning" | "critical";
   repeat?: "once" | "each_time" | "until_ack";
   say?: string;
+  /** Who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
+  then_to?: { to: string; after_minutes: number };
   /** Of a watch, as far as Home knows. */
   state?: "idle" | "pending" | "firing" | "clearing" | "unknown";
   /** In words, of a watch: why nothing is told now. */
@@ -105,9 +127,11 @@ export type RuleView = {
   history: FiringView[];
   /** Who made it. */
   by: string;
-  /** The conversation that is told. */
+  /** The conversation where it was made; "": a client without one. */
   channel: string;
   conversation: string;
+  /** In words: who is told. */
+  to: string;
   made_at: number;
 };
 

@@ -78,7 +78,7 @@ export type Origin = {
   /** A job's result began the turn, or a rule: what it says, or a briefing that it asks for. */
   event?: "job" | "rule";
   /** What a rule says: the turn's answer, with these buttons. Absent in a briefing. */
-  notice?: Pick<Notice, "rules" | "buttons" | "critical">;
+  notice?: Pick<Notice, "rules" | "buttons" | "critical" | "next">;
   /** Ids of the pictures and files that the job returned. */
   files?: string[];
   brought?: ClientContextOutline;

@@ -36,7 +36,7 @@ import { ConversationContext } from "./context.ts";
 import { meanwhile } from "./meanwhile.ts";
 import { onLateResult, onQuestion, onQuestionClosed, onResult, onSessionEnded } from "./results.ts";
 import { forgetSessions, wipe } from "./retention.ts";
-import { onBriefing, onNotice, onPressed } from "./rules/notices.ts";
+import { canTell, onBriefing, onNotice, onPressed } from "./rules/notices.ts";
 import { sessionInfo, sessionTurn } from "./sessions/session-view.ts";
 import { tellParents } from "./sessions/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
@@ -232,6 +232,10 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async notice(notice: Notice): Promise<Handed> {
     return await onNotice(this.#made(), notice);
+  }
+
+  async canTell(by: string | null): Promise<Handed | undefined> {
+    return await canTell(this.#made(), by);
   }
 
   async brief(briefing: Briefing): Promise<Handed> {

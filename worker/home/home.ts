@@ -68,7 +68,7 @@ import type { Plan } from "../api/plan.ts";
 import type { NewOutlet, OutletView, PressClaims, PushView } from "../api/push.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../api/questions.ts";
 import type { RosterQuestion } from "../api/roster.ts";
-import type { Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "../api/rules.ts";
+import type { LostNotice, Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "../api/rules.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -150,6 +150,7 @@ import { answerQuestion, closeQuestions, openQuestions } from "./questions/appro
 import { Questions } from "./questions/questions.ts";
 import { AgentAnswers } from "./rules/agent-answers.ts";
 import { devicesGone, onPresence } from "./rules/alarm-part.ts";
+import { onLost } from "./rules/hand-over.ts";
 import { pressLinked, pressRule } from "./rules/press.ts";
 import { RuleStore } from "./rules/rule-store.ts";
 import { changeRuleBy, removeRuleBy, ruleList } from "./rules/views.ts";
@@ -201,6 +202,10 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async pressRule(press: RulePress): Promise<Pressed> {
     return await pressRule(this.#home, press);
+  }
+
+  async noticeLost(lost: LostNotice): Promise<void> {
+    await onLost(this.#home, lost);
   }
 
   async rules(viewer: Viewer): Promise<RuleList> {

@@ -574,10 +574,12 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         id      TEXT PRIMARY KEY,
         rule    TEXT NOT NULL, -- JSON: WatchRule or Reminder
         maker   TEXT NOT NULL, -- JSON: who made it, and where
+        to_whom TEXT, -- 'owners' or a conversation (recipients.ts); null: its maker
         status  TEXT NOT NULL CHECK (status IN ('active', 'paused', 'orphaned')),
         why     TEXT, -- of a status other than active, or of what was not delivered
         record  TEXT, -- JSON: what was told of a watch (DeliveryRecord)
         state   TEXT, -- JSON: of a watch that is evaluated here (RuleState)
+        said    TEXT NOT NULL, -- JSON: who heard of the newest firing, and when something was said (Said)
         due     INTEGER, -- of a reminder its next time; of a watch when something is to be said
         handled INTEGER, -- of a reminder: up to this time all is done
         made_at INTEGER NOT NULL
@@ -589,17 +591,20 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         at         INTEGER NOT NULL,
         until      INTEGER, -- null: it goes on, or was a moment
         value      TEXT, -- JSON
+        taken_at   INTEGER NOT NULL, -- when Home learned of it
         acked_by   TEXT,
         PRIMARY KEY (rule, occurrence)
       ) STRICT, WITHOUT ROWID;
-      -- What a conversation has to get; gone when it has it.
+      -- What a conversation, browser or topic has to get; gone when it has it.
       CREATE TABLE notice (
-        id           TEXT PRIMARY KEY,
-        conversation TEXT NOT NULL,
-        rule         TEXT NOT NULL,
-        notice       TEXT NOT NULL, -- JSON
-        made_at      INTEGER NOT NULL
+        id        TEXT PRIMARY KEY,
+        recipient TEXT NOT NULL, -- home/channel/id, or an outlet's id
+        rule      TEXT NOT NULL,
+        notice    TEXT NOT NULL, -- JSON
+        made_at   INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
+      -- Since when the bridge was gone when that was told.
+      ALTER TABLE bridge ADD COLUMN gone_told INTEGER;
     `,
   },
   {

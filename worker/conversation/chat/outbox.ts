@@ -7,6 +7,7 @@
 import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
 import type { RuleButton } from "../../api/rules.ts";
+import { homeOf } from "../../api/stubs.ts";
 import {
   type Attachment,
   type Channel,
@@ -266,7 +267,7 @@ export class Outbox {
       else await this.#sendAnswer(row, way);
       this.#gone(row);
     } catch (error) {
-      this.#failed(row, error);
+      await this.#failed(row, error);
       // Somebody wrote while the platform refused it for want of that.
       if (this.#lastWroteAt > began) this.personWrote();
     }
@@ -289,7 +290,7 @@ export class Outbox {
     return lastWroteAt + windowMs < Date.now();
   }
 
-  #failed(row: ReplyRow, error: unknown): void {
+  async #failed(row: ReplyRow, error: unknown): Promise<void> {
     this.#platform.noteRefusal(error);
     const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
     const attempts = row.attempts + 1;
@@ -298,6 +299,7 @@ export class Outbox {
     const event = dead ? "reply.dead" : "reply.postponed";
     logError(event, error, { conversation: this.#context.name, kind: row.kind, attempts });
     if (dead) {
+      await this.#lost(row, error);
       this.#gone(row);
       return;
     }
@@ -310,6 +312,17 @@ export class Outbox {
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** row.attempts, PAUSE_MAX_MS);
     const notBefore = Date.now() + Math.max(pause, refusal.kind === "again" ? refusal.afterMs : 0);
     this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", attempts, notBefore, row.id);
+  }
+
+  /** What a rule says is told elsewhere then. @throws when Home does not take it: the row stays, and is tried again */
+  async #lost({ turn, kind, question, text }: ReplyRow, error: unknown): Promise<void> {
+    const told =
+      kind === "question" && question?.startsWith(OF_RULE) && this.#context.transcript.turnAt(turn ?? -1);
+    if (!told || told.origin.notice === undefined) return;
+    const { env, name } = this.#context;
+    const notice = { ...told.origin.notice, id: told.id, text, at: told.createdAt };
+    const why = error instanceof Error ? error.message : "the chat app does not take it";
+    await homeOf(env, name.split("/", 1)[0] ?? "").noticeLost({ conversation: name, notice, why });
   }
 
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */

@@ -6,6 +6,7 @@ import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
 import { connectionOf } from "../../channels/connections.ts";
 import type { ConversationContext } from "../context.ts";
+import type { Turn } from "../store/rows.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn } from "../turns.ts";
 
@@ -15,7 +16,7 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
   if (!found.accepted) return found;
   // No await from here on: turn and message are written together or not at all.
   const { transcript, chat, subscribers } = context;
-  const { id, text, rules, buttons, critical, sources = [] } = notice;
+  const { id, text, rules, buttons, critical, sources = [], next } = notice;
   const turn = transcript.speak(
     {
       id: crypto.randomUUID(),
@@ -24,7 +25,7 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
       images: [],
       note: `Without a question, the person was told of ${rules.join(", ")}:`,
       sources: [...sources],
-      origin: { ...found.origin, notice: { rules, buttons, critical } },
+      origin: { ...found.origin, notice: { rules, buttons, critical, ...(next && { next }) } },
     },
     text,
   );
@@ -35,6 +36,14 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
     drive(context);
   }
   return { accepted: true };
+}
+
+/** @param by who has to have written here; null: anybody @returns undefined: that person has not */
+export async function canTell(context: ConversationContext, by: string | null): Promise<Handed | undefined> {
+  const isBy = ({ origin }: Turn) => origin.event === undefined && origin.principal === by;
+  if (by !== null && !context.transcript.turns().some(isBy)) return undefined;
+  const found = await originOf(context);
+  return found.accepted ? { accepted: true } : found;
 }
 
 /** Begins a turn that a rule asks for, once for each id. It only reads, and has none of the conversation before it. */

@@ -17,6 +17,9 @@ const KEY_MIN_CHARS = 32;
 const NONCE_BYTES = 12;
 const SECRET_FIELDS = ["token", "secret", "verify_token"] as const;
 
+/** A connection without its secrets. */
+export type Admitting = Pick<Connection, "channel" | "connection" | "allow" | "role_of">;
+
 type Row = StoredConnection & { settings: string; secrets: string };
 
 export class ChannelConnections {
@@ -75,20 +78,18 @@ export class ChannelConnections {
     return readConnection({ ...JSON.parse(row.settings), ...JSON.parse(secrets) });
   }
 
-  /** @returns false: there is none of this name */
-  /** Who may speak over it; undefined: there is none. */
-  admitting(channel: string, name: string): Pick<Connection, "allow" | "role_of"> | undefined {
-    const [row] = this.#sql
-      .exec<{ settings: string }>(
-        "SELECT settings FROM connection WHERE channel = ? AND connection = ?",
-        channel,
-        name,
-      )
-      .toArray();
-    // SAFETY: `store` wrote it.
-    return row && (JSON.parse(row.settings) as Pick<Connection, "allow" | "role_of">);
+  /** Who may speak over each. */
+  admitting(): Admitting[] {
+    return (
+      this.#sql
+        .exec<{ settings: string }>("SELECT settings FROM connection ORDER BY channel, connection")
+        .toArray()
+        // SAFETY: `store` wrote it.
+        .map(({ settings }) => JSON.parse(settings) as Admitting)
+    );
   }
 
+  /** @returns false: there is none of this name */
   remove(channel: string, name: string): boolean {
     return (
       this.#sql

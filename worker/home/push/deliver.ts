@@ -34,11 +34,11 @@ export class PushLaterError extends Error {
   }
 }
 
-/** @param outlet the id of one @param conversation where the notice is too @throws an error: try again later */
+/** @param outlet the id of one @param opens the conversation that its notification opens @throws an error: try again later */
 export async function deliverPush(
   home: HomeContext,
   outlet: string,
-  conversation: string,
+  opens: string | null,
   notice: Notice,
 ): Promise<void> {
   const { outlets, env } = home;
@@ -52,7 +52,7 @@ export async function deliverPush(
   const { target } = row;
   const response =
     target.kind === "browser"
-      ? await toBrowser(home, row, target, conversation, notice)
+      ? await toBrowser(home, row, target, opens, notice)
       : await toTopic(env, home.name, row, target, notice);
   await response.body?.cancel();
   const { status } = response;
@@ -82,7 +82,7 @@ async function toBrowser(
   { env, outlets }: HomeContext,
   { origin }: Outlet,
   { endpoint, keys }: BrowserTarget,
-  conversation: string,
+  opens: string | null,
   { id, text, buttons, critical, rules }: Notice,
 ): Promise<Response> {
   const message = {
@@ -90,7 +90,7 @@ async function toBrowser(
     text: text.slice(0, TEXT_MAX),
     critical,
     // The console opens those of the API.
-    conversation: /^[^/]+\/api\/(.+)$/.exec(conversation)?.[1],
+    conversation: /^[^/]+\/api\/(.+)$/.exec(opens ?? "")?.[1],
     buttons: buttons.slice(0, BROWSER_BUTTONS),
   };
   const subject = origin.startsWith("https:") ? origin : "mailto:edgecall@localhost";

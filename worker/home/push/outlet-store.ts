@@ -34,6 +34,10 @@ export class OutletStore {
     return this.#all;
   }
 
+  all(): readonly Outlet[] {
+    return this.#rows();
+  }
+
   of(principal: string): Outlet[] {
     return this.#rows().filter((one) => one.principal === principal);
   }

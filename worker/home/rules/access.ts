@@ -26,9 +26,11 @@ function problemOf(home: HomeContext, row: RuleRow): string | undefined {
 }
 
 /** @returns undefined: none */
-function roleNow(home: HomeContext, maker: Maker): Role | undefined {
+export function roleNow(home: HomeContext, maker: Maker): Role | undefined {
   try {
-    return maker.reply ? roleInChat(home, maker) : roleOfTokens(home, maker.principal);
+    return maker.reply
+      ? roleInChat(home, maker, maker.reply.connection)
+      : roleOfTokens(home, maker.principal);
   } catch (error) {
     // A typing mistake in the settings takes nobody's access away.
     if (error instanceof SettingsError || error instanceof AuthSettingsError) return maker.role;
@@ -36,17 +38,24 @@ function roleNow(home: HomeContext, maker: Maker): Role | undefined {
   }
 }
 
-function roleInChat({ env, name, connections, senders }: HomeContext, maker: Maker): Role | undefined {
-  const { channel, principal, reply } = maker;
-  const connection = reply?.connection ?? "";
+/** @throws SettingsError */
+export function roleInChat(
+  { env, name, connections, senders }: HomeContext,
+  { channel, principal }: Pick<Maker, "channel" | "principal">,
+  connection: string,
+): Role | undefined {
   const inSettings = findConnection(env, channel, connection);
-  const settings = inSettings?.home === name ? inSettings : connections.admitting(channel, connection);
+  const settings =
+    inSettings?.home === name
+      ? inSettings
+      : connections.admitting().find((one) => one.channel === channel && one.connection === connection);
   if (!settings) return undefined;
   const sender = principal.slice(channel.length + 1);
   return roleInSettings(settings, sender) ?? senders.roleOf({ channel, connection, sender });
 }
 
-function roleOfTokens({ env, name, tokens }: HomeContext, principal: string): Role | undefined {
+/** The highest role of the tokens of this name. @throws AuthSettingsError */
+export function roleOfTokens({ env, name, tokens }: HomeContext, principal: string): Role | undefined {
   const now = Date.now();
   const roles = [
     ...apiTokenRecords(env).filter((token) => token.home === name && token.name === principal),

@@ -13,12 +13,13 @@ import { refused, type ToolAnswer } from "../sessions/answers.ts";
 
 const OPEN_MS = 10 * 60_000;
 
-/** @returns undefined: it may be done now */
+/** @param others who else than the person is told, in words @returns undefined: it may be done now */
 export async function askFirst(
   home: HomeContext,
   request: HomeToolRequest,
+  others = "",
 ): Promise<ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }> | undefined> {
-  const reason = reasonToAsk(request);
+  const reason = reasonToAsk(request, others);
   if (reason === undefined) return undefined;
   const { id, name, args, from } = request;
   const hash = await approvalHash(GATEWAY_AGENT, name, args);
@@ -49,10 +50,11 @@ export async function askFirst(
 }
 
 /** Why a person is asked; undefined: nobody is. */
-function reasonToAsk({ name, args, sources }: HomeToolRequest): string | undefined {
-  const { severity, to, do: what, agent_id } = args;
-  if (severity === "critical") return "it tells at night too, as often as it happens";
-  if (to !== undefined && to !== "" && to !== null) return "it tells others";
+function reasonToAsk({ name, args, sources }: HomeToolRequest, others: string): string | undefined {
+  const { severity, do: what, agent_id } = args;
+  const tells = others === "" ? [] : [`it tells others: ${others}`];
+  const atNight = severity === "critical" ? ["it tells at night too, as often as it happens"] : [];
+  if (tells.length + atNight.length > 0) return [...atNight, ...tells].join(", and ");
   if (name === "remind" && what === "brief") return "it asks the model each time, which costs tokens";
   const isLook = name === "rules" && (what === "list" || what === "history");
   if (isLook) return undefined;

@@ -9,8 +9,10 @@ import { logInfo } from "../../log.ts";
 import { acknowledgeReport } from "../calls/acks.ts";
 import type { HomeContext } from "../context.ts";
 import { rulesDue } from "./alarm-part.ts";
+import { tell } from "./hand-over.ts";
+import { recipientsOf } from "./recipients.ts";
 import type { WatchRow } from "./rule-store.ts";
-import { takeChange, tell } from "./telling.ts";
+import { takeChange } from "./telling.ts";
 import { keyOf } from "./watched.ts";
 
 type ChangeEvent = Extract<AgentEvent, { type: "event" }>;
@@ -56,30 +58,18 @@ function isOf(home: HomeContext, { rule: { source } }: WatchRow, agent: string):
 }
 
 /** An agent that fires all the time is told of once, and heard again after an hour. Ends always count. */
-function mayFire(
-  home: HomeContext,
-  { maker, id }: WatchRow,
-  agent: string,
-  change: RuleChange,
-  now: number,
-): boolean {
-  const { firedBy, noisySince } = home.rules;
+function mayFire(home: HomeContext, row: WatchRow, agent: string, change: RuleChange, now: number): boolean {
+  const { rules } = home;
   if (change.state !== "firing") return true;
-  const times = (firedBy.get(agent) ?? []).filter((at) => at > now - HOUR_MS);
-  if (!isNoisy(times, now)) {
-    firedBy.set(agent, [...times, now]);
-    return true;
-  }
-  if ((noisySince.get(agent) ?? 0) > now - HOUR_MS) return false;
-  noisySince.set(agent, now);
-  tell(home, maker.conversation, {
-    id: crypto.randomUUID(),
-    text: `⚠ ${agent} is noisy: its watches fired ${times.length} times within an hour. More of it is left out for now.`,
-    rules: [id],
-    buttons: [],
-    critical: false,
-    at: now,
-  });
+  const all = rules.all().filter((one): one is WatchRow => one.kind === "watch" && isOf(home, one, agent));
+  const ids = all.map(({ id }) => id);
+  const times = rules.takenSince(ids, now - HOUR_MS);
+  if (!isNoisy(times, now)) return true;
+  if (all.some(({ said }) => (said.noisy_at ?? 0) > now - HOUR_MS)) return false;
+  rules.put({ ...row, said: { ...row.said, noisy_at: now } });
+  const text = `⚠ ${agent} is noisy: its watches fired ${times.length} times within an hour. More of it is left out for now.`;
+  const notice = { id: crypto.randomUUID(), text, rules: [row.id], buttons: [], critical: false, at: now };
+  tell(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
   return false;
 }
 

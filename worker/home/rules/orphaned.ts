@@ -1,8 +1,9 @@
-/** A rule whose device, or whose maker's access, is gone: it stops, and whoever was told by it learns why. */
+/** A rule whose device, or whose maker's access, is gone: it stops, and its maker learns why. */
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import type { HomeContext } from "../context.ts";
+import { tell } from "./hand-over.ts";
+import { makersOwn } from "./recipients.ts";
 import type { RuleRow } from "./rule-store.ts";
-import { tell } from "./telling.ts";
 import { agentOf } from "./watched.ts";
 
 const WHY_MAX = 200;
@@ -15,14 +16,10 @@ export function orphan(home: HomeContext, row: RuleRow, why: string): void {
   home.rules.put({ ...row, status: "orphaned", why: reason, due: null });
   if (home.rules.beingMade.has(row.id)) return;
   const name = plainWords(row.kind === "watch" ? row.rule.name : row.rule.text, NAME_MAX);
-  tell(home, row.maker.conversation, {
-    id: crypto.randomUUID(),
-    text: `⚠ “${name}” (${row.id}) has stopped: ${reason}.`,
-    rules: [row.id],
-    buttons: [],
-    critical: false,
-    at: Date.now(),
-  });
+  const text = `⚠ “${name}” (${row.id}) has stopped: ${reason}.`;
+  const id = crypto.randomUUID();
+  const notice = { id, text, rules: [row.id], buttons: [], critical: false, at: Date.now() };
+  tell(home, makersOwn(home, row.maker), notice, row.maker.conversation);
 }
 
 /** After a device was taken off the list. */

@@ -1,4 +1,5 @@
 /** A person answers a firing: by a button, a command, or the model's tool. */
+import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
@@ -6,6 +7,8 @@ import type { PressClaims } from "../../api/push.ts";
 import type { Pressed, RulePress } from "../../api/rules.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
+import { tell } from "./hand-over.ts";
+import { makersOwn } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 
 const SNOOZE_MINUTES = 60;
@@ -16,11 +19,13 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   const { rule, by } = press;
   const row = home.rules.get(rule);
   if (!row) return { done: true, text: "This rule is not there any more." };
-  const { maker } = row;
+  const { maker, said } = row;
+  const { conversation } = by;
+  const isHere = conversation !== undefined && conversation === maker.conversation;
+  // Those who are told by somebody else's rule do not end it.
+  const isTold = conversation !== undefined && press.do !== "stop" && said.to.includes(conversation);
   const mayPress =
-    by.role === "owner" ||
-    by.principal === maker.principal ||
-    (by.role !== "guest" && by.conversation === maker.conversation);
+    by.role === "owner" || by.principal === maker.principal || (by.role !== "guest" && (isHere || isTold));
   if (!mayPress) return { done: false, text: "Only whoever is told of this may answer." };
   const text = answerTo(home, row, press);
   await home.alarm.arm();
@@ -32,21 +37,22 @@ export async function pressLinked(
   home: HomeContext,
   { outlet, once, until, do: what, rule, occurrence }: PressClaims,
 ): Promise<Pressed | undefined> {
-  const owner = home.outlets.get(outlet)?.principal;
-  if (owner === undefined || !home.outlets.useLink(once, until, Date.now())) return undefined;
-  return await pressRule(home, { do: what, rule, occurrence, by: { principal: owner, role: "member" } });
+  const principal = home.outlets.get(outlet)?.principal;
+  if (principal === undefined || !home.outlets.useLink(once, until, Date.now())) return undefined;
+  const by = { principal, role: "member", conversation: outlet } as const;
+  return await pressRule(home, { do: what, rule, occurrence, by });
 }
 
 function answerTo(home: HomeContext, row: RuleRow, press: RulePress): string {
-  const by = press.by.principal;
+  const { by } = press;
   if (press.do === "stop") {
     home.rules.remove(row.id);
-    return `✔ Stopped by ${by}: ${nameWords(row)}.`;
+    return `✔ Stopped by ${by.principal}: ${nameWords(row)}.`;
   }
   if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
   return press.do === "ack"
     ? acknowledgeRule(home, row, by)
-    : snoozeRule(home, row, press.minutes ?? SNOOZE_MINUTES);
+    : snoozeRule(home, row, press.minutes ?? SNOOZE_MINUTES, by);
 }
 
 /** The button is of an earlier firing. */
@@ -58,23 +64,43 @@ function isOld({ record }: WatchRow, occurrence: number | undefined): boolean {
   );
 }
 
-/** @returns what came of it, in words */
-export function acknowledgeRule(home: HomeContext, row: WatchRow, by: string): string {
-  const { record, result, more } = acknowledge(row.record, by, Date.now());
+/** @property conversation where it was answered, or the outlet */
+type By = Pick<RulePress["by"], "principal" | "conversation">;
+
+/** Others who were told learn it too. @returns what came of it, in words */
+export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): string {
+  const { principal } = by;
+  const { record, result, more } = acknowledge(row.record, principal, Date.now());
   if (result === "over") return OVER;
   if (result === "already") return `${row.record.told?.acked?.by ?? "Somebody"} has answered already.`;
   put(home, { ...row, record });
-  home.rules.acked(row.id, record.occurrence, by);
+  home.rules.acked(row.id, record.occurrence, principal);
   const again = more > 1 ? ` It happened ${more} times since.` : "";
-  return `✔ Answered by ${by}: ${nameWords(row)}.${again}`;
+  const words = `✔ Answered by ${principal}: ${nameWords(row)}.${again}`;
+  tellOthers(home, row, by, words);
+  return words;
 }
 
-/** @returns what came of it, in words */
-export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number): string {
-  const until = Date.now() + Math.round(minutes * 60_000);
+/** Others who were told learn it too. @returns what came of it, in words */
+export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by: By): string {
+  const now = Date.now();
+  const until = now + Math.round(minutes * 60_000);
   put(home, { ...row, record: snooze(row.record, until) });
   const { zone } = readSettings(home.env).clock;
-  return `💤 ${nameWords(row)}: silent until ${timeWords(until, zone, Date.now())}.`;
+  const words = `💤 ${nameWords(row)}: silent until ${timeWords(until, zone, now)}.`;
+  tellOthers(home, row, by, words);
+  return words;
+}
+
+/** Those who heard of it, but for who answered. The alarm hands it over. */
+function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
+  const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
+  const outlets = home.outlets.of(by.principal).map((outlet) => outlet.id);
+  const answered = new Set([by.conversation, ...own, ...outlets]);
+  const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };
+  const others = said.to.filter((one) => !answered.has(one));
+  const sources: Source[] = others.some((one) => one !== maker.conversation) ? [STRANGER] : [];
+  tell(home, others, { ...notice, sources }, maker.conversation);
 }
 
 function put(home: HomeContext, row: WatchRow): void {

@@ -6,8 +6,10 @@ import type { RuleButton } from "../../api/rules.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { stillHolds } from "./access.ts";
+import { tell } from "./hand-over.ts";
+import { nextRecipients, recipientsOf } from "./recipients.ts";
 import type { ReminderRow } from "./rule-store.ts";
-import { tell } from "./telling.ts";
+import { byWords, noted } from "./telling.ts";
 
 export function remindDue(home: HomeContext, now: number): void {
   for (const row of home.rules.all())
@@ -28,28 +30,31 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
   const { due, skipped } = dueTimes(zone, rule.schedule, row.handled, now);
   const next = nextTime(zone, rule.schedule, now);
   const occurrence = due?.at ?? now;
-  rules.noteFiring(id, occurrence, occurrence);
-  if (rule.do === "brief" && due) {
+  const isOwn = row.to === null;
+  rules.noteFiring(id, occurrence, occurrence, now);
+  const { recipients, why } = recipientsOf(home, row);
+  if (rule.do === "brief" && due && maker.conversation !== null) {
     const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted: maker.tainted, rule: id };
-    rules.addNotice({
-      id: brief.id,
-      conversation: maker.conversation,
-      rule: id,
-      tells: { brief },
-      madeAt: now,
-    });
+    const recipient = maker.conversation;
+    rules.addNotice({ id: brief.id, recipient, rule: id, tells: { brief }, madeAt: now });
   } else
-    tell(home, maker.conversation, {
-      id: `${id}:${occurrence}`,
-      text: reminderWords(rule, { due, skipped }, { zone, now }),
-      rules: [id],
-      buttons: next === undefined ? [] : [stopButton(id, occurrence)],
-      critical: false,
-      at: now,
-      sources: maker.tainted ? [STRANGER] : [],
-    });
+    tell(
+      home,
+      recipients,
+      {
+        id: `${id}:${occurrence}`,
+        text: reminderWords(rule, { due, skipped }, { zone, now }) + (isOwn ? "" : byWords(row)),
+        rules: [id],
+        buttons: next === undefined || !isOwn ? [] : [stopButton(id, occurrence)],
+        critical: false,
+        at: now,
+        sources: maker.tainted || !isOwn ? [STRANGER] : [],
+        next: nextRecipients(home, row, recipients),
+      },
+      maker.conversation,
+    );
   if (next === undefined) rules.remove(id);
-  else rules.put({ ...row, handled: now, due: next });
+  else rules.put({ ...noted(row, recipients, why, now), handled: now, due: next });
 }
 
 function stopButton(rule: string, occurrence: number): RuleButton {

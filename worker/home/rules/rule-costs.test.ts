@@ -52,7 +52,7 @@ async function copyRule(count: number): Promise<void> {
       const id = `w-${(0xa000 + n).toString(16)}`;
       const rule = JSON.stringify({ ...(JSON.parse(row.rule) as object), id });
       storage.sql.exec(
-        `INSERT INTO rule SELECT ?, ?, maker, status, why, record, state, due, handled, made_at FROM rule WHERE id = ?`,
+        `INSERT INTO rule SELECT ?, ?, maker, to_whom, status, why, record, state, said, due, handled, made_at FROM rule WHERE id = ?`,
         id,
         rule,
         row.id,

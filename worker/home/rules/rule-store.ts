@@ -4,21 +4,32 @@ import type { RuleChange, RuleState } from "@edgecall/core/rules/evaluate.ts";
 import type { SentMessage } from "@edgecall/core/rules/limits.ts";
 import type { Reminder } from "@edgecall/core/rules/reminder.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
+import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
 import type { Address } from "../../api/chat.ts";
 import type { Briefing, Notice } from "../../api/rules.ts";
 import type { Origin } from "../../api/turns.ts";
 
-/** @property call the model's call that made the rule, by which its repeat is known @property tainted a stranger's words may have asked for it */
+/** @property conversation null: a client without one @property call the model's call that made the rule, by which its repeat is known @property tainted a stranger's words may have asked for it */
 export type Maker = Pick<Origin, "principal" | "role" | "channel" | "limits"> & {
-  conversation: string;
+  conversation: string | null;
   call: string;
   tainted: boolean;
   reply?: Address;
 };
 
+/**
+ * What was said of a rule.
+ * @property to recipients who heard of the newest firing @property at times of the messages of the last hour @property noisy_at when
+ *   its agent was last told of as noisy
+ */
+export type Said = { to: string[]; at: number[]; noisy_at?: number };
+
+/** @property to as the column `to_whom` */
 type Common = {
   id: string;
   maker: Maker;
+  to: string | null;
+  said: Said;
   status: "active" | "paused" | "orphaned";
   why: string | null;
   due: number | null;
@@ -28,9 +39,10 @@ export type WatchRow = Common & { kind: "watch"; rule: WatchRule; record: Delive
 export type ReminderRow = Common & { kind: "remind"; rule: Reminder; handled: number };
 export type RuleRow = WatchRow | ReminderRow;
 
-/** @property outlet a browser or topic that is told, beside the conversation */
-type ToTell = { say: Notice; outlet?: string } | { brief: Briefing };
-export type PendingNotice = { id: string; conversation: string; rule: string; tells: ToTell; madeAt: number };
+/** @property opens the conversation that a browser opens when its notification is pressed */
+type ToTell = { say: Notice; opens: string | null } | { brief: Briefing };
+/** @property recipient a conversation's name, or an outlet's id */
+export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
 
 /** `value`: JSON. */
 export type StoredFiring = {
@@ -48,15 +60,7 @@ export class RuleStore {
   readonly #sql: SqlStorage;
   #rows: Map<string, RuleRow> | undefined;
   #pending: Map<string, PendingNotice> | undefined;
-  /** Messages of the last hour, of this object's life. */
-  sent: SentMessage[] = [];
-  /** When a conversation was last told something. */
-  readonly toldAt = new Map<string, number>();
-  /** Since when the bridge was gone when that was told. */
-  toldGone: number | undefined;
-  /** By agent: firings of the last hour, and since when it is noisy. */
-  readonly firedBy = new Map<string, number[]>();
-  readonly noisySince = new Map<string, number>();
+  #sent: Sent | undefined;
   /** Watches of which their maker is about to hear whether they were made. */
   readonly beingMade = new Set<string>();
   /** Agents that are being told which rules they have. */
@@ -98,14 +102,16 @@ export class RuleStore {
     const before = this.get(row.id);
     if (watch && versionThere(before) !== versionThere(row)) this.#moved.set(row.id, watch.rule.source);
     this.#sql.exec(
-      "INSERT OR REPLACE INTO rule (id, rule, maker, status, why, record, state, due, handled, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO rule (id, rule, maker, to_whom, status, why, record, state, said, due, handled, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       row.id,
       JSON.stringify(row.rule),
       JSON.stringify(row.maker),
+      row.to,
       row.status,
       row.why,
       watch ? JSON.stringify(watch.record) : null,
       watch ? JSON.stringify(watch.state) : null,
+      JSON.stringify(row.said),
       row.due,
       row.kind === "remind" ? row.handled : null,
       row.madeAt,
@@ -130,8 +136,8 @@ export class RuleStore {
   }
 
   /** A firing, or the end of one. */
-  noteChange(rule: string, change: RuleChange): void {
-    if (change.state === "firing") this.noteFiring(rule, change.occurrence, change.at, change.value);
+  noteChange(rule: string, change: RuleChange, now: number): void {
+    if (change.state === "firing") this.noteFiring(rule, change.occurrence, change.at, now, change.value);
     if (change.state === "idle" && change.since !== undefined)
       this.#sql.exec(
         "UPDATE firing SET until = ? WHERE rule = ? AND occurrence = ? AND until IS NULL",
@@ -141,12 +147,13 @@ export class RuleStore {
       );
   }
 
-  noteFiring(rule: string, occurrence: number, at: number, value?: RuleChange["value"]): void {
+  noteFiring(rule: string, occurrence: number, at: number, now: number, value?: RuleChange["value"]): void {
     this.#sql.exec(
-      "INSERT OR IGNORE INTO firing (rule, occurrence, at, value) VALUES (?, ?, ?, ?)",
+      "INSERT OR IGNORE INTO firing (rule, occurrence, at, taken_at, value) VALUES (?, ?, ?, ?, ?)",
       rule,
       occurrence,
       at,
+      now,
       value === undefined ? null : JSON.stringify(value),
     );
     this.#sql.exec(
@@ -173,15 +180,50 @@ export class RuleStore {
       .toArray();
   }
 
+  /** When Home learned of firings of these rules since then, the oldest first. */
+  takenSince(rules: readonly string[], since: number): number[] {
+    return this.#sql
+      .exec<{ taken_at: number }>(
+        "SELECT taken_at FROM firing WHERE taken_at > ? AND rule IN (SELECT value FROM json_each(?)) ORDER BY taken_at",
+        since,
+        JSON.stringify(rules),
+      )
+      .toArray()
+      .map(({ taken_at }) => taken_at);
+  }
+
+  /** Messages of the last hour, the oldest first, and when each recipient was last told something. */
+  sent(): Sent {
+    this.#sent ??= sentOf(this.all());
+    return this.#sent;
+  }
+
+  noteSent(message: SentMessage, recipients: readonly string[]): void {
+    const { messages, toldAt } = this.sent();
+    const recent = messages.filter(({ at }) => at > message.at - HOUR_MS);
+    messages.splice(0, messages.length, ...recent, message);
+    for (const recipient of recipients) toldAt.set(recipient, message.at);
+  }
+
+  /** Since when the bridge was gone (epoch ms) when that was told. */
+  toldGone(): number | null | undefined {
+    return this.#sql.exec<{ gone_told: number | null }>("SELECT gone_told FROM bridge").toArray()[0]
+      ?.gone_told;
+  }
+
+  noteGone(since: number): void {
+    this.#sql.exec("UPDATE bridge SET gone_told = ?", since);
+  }
+
   #pendingRows(): Map<string, PendingNotice> {
     this.#pending ??= new Map(
       this.#sql
         .exec<NoticeRow>("SELECT * FROM notice ORDER BY made_at")
         .toArray()
-        .map(({ id, conversation, rule, notice, made_at: madeAt }) => [
+        .map(({ id, recipient, rule, notice, made_at: madeAt }) => [
           id,
           // SAFETY: `addNotice` wrote it.
-          { id, conversation, rule, tells: JSON.parse(notice) as ToTell, madeAt },
+          { id, recipient, rule, tells: JSON.parse(notice) as ToTell, madeAt },
         ]),
     );
     return this.#pending;
@@ -192,11 +234,11 @@ export class RuleStore {
   }
 
   addNotice(notice: PendingNotice): void {
-    const { id, conversation, rule, tells, madeAt } = notice;
+    const { id, recipient, rule, tells, madeAt } = notice;
     this.#sql.exec(
-      "INSERT OR IGNORE INTO notice (id, conversation, rule, notice, made_at) VALUES (?, ?, ?, ?, ?)",
+      "INSERT OR IGNORE INTO notice (id, recipient, rule, notice, made_at) VALUES (?, ?, ?, ?, ?)",
       id,
-      conversation,
+      recipient,
       rule,
       JSON.stringify(tells),
       madeAt,
@@ -221,25 +263,45 @@ function versionThere(row: RuleRow | undefined): number {
   return row && isPlaced(row) ? row.rule.version : 0;
 }
 
+type Sent = { messages: SentMessage[]; toldAt: Map<string, number> };
+
+/** Of an object that was rebuilt, as far as the rules of today tell: several that spoke in the same moment were one message. */
+function sentOf(rows: readonly RuleRow[]): Sent {
+  const times = new Map<number, SentMessage>();
+  const toldAt = new Map<string, number>();
+  for (const row of rows) {
+    const critical = row.kind === "watch" && row.rule.severity === "critical";
+    for (const at of row.said.at)
+      times.set(at, { at, critical: critical || times.get(at)?.critical === true });
+    const last = Math.max(...row.said.at, 0);
+    for (const recipient of row.said.to) toldAt.set(recipient, Math.max(last, toldAt.get(recipient) ?? 0));
+  }
+  return { messages: [...times.values()].sort((a, b) => a.at - b.at), toldAt };
+}
+
 type SqlRow = {
   id: string;
   rule: string;
   maker: string;
+  to_whom: string | null;
   status: string;
   why: string | null;
   record: string | null;
   state: string | null;
+  said: string;
   due: number | null;
   handled: number | null;
   made_at: number;
 };
-type NoticeRow = { id: string; conversation: string; rule: string; notice: string; made_at: number };
+type NoticeRow = { id: string; recipient: string; rule: string; notice: string; made_at: number };
 
 /** SAFETY of its casts: `put` wrote the row. */
 function toRow(row: SqlRow): RuleRow {
   const common = {
     id: row.id,
     maker: JSON.parse(row.maker) as Maker,
+    to: row.to_whom,
+    said: JSON.parse(row.said) as Said,
     status: row.status as Common["status"],
     why: row.why,
     due: row.due,

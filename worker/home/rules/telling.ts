@@ -1,5 +1,4 @@
-/** What is told of a watch: decided from its record, a row before it is handed over, and handed over until its conversation has it. */
-
+/** What is told of a watch: decided from its record, and a row before it is handed over. */
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import {
   deliveryDue,
@@ -11,18 +10,23 @@ import {
 import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
 import { heldUntil } from "@edgecall/core/rules/limits.ts";
 import { messageWords } from "@edgecall/core/rules/notice-words.ts";
+import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
-import type { Handed, Notice, RuleButton } from "../../api/rules.ts";
-import { conversationOf } from "../../api/stubs.ts";
-import { logError, logInfo } from "../../log.ts";
+import type { RuleButton } from "../../api/rules.ts";
 import { readSettings } from "../../settings/settings.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
-import { deliverPush, PushLaterError } from "../push/deliver.ts";
+import type { HomeContext } from "../context.ts";
 import { stillHolds } from "./access.ts";
-import type { PendingNotice, RuleRow, WatchRow } from "./rule-store.ts";
+import { NOT_DELIVERED, tell } from "./hand-over.ts";
+import { nextRecipients, recipientsOf } from "./recipients.ts";
+import type { RuleRow, Said, WatchRow } from "./rule-store.ts";
 import { placeOf } from "./watched.ts";
+
+const NAME_MAX = 64;
+
+/** One thing to say of a watch. @property own its maker is told @property text the device's own words about it */
+type Line = { row: WatchRow; notice: Told; recipients: string[]; own: boolean; text: string | undefined };
 
 /**
  * A place of evaluation says that a watch's state changed. One that was said before changes nothing.
@@ -38,42 +42,79 @@ export function takeChange(
   if (change.seq <= row.record.seq || !stillHolds(home, row)) return;
   const held = heldFor(home, row, now);
   const { record, notices } = onChange(row.rule, row.record, change, now, held);
-  home.rules.noteChange(row.id, change);
-  store(home, row, record, notices, now, text);
+  home.rules.noteChange(row.id, change, now);
+  const lines = decided(home, { ...row, record }, notices, now, text);
+  say(home, lines, now, false);
+  if (lines.length > 0) endFinished(home, row.id);
 }
 
 /** Says of the watches what is due. */
 export function tellDue(home: HomeContext, now: number): void {
   const due = home.rules
     .all()
-    .filter((row): row is WatchRow => row.kind === "watch" && (row.due ?? Infinity) <= now);
+    .filter(
+      (row): row is WatchRow =>
+        row.kind === "watch" && row.status === "active" && (row.due ?? Infinity) <= now,
+    );
   const { quiet } = readSettings(home.env).clock;
-  const told: Array<{ row: WatchRow; notices: Told[] }> = [];
-  for (const row of due.filter((one) => stillHolds(home, one))) {
-    const { record, notices } = onDue(row.rule, row.record, now, heldFor(home, row, now));
-    home.rules.put({ ...row, record, due: nextDue(home, { ...row, record }, now) });
-    if (notices.length > 0) told.push({ row, notices });
-  }
+  const lines = due
+    .filter((one) => stillHolds(home, one))
+    .flatMap((row) => {
+      const { record, notices } = onDue(row.rule, row.record, now, heldFor(home, row, now));
+      return decided(home, { ...row, record }, notices, now);
+    });
   // Those that were held back come as one message.
   const isMorning = quiet !== undefined && !isInside(quiet, now) && isInside(quiet, now - 5 * 60_000);
-  for (const group of Map.groupBy(told, ({ row }) => row.maker.conversation).values())
-    say(home, group, now, isMorning);
-  for (const { row } of told) endFinished(home, row.id);
+  say(home, lines, now, isMorning);
+  for (const { row } of lines) endFinished(home, row.id);
 }
 
-function store(
+/** Stores what was decided of a watch. @returns what has to be said */
+function decided(
   home: HomeContext,
   row: WatchRow,
-  record: WatchRow["record"],
-  notices: Told[],
+  notices: readonly Told[],
   now: number,
-  text: string | undefined,
-): void {
-  const next = { ...row, record };
+  text?: string,
+): Line[] {
+  let next = row;
+  const lines = notices.map((notice): Line => {
+    const { recipients, own, why } = hearers(home, next, notice);
+    next = noted(next, saidAfter(next.said, notice, recipients), why, now);
+    return { row, notice, recipients, own, text };
+  });
   home.rules.put({ ...next, due: nextDue(home, next, now) });
-  if (notices.length === 0) return;
-  say(home, [{ row: next, notices }], now, false, text);
-  endFinished(home, row.id);
+  return lines;
+}
+
+/** The row of a rule that speaks now. @param why it does not speak as it should, in words */
+export function noted<Row extends RuleRow>(
+  row: Row,
+  to: readonly string[],
+  why: string | undefined,
+  now: number,
+): Row {
+  const at = [...row.said.at.filter((time) => time > now - HOUR_MS && time !== now), now];
+  const before = row.why?.startsWith(NOT_DELIVERED) ? null : row.why;
+  const next = why === undefined ? before : `${NOT_DELIVERED}${why}`;
+  return { ...row, why: next, said: { ...row.said, to: [...to], at } };
+}
+
+/** The end of a firing is for those who heard of it, and an escalation for the second recipient. */
+function hearers(
+  home: HomeContext,
+  row: WatchRow,
+  { kind }: Told,
+): { recipients: string[]; own: boolean; why?: string } {
+  const { to } = row.said;
+  if (kind === "recovery" && to.length > 0) return { recipients: to, own: row.to === null };
+  const second = kind === "escalation" ? row.rule.then_to?.to : undefined;
+  return { ...recipientsOf(home, row, second), own: row.to === null && second === undefined };
+}
+
+/** Who has heard of the newest firing. */
+function saidAfter({ to }: Said, { kind }: Told, recipients: readonly string[]): string[] {
+  return kind === "firing" || kind === "muted" ? [...recipients] : [...new Set([...to, ...recipients])];
 }
 
 /** When something is to be said of a watch, epoch ms; null: not before its next change. */
@@ -83,14 +124,11 @@ function nextDue(home: HomeContext, row: WatchRow, now: number): number | null {
     : null;
 }
 
-function heldFor({ rules, env }: HomeContext, { rule, maker }: WatchRow, now: number): number | undefined {
-  rules.sent = rules.sent.filter(({ at }) => at > now - HOUR_MS);
-  const { quiet } = readSettings(env).clock;
-  return heldUntil(
-    { sent: rules.sent, quiet, lastAt: rules.toldAt.get(maker.conversation) },
-    rule.severity,
-    now,
-  );
+function heldFor(home: HomeContext, row: WatchRow, now: number): number | undefined {
+  const { quiet } = readSettings(home.env).clock;
+  const { messages, toldAt } = home.rules.sent();
+  const times = recipientsOf(home, row).recipients.map((one) => toldAt.get(one) ?? 0);
+  return heldUntil({ sent: messages, quiet, lastAt: Math.max(0, ...times) }, row.rule.severity, now);
 }
 
 function endFinished({ rules }: HomeContext, id: string): void {
@@ -98,32 +136,61 @@ function endFinished({ rules }: HomeContext, id: string): void {
   if (row?.kind === "watch" && isFinished(row.rule, row.record)) rules.remove(id);
 }
 
-/** Writes one message for one conversation. */
-function say(
+/** Writes one message for those who are told the same. */
+function say(home: HomeContext, lines: readonly Line[], now: number, quiet: boolean): void {
+  const all = new Set(lines.flatMap(({ recipients }) => recipients));
+  const groups = Map.groupBy(all, (recipient) =>
+    lines.flatMap((line, at) => (line.recipients.includes(recipient) ? [at] : [])).join(),
+  );
+  for (const recipients of groups.values())
+    sayTo(
+      home,
+      recipients,
+      lines.filter((line) => line.recipients.includes(recipients[0] ?? "")),
+      now,
+      quiet,
+    );
+}
+
+function sayTo(
   home: HomeContext,
-  told: ReadonlyArray<{ row: WatchRow; notices: Told[] }>,
+  recipients: readonly string[],
+  lines: readonly Line[],
   now: number,
   quiet: boolean,
-  text?: string,
 ): void {
-  const [first] = told;
+  const [first] = lines;
   if (!first) return;
   const { zone } = readSettings(home.env).clock;
-  const lines = told.flatMap(({ row, notices }) =>
-    notices.map((notice) => ({ rule: row.rule, place: placeOf(home, row.rule), notice })),
+  const rows = new Map(lines.map(({ row }) => [row.id, row]));
+  const words = messageWords(
+    lines.map(({ row: { rule }, notice }) => ({ rule, place: placeOf(home, rule), notice })),
+    { zone, now },
+    quiet,
   );
-  const critical = told.some(({ row }) => row.rule.severity === "critical");
-  const sources = told.flatMap(({ row }) => sourcesOf(home, row));
-  tell(home, first.row.maker.conversation, {
-    id: crypto.randomUUID(),
-    text: messageWords(lines, { zone, now }, quiet) + (text === undefined ? "" : `\nIt says: ${text}`),
-    rules: told.map(({ row }) => row.id),
-    buttons:
-      told.length === 1 ? first.notices.flatMap((notice) => buttonsFor(first.row, notice)).slice(0, 3) : [],
-    critical,
-    at: now,
-    sources,
-  });
+  const isOne = rows.size === 1;
+  const isOwn = lines.every(({ own }) => own);
+  const says = first.text === undefined ? "" : `\nIt says: ${first.text}`;
+  tell(
+    home,
+    recipients,
+    {
+      id: crypto.randomUUID(),
+      text: words + says + (isOne && !isOwn ? byWords(first.row) : ""),
+      rules: [...rows.keys()],
+      buttons: isOne ? lines.flatMap(buttonsFor).slice(0, 3) : [],
+      critical: [...rows.values()].some(({ rule }) => rule.severity === "critical"),
+      at: now,
+      sources: isOwn ? [...rows.values()].flatMap((row) => sourcesOf(home, row)) : [STRANGER],
+      next: nextRecipients(home, first.row, recipients),
+    },
+    first.row.maker.conversation,
+  );
+}
+
+/** Who had it said, for others than that person. */
+export function byWords({ id, maker }: RuleRow): string {
+  return `\n(A rule of ${plainWords(maker.principal, NAME_MAX)}, ${id}.)`;
 }
 
 /** A text of the device is in it, or a stranger may have asked for the rule. */
@@ -138,81 +205,12 @@ function sourcesOf(home: HomeContext, { rule, maker }: WatchRow): Source[] {
   return maker.tainted ? [STRANGER] : own;
 }
 
-function buttonsFor({ id }: WatchRow, notice: Told): RuleButton[] {
+function buttonsFor({ row: { id }, notice, own }: Line): RuleButton[] {
   if (!("firing" in notice) || notice.kind === "recovery") return [];
   const of = { rule: id, occurrence: notice.firing.occurrence };
   return [
     { label: "Got it", do: "ack", ...of },
     { label: "Snooze 1 h", do: "snooze", ...of },
-    { label: "Stop this watch", do: "stop", ...of },
+    ...(own ? [{ label: "Stop this watch", do: "stop", ...of } as const] : []),
   ];
-}
-
-/** Rows before it is handed over: for its conversation, and for the browsers and topics of whoever made the rules. */
-export function tell({ rules, outlets }: HomeContext, conversation: string, notice: Notice): void {
-  const common = { conversation, rule: notice.rules[0] ?? "", madeAt: notice.at };
-  rules.addNotice({ ...common, id: notice.id, tells: { say: notice } });
-  const isOf = ({ id, maker }: RuleRow) =>
-    notice.rules.length === 0 ? maker.conversation === conversation : notice.rules.includes(id);
-  const makers = new Set(
-    rules
-      .all()
-      .filter(isOf)
-      .map(({ maker }) => maker.principal),
-  );
-  for (const { id } of [...makers].flatMap((principal) => outlets.of(principal)))
-    rules.addNotice({ ...common, id: `${notice.id} ${id}`, tells: { say: notice, outlet: id } });
-  rules.sent.push({ at: notice.at, critical: notice.critical });
-  rules.toldAt.set(conversation, notice.at);
-}
-
-/** Hands over what waits, each until its conversation has it. */
-export async function handOver(home: HomeContext, now: number): Promise<void> {
-  const { rules, noticeRetries } = home;
-  const due = rules.pending().filter(({ id }) => noticeRetries.dueAt(id) <= now);
-  // Before the first try: another event may run this meanwhile.
-  for (const { id } of due) noticeRetries.failed(id, now, now);
-  // Conversations are told in order. A slow server of pushes holds up nobody.
-  const outside = due.filter(isOutside);
-  const pushed = outside.map((pending) => handOverOne(home, pending));
-  for (const pending of due) if (!isOutside(pending)) await handOverOne(home, pending);
-  await Promise.all(pushed);
-}
-
-function isOutside({ tells }: PendingNotice): boolean {
-  return "say" in tells && tells.outlet !== undefined;
-}
-
-async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<void> {
-  const { rules, noticeRetries } = home;
-  try {
-    const handed = await give(home, pending);
-    rules.removeNotice(pending.id);
-    noticeRetries.remove(pending.id);
-    if (!handed.accepted) notDelivered(home, pending, handed.why);
-  } catch (error) {
-    const now = Date.now();
-    const since = error instanceof PushLaterError ? now - error.pauseMs : pending.madeAt;
-    noticeRetries.failed(pending.id, since, now);
-    logError("rule.notice_failed", error, { rule: pending.rule });
-  }
-}
-
-async function give(home: HomeContext, { conversation, tells }: PendingNotice): Promise<Handed> {
-  if ("say" in tells && tells.outlet !== undefined) {
-    await deliverPush(home, tells.outlet, conversation, tells.say);
-    return { accepted: true };
-  }
-  const stub = conversationOf(home.env, conversation);
-  return "say" in tells ? await stub.notice(tells.say) : await stub.brief(tells.brief);
-}
-
-function notDelivered({ rules }: HomeContext, { rule }: PendingNotice, why: string): void {
-  logInfo("rule.not_delivered", { rule });
-  const row = rules.get(rule);
-  if (row) rules.put({ ...row, why: `not delivered: ${why}` });
-}
-
-export function nextHandOver({ rules, noticeRetries }: HomeStores): number | undefined {
-  return noticeRetries.nextDue(rules.pending().map(({ id }) => id));
 }

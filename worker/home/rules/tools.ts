@@ -32,6 +32,7 @@ import { refused, type ToolAnswer } from "../sessions/answers.ts";
 import { onPresence } from "./alarm-part.ts";
 import { askFirst } from "./ask-first.ts";
 import { acknowledgeRule, snoozeRule } from "./press.ts";
+import { findRecipient, secondOf, toWords } from "./recipients.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
 import { watchPhase, withStatus } from "./views.ts";
 import { agentOf, placeOf, readingsOf, watchedDevice } from "./watched.ts";
@@ -44,7 +45,9 @@ type Reply = ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }>;
 
 export async function runRuleTool(home: HomeContext, request: HomeToolRequest): Promise<Reply> {
   const { name } = request;
-  if (!isRuleTool(name) || !readSettings(home.env).tools.rules)
+  const makes = name === "watch" || name === "remind";
+  // What was made goes on where the model has no tools for it any more.
+  if (!isRuleTool(name) || (makes && !readSettings(home.env).tools.rules))
     return refused("not_found", errorText.unknownTool(name, [EDGE_CALL]));
   if (request.viewer.role === "guest") return refused("permission_denied", "Guests make no rules.");
   const checked = checkArguments(RULE_TOOLS[name], request);
@@ -67,9 +70,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   if (known) return made(home, known);
   const maker = makerOf(request);
   const full = roomFor(home, maker);
-  if (!maker || full !== undefined) return invalid(full ?? NO_CONVERSATION);
-  if (input.to !== undefined)
-    return invalid("to: only the conversation of this call can be told; leave it out");
+  if (full !== undefined) return invalid(full);
   const device = watchedDevice(home, input.agent_id);
   const reach = request.origin.limits?.agents;
   if (!device || (reach && !reach.includes(input.agent_id)))
@@ -84,14 +85,20 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   const id = newRuleId("w", (taken) => home.rules.get(taken) !== undefined);
   const rule = makeWatch(input, { id, device: { ...device, readings }, zone });
   if (!rule.ok) return invalid(rule.error);
-  const asked = await askFirst(home, request);
+  const to = await findRecipient(home, maker, input.to);
+  if (!to.ok) return invalid(to.error);
+  const then = await secondOf(home, maker, input.then_to, input.then_minutes);
+  if (!then.ok) return invalid(then.error);
+  const asked = await askFirst(home, request, othersWords([to.value, then.value?.to ?? null]));
   if (asked) return asked;
   const now = Date.now();
   const row: WatchRow = {
     kind: "watch",
     id,
-    rule: rule.value,
+    rule: { ...rule.value, ...(then.value && { then_to: then.value }) },
     maker,
+    to: to.value,
+    said: { to: [], at: [] },
     status: "active",
     why: null,
     record: newRecord(),
@@ -114,6 +121,11 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   return invalid(`reading: ${device.name} cannot watch that: ${placed.why}`);
 }
 
+/** Who is told beside the maker, for the question whether that may be. */
+function othersWords(recipients: ReadonlyArray<string | null>): string {
+  return recipients.flatMap((to) => (to === null ? [] : [toWords(to)])).join(" and ");
+}
+
 function isReading({ reading, field }: WatchRule, name: string, of: string | undefined): boolean {
   return name === reading && of === field;
 }
@@ -123,13 +135,17 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   if (known) return made(home, known);
   const maker = makerOf(request);
   const full = roomFor(home, maker);
-  if (!maker || full !== undefined) return invalid(full ?? NO_CONVERSATION);
+  if (full !== undefined) return invalid(full);
   const now = Date.now();
   const { zone } = readSettings(home.env).clock;
   const schedule = scheduleOf(input, zone, now);
   if (!schedule.ok) return invalid(schedule.error);
   if (input.text.trim() === "") return invalid("text: expected what the person is to be told");
-  const asked = await askFirst(home, request);
+  const to = await findRecipient(home, maker, input.to);
+  if (!to.ok) return invalid(to.error);
+  if (input.do === "brief" && (to.value !== null || maker.conversation === null))
+    return invalid("do: a briefing is written in a conversation, for whoever asked there; use do: say");
+  const asked = await askFirst(home, request, othersWords([to.value]));
   if (asked) return asked;
   const id = newRuleId("r", (taken) => home.rules.get(taken) !== undefined);
   const row: RuleRow = {
@@ -137,6 +153,8 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
     id,
     rule: { id, version: 1, text: input.text.trim(), schedule: schedule.value, do: input.do ?? "say" },
     maker,
+    to: to.value,
+    said: { to: [], at: [] },
     status: "active",
     why: null,
     due: nextTime(zone, schedule.value, now) ?? now,
@@ -148,17 +166,13 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   return made(home, row);
 }
 
-const NO_CONVERSATION =
-  "this client has no conversation in which a rule could speak; ask for it in a chat, or in the console";
-
 /** The rule that this call made before: it is the same call. */
 function madeBy({ rules }: HomeContext, { id }: HomeToolRequest): RuleRow | undefined {
   return rules.all().find(({ maker }) => maker.call === id);
 }
 
-function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker | undefined {
+function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
   const { principal, role, channel, limits, reply } = origin;
-  if (from.conversation === null) return undefined;
   return {
     principal,
     role,
@@ -172,10 +186,10 @@ function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker | undefi
   };
 }
 
-function roomFor({ rules }: HomeContext, maker: Maker | undefined): string | undefined {
+function roomFor({ rules }: HomeContext, maker: Maker): string | undefined {
   const all = rules.all();
   if (all.length >= RULES_MAX) return `this home has ${RULES_MAX} rules; cancel some first`;
-  const own = all.filter((row) => row.maker.principal === maker?.principal);
+  const own = all.filter((row) => row.maker.principal === maker.principal);
   return own.length >= RULES_A_PERSON
     ? `this person has ${RULES_A_PERSON} rules; cancel some first`
     : undefined;
@@ -187,15 +201,18 @@ function invalid(error: string): ToolAnswer {
 
 function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAnswer {
   const shown = confirmation(home, row, reading);
-  return { ...said(`${row.id}: ${shown} The person sees this text.`), shown: { text: shown, undo: row.id } };
+  const isSeen = row.maker.conversation === null ? "Tell the person this." : "The person sees this text.";
+  return { ...said(`${row.id}: ${shown} ${isSeen}`), shown: { text: shown, undo: row.id } };
 }
 
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
   const now = Date.now();
   const { zone, quiet } = readSettings(home.env).clock;
-  if (row.kind === "remind") return reminderConfirmation(row.rule, zone, "you here", now);
+  const to = toWords(row.to, row.maker.conversation !== null);
+  if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now);
   const place = placeOf(home, row.rule);
-  const facts = { place, to: "you here", now: reading?.now ?? present(home, row, now), quiet };
+  const then = row.rule.then_to && toWords(row.rule.then_to.to);
+  const facts = { place, to, then, now: reading?.now ?? present(home, row, now), quiet };
   return watchConfirmation(row.rule, { ...facts, checked: reading?.every_ms }, now);
 }
 
@@ -243,7 +260,13 @@ async function changeRule(
 }
 
 function mayChange({ maker }: RuleRow, { viewer, from }: HomeToolRequest): boolean {
-  return seesAll(viewer) || maker.principal === viewer.name || maker.conversation === from.conversation;
+  const isHere = from.conversation !== null && maker.conversation === from.conversation;
+  return seesAll(viewer) || maker.principal === viewer.name || isHere;
+}
+
+/** Whoever was told here may answer too. */
+function isToldIn({ maker, said }: RuleRow, conversation: string | null): boolean {
+  return conversation !== null && (maker.conversation === conversation || said.to.includes(conversation));
 }
 
 function nameOf(row: RuleRow): string {
@@ -287,20 +310,24 @@ async function ack(
   request: HomeToolRequest,
   { id, snooze_minutes }: AckInput,
 ): Promise<Reply> {
+  const { conversation } = request.from;
   const all = home.rules
     .all()
-    .filter((row): row is WatchRow => row.kind === "watch" && mayChange(row, request));
+    .filter(
+      (row): row is WatchRow =>
+        row.kind === "watch" && (mayChange(row, request) || isToldIn(row, conversation)),
+    );
   const meant =
     id === undefined
-      ? all.filter(({ maker, record }) => maker.conversation === request.from.conversation && isOpen(record))
+      ? all.filter((row) => isToldIn(row, conversation) && isOpen(row.record))
       : all.filter((row) => row.id === id);
   if (meant.length === 0)
     return said(id === undefined ? "Nothing is firing here." : `There is no watch ${id} here.`);
   const asked = await askFirst(home, request);
   if (asked) return asked;
-  const by = request.viewer.name;
+  const by = { principal: request.viewer.name, ...(conversation !== null && { conversation }) };
   const words = meant.map((row) =>
-    snooze_minutes === undefined ? acknowledgeRule(home, row, by) : snoozeRule(home, row, snooze_minutes),
+    snooze_minutes === undefined ? acknowledgeRule(home, row, by) : snoozeRule(home, row, snooze_minutes, by),
   );
   await home.alarm.arm();
   return said(words.join("\n"));

@@ -15,6 +15,7 @@ import type { RuleBody, RuleChanged, RuleList, RuleView } from "../../api/rules.
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { onPresence } from "./alarm-part.ts";
+import { nameOf, secondOf, toWords } from "./recipients.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
 import { agentOf, placeOf } from "./watched.ts";
 
@@ -37,11 +38,16 @@ export async function changeRuleBy(
   body: RuleBody,
   viewer: Viewer,
 ): Promise<RuleChanged> {
-  const row = ownRule(home, id, viewer);
-  if (!row) return NO_RULE;
+  const before = ownRule(home, id, viewer);
+  if (!before) return NO_RULE;
   if (body.severity === "critical" && viewer.role !== "owner")
     return { ok: false, status: 403, message: "severity: only an owner may make a watch critical" };
-  const changed = row.kind === "watch" ? changedWatch(row, body) : changedReminder(row, body);
+  const then = await secondFor(home, before, body);
+  if (!then.ok) return { ok: false, status: 422, message: then.error };
+  // It may have fired meanwhile.
+  const row = ownRule(home, id, viewer);
+  if (!row) return NO_RULE;
+  const changed = row.kind === "watch" ? changedWatch(row, body, then.value) : changedReminder(row, body);
   if (!changed.ok) return { ok: false, status: 422, message: changed.error };
   home.rules.put(withStatus(home, changed.value, body.status));
   await onPresence(home);
@@ -67,7 +73,16 @@ function mayManage({ maker }: RuleRow, viewer: Viewer): boolean {
   return seesAll(viewer) || maker.principal === viewer.name;
 }
 
-function changedWatch(row: WatchRow, body: RuleBody): Parsed<WatchRow> {
+/** By its maker's access, which counts when it speaks too. */
+async function secondFor(
+  home: HomeContext,
+  { maker }: RuleRow,
+  { then_to: then }: RuleBody,
+): ReturnType<typeof secondOf> {
+  return await secondOf(home, maker, then?.to, then?.after_minutes);
+}
+
+function changedWatch(row: WatchRow, body: RuleBody, then: WatchRule["then_to"]): Parsed<WatchRow> {
   const { name, value, for_minutes, severity, say, text } = body;
   if (text !== undefined) return wrong("text: a watch has none; its words are `name` and `say`");
   const { rule } = row;
@@ -78,7 +93,9 @@ function changedWatch(row: WatchRow, body: RuleBody): Parsed<WatchRow> {
   if (for_minutes !== undefined && isMomentary(rule))
     return wrong(`for_minutes: '${rule.is}' is a moment; leave it out`);
   const isOther = value !== undefined || for_minutes !== undefined;
-  const { say: before, ...rest } = rule;
+  const { say: before, then_to: second, ...rest } = rule;
+  const then_to = body.then_to === undefined ? second : then;
+  if (then && rule.repeat === "once") return wrong("then_to: this watch ends with its first message");
   const words = say === undefined ? before : (say ?? undefined);
   const next = check(WatchRule, {
     ...rest,
@@ -87,6 +104,7 @@ function changedWatch(row: WatchRow, body: RuleBody): Parsed<WatchRow> {
     ...(for_minutes !== undefined && { hold_ms: Math.round(for_minutes * MINUTE_MS) }),
     ...(severity && { severity, tell_own: severity === "critical", tell_stale: severity === "critical" }),
     ...(words !== undefined && { say: words }),
+    ...(then_to && { then_to }),
     // The place that evaluates it has to learn of another condition.
     version: rule.version + (isOther || severity ? 1 : 0),
   });
@@ -115,7 +133,7 @@ export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["st
 function ruleView(home: HomeContext, row: RuleRow): RuleView {
   const { id, kind, status, why, maker, madeAt } = row;
   const { zone } = readSettings(home.env).clock;
-  const [, channel = "", ...conversation] = maker.conversation.split("/");
+  const [, channel = maker.channel, ...conversation] = maker.conversation?.split("/") ?? [];
   const history = home.rules.firings(id, HISTORY_MAX).map(({ value, ...firing }) => ({
     ...firing,
     // SAFETY: `noteFiring` wrote it.
@@ -131,6 +149,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     by: maker.principal,
     channel,
     conversation: conversation.join("/"),
+    to: toWords(row.to, maker.conversation !== null),
     made_at: madeAt,
   };
   if (row.kind === "remind") {
@@ -156,6 +175,9 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     for_minutes: rule.hold_ms / MINUTE_MS,
     severity: rule.severity,
     repeat: rule.repeat,
+    ...(rule.then_to && {
+      then_to: { to: nameOf(rule.then_to.to), after_minutes: rule.then_to.after_ms / MINUTE_MS },
+    }),
     ...(rule.say !== undefined && { say: plainWords(rule.say, TEXT_MAX) }),
     state: watchPhase(row),
     ...(silent !== undefined && { silent }),

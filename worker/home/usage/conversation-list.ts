@@ -63,6 +63,10 @@ export class ConversationList {
       .map(({ name }) => name);
   }
 
+  has(name: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM conversation WHERE name = ?", name).toArray().length > 0;
+  }
+
   /** @returns undefined: it is not listed */
   rename(name: string, title: string): string | undefined {
     const stored = titleOf(title);

@@ -1,0 +1,115 @@
+/** What rules say is a row until its conversation, or the server of its browser or topic, has it. */
+import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import type { Handed, LostNotice, Notice } from "../../api/rules.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError, logInfo } from "../../log.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+import { deliverPush, PushLaterError } from "../push/deliver.ts";
+import { toWords } from "./recipients.ts";
+import type { PendingNotice } from "./rule-store.ts";
+
+const WHY_MAX = 200;
+/** Begins the words of a rule that could not be told. */
+export const NOT_DELIVERED = "not delivered to ";
+
+/**
+ * Writes one message before it is handed over.
+ * @param recipients conversations and outlets
+ * @param opens the conversation that a browser's notification opens
+ */
+export function tell(
+  { rules }: HomeContext,
+  recipients: readonly string[],
+  notice: Notice,
+  opens: string | null,
+): void {
+  if (recipients.length === 0) return;
+  addRows(rules, recipients, notice, opens);
+  rules.noteSent({ at: notice.at, critical: notice.critical }, recipients);
+}
+
+function addRows(
+  rules: HomeContext["rules"],
+  recipients: readonly string[],
+  notice: Notice,
+  opens: string | null,
+): void {
+  for (const recipient of recipients)
+    rules.addNotice({
+      id: `${notice.id} ${recipient}`,
+      recipient,
+      rule: notice.rules[0] ?? "",
+      tells: { say: notice, opens },
+      madeAt: notice.at,
+    });
+}
+
+/** Hands over what waits, each until its recipient has it. */
+export async function handOver(home: HomeContext, now: number): Promise<void> {
+  const { rules, noticeRetries } = home;
+  const due = rules.pending().filter(({ id }) => noticeRetries.dueAt(id) <= now);
+  // Before the first try: another event may run this meanwhile.
+  for (const { id } of due) noticeRetries.failed(id, now, now);
+  // Conversations are told in order. A slow server of pushes holds up nobody.
+  const outside = due.filter(({ recipient }) => isOutlet(recipient));
+  const pushed = outside.map((pending) => handOverOne(home, pending));
+  for (const pending of due) if (!isOutlet(pending.recipient)) await handOverOne(home, pending);
+  await Promise.all(pushed);
+}
+
+/** A browser or topic. */
+function isOutlet(recipient: string): boolean {
+  return !recipient.includes("/");
+}
+
+async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<void> {
+  const { rules, noticeRetries } = home;
+  try {
+    const handed = await give(home, pending);
+    rules.removeNotice(pending.id);
+    noticeRetries.remove(pending.id);
+    if (handed.accepted) return;
+    const { tells, recipient } = pending;
+    notDelivered(home, recipient, "say" in tells ? tells.say : pending.rule, handed.why);
+  } catch (error) {
+    const now = Date.now();
+    const since = error instanceof PushLaterError ? now - error.pauseMs : pending.madeAt;
+    noticeRetries.failed(pending.id, since, now);
+    logError("rule.notice_failed", error, { rule: pending.rule });
+  }
+}
+
+async function give(home: HomeContext, { recipient, tells }: PendingNotice): Promise<Handed> {
+  if ("brief" in tells) return await conversationOf(home.env, recipient).brief(tells.brief);
+  if (!isOutlet(recipient)) return await conversationOf(home.env, recipient).notice(tells.say);
+  await deliverPush(home, recipient, tells.opens, tells.say);
+  return { accepted: true };
+}
+
+/** The rules show it, and the next recipient gets the message. @param notice of a briefing only its rule */
+function notDelivered(home: HomeContext, failed: string, notice: Notice | string, why: string): void {
+  const { rules } = home;
+  const { next, ...said } = typeof notice === "string" ? { rules: [notice] } : notice;
+  const words = `${NOT_DELIVERED}${toWords(failed)}: ${plainWords(why, WHY_MAX)}`;
+  logInfo("rule.not_delivered", { rule: said.rules[0] });
+  const [first] = next ?? [];
+  // All browsers and topics together, and chats one after the other.
+  const others = first === undefined ? [] : isOutlet(first) ? (next ?? []) : [first];
+  for (const row of said.rules.flatMap((id) => rules.get(id) ?? [])) {
+    const to = row.said.to.flatMap((one) => (one === failed ? others : [one]));
+    rules.put({ ...row, why: words, said: { ...row.said, to: [...new Set(to)] } });
+  }
+  if (!("text" in said)) return;
+  const rest = (next ?? []).filter((one) => !others.includes(one));
+  addRows(rules, others, { ...said, text: `${said.text}\n(It was ${words}.)`, next: rest }, null);
+}
+
+/** A conversation had it, and its chat app did not take it in the end. */
+export async function onLost(home: HomeContext, { conversation, notice, why }: LostNotice): Promise<void> {
+  notDelivered(home, conversation, notice, why);
+  await home.alarm.arm();
+}
+
+export function nextHandOver({ rules, noticeRetries }: HomeStores): number | undefined {
+  return noticeRetries.nextDue(rules.pending().map(({ id }) => id));
+}
