@@ -107,6 +107,7 @@ function notDelivered(home: HomeContext, failed: string, notice: Notice | string
 /** A conversation had it, and its chat app did not take it in the end. */
 export async function onLost(home: HomeContext, { conversation, notice, why }: LostNotice): Promise<void> {
   notDelivered(home, conversation, notice, why);
+  await handOver(home, Date.now());
   await home.alarm.arm();
 }
 

@@ -135,7 +135,8 @@ export async function secondOf(
 }
 
 async function possible(home: HomeContext, maker: Maker): Promise<string> {
-  const asked = await askEach(home, maker, usable(home, maker));
+  const others = usable(home, maker).filter((name) => name !== maker.conversation);
+  const asked = await askEach(home, maker, others);
   const names = asked.flatMap(({ name, handed }) => (handed.accepted ? [nameOf(name)] : []));
   const owners = (await canTellOwners(home)) ? [OWNERS] : [];
   const own = makersOwn(home, maker).length > 0 ? ["leave it out for this conversation"] : [];

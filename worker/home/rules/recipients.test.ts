@@ -1,0 +1,257 @@
+/** Whom rules tell: found when they are made, and told, ended, answered and escalated to the right people. */
+import { reset } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { call } from "../../../test/keyed-home.ts";
+import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
+import { approved, chatOf, MEMBER, OWNER, toldIn, writes } from "../../../test/rule-people.ts";
+import { script } from "../../../test/scripted-model.ts";
+import { rowsOf, storedTurns } from "../../../test/stopping.ts";
+import { TOKENS } from "../../../test/tokens.ts";
+import { setVariables } from "../../../test/variables.ts";
+import { until } from "../../../test/wait.ts";
+import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import type { RuleList, RuleView } from "../../api/rules.ts";
+import { PlatformError } from "../../channels/platform.ts";
+import { telegram } from "../../channels/telegram.ts";
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await reset();
+});
+let sent: string[] = [];
+beforeEach(() => {
+  sent = [];
+  const fetch = async (url: string) => {
+    sent.push(url);
+    return new Response(null, { status: 201 });
+  };
+  setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", WEB: { fetch } });
+  at(T0);
+});
+
+const GROUP = -100;
+const shed = (online: boolean) => agent("shed", { online, tools: [CPU] });
+const offline = (more: object = {}) =>
+  make("watch", {
+    name: "Shed offline",
+    agent_id: "shed",
+    reading: "presence",
+    is: "offline",
+    for_minutes: 0,
+    ...more,
+  });
+const firing = "🔔 Shed offline: offline since 09:00. shed.";
+const shownIn = (body: unknown) => (body as { rules?: Array<{ text: string }> }).rules?.[0]?.text;
+const list = async () => ((await call("/v1/rules", {})).body as unknown as RuleList).rules;
+const goes = (bridge: TestBridge, online: boolean) => bridge.send({ t: "agents", agents: [shed(online)] });
+const browser = (endpoint: string, token: string) =>
+  ask("/v1/push/browsers", {
+    method: "POST",
+    token,
+    body: JSON.stringify({
+      endpoint,
+      keys: {
+        p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        auth: "BTBZMqHH6r4Tts7J_aSIgg",
+      },
+    }),
+  });
+
+/** The device is there again, for long enough that it counts. */
+async function isBack(): Promise<void> {
+  at(T0 + 30 * MINUTE);
+  // The line was silent for so long by then that it counts as gone.
+  await TestBridge.connect([shed(true)]);
+  await passUntil(T0 + 40 * MINUTE);
+}
+
+/** The app refuses each message for good. */
+function blocked(): void {
+  const refuse = async () => {
+    throw new PlatformError({ kind: "never" }, "Forbidden: bot was blocked by the user");
+  };
+  const spies = [vi.spyOn(telegram, "question"), vi.spyOn(telegram, "text")];
+  for (const spy of spies) spy.mockImplementation(refuse);
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+}
+
+describe("the owners", () => {
+  test("are told in their chats and browsers, after a person approved it; the end is for them alone", async () => {
+    const bridge = await TestBridge.connect([shed(true)]);
+    await writes(OWNER);
+    await writes(MEMBER);
+    await browser("https://push.example.org/anna", TOKENS.owner);
+    await browser("https://push.example.org/mia", TOKENS.member);
+    const { body, reason } = await approved("mias", script(offline({ to: "owners" }), { text: "ok" }), {
+      token: TOKENS.member,
+    });
+    expect(reason).toBe("it tells others: the owners");
+    expect(shownIn(body)).toContain("Watching shed: tells the owners “Shed offline” when");
+    const [row] = await list();
+    expect(row).toMatchObject({ to: "the owners", conversation: "mias", why: null });
+    goes(bridge, false);
+    const by = `\n(A rule of mia, ${row?.id}.)`;
+    await until(async () => (await toldIn(OWNER)).length > 0, { what: "the message" });
+    expect(await toldIn(OWNER)).toEqual([firing + by]);
+    const turn = (await storedTurns(chatOf(OWNER))).at(-1);
+    expect(turn?.origin.notice?.buttons.map(({ label }) => label)).toEqual(["Got it", "Snooze 1 h"]);
+    // Whoever was told may answer, but not end another's rule.
+    const press = (what: "ack" | "stop") =>
+      ruleHome().pressRule({
+        do: what,
+        rule: row?.id ?? "",
+        by: { principal: "telegram:8", role: "member", conversation: `a/telegram/family:${OWNER}` },
+      });
+    expect((await press("stop")).done).toBe(false);
+    expect((await press("ack")).text).toBe("✔ Answered by telegram:8: Shed offline.");
+    await passUntil(T0);
+    await isBack();
+    await until(async () => (await toldIn(OWNER)).length > 1, { what: "the end" });
+    expect((await toldIn(OWNER))[1]).toContain("✓ Shed offline: over at 09:30.");
+    expect(await told("mias")).toEqual([]);
+    expect(await toldIn(MEMBER)).toEqual([]);
+    // The firing, the answer and the end.
+    expect(sent).toEqual(Array.from({ length: 3 }, () => "https://push.example.org/anna"));
+  });
+
+  test("who never wrote to the bot cannot be told; the error lists what is possible", async () => {
+    await TestBridge.connect([shed(true)]);
+    await writes(MEMBER);
+    const { body } = await say(
+      "annas",
+      script(offline({ to: "owners" }), offline({ to: "grandma" }), { text: "$results" }),
+    );
+    expect(body.answer).toContain(
+      "to: no owner can be told unasked; possible: telegram:family:7, leave it out for this conversation",
+    );
+    expect(body.answer).toContain("to: there is no 'grandma' that you use; possible: telegram:family:7,");
+    expect(await list()).toEqual([]);
+  });
+});
+
+describe("a conversation", () => {
+  test("is named by its connection where that has one; of several the error names each", async () => {
+    await TestBridge.connect([shed(true)]);
+    await writes(MEMBER);
+    const one = await approved("annas", script(offline({ to: "telegram:family" }), { text: "ok" }));
+    expect(one.reason).toBe("it tells others: telegram:family:7");
+    await writes(MEMBER, GROUP);
+    const { body } = await say("annas", script(offline({ to: "telegram:family" }), { text: "$results" }));
+    expect(body.answer).toContain("to: 'telegram:family' may be telegram:family:-100 or telegram:family:7;");
+    const exact = script(make("remind", { text: "tea", in_minutes: 1, to: "telegram:family:-100" }), {
+      text: "ok",
+    });
+    await approved("annas", exact);
+    await passUntil(T0 + MINUTE);
+    await until(async () => (await toldIn(GROUP)).length > 0, { what: "the reminder" });
+    expect((await toldIn(GROUP))[0]).toMatch(/^⏰ tea\n\(A rule of anna, r-/);
+  });
+
+  test("where somebody never wrote is not theirs; their own is no other's business", async () => {
+    await TestBridge.connect([shed(true)]);
+    await writes(OWNER);
+    await writes(OWNER, GROUP);
+    const tea = (to: string) => make("remind", { text: "tea", in_minutes: 1, to });
+    await writes(MEMBER, MEMBER, script(tea("telegram:family:-100"), { text: "$results" }));
+    const refused = (await storedTurns(chatOf(MEMBER))).at(-1)?.answer;
+    expect(refused).toContain("to: there is no 'telegram:family:-100' that you use; possible: owners,");
+    // Of the conversation itself nobody is asked.
+    await writes(MEMBER, MEMBER, script(tea("telegram:family:7"), { text: "ok" }));
+    expect(await list()).toMatchObject([{ to: "you here" }]);
+  });
+
+  test("that takes nothing any more: its maker is told in its place, and the rule shows why", async () => {
+    const bridge = await TestBridge.connect([shed(true)]);
+    blocked();
+    await writes(MEMBER);
+    await approved("annas", script(offline({ to: "telegram:family:7" }), { text: "ok" }));
+    goes(bridge, false);
+    await until(async () => (await told("annas")).length > 0, { what: "the message" });
+    const why = "not delivered to telegram:family:7: Forbidden: bot was blocked by the user";
+    expect((await told("annas"))[0]).toBe(
+      `${firing}\n(A rule of anna, ${(await list())[0]?.id}.)\n(It was ${why}.)`,
+    );
+    expect(await list()).toMatchObject([{ why }]);
+    // The end is for who heard of it.
+    await isBack();
+    await until(async () => (await told("annas")).length > 1, { what: "the end" });
+  });
+
+  test("that its maker may not use any more is told nothing", async () => {
+    const bridge = await TestBridge.connect([shed(true)]);
+    await writes(MEMBER);
+    await approved("annas", script(offline({ to: "telegram:family:7" }), { text: "ok" }));
+    await chatOf(MEMBER).forget();
+    await until(async () => (await rowsOf(ruleHome(), "SELECT name FROM conversation")).length === 1, {
+      what: "the chat is forgotten",
+    });
+    goes(bridge, false);
+    await until(async () => (await told("annas")).length > 0, { what: "the message" });
+    expect((await list())[0]?.why).toBe(
+      "not delivered to telegram:family:7: whoever made it cannot use it any more",
+    );
+  });
+});
+
+describe("a second recipient", () => {
+  test("is told once where nobody answers, hears of the answer and of the end", async () => {
+    const bridge = await TestBridge.connect([shed(true)]);
+    await writes(OWNER);
+    const { body, reason } = await approved(
+      "annas",
+      script(offline({ then_to: "owners", then_minutes: 10 }), { text: "ok" }),
+    );
+    expect(reason).toBe("it tells others: the owners");
+    expect(shownIn(body)).toContain("and the owners if nobody answers within 10 min");
+    const [row] = await list();
+    expect(row).toMatchObject({ to: "you here", then_to: { to: "owners", after_minutes: 10 } });
+    goes(bridge, false);
+    await passUntil(T0 + 9 * MINUTE);
+    expect(await toldIn(OWNER)).toEqual([]);
+    const mine = async () => (await told("annas")).filter((text) => !text.includes("home's bridge"));
+    expect(await mine()).toEqual([firing]);
+    await passUntil(T0 + 30 * MINUTE);
+    const [escalated, ...more] = (await toldIn(OWNER)).filter((text) => !text.includes("home's bridge"));
+    expect(more).toEqual([]);
+    expect(escalated).toContain("Nobody answered for 10 min, so this comes to you.");
+    expect(await mine()).toEqual([firing]);
+    await ruleHome().pressRule({
+      do: "ack",
+      rule: row?.id ?? "",
+      by: { principal: "telegram:1", role: "owner", conversation: `a/telegram/family:${OWNER}` },
+    });
+    await passUntil(T0 + 31 * MINUTE);
+    expect((await mine()).slice(1)).toEqual(["✔ Answered by telegram:1: Shed offline."]);
+    await TestBridge.connect([shed(true)]);
+    await passUntil(T0 + 40 * MINUTE);
+    await until(async () => (await mine()).length > 2, { what: "the end" });
+    expect((await toldIn(OWNER)).at(-1)).toContain("✓ Shed offline: over at");
+  });
+
+  test("is set and taken away over the API, checked in the same way", async () => {
+    await TestBridge.connect([shed(true)]);
+    await writes(MEMBER);
+    await say("annas", script(offline(), { text: "ok" }));
+    const id = (await list())[0]?.id ?? "";
+    const patch = async (body: object) =>
+      await call(`/v1/rules/${id}`, { method: "PATCH", body: JSON.stringify(body) });
+    const then = (to: string, after_minutes = 5) => ({ then_to: { to, after_minutes } });
+    expect((await patch(then("telegram:family"))).body).toMatchObject(then("telegram:family:7"));
+    const wrong = await patch(then("owners"));
+    expect(wrong.status).toBe(422);
+    expect(JSON.stringify(wrong.body)).toContain("then_to: no owner can be told unasked; possible:");
+    expect((await patch(then("here"))).status).toBe(422);
+    expect((await patch({ name: "Shed" })).body).toMatchObject(then("telegram:family:7"));
+    const none = (await patch({ then_to: null })).body as unknown as RuleView;
+    expect(none.then_to).toBeUndefined();
+  });
+});
+
+test("a briefing is written in the conversation where it was asked for alone", async () => {
+  await writes(OWNER);
+  const brief = make("remind", { text: "the garden", every: "day", at: "08:00", do: "brief", to: "owners" });
+  const { body } = await say("annas", script(brief, { text: "$results" }));
+  expect(body.answer).toContain("do: a briefing is written in a conversation, for whoever asked there");
+});
