@@ -5,7 +5,7 @@ import { call } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { approved, chatOf, MEMBER, OWNER, toldIn, writes } from "../../../test/rule-people.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf, storedTurns } from "../../../test/stopping.ts";
+import { rowsOf, stop, storedTurns } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
@@ -217,6 +217,7 @@ describe("a second recipient", () => {
     expect(more).toEqual([]);
     expect(escalated).toContain("Nobody answered for 10 min, so this comes to you.");
     expect(await mine()).toEqual([firing]);
+    await stop("abort", ruleHome());
     await ruleHome().pressRule({
       do: "ack",
       rule: row?.id ?? "",

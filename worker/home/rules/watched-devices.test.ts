@@ -8,7 +8,7 @@ import { passed, post } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../test/signed-agent.ts";
-import { rowsOf } from "../../../test/stopping.ts";
+import { rowsOf, stop } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
@@ -305,11 +305,27 @@ describe("an agent", () => {
     expect(body.answer).toContain("pi has no reading 'humidity'. It has: temperature (°C).");
   });
 
-  test("that fires all the time is told of as noisy, once", async () => {
+  test("that fires all the time is told of as noisy, once, also by a Home that was rebuilt meanwhile", async () => {
     const { pi, bridge, id } = await watching();
-    for (let seq = 1; seq <= 40; seq += 1)
-      bridge.send({ t: "event", id: `${id}:${seq}`, agent: "pi", payload: await event(pi, firing(id, seq)) });
-    await passed(bridge);
+    const fires = async (line: TestBridge, from: number, to: number) => {
+      for (let seq = from; seq <= to; seq += 1)
+        line.send({ t: "event", id: `${id}:${seq}`, agent: "pi", payload: await event(pi, firing(id, seq)) });
+      await passed(line);
+    };
+    const again = async () => {
+      await stop("abort", ruleHome());
+      const line = await TestBridge.dial();
+      await line.hello(["kept", "acks"]);
+      const rules = await rulesHash([{ id, version: 1 }]);
+      const state = await pi.state({ tools: [CPU], features: FEATURES, rules });
+      line.send({ t: "snapshot", agents: [state], last: true });
+      await line.snapshotStored();
+      return line;
+    };
+    await fires(bridge, 1, 20);
+    await fires(await again(), 21, 40);
+    await fires(await again(), 41, 50);
+    expect(await rowsOf(ruleHome(), "SELECT occurrence FROM firing")).toHaveLength(30);
     await passUntil(T0 + 2 * MINUTE);
     const noisy = (await told("shed")).filter((text) => text.includes("is noisy"));
     expect(noisy).toEqual([
