@@ -645,6 +645,9 @@ export type Routes = {
       /** Of a watch: words that are added to its messages; null: none. */
       say?: string | null | undefined;
 
+      /** Of a watch: who is told where nobody answers within `after_minutes`, as `to` of the tool `watch`; null: nobody. */
+      then_to?: { to: string; after_minutes: number } | null | undefined;
+
       /** Of a reminder. */
       text?: string | undefined;
     };
@@ -1415,6 +1418,9 @@ export type RuleView = {
   repeat?: "each_time" | "once" | "until_ack";
   say?: string;
 
+  /** Who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
+  then_to?: { to: string; after_minutes: number };
+
   /** Of a watch, as far as Home knows. */
   state?: "clearing" | "firing" | "idle" | "pending" | "unknown";
 
@@ -1431,9 +1437,12 @@ export type RuleView = {
   /** Who made it. */
   by: string;
 
-  /** The conversation that is told. */
+  /** The conversation where it was made; "": a client without one. */
   channel: string;
   conversation: string;
+
+  /** In words: who is told. */
+  to: string;
   made_at: number;
 };
 
