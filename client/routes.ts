@@ -493,6 +493,21 @@ export type Routes = {
   /** Exports the home and its conversations as lines of JSON */
   "GET /v1/export": { answer: string };
 
+  /** Shows the home's time zone and quiet hours */
+  "GET /v1/home/clock": { answer: ClockView };
+
+  /** Sets the home's time zone and quiet hours, in place of the gateway's settings */
+  "PATCH /v1/home/clock": {
+    body: {
+      /** An IANA name, as `Europe/Berlin`; null: as the setting TIMEZONE says. */
+      zone?: string | null | undefined;
+
+      /** `22:00-07:00`, or `off`; null: as the setting QUIET_HOURS says. */
+      quiet_hours?: string | null | undefined;
+    };
+    answer: ClockView;
+  };
+
   /** Replaces the home and its conversations by an export */
   "POST /v1/import": {
     query: {
@@ -867,6 +882,16 @@ export type CallRecord = {
   /** Each is served at `/v1/media/{id}`. */
   media?: Array<StoredMedia>;
   calls?: Array<CallRecord>;
+};
+
+export type ClockView = {
+  zone: string;
+
+  /** `22:00-07:00`; null: there are none. */
+  quiet_hours: string | null;
+
+  /** Who decided it; null: the gateway's settings say it. */
+  changed_by: string | null;
 };
 
 /** The report of an agent to a command: a success, also when it reports a failure. */

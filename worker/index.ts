@@ -19,6 +19,7 @@ import { audit } from "./routes/audit.ts";
 import { backup } from "./routes/backup.ts";
 import { bridgeSocket } from "./routes/bridge.ts";
 import { bridgeUpdate } from "./routes/bridge-update.ts";
+import { clock } from "./routes/clock.ts";
 import { commands } from "./routes/commands.ts";
 import { conversations } from "./routes/conversations.ts";
 import { deviceCodes, joining } from "./routes/device-codes.ts";
@@ -67,6 +68,7 @@ const WITH_TOKEN = [
   agents,
   devices,
   rules,
+  clock,
   commands,
   questions,
   keys,

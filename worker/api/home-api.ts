@@ -19,6 +19,7 @@ import type {
 import type { AuditFilter, AuditPage, AuditQuery } from "./audit.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "./calls.ts";
+import type { ClockBody, ClockView } from "./clock.ts";
 import type { ListedConversation, Listing, ListQuery } from "./conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
 import type { DeviceBody, Person } from "./devices.ts";
@@ -104,6 +105,9 @@ export interface HomeApi {
   /** A conversation could not tell what a rule said. The same again changes nothing. */
   noticeLost(lost: LostNotice): Promise<void>;
   rules(viewer: Viewer): Promise<RuleList>;
+  clock(): Promise<ClockView>;
+  /** @param by the owner @returns the error names the field */
+  changeClock(change: ClockBody, by: string): Promise<Parsed<ClockView>>;
   changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
   /** @returns false: this person has no such rule */
   removeRule(id: string, viewer: Viewer): Promise<boolean>;

@@ -15,6 +15,7 @@ import type { LifeSigns } from "./calls/life-signs.ts";
 import type { PendingAcks } from "./calls/pending-acks.ts";
 import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
+import type { HomeClock } from "./clock.ts";
 import type { DeviceStates } from "./devices/device-states.ts";
 import type { OauthClients } from "./oauth/clients.ts";
 import type { Grants } from "./oauth/grants.ts";
@@ -55,6 +56,7 @@ export type HomeStores = {
   agentWaits: Map<string, { parent: string; session: string }>;
   /** Questions that a conversation did not take. */
   questionRetries: RetrySchedule;
+  clock: HomeClock;
   rules: RuleStore;
   /** Answers of agents about rules, for which only this object waits. */
   ruleAnswers: AgentAnswers;

@@ -32,6 +32,7 @@ import type {
   SubmitReply,
   SubmitRequest,
 } from "../api/calls.ts";
+import type { ClockBody, ClockView } from "../api/clock.ts";
 import type { ListedConversation, Listing, ListQuery } from "../api/conversation-list.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-codes.ts";
 import type { DeviceBody, Person } from "../api/devices.ts";
@@ -123,6 +124,7 @@ import { PendingAcks } from "./calls/pending-acks.ts";
 import { submit, submitCommand } from "./calls/submit.ts";
 import { ChannelConnections } from "./channels/channel-connections.ts";
 import { ChannelSenders } from "./channels/senders.ts";
+import { HomeClock } from "./clock.ts";
 import type { HomeContext, HomeStores } from "./context.ts";
 import { DeviceStates } from "./devices/device-states.ts";
 import { changeDevice, deviceViews, forgetDevice } from "./devices/device-views.ts";
@@ -150,6 +152,7 @@ import { answerQuestion, closeQuestions, openQuestions } from "./questions/appro
 import { Questions } from "./questions/questions.ts";
 import { AgentAnswers } from "./rules/agent-answers.ts";
 import { devicesGone, onPresence } from "./rules/alarm-part.ts";
+import { changeClock } from "./rules/clock-changed.ts";
 import { onLost } from "./rules/hand-over.ts";
 import { pressLinked, pressRule } from "./rules/press.ts";
 import { RuleStore } from "./rules/rule-store.ts";
@@ -210,6 +213,14 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async rules(viewer: Viewer): Promise<RuleList> {
     return ruleList(this.#home, viewer);
+  }
+
+  async clock(): Promise<ClockView> {
+    return this.#home.clock.view();
+  }
+
+  async changeClock(change: ClockBody, by: string): Promise<Parsed<ClockView>> {
+    return await changeClock(this.#home, change, by);
   }
 
   async changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged> {
@@ -724,6 +735,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     deliveryRetries: new RetrySchedule(),
     questions: new Questions(ctx),
     questionRetries: new RetrySchedule(),
+    clock: new HomeClock(storage, env),
     rules: new RuleStore(storage),
     ruleAnswers: new AgentAnswers(),
     outlets: new OutletStore(storage),

@@ -634,4 +634,17 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 25,
+    sql: `
+      -- What an owner decided about the home's clock (clock.ts).
+      CREATE TABLE clock (
+        one         INTEGER PRIMARY KEY CHECK (one = 1),
+        zone        TEXT, -- null: as the setting says
+        quiet_hours TEXT, -- as in the setting; null as above
+        changed_by  TEXT NOT NULL,
+        changed_at  INTEGER NOT NULL
+      ) STRICT;
+    `,
+  },
 ];

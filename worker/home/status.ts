@@ -8,10 +8,14 @@ import type { AgentActivity } from "./agents/agents.ts";
 import type { HomeContext } from "./context.ts";
 
 /** Who is there for a question, which models are well, and what the day took so far. */
-export function planOf({ spending, env, name }: HomeContext, roster: Plan["roster"], version: number): Plan {
+export function planOf(
+  { spending, env, name, clock }: HomeContext,
+  roster: Plan["roster"],
+  version: number,
+): Plan {
   const { spent, told } = spending.today(Date.now());
-  const { tools, clock } = readSettings(env);
-  const home = tools.rules ? { home: { name, zone: clock.zone } } : {};
+  const { tools } = readSettings(env);
+  const home = tools.rules ? { home: { name, zone: clock.read().zone } } : {};
   return { roster, ...home, version, health: spending.health(), day: spent, told };
 }
 

@@ -1,8 +1,7 @@
 /** The home's clock: its time zone, and the hours in which it is left in peace. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { readWindow, type TimeWindow } from "@edgecall/core/rules/window.ts";
+import { clockText, readWindow, type TimeWindow } from "@edgecall/core/rules/window.ts";
 import { isZone } from "@edgecall/core/rules/zone.ts";
-import type { Env } from "../env.ts";
 
 export type ClockSettings = {
   /** An IANA name. */
@@ -11,17 +10,26 @@ export type ClockSettings = {
   quiet: TimeWindow | undefined;
 };
 
-export function readClockSettings({
-  TIMEZONE,
-  QUIET_HOURS,
-}: Pick<Env, "TIMEZONE" | "QUIET_HOURS">): Parsed<ClockSettings> {
-  const zone = TIMEZONE?.trim() || "UTC";
+/** Quiet hours that there are not. */
+const OFF = "off";
+
+/** @param names of the two fields, for the error */
+export function readClockSettings(
+  { zone: zoneText, hours: hoursText }: Record<"zone" | "hours", string | undefined>,
+  names: Record<"zone" | "hours", string>,
+): Parsed<ClockSettings> {
+  const zone = zoneText?.trim() || "UTC";
   if (!isZone(zone))
-    return { ok: false, error: `TIMEZONE: expected a zone as in Europe/Berlin, got '${zone}'` };
-  const hours = QUIET_HOURS?.trim();
-  if (!hours || hours === "off") return { ok: true, value: { zone, quiet: undefined } };
+    return { ok: false, error: `${names.zone}: expected a zone as in Europe/Berlin, got '${zone}'` };
+  const hours = hoursText?.trim();
+  if (!hours || hours === OFF) return { ok: true, value: { zone, quiet: undefined } };
   const quiet = readWindow(hours, zone);
   return quiet.ok
     ? { ok: true, value: { zone, quiet: quiet.value } }
-    : { ok: false, error: `QUIET_HOURS: ${quiet.error}` };
+    : { ok: false, error: `${names.hours}: ${quiet.error}` };
+}
+
+/** The quiet hours as a setting has them. */
+export function hoursOf({ quiet }: ClockSettings): string {
+  return quiet ? `${clockText(quiet.from)}-${clockText(quiet.to)}` : OFF;
 }

@@ -50,9 +50,9 @@ export type Settings = {
   media: MediaLimits;
   /** The gateway's own tools, beside edge_call. */
   tools: GatewayToolSettings;
-  /** Limits of the devices' use of the gateway's model. */
-  /** Of the home, for what it says by itself. */
+  /** Of a home whose owner decided nothing else (home/clock.ts). */
   clock: ClockSettings;
+  /** Limits of the devices' use of the gateway's model. */
   relay: RelaySettings;
   audit: AuditSettings;
   /** Undefined: voice messages are not accepted. */
@@ -129,7 +129,12 @@ export const readSettings = readOnce((env: Env): Settings => {
     },
     keepAgentsMs: integer("AGENTS_KEEP_DAYS", env.AGENTS_KEEP_DAYS, 30, 1, 3_650) * 86_400_000,
     tools: orThrow(readGatewayTools(env)),
-    clock: orThrow(readClockSettings(env)),
+    clock: orThrow(
+      readClockSettings(
+        { zone: env.TIMEZONE, hours: env.QUIET_HOURS },
+        { zone: "TIMEZONE", hours: "QUIET_HOURS" },
+      ),
+    ),
     relay: orThrow(readRelaySettings(env)),
     audit: orThrow(readAuditSettings(env)),
     transcription: orThrow(readTranscription(env)),

@@ -1,7 +1,6 @@
 /** While the bridge is gone nothing can be watched: that is said once to each conversation that watches, and so is its return. */
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { isInside, nextEdge } from "@edgecall/core/rules/window.ts";
-import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
@@ -23,7 +22,7 @@ export function tellGone(home: HomeContext, now: number): void {
   const goneAt = home.bridge.goneAt();
   if (due === undefined || goneAt === undefined || due > now) return;
   home.rules.noteGone(goneAt);
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const since = timeWords(goneAt, zone, now);
   say(home, `gone:${goneAt}`, now, (count) => {
     const watches = count === 1 ? "one watch" : `${count} watches`;
@@ -53,8 +52,8 @@ function say(home: HomeContext, id: string, now: number, words: (count: number) 
   }
 }
 
-function afterQuiet({ env }: HomeStores, time: number): number {
-  const { quiet } = readSettings(env).clock;
+function afterQuiet({ clock }: HomeStores, time: number): number {
+  const { quiet } = clock.read();
   return quiet && isInside(quiet, time) ? nextEdge(quiet, time) : time;
 }
 

@@ -5,7 +5,6 @@ import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { PressClaims } from "../../api/push.ts";
 import type { Pressed, RulePress } from "../../api/rules.ts";
-import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
@@ -86,7 +85,7 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
   const now = Date.now();
   const until = now + Math.round(minutes * 60_000);
   put(home, { ...row, record: snooze(row.record, until) });
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const words = `💤 ${nameWords(row)}: silent until ${timeWords(until, zone, now)}.`;
   tellOthers(home, row, by, words);
   return words;

@@ -3,7 +3,6 @@ import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
 import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
 import type { RuleButton } from "../../api/rules.ts";
-import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { stillHolds } from "./access.ts";
 import { tell } from "./hand-over.ts";
@@ -24,11 +23,16 @@ export function remindDue(home: HomeContext, now: number): void {
 
 /** The row of what is told is written with the reminder's next time: so each time is told once. */
 function remind(home: HomeContext, row: ReminderRow, now: number): void {
-  const { rules, env } = home;
-  const { zone } = readSettings(env).clock;
+  const { rules } = home;
+  const { zone } = home.clock.read();
   const { rule, id, maker } = row;
   const { due, skipped } = dueTimes(zone, rule.schedule, row.handled, now);
   const next = nextTime(zone, rule.schedule, now);
+  // The setting of the zone was changed since, and by this clock it is no time of the reminder.
+  if (!due && skipped.length === 0 && next !== undefined) {
+    rules.put({ ...row, due: next });
+    return;
+  }
   const occurrence = due?.at ?? now;
   const isOwn = row.to === null;
   rules.noteFiring(id, occurrence, occurrence, now);

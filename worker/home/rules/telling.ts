@@ -15,7 +15,6 @@ import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
 import type { RuleButton } from "../../api/rules.ts";
-import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { stillHolds } from "./access.ts";
 import { NOT_DELIVERED, tell } from "./hand-over.ts";
@@ -56,7 +55,7 @@ export function tellDue(home: HomeContext, now: number): void {
       (row): row is WatchRow =>
         row.kind === "watch" && row.status === "active" && (row.due ?? Infinity) <= now,
     );
-  const { quiet } = readSettings(home.env).clock;
+  const { quiet } = home.clock.read();
   const lines = due
     .filter((one) => stillHolds(home, one))
     .flatMap((row) => {
@@ -118,14 +117,14 @@ function saidAfter({ to }: Said, { kind }: Told, recipients: readonly string[]):
 }
 
 /** When something is to be said of a watch, epoch ms; null: not before its next change. */
-function nextDue(home: HomeContext, row: WatchRow, now: number): number | null {
+export function nextDue(home: HomeContext, row: WatchRow, now: number): number | null {
   return row.status === "active"
     ? (deliveryDue(row.rule, row.record, heldFor(home, row, now)) ?? null)
     : null;
 }
 
 function heldFor(home: HomeContext, row: WatchRow, now: number): number | undefined {
-  const { quiet } = readSettings(home.env).clock;
+  const { quiet } = home.clock.read();
   const { messages, toldAt } = home.rules.sent();
   const times = recipientsOf(home, row).recipients.map((one) => toldAt.get(one) ?? 0);
   return heldUntil({ sent: messages, quiet, lastAt: Math.max(0, ...times) }, row.rule.severity, now);
@@ -161,7 +160,7 @@ function sayTo(
 ): void {
   const [first] = lines;
   if (!first) return;
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const rows = new Map(lines.map(({ row }) => [row.id, row]));
   const words = messageWords(
     lines.map(({ row: { rule }, notice }) => ({ rule, place: placeOf(home, rule), notice })),

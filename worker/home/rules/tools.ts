@@ -77,7 +77,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
     return invalid(`agent_id: there is no agent '${plainWords(input.agent_id, 64)}'`);
   if (input.severity === "critical" && request.viewer.role !== "owner")
     return invalid("severity: only an owner may make a critical watch");
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const needsReadings = input.reading !== PRESENCE && device.source.of !== "bridge";
   const read = needsReadings && (await readingsOf(home, input.agent_id, input.reading));
   if (read && !read.ok) return invalid(read.error);
@@ -137,7 +137,7 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   const full = roomFor(home, maker);
   if (full !== undefined) return invalid(full);
   const now = Date.now();
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const schedule = scheduleOf(input, zone, now);
   if (!schedule.ok) return invalid(schedule.error);
   if (input.text.trim() === "") return invalid("text: expected what the person is to be told");
@@ -207,7 +207,7 @@ function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAns
 
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
   const now = Date.now();
-  const { zone, quiet } = readSettings(home.env).clock;
+  const { zone, quiet } = home.clock.read();
   const to = toWords(row.to, row.maker.conversation !== null);
   if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now);
   const place = placeOf(home, row.rule);
@@ -280,7 +280,7 @@ function listWords(home: HomeContext, rows: readonly RuleRow[]): string {
 
 function rowWords(home: HomeContext, row: RuleRow): string {
   const now = Date.now();
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const name = plainWords(nameOf(row), 60);
   const state = row.status === "active" ? "" : ` (${row.status})`;
   const why = row.why === null ? "" : ` ${row.why}.`;
@@ -294,7 +294,7 @@ function rowWords(home: HomeContext, row: RuleRow): string {
 
 function historyWords(home: HomeContext, row: RuleRow): string {
   const now = Date.now();
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const lines = home.rules.firings(row.id, HISTORY_MAX).map(({ at, until, acked_by }) => {
     const end = until === null ? "" : ` to ${timeWords(until, zone, now)}`;
     return `${timeWords(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;

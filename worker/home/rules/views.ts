@@ -8,11 +8,11 @@ import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
 import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
-import { clockText, isInside, nextEdge, windowText } from "@edgecall/core/rules/window.ts";
+import { isInside, nextEdge, windowText } from "@edgecall/core/rules/window.ts";
 import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
 import { seesAll, type Viewer } from "../../api/may-see.ts";
 import type { RuleBody, RuleChanged, RuleList, RuleView } from "../../api/rules.ts";
-import { readSettings } from "../../settings/settings.ts";
+import { viewOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { onPresence } from "./alarm-part.ts";
 import { nameOf, secondOf, toWords } from "./recipients.ts";
@@ -23,13 +23,8 @@ const HISTORY_MAX = 20;
 const TEXT_MAX = 500;
 
 export function ruleList(home: HomeContext, viewer: Viewer): RuleList {
-  const { zone, quiet } = readSettings(home.env).clock;
   const rules = home.rules.all().filter((row) => mayManage(row, viewer));
-  return {
-    rules: rules.map((row) => ruleView(home, row)),
-    zone,
-    quiet_hours: quiet ? `${clockText(quiet.from)}-${clockText(quiet.to)}` : null,
-  };
+  return { rules: rules.map((row) => ruleView(home, row)), ...viewOf(home.clock.read()) };
 }
 
 export async function changeRuleBy(
@@ -126,13 +121,13 @@ export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["st
   if (status === undefined || status === row.status) return row;
   if (status === "paused" || row.kind === "watch") return { ...row, status, why: null };
   const now = Date.now();
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   return { ...row, status, why: null, handled: now, due: nextTime(zone, row.rule.schedule, now) ?? null };
 }
 
 function ruleView(home: HomeContext, row: RuleRow): RuleView {
   const { id, kind, status, why, maker, madeAt } = row;
-  const { zone } = readSettings(home.env).clock;
+  const { zone } = home.clock.read();
   const [, channel = maker.channel, ...conversation] = maker.conversation?.split("/") ?? [];
   const history = home.rules.firings(id, HISTORY_MAX).map(({ value, ...firing }) => ({
     ...firing,
@@ -198,7 +193,7 @@ export function watchPhase(row: WatchRow): Phase {
 /** Why nothing is told now; undefined: nothing is held back. */
 function silentWords(home: HomeContext, { status, record, rule }: WatchRow): string | undefined {
   const now = Date.now();
-  const { zone, quiet } = readSettings(home.env).clock;
+  const { zone, quiet } = home.clock.read();
   const time = (at: number) => timeWords(at, zone, now);
   if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
   if (rule.source.of !== "bridge" && !home.bridge.isConnected(now))
