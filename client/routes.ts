@@ -1336,8 +1336,8 @@ export type PastTurn = {
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
 
-  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`. */
-  rules?: Array<{ text?: string; buttons: Array<RuleButton> }>;
+  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
+  rules?: Array<{ text?: string; buttons: Array<RuleButton>; pressed?: string }>;
 
   /** Budgets that are nearly used up. */
   notices?: Array<string>;
@@ -1606,8 +1606,8 @@ export type TurnResult = {
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
 
-  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`. */
-  rules?: Array<{ text?: string; buttons: Array<RuleButton> }>;
+  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
+  rules?: Array<{ text?: string; buttons: Array<RuleButton>; pressed?: string }>;
 
   /** Budgets that are nearly used up. */
   notices?: Array<string>;

@@ -8,8 +8,27 @@ export class EventStream {
   /** Resolves when the gateway has closed the stream. */
   readonly ended: Promise<void>;
 
+  #isLeft = false;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+
   private constructor(body: ReadableStream<Uint8Array>) {
-    this.ended = this.#read(body);
+    this.#reader = body.getReader();
+    this.ended = this.#read().catch((error: unknown) => {
+      if (!this.#isLeft) throw error;
+    });
+  }
+
+  /** Follows all turns of a conversation, also later ones, until `leave`. */
+  static async follow(conversation: string): Promise<EventStream> {
+    const response = await ask(`/v1/conversations/${conversation}/events`);
+    if (!response.body) throw new Error(`no stream: ${response.status}`);
+    return new EventStream(response.body);
+  }
+
+  async leave(): Promise<void> {
+    // What is read when it is cancelled fails, or ends.
+    this.#isLeft = true;
+    await this.#reader.cancel();
   }
 
   /** Sends a message and follows the turn. */
@@ -37,11 +56,11 @@ export class EventStream {
     return this.seen.filter((one) => one.event === event).map(({ data }) => data);
   }
 
-  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+  async #read(): Promise<void> {
     let rest = "";
     const decoder = new TextDecoder();
-    for await (const chunk of body) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
+    for (let part = await this.#reader.read(); !part.done; part = await this.#reader.read()) {
+      const blocks = (rest + decoder.decode(part.value, { stream: true })).split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) {
         const field = (name: string) => block.match(new RegExp(`^${name}: (.*)$`, "m"))?.[1];

@@ -32,8 +32,8 @@ export type TurnResult = {
   agents_usage?: Usage;
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
-  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`. */
-  rules?: Array<{ text?: string; buttons: RuleButton[] }>;
+  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
+  rules?: Array<{ text?: string; buttons: RuleButton[]; pressed?: string }>;
   /** Budgets that are nearly used up. */
   notices?: string[];
   /** Of a turn that runs on when its client has waited long enough: what it waits for, and that in words for the person. */

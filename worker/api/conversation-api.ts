@@ -5,7 +5,7 @@ import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
-import type { Briefing, Handed, Notice, RulePress } from "./rules.ts";
+import type { Briefing, Handed, Notice, PressedButton } from "./rules.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";
 import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";
@@ -59,7 +59,7 @@ export interface ConversationApi {
    * @param words what came of it, for everybody here
    * @returns false: no message here has such a button
    */
-  pressed(press: Required<Pick<RulePress, "rule" | "occurrence">>, words: string): Promise<boolean>;
+  pressed(press: PressedButton, words: string): Promise<boolean>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
   /** It was answered, or nobody needs to any more. */

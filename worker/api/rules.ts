@@ -13,6 +13,9 @@ import {
 /** @property occurrence names the firing; 0: none @property do `stop` removes the rule */
 export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: string; occurrence: number };
 
+/** A button as it was pressed. */
+export type PressedButton = Omit<RuleButton, "label">;
+
 /** What rules say to one conversation. The same id again is the same notice. `at`: epoch ms. */
 export type Notice = {
   id: string;

@@ -15,7 +15,7 @@ import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
-import type { Briefing, Handed, Notice, RulePress } from "../api/rules.ts";
+import type { Briefing, Handed, Notice, PressedButton } from "../api/rules.ts";
 import {
   STARTED_TURN,
   STARTS_TURN,
@@ -242,7 +242,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     return await onBriefing(this.#made(), briefing);
   }
 
-  async pressed(press: Required<Pick<RulePress, "rule" | "occurrence">>, words: string): Promise<boolean> {
+  async pressed(press: PressedButton, words: string): Promise<boolean> {
     return this.#context !== undefined && onPressed(this.#context, press, words);
   }
 

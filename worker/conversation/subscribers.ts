@@ -123,6 +123,14 @@ export class Subscribers {
     for (const socket of this.#ctx.getWebSockets(turn.id)) closeQuietly(socket, "done");
   }
 
+  /** Something was added to a turn. Who follows the conversation gets the result of one that has ended again. */
+  changedAfterEnd({ id, finishedSeq }: Turn): void {
+    const turn = this.#transcript.turn(id);
+    if (!turn || finishedSeq === null || !this.#hasFollowers()) return;
+    for (const event of eventsOf(this.#transcript, turn, finishedSeq - 1))
+      if (event.event === "done") this.#sendToFollowers({ ...event, turn: id });
+  }
+
   /** Writes to every client of a turn: only a write shows whether a client has left. */
   probe(turnId: string): void {
     sendAll(this.#ctx.getWebSockets(turnId), { event: "probe", data: {} } satisfies TurnEvent);

@@ -5,6 +5,7 @@ import { modelCalls } from "@edgecall/core/loop/next.ts";
 import { recordsOf } from "@edgecall/core/loop/run.ts";
 import type { EarlierTurn, PastTurn, TurnResult } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
+import type { RuleButton } from "../api/rules.ts";
 import type { TurnEvent } from "../api/turn-events.ts";
 import type { HistoryPage, HistoryPlace } from "../api/turns.ts";
 import { GATEWAY_TOOLS, type ReportedTurn } from "../api/usage.ts";
@@ -95,14 +96,21 @@ function resultOf(
   };
 }
 
-/** The notice that the turn is, or the confirmations of the rules that it made. */
-function ruleWords({ origin }: Turn, entries: readonly StoredEntry[]): Pick<TurnResult, "rules"> {
-  if (origin.notice) return { rules: [{ buttons: origin.notice.buttons }] };
+/** The notice that the turn is, or the confirmations of the rules that it made; with what came of buttons that were pressed. */
+function ruleWords(
+  { origin, pressed = [] }: Turn,
+  entries: readonly StoredEntry[],
+): Pick<TurnResult, "rules"> {
+  const after = (buttons: RuleButton[]) => {
+    const press = pressed.find(({ rule }) => buttons.some((button) => button.rule === rule));
+    return press ? { buttons: [], pressed: press.text } : { buttons };
+  };
+  if (origin.notice) return { rules: [after(origin.notice.buttons)] };
   const made = entries.flatMap((entry) =>
     entry.role !== "assistant"
       ? []
       : entry.calls.flatMap(({ outcome }) =>
-          outcome?.shown ? [{ text: outcome.shown.text, buttons: undoButtons(outcome) }] : [],
+          outcome?.shown ? [{ text: outcome.shown.text, ...after(undoButtons(outcome)) }] : [],
         ),
   );
   return made.length > 0 ? { rules: made } : {};

@@ -1,7 +1,7 @@
 /** What rules say here: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { Address } from "../../api/chat.ts";
-import type { Briefing, Handed, Notice, RulePress } from "../../api/rules.ts";
+import type { Briefing, Handed, Notice, PressedButton } from "../../api/rules.ts";
 import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
 import { connectionOf } from "../../channels/connections.ts";
@@ -70,13 +70,18 @@ export async function onBriefing(
 
 /** A button was pressed: it goes, and below its message stands what came of it. @returns false: there is no such message */
 export function onPressed(
-  { chat }: ConversationContext,
-  press: Pick<RulePress, "rule"> & { occurrence: number },
+  { chat, transcript, subscribers }: ConversationContext,
+  press: PressedButton,
   words: string,
 ): boolean {
-  const isShown = chat?.outbox.closeRule(press, words) ?? false;
-  if (isShown) chat?.outbox.go();
-  return isShown;
+  if (chat) {
+    const isShown = chat.outbox.closeRule(press, words);
+    if (isShown) chat.outbox.go();
+    return isShown;
+  }
+  const turns = transcript.pressRule(press, words);
+  for (const turn of turns) subscribers.changedAfterEnd(turn);
+  return turns.length > 0;
 }
 
 /** Apart from the keys of people's messages. */

@@ -207,6 +207,8 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       return { sources: joinSources(turn.sources, row.body.sources ?? []) };
     case "notice":
       return { notices: [...turn.notices, row.body] };
+    case "pressed":
+      return { pressed: [...(turn.pressed ?? []), row.body] };
     case "try":
       return { attempts: row.body.attempts, notBefore: row.body.notBefore ?? 0 };
     case "spent":

@@ -9,6 +9,9 @@ import type { Origin } from "../../api/turns.ts";
 /** A budget that is nearly used, as the person was told. */
 export type Notice = { text: string; keys: BudgetKey[] };
 
+/** @property text what came of it, for everybody who reads the conversation */
+export type RulePressed = { rule: string; text: string };
+
 export type Meanwhile = { text: string; told?: true };
 
 export type Turn = {
@@ -33,6 +36,8 @@ export type Turn = {
   finishedAt: number | null;
   finishedSeq: number | null;
   notices: Notice[];
+  /** Buttons of rules that were pressed below it. */
+  pressed?: RulePressed[];
   /** The model was offered devices and asked none. */
   unasked?: true;
   /** What its client was told in place of the answer. `told`: with the answers of the turns that it carries. */
@@ -91,6 +96,7 @@ export type Bodies = {
   question: TurnQuestion;
   answer: { question: string; answer: string; by: string | null };
   notice: Notice;
+  pressed: RulePressed;
   /** A try of the current step that is about to be made, or after which the next one waits (epoch ms). */
   try: { attempts: number; notBefore?: number };
   /** The tokens of a summary that the turn pays for. */

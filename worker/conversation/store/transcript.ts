@@ -16,6 +16,7 @@ import {
 import { joinSources, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
+import type { PressedButton, RuleButton } from "../../api/rules.ts";
 import type { ClientContext, NewOrigin, NewTurn, Origin } from "../../api/turns.ts";
 import { FROM_BACKUP } from "../texts.ts";
 import { outlineOf, saysAll } from "./client-outline.ts";
@@ -52,6 +53,8 @@ import { Tables } from "./tables.ts";
 /** Messages that a person sends in a row are joined up to this size. */
 const MERGED_MAX_CHARS = 32_000;
 const MERGED_MAX_IMAGES = 8;
+/** Buttons of rules are looked for in so many of the newest turns. */
+const PRESSED_WITHIN = 100;
 
 /** A reply of the model, and what it was made of. */
 export type ModelReply = {
@@ -519,6 +522,37 @@ export class Transcript {
 
   notify(turn: number, text: string, keys: BudgetKey[]): void {
     this.#append(turn, "notice", { text, keys } satisfies Notice);
+  }
+
+  /**
+   * A button of a rule was pressed.
+   * @param text what came of it
+   * @returns the turns that show the button, which is gone from them now
+   */
+  pressRule(press: PressedButton, text: string): Turn[] {
+    const turns = this.turns().slice(-PRESSED_WITHIN);
+    // A rule that was stopped has no button that does anything.
+    const isMeant = ({ rule, occurrence }: RuleButton) =>
+      rule === press.rule && (press.do === "stop" || occurrence === press.occurrence);
+    const shows = turns.filter(
+      (turn) =>
+        !turn.pressed?.some(({ rule }) => rule === press.rule) &&
+        (turn.origin.notice
+          ? turn.origin.notice.buttons.some(isMeant)
+          : press.do === "stop" && this.#made(turn.n, press.rule)),
+    );
+    this.#write(() => {
+      for (const { n } of shows) this.#append(n, "pressed", { rule: press.rule, text });
+    });
+    return shows.map(({ n }) => this.#turnAt(n));
+  }
+
+  /** The turn made this rule, and shows its button "Undo". */
+  #made(turn: number, rule: string): boolean {
+    return this.entriesOf(turn).some(
+      (entry) =>
+        entry.role === "assistant" && entry.calls.some(({ outcome }) => outcome?.shown?.undo === rule),
+    );
   }
 
   /** The newest summary of what no longer fits. */

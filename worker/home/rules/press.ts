@@ -5,6 +5,8 @@ import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { PressClaims } from "../../api/push.ts";
 import type { Pressed, RulePress } from "../../api/rules.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
 import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
@@ -28,7 +30,26 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   if (!mayPress) return { done: false, text: "Only whoever is told of this may answer." };
   const text = answerTo(home, row, press);
   await home.alarm.arm();
+  await showPressed(home, row, press, text);
   return { done: true, text };
+}
+
+/** Below what the rule said stands what came of it, wherever it was pressed. A conversation in which it was shows that itself. */
+async function showPressed(
+  { env }: HomeContext,
+  row: RuleRow,
+  { do: what, rule, occurrence, by }: RulePress,
+  text: string,
+): Promise<void> {
+  const { conversation } = row.maker;
+  if (conversation === by.conversation) return;
+  const of = occurrence ?? (row.kind === "watch" ? row.record.occurrence : 0);
+  try {
+    await conversationOf(env, conversation).pressed({ do: what, rule, occurrence: of }, text);
+  } catch (error) {
+    // The button stays there, and says that there is an answer.
+    logError("rule.press_not_shown", error, { rule });
+  }
 }
 
 /** The button of a message outside the conversations. @returns undefined: the link was used, or its topic was removed */

@@ -1,6 +1,6 @@
 /** Makes the screen reader's announcements of a turn: one sentence for each step. Pure. */
 import { visible } from "@edgecall/core/tools/visible.ts";
-import type { CallView, TurnView } from "./turns.ts";
+import { type CallView, isNotice, type TurnView } from "./turns.ts";
 
 /** Most characters of an announced answer; the page has the rest. */
 const ANSWER_MAX = 600;
@@ -9,6 +9,7 @@ const ANSWER_MAX = 600;
 export function announcement(turn: TurnView | undefined): string {
   if (!turn) return "";
   const open = turn.questions.find(({ answer }) => answer === undefined);
+  if (turn.answer !== null && isNotice(turn)) return turn.answer.slice(0, ANSWER_MAX);
   if (turn.answer !== null) return `Answer: ${turn.answer.slice(0, ANSWER_MAX)}`;
   if (turn.problem !== undefined) return "";
   if (open)

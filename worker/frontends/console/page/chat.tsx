@@ -13,9 +13,10 @@ import { Markdown } from "./markdown-view.tsx";
 import { pictureOf } from "./pictures.ts";
 import { newConversationId, openConversation, replaceConversation } from "./place.ts";
 import { QuestionCard } from "./question-card.tsx";
+import { RuleWords } from "./rule-words.tsx";
 import { Sure } from "./sure.tsx";
 import { duration } from "./times.ts";
-import { type CallView, isOver, type Pause, type TurnView } from "./turns.ts";
+import { type CallView, isNotice, isOver, type Pause, type TurnView } from "./turns.ts";
 import { type Conversation, useConversation } from "./use-conversation.ts";
 import { type Conversations, useConversations } from "./use-conversations.ts";
 import { Welcome } from "./welcome.tsx";
@@ -299,12 +300,15 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
         <QuestionCard key={question.id} question={question} mayApprove={mayApprove} />
       ))}
       {turn.saying !== "" && <Markdown text={turn.saying} />}
-      {turn.answer !== null && (
+      {turn.answer !== null && !isNotice(turn) && (
         <div class={`answer ${turn.status}`}>
           <Markdown text={turn.answer} />
           <CopyButton text={turn.answer} />
         </div>
       )}
+      {turn.rules.map((rule) => (
+        <RuleWords {...rule} text={rule.text ?? turn.answer ?? ""} />
+      ))}
       {turn.unasked && <p class="notice">No device was asked.</p>}
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>
@@ -317,7 +321,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
           </button>
         </div>
       )}
-      {isOver(turn) && turn.durationMs !== undefined && (
+      {isOver(turn) && turn.durationMs !== undefined && !isNotice(turn) && (
         <p class="foot">
           {[
             turn.status === "done" ? undefined : turn.status,

@@ -29,6 +29,8 @@ export type TurnView = {
   calls: CallView[];
   questions: TurnQuestion[];
   notices: string[];
+  /** What the gateway says of rules; one without a text is the answer. */
+  rules: NonNullable<TurnResult["rules"]>;
   /** The model was offered devices and asked none. */
   unasked: boolean;
   answer: string | null;
@@ -63,6 +65,7 @@ export function newTurn(text: string, pictures: string[] = [], key = ""): TurnVi
     calls: [],
     questions: [],
     notices: [],
+    rules: [],
     unasked: false,
     answer: null,
     durationMs: undefined,
@@ -101,7 +104,9 @@ export function merged(shown: readonly TurnView[], past: readonly PastTurn[]): T
   const kept = past.map((one): TurnView => {
     const view = views.get(one.turn);
     if (!view) return pastTurn(one);
-    return one.status === "running" || isOver(view) ? view : ended(view, one, one.created_at);
+    // A button may have been pressed elsewhere.
+    if (isOver(view)) return { ...view, rules: one.rules ?? [] };
+    return one.status === "running" ? view : ended(view, one, one.created_at);
   });
   const known = new Set(past.map(({ turn }) => turn));
   // A finished turn that the gateway lacks was deleted. A running one, or one that was never sent, is known only here.
@@ -137,6 +142,11 @@ function picturesOf(images: readonly string[] = []): string[] {
 
 export function isOver(turn: TurnView): boolean {
   return turn.status !== "sending" && turn.status !== "running";
+}
+
+/** A rule said it, without a question and without a model. */
+export function isNotice({ rules }: TurnView): boolean {
+  return rules.some(({ text }) => text === undefined);
 }
 
 export function applied(before: TurnView, event: TurnEvent, now: number): TurnView {
@@ -212,6 +222,7 @@ function ended(turn: TurnView, result: TurnResult, now: number): TurnView {
     waiting: undefined,
     questions: result.questions ?? turn.questions,
     notices: result.notices ?? [],
+    rules: result.rules ?? [],
     unasked: result.edgecall?.asked === false,
     durationMs: result.metrics.duration_ms,
     tokens: result.usage.input_tokens + result.usage.output_tokens,

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import {
   applied,
   followed,
+  isNotice,
   merged,
   newTurn,
   refreshed,
@@ -28,6 +29,28 @@ test("text that arrives twice, or is replaced, is shown once", () => {
   );
   expect(turn).toMatchObject({ saying: "Hello you" });
   expect(applied(turn, { event: "reset", data: T }, 9).saying).toBe("");
+});
+
+test("what came of a rule's button stands in its place, also after the turn has ended, and when the page was away", () => {
+  const button = { label: "Got it", do: "ack" as const, rule: "w-7f2c", occurrence: 1 };
+  const result = (rules: TurnResult["rules"]): TurnResult => ({
+    turn: "t",
+    status: "done",
+    answer: "🔔 Freezer",
+    model: null,
+    calls: [],
+    usage: { input_tokens: 0, output_tokens: 0 },
+    metrics: turnMetrics([], 0, 0, 0),
+    ...(rules && { rules }),
+  });
+  const told = after({ event: "done", data: result([{ buttons: [button] }]) });
+  expect(told.rules[0]?.buttons).toEqual([button]);
+  expect(isNotice(told)).toBe(true);
+  const pressed = [{ buttons: [], pressed: "✔ Answered by anna." }];
+  expect(applied(told, { event: "done", data: result(pressed) }, 5).rules).toEqual(pressed);
+  const [later] = merged([told], [{ ...result(pressed), text: "", created_at: 0 }]);
+  expect(later?.rules).toEqual(pressed);
+  expect(isNotice(after({ event: "done", data: result([{ text: "Watching", buttons: [] }]) }))).toBe(false);
 });
 
 test("a call changes from sent over accepted to its result, each once", () => {
