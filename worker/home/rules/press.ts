@@ -42,7 +42,7 @@ async function showPressed(
   text: string,
 ): Promise<void> {
   const { conversation } = row.maker;
-  if (conversation === by.conversation) return;
+  if (conversation === null || conversation === by.conversation) return;
   const of = occurrence ?? (row.kind === "watch" ? row.record.occurrence : 0);
   try {
     await conversationOf(env, conversation).pressed({ do: what, rule, occurrence: of }, text);
