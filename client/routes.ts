@@ -654,6 +654,12 @@ export type Routes = {
       /** Of a watch: how long it has to be so. */
       for_minutes?: number | undefined;
 
+      /** Of a watch. */
+      repeat?: "once" | "each_time" | "until_ack" | undefined;
+
+      /** Of a watch: the hours of the home's clock in which it counts, `08:00-20:00`; null: all. */
+      only_between?: string | null | undefined;
+
       /** Of a watch. `critical` is for owners. */
       severity?: "info" | "warning" | "critical" | undefined;
 
@@ -1441,6 +1447,9 @@ export type RuleView = {
   for_minutes?: number;
   severity?: "critical" | "info" | "warning";
   repeat?: "each_time" | "once" | "until_ack";
+
+  /** `08:00-20:00` of the home's clock. */
+  only_between?: string;
   say?: string;
 
   /** Who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */

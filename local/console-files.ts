@@ -1,22 +1,25 @@
 /**
- * The console's files: those under worker/frontends/console/public, the scripts that are built from worker/frontends/console/page, and the
- * stylesheet from worker/frontends/console/style.
+ * The console's files: those under worker/frontends/console/public, the scripts that are built from worker/frontends/console/page, the
+ * stylesheet from worker/frontends/console/style, and the icon as PNG.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bundleConsole, bundleConsoleStyle } from "./bundles.ts";
 import { buildDeviceFiles, type DeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
+import { drawIcons } from "./icons.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
   ".js": "text/javascript; charset=utf-8",
   ".json": "application/json",
   ".webmanifest": "application/manifest+json",
 };
 
+export const ICON = "icon.svg";
 export const CONSOLE_STYLE = "console.css";
 /** The scripts that the page loads before it shows anything. */
 export const FIRST_SCRIPTS: readonly string[] = ["console.js", "console-chunk.js"];
@@ -39,7 +42,8 @@ export function sizeOfScripts(scripts: Readonly<Record<string, string>>): { firs
   return sizes;
 }
 
-export type ServedFile = { type: string; body(): string | Promise<string> };
+type Body = string | Uint8Array;
+export type ServedFile = { type: string; body(): Body | Promise<Body> };
 
 /**
  * Returns the files by path, as Cloudflare serves them. Files of an earlier build are not used.
@@ -52,6 +56,7 @@ export async function consoleFiles(
   const built = {
     ...(await bundleConsole()),
     [CONSOLE_STYLE]: await bundleConsoleStyle(),
+    ...drawIcons(readFileSync(join(directory, ICON), "utf8")),
   };
   const names = readdirSync(directory).filter((name) => !(name in built) && extname(name) in TYPES);
   const files = names.map((name) => [name, readFileSync(join(directory, name), "utf8")] as const);

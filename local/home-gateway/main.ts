@@ -102,7 +102,7 @@ function servedFiles(): Map<string, ServedFile> {
   return new Map(
     Object.entries(index.value).map(([path, { type, file }]) => [
       path,
-      { type, body: () => readFile(join(FOLDER, file), "utf8") },
+      { type, body: () => readFile(join(FOLDER, file)) },
     ]),
   );
 }

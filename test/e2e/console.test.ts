@@ -330,6 +330,9 @@ test("the page's script is small, and every file has its headers", async () => {
     "/console-later.js",
     "/console.css",
     "/icon.svg",
+    "/icon-180.png",
+    "/icon-192.png",
+    "/icon-512.png",
   ]) {
     const { status, headers } = await fetch(`${stack.gateway.url}${path}`);
     expect([path, status, headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);

@@ -4,6 +4,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
 import {
   FOR_MINUTES_MAX,
+  REPEATS,
   RULE_NAME_MAX,
   SAY_MAX,
   SEVERITIES,
@@ -69,6 +70,10 @@ export const RuleBody = z.strictObject({
   value: z.optional(z.union([z.number(), z.string().check(z.maxLength(200)), z.boolean()])),
   /** Of a watch: how long it has to be so. */
   for_minutes: z.optional(z.number().check(z.minimum(0), z.maximum(FOR_MINUTES_MAX))),
+  /** Of a watch. */
+  repeat: z.optional(z.enum(REPEATS)),
+  /** Of a watch: the hours of the home's clock in which it counts, `08:00-20:00`; null: all. */
+  only_between: z.optional(z.nullable(z.string().check(z.maxLength(11)))),
   /** Of a watch. `critical` is for owners. */
   severity: z.optional(z.enum(SEVERITIES)),
   /** Of a watch: words that are added to its messages; null: none. */
@@ -116,6 +121,8 @@ export type RuleView = {
   for_minutes?: number;
   severity?: "info" | "warning" | "critical";
   repeat?: "once" | "each_time" | "until_ack";
+  /** `08:00-20:00` of the home's clock. */
+  only_between?: string;
   say?: string;
   /** Who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
   then_to?: { to: string; after_minutes: number };

@@ -8,7 +8,7 @@ import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
 import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
-import { isInside, nextEdge, windowText } from "@edgecall/core/rules/window.ts";
+import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
 import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
 import { seesAll, type Viewer } from "../../api/may-see.ts";
 import type { RuleBody, RuleChanged, RuleList, RuleView } from "../../api/rules.ts";
@@ -42,7 +42,8 @@ export async function changeRuleBy(
   // It may have fired meanwhile.
   const row = ownRule(home, id, viewer);
   if (!row) return NO_RULE;
-  const changed = row.kind === "watch" ? changedWatch(row, body, then.value) : changedReminder(row, body);
+  const { zone } = home.clock.read();
+  const changed = row.kind === "watch" ? changedWatch(row, body, then.value, zone) : changedReminder(row, body);
   if (!changed.ok) return { ok: false, status: 422, message: changed.error };
   home.rules.put(withStatus(home, changed.value, body.status));
   await onPresence(home);
@@ -77,8 +78,13 @@ async function secondFor(
   return await secondOf(home, maker, then?.to, then?.after_minutes);
 }
 
-function changedWatch(row: WatchRow, body: RuleBody, then: WatchRule["then_to"]): Parsed<WatchRow> {
-  const { name, value, for_minutes, severity, say, text } = body;
+function changedWatch(
+  row: WatchRow,
+  body: RuleBody,
+  then: WatchRule["then_to"],
+  zone: string,
+): Parsed<WatchRow> {
+  const { name, value, for_minutes, severity, say, text, only_between } = body;
   if (text !== undefined) return wrong("text: a watch has none; its words are `name` and `say`");
   const { rule } = row;
   if (value !== undefined && rule.value === undefined)
@@ -87,10 +93,15 @@ function changedWatch(row: WatchRow, body: RuleBody, then: WatchRule["then_to"])
     return wrong(`value: expected a ${typeof rule.value}, as in ${String(rule.value)}`);
   if (for_minutes !== undefined && isMomentary(rule))
     return wrong(`for_minutes: '${rule.is}' is a moment; leave it out`);
-  const isOther = value !== undefined || for_minutes !== undefined;
-  const { say: before, then_to: second, ...rest } = rule;
+  const hours = typeof only_between === "string" ? readWindow(only_between.trim(), zone) : undefined;
+  if (hours && !hours.ok) return wrong(`only_between: ${hours.error}`);
+  const { say: before, then_to: second, only_between: hoursBefore, repeat: repeatBefore, ...rest } = rule;
+  const { repeat = repeatBefore } = body;
+  const between = only_between === undefined ? hoursBefore : hours?.value;
+  // All but the words is of the condition, and of how it repeats.
+  const isOther = [value, for_minutes, only_between, body.repeat].some((one) => one !== undefined);
   const then_to = body.then_to === undefined ? second : then;
-  if (then && rule.repeat === "once") return wrong("then_to: this watch ends with its first message");
+  if (then_to && repeat === "once") return wrong("then_to: this watch ends with its first message");
   const words = say === undefined ? before : (say ?? undefined);
   const next = check(WatchRule, {
     ...rest,
@@ -100,6 +111,8 @@ function changedWatch(row: WatchRow, body: RuleBody, then: WatchRule["then_to"])
     ...(severity && { severity, tell_own: severity === "critical", tell_stale: severity === "critical" }),
     ...(words !== undefined && { say: words }),
     ...(then_to && { then_to }),
+    repeat,
+    ...(between && { only_between: between }),
     // The place that evaluates it has to learn of another condition.
     version: rule.version + (isOther || severity ? 1 : 0),
   });
@@ -170,6 +183,9 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     for_minutes: rule.hold_ms / MINUTE_MS,
     severity: rule.severity,
     repeat: rule.repeat,
+    ...(rule.only_between && {
+      only_between: `${clockText(rule.only_between.from)}-${clockText(rule.only_between.to)}`,
+    }),
     ...(rule.then_to && {
       then_to: { to: nameOf(rule.then_to.to), after_minutes: rule.then_to.after_ms / MINUTE_MS },
     }),
@@ -191,7 +207,7 @@ export function watchPhase(row: WatchRow): Phase {
 }
 
 /** Why nothing is told now; undefined: nothing is held back. */
-function silentWords(home: HomeContext, { status, record, rule }: WatchRow): string | undefined {
+function silentWords(home: HomeContext, { status, record, rule, due }: WatchRow): string | undefined {
   const now = Date.now();
   const { zone, quiet } = home.clock.read();
   const time = (at: number) => timeWords(at, zone, now);
@@ -200,15 +216,21 @@ function silentWords(home: HomeContext, { status, record, rule }: WatchRow): str
     return "the home's bridge is not connected";
   if (rule.only_between && !isInside(rule.only_between, now))
     return `it is watched between ${windowText(rule.only_between)} only`;
-  if (record.unknown) return "the device says no value";
+  if (record.unknown) {
+    const { since } = record.unknown;
+    return since === undefined ? "the device says no value" : `there is no value since ${time(since)}`;
+  }
   if (record.snoozed_until !== undefined && record.snoozed_until > now)
     return `it is snoozed until ${time(record.snoozed_until)}`;
   if (record.muted && record.muted.until > now)
     return `it came and went too often, and is silent until ${time(record.muted.until)} or until it settles`;
   if (record.told?.acked && !record.told.firing.over)
     return `${record.told.acked.by} has answered, and it goes on`;
-  if (record.untold && quiet && rule.severity !== "critical" && isInside(quiet, now))
-    return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}`;
-  if (record.untold) return "it was told a moment ago, and waits for its pause to end";
-  return undefined;
+  if (!record.untold) return undefined;
+  const { count } = record.untold;
+  const held = count === 1 ? "one firing is held back" : `${count} firings are held back`;
+  if (quiet && rule.severity !== "critical" && isInside(quiet, now))
+    return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}; ${held}`;
+  const until = due !== null && due > now ? ` until ${time(due)}` : "";
+  return `it was told a moment ago, and pauses: ${held}${until}`;
 }

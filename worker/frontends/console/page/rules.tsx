@@ -1,16 +1,14 @@
 /** What is watched, and what people are reminded of: its state, why it is silent, its history; pause, edit, delete. */
-import type { AnswerOf } from "@edgecall/client/client.ts";
 import type { SessionView } from "@edgecall/client/routes.ts";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { ClockPanel } from "./clock-panel.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Notifications } from "./notifications.tsx";
+import { type Rule, RuleEdit } from "./rule-edit.tsx";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
-
-type Rule = AnswerOf<"GET /v1/rules">["rules"][number];
-type Change = { status?: "active" | "paused"; name?: string; text?: string; value?: Rule["value"] };
 
 export function Rules({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/rules");
@@ -28,21 +26,20 @@ export function Rules({ session }: { session: SessionView }) {
     >
       <Problem text={problem} />
       {!value && !problem && <Skeleton lines={4} />}
-      {value && (
-        <p class="quiet">
-          Times are of {value.zone}.{" "}
-          {value.quiet_hours === null
-            ? "There are no quiet hours (setting QUIET_HOURS)."
-            : `Quiet hours: ${value.quiet_hours}. What is not critical waits until their end.`}
-        </p>
-      )}
       {value && all.length === 0 && (
         <p>Nothing is watched. Say it in a chat: “Tell me when the freezer is above −15.”</p>
       )}
       {value &&
         [...urgent, ...all.filter((rule) => !isUrgent(rule))].map((rule) => (
-          <RuleCard key={rule.id} rule={rule} me={session.name} zone={value.zone} onChange={reload} />
+          <RuleCard key={rule.id} rule={rule} session={session} zone={value.zone} onChange={reload} />
         ))}
+      {value && (
+        <ClockPanel
+          clock={value}
+          mayChange={session.role === "owner" && (session.scopes?.includes("admin") ?? false)}
+          onChange={reload}
+        />
+      )}
       <Notifications />
     </Screen>
   );
@@ -65,21 +62,26 @@ function stateOf({ status, state }: Rule): string {
   return STATES[state ?? "idle"];
 }
 
-type CardProps = { rule: Rule; me: string | undefined; zone: string; onChange: () => void };
+type CardProps = { rule: Rule; session: SessionView; zone: string; onChange: () => void };
 
-function RuleCard({ rule, me, zone, onChange }: CardProps) {
+function RuleCard({ rule, session, zone, onChange }: CardProps) {
   const { id, name, status, device, condition, history, last_firing: last } = rule;
   const { failed, busy, attempt } = useAttempt(onChange);
   const [edits, setEdits] = useState(false);
   const path = { rule: id };
-  const change = (body: Change) => attempt(() => client.json("PATCH /v1/rules/{rule}", { path, body }));
+  const change = (next: "active" | "paused") =>
+    attempt(() => client.json("PATCH /v1/rules/{rule}", { path, body: { status: next } }));
   const press = (what: "ack" | "snooze") =>
     attempt(() => client.json("POST /v1/rules/{rule}/press", { path, body: { do: what } }));
   const time = (at: number) => timeIn(zone, at);
   const answers = status === "active" && rule.state === "firing";
   const facts = [
-    rule.by !== me && `Made by ${rule.by}.`,
+    rule.by !== session.name && `Made by ${rule.by}.`,
     rule.severity && rule.severity !== "info" && `${rule.severity}.`,
+    rule.only_between !== undefined && `Only ${rule.only_between}.`,
+    rule.to.startsWith("you ") ? undefined : `Tells ${rule.to}.`,
+    rule.repeat === "until_ack" && "Again until somebody answers.",
+    rule.then_to && `Without an answer in ${rule.then_to.after_minutes} min: ${rule.then_to.to}.`,
     rule.next?.length && `Next: ${rule.next.map(time).join("; ")}.`,
     last !== null && `Last: ${time(last)}, ${ago(last, Date.now())}.`,
     last === null && rule.kind === "watch" && "It has not fired yet.",
@@ -98,11 +100,12 @@ function RuleCard({ rule, me, zone, onChange }: CardProps) {
       {rule.silent && <p class="notice">Silent: {rule.silent}.</p>}
       {rule.why && <p class="problem">{rule.why}</p>}
       {edits && (
-        <Edit
+        <RuleEdit
           rule={rule}
-          onDone={(body) => {
+          role={session.role}
+          onDone={() => {
             setEdits(false);
-            if (body) void change(body);
+            onChange();
           }}
         />
       )}
@@ -124,7 +127,7 @@ function RuleCard({ rule, me, zone, onChange }: CardProps) {
             class="small"
             aria-label={`${status === "paused" ? "Resume" : "Pause"} ${name}`}
             disabled={busy}
-            onClick={() => void change({ status: status === "paused" ? "active" : "paused" })}
+            onClick={() => void change(status === "paused" ? "active" : "paused")}
           >
             {status === "paused" ? "Resume" : "Pause"}
           </button>
@@ -161,45 +164,4 @@ function RuleCard({ rule, me, zone, onChange }: CardProps) {
 
 function timeIn(timeZone: string, at: number): string {
   return new Date(at).toLocaleString(undefined, { timeZone, dateStyle: "medium", timeStyle: "short" });
-}
-
-/** @param onDone undefined: nothing changes */
-function Edit({ rule, onDone }: { rule: Rule; onDone: (body?: Change) => void }) {
-  const [name, setName] = useState(rule.name);
-  const [limit, setLimit] = useState(String(rule.value ?? ""));
-  const isWatch = rule.kind === "watch";
-  const isNumber = typeof rule.value === "number";
-  return (
-    <form
-      class="row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const value = isNumber ? Number(limit.replace(",", ".").replace("−", "-")) : limit;
-        const other = rule.value !== undefined && limit !== String(rule.value) ? { value } : {};
-        onDone(isWatch ? { name, ...other } : { text: name });
-      }}
-    >
-      <label>
-        {isWatch ? "Name" : "Text"}
-        <input
-          value={name}
-          required
-          maxLength={isWatch ? 60 : 500}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
-      {rule.value !== undefined && typeof rule.value !== "boolean" && (
-        <label>
-          Limit
-          <input value={limit} required onInput={(event) => setLimit(event.currentTarget.value)} />
-        </label>
-      )}
-      <button type="submit" class="small good">
-        Save
-      </button>
-      <button type="button" class="small" onClick={() => onDone()}>
-        Cancel
-      </button>
-    </form>
-  );
 }

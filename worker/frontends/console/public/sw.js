@@ -11,7 +11,7 @@ addEventListener("push", (event) => {
     // A message that comes again replaces itself.
     tag: id,
     requireInteraction: critical,
-    icon: "/icon.svg",
+    icon: "/icon-192.png",
     data: { conversation, buttons },
     actions: buttons.map(({ label }, at) => ({ action: String(at), title: label })),
   });

@@ -1,0 +1,110 @@
+/** The home's zone and quiet hours: shown to everybody, set by owners. */
+import type { AnswerOf } from "@edgecall/client/client.ts";
+import { useState } from "preact/hooks";
+import { client } from "./api.ts";
+import { useAttempt } from "./attempt.ts";
+import { Problem } from "./load.tsx";
+
+type Clock = Pick<AnswerOf<"GET /v1/home/clock">, "zone" | "quiet_hours">;
+type Props = { clock: Clock; mayChange: boolean; onChange: () => void };
+
+export function ClockPanel({ clock, mayChange, onChange }: Props) {
+  const { zone, quiet_hours: quiet } = clock;
+  const [edits, setEdits] = useState(false);
+  return (
+    <section class="panel" aria-labelledby="clock">
+      <h2 id="clock">Time</h2>
+      <p class="quiet">
+        Times are of {zone}.{" "}
+        {quiet === null
+          ? "There are no quiet hours."
+          : `Quiet hours: ${quiet}. What is not critical waits until their end.`}
+      </p>
+      {mayChange && !edits && (
+        <div class="row">
+          <button type="button" class="small" onClick={() => setEdits(true)}>
+            Change the time
+          </button>
+        </div>
+      )}
+      {edits && (
+        <ClockForm
+          clock={clock}
+          onDone={(isOther) => {
+            setEdits(false);
+            if (isOther) onChange();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function ClockForm({ clock, onDone }: { clock: Clock; onDone: (isOther: boolean) => void }) {
+  const [before, after] = clock.quiet_hours?.split("-") ?? [];
+  const [zone, setZone] = useState(clock.zone);
+  const [from, setFrom] = useState(before ?? "");
+  const [to, setTo] = useState(after ?? "");
+  const { failed, busy, attempt } = useAttempt();
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const save = () =>
+    attempt(async () => {
+      const quiet_hours = from === "" && to === "" ? "off" : `${from}-${to}`;
+      await client.json("PATCH /v1/home/clock", { body: { zone, quiet_hours } });
+      onDone(true);
+    });
+  return (
+    <form
+      class="list"
+      aria-label="The home's time"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <div class="row">
+        <label>
+          Time zone
+          <input
+            value={zone}
+            required
+            maxLength={64}
+            list="zones"
+            onInput={(event) => setZone(event.currentTarget.value)}
+          />
+          <datalist id="zones">
+            {Intl.supportedValuesOf("timeZone").map((one) => (
+              <option value={one} />
+            ))}
+          </datalist>
+        </label>
+        <label>
+          Quiet from
+          <input type="time" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+        </label>
+        <label>
+          until
+          <input type="time" value={to} onInput={(event) => setTo(event.currentTarget.value)} />
+        </label>
+      </div>
+      {own !== zone && (
+        <p class="quiet">
+          This browser is in {own}.{" "}
+          <button type="button" class="small" onClick={() => setZone(own)}>
+            Use it
+          </button>
+        </p>
+      )}
+      <p class="quiet">Both empty: no quiet hours. Rules keep their times of the clock.</p>
+      <div class="row">
+        <button type="submit" class="small good" disabled={busy}>
+          Save
+        </button>
+        <button type="button" class="small" onClick={() => onDone(false)}>
+          Cancel
+        </button>
+      </div>
+      <Problem text={failed} />
+    </form>
+  );
+}
