@@ -145,3 +145,21 @@ test("hours of a watch go by the home's new clock, and its place learns of them"
     { set: [{ condition: { version: 2, only_between: { zone: "Asia/Tokyo", from: 480 } } }] },
   ]);
 });
+
+test("a watch takes other hours and repeats, by the home's clock, and a wrong one is refused by name", async () => {
+  await TestBridge.connect([agent("shed", { online: true, tools: [CPU] })]);
+  const offline = { name: "Shed", agent_id: "shed", reading: "presence", is: "offline", for_minutes: 0 };
+  await say("hours", script(make("watch", offline), { text: "ok" }));
+  const [{ id = "" } = {}] = await rowsOf<{ id: string }>(ruleHome(), "SELECT id FROM rule");
+  const patch = (body: object) => call(`/v1/rules/${id}`, { method: "PATCH", body: JSON.stringify(body) });
+  expect((await patch({ only_between: "08:00-20:00", repeat: "until_ack" })).body).toMatchObject({
+    only_between: "08:00-20:00",
+    repeat: "until_ack",
+    name: "Shed",
+  });
+  expect(await patch({ only_between: "8-20" })).toMatchObject({
+    status: 422,
+    body: { error: { message: expect.stringContaining("only_between: expected HH:MM-HH:MM") } },
+  });
+  expect((await patch({ only_between: null })).body).not.toHaveProperty("only_between");
+});

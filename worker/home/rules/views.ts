@@ -43,7 +43,8 @@ export async function changeRuleBy(
   const row = ownRule(home, id, viewer);
   if (!row) return NO_RULE;
   const { zone } = home.clock.read();
-  const changed = row.kind === "watch" ? changedWatch(row, body, then.value, zone) : changedReminder(row, body);
+  const changed =
+    row.kind === "watch" ? changedWatch(row, body, then.value, zone) : changedReminder(row, body);
   if (!changed.ok) return { ok: false, status: 422, message: changed.error };
   home.rules.put(withStatus(home, changed.value, body.status));
   await onPresence(home);

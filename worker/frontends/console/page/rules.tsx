@@ -6,7 +6,8 @@ import { useAttempt } from "./attempt.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { Notifications } from "./notifications.tsx";
-import { type Rule, RuleEdit } from "./rule-edit.tsx";
+import type { Rule } from "./rule-changes.ts";
+import { RuleEdit } from "./rule-edit.tsx";
 import { Sure } from "./sure.tsx";
 import { ago } from "./times.ts";
 

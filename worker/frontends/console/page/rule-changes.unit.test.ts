@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changesOf, type Rule, writtenOf } from "./rule-edit.tsx";
+import { changesOf, type Rule, writtenOf } from "./rule-changes.ts";
 
 const watch: Rule = {
   id: "w-7f2c",
