@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ExecError, type Ran, type RunOptions } from "./environment.ts";
 import { killTree, MARK_VARIABLE, type ProcessTree, treeOf } from "./process-tree.ts";
 
@@ -155,6 +156,8 @@ class Running {
       const idleMs = performance.now() - this.#lastOutputAt;
       const left = Math.min(IDLE_GRACE_MS - idleMs, end - performance.now());
       if (left <= 0 || (await within(Math.ceil(left), this.#closed))) return;
+      // A process that was given no time sees its timers before it reads what is there.
+      await nextTurn();
     }
   }
 

@@ -27,6 +27,9 @@ const KILLED = -1;
 /** The variable that tells a program the folder of the skill's files. */
 const FOLDER_VARIABLE = "SKILL_DIR";
 
+/** Stands in place of the output of a program that said nothing. */
+export const NO_OUTPUT = "(no output)";
+
 /** Gravest first: the permission that names the tool's effect, and the policy's rule. */
 const EFFECTS: ReadonlyArray<readonly [Permission, Effect]> = [
   ["shell", "exec"],
@@ -168,7 +171,7 @@ function resultOf(name: string, ran: Ran, output: ProgramOutput): ToolResult {
   }
   const refused = json && failureOf(json);
   if (refused !== undefined) return faultResult("tool_failed", failure(`said: ${refused}`, ""), { details });
-  return textResult(stdout.trim() === "" ? "(no output)" : stdout, details);
+  return textResult(stdout.trim() === "" ? NO_OUTPUT : stdout, details);
 
   function failure(what: string, text = stdout): string {
     const parts = [`Error: Tool '${name}' ${what}.`, stderr, text];

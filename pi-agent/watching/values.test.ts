@@ -51,6 +51,8 @@ test("a skill's program gives its JSON, or else its only line", () => {
   expect(of("-3 °C")).toEqual([{ value: -3, unit: "°C" }]);
   expect(of("open")).toEqual([{ value: "open" }]);
   expect(of("two\nlines")).toEqual([]);
+  // The words in place of an output are no value.
+  expect(of("(no output)")).toEqual([]);
   expect(of("", { value: 21.4, unit: "°C" })).toEqual([{ value: 21.4, unit: "°C" }]);
   expect(of("", { status: "success", water: { value: 3, unit: "cm" }, lid: { open: false } })).toEqual([
     { field: "water", value: 3, unit: "cm" },

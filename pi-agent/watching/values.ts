@@ -5,6 +5,7 @@
 
 import type { ValueType } from "@edgecall/core/rules/value.ts";
 import { type ToolResult, textOf } from "@edgecall/core/tools/contract.ts";
+import { NO_OUTPUT } from "../skills/skill-tool.ts";
 
 /** @property field absent: the result is this one value */
 export type NamedValue = { field?: string; value: string | number | boolean; unit?: string };
@@ -49,7 +50,7 @@ export function typeOf({ value }: NamedValue): ValueType {
 /** A program that prints one line has that as its value: `21.4`, or `21.4 °C`. */
 function wholeText(text: string): NamedValue[] {
   const line = text.trim();
-  if (line === "" || line.length > TEXT_MAX_CHARS || line.includes("\n")) return [];
+  if (line === "" || line === NO_OUTPUT || line.length > TEXT_MAX_CHARS || line.includes("\n")) return [];
   const [, digits, unit = ""] = /^([+-]?\d+(?:\.\d+)?)\s*(\S{0,16})$/u.exec(line) ?? [];
   if (digits === undefined) return [{ value: line }];
   return [{ value: Number(digits), ...(unit !== "" && { unit }) }];

@@ -81,11 +81,16 @@ export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
  * @throws an error that names what matches nothing
  */
 export function chooseFaults(list: string): FaultName[] {
+  return chooseFrom(FAULT_NAMES, list);
+}
+
+/** The same among other names. */
+export function chooseFrom<Name extends string>(names: readonly Name[], list: string): Name[] {
   const wanted = list.split(",").map((part) => part.trim());
   const chosen = wanted.flatMap((part) => {
-    const fits = FAULT_NAMES.filter((name) => name === part || name.startsWith(`${part}:`));
+    const fits = names.filter((name) => name === part || name.startsWith(`${part}:`));
     if (fits.length === 0)
-      throw new Error(`--faults: no fault is called '${part}'; there are: ${FAULT_NAMES.join(", ")}`);
+      throw new Error(`--faults: no fault is called '${part}'; there are: ${names.join(", ")}`);
     return fits;
   });
   return [...new Set(chosen)];

@@ -103,7 +103,8 @@ async function strike(stack: ChaosStack, { name, agent, lasts }: PlannedFault, w
   ]);
 }
 
-async function killWorkerd({ worker }: ChaosStack, why: string): Promise<void> {
+/** Resolves when the Worker's parent has started it again. */
+export async function killWorkerd({ worker }: Pick<ChaosStack, "worker">, why: string): Promise<void> {
   const before = childrenNamed("workerd", worker.pid);
   worker.note(`workerd killed: ${why}`);
   for (const pid of before) process.kill(pid, "SIGKILL");

@@ -32,6 +32,8 @@ export class Link {
   readonly #listener: Server;
   readonly #lines = new Set<Line>();
   readonly #meddler: Meddler;
+  /** Wait for the next bytes in a direction. */
+  #watchers: Array<{ direction: Direction; seen: () => void }> = [];
   #mode: Mode = { is: "open" };
 
   private constructor(options: LinkOptions) {
@@ -75,6 +77,11 @@ export class Link {
     return this.#meddler.next(topic);
   }
 
+  /** Resolves when the next bytes pass in this direction. */
+  nextBytes(direction: Direction): Promise<void> {
+    return new Promise((seen) => this.#watchers.push({ direction, seen }));
+  }
+
   meddle(meddling: Meddling): void {
     this.#meddler.begin(meddling);
   }
@@ -113,6 +120,7 @@ export class Link {
     from.on("error", () => {});
     // The end of the stream follows its last bytes, and is lost like them.
     from.on("close", () => this.#pass(line, direction, () => this.#end(line, to)));
+    from.on("data", () => this.#notify(direction));
     const write = (bytes: Buffer) =>
       this.#pass(line, direction, () => {
         if (to.writable) to.write(bytes);
@@ -125,6 +133,13 @@ export class Link {
     from.on("data", (chunk: Buffer) => {
       for (const packet of cutter.push(chunk)) this.#meddler.packet(direction, packet, write);
     });
+  }
+
+  #notify(direction: Direction): void {
+    if (this.#watchers.length === 0) return;
+    const seen = this.#watchers.filter((one) => one.direction === direction);
+    this.#watchers = this.#watchers.filter((one) => one.direction !== direction);
+    for (const one of seen) one.seen();
   }
 
   #pass(line: Line, direction: Direction, work: () => void): void {

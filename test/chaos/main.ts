@@ -1,7 +1,7 @@
 /**
  * `npm run chaos`: runs the real stack with a fault in each turn. Exits with 0 when every turn was answered once and no
  * call took effect twice or was reported as done without a result; otherwise with 1, the seed and the folder of the
- * logs.
+ * logs. With `--firings` it runs rules that fire, with faults around them, and exits with 0 when each was told once.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { dice } from "./dice.ts";
 import { allOnline, exercise, gather } from "./exercise.ts";
 import { missingFor } from "./faults.ts";
+import { firingTable, isSoundReport } from "./firings/report.ts";
+import { firingRun } from "./firings/run.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { planTurn } from "./plan.ts";
 import { isSound, type Report, reportOf, tableOf } from "./report.ts";
@@ -55,18 +57,49 @@ async function chaos(options: Options, stack: ChaosStack, dir: string, died: str
   return reportOf(done, history, { seed, seconds, skipped, violations: judge(history) });
 }
 
+type Run = {
+  /** @returns whether all is well, the table, and the figures */
+  result(): Promise<{ sound: boolean; table: string; figures: object }>;
+  stop(): Promise<unknown>;
+  /** The arguments that run one part again. */
+  again: string;
+};
+
+async function turnsRun(options: Options, dir: string): Promise<Run> {
+  const died: string[] = [];
+  const stack = await makeStack({
+    dir,
+    random: dice(options.seed, "links").next,
+    onDied: (name, how) => died.push(`${name}: ${how}`),
+  });
+  return {
+    async result() {
+      const report = await chaos(options, stack, dir, died);
+      return { sound: isSound(report), table: tableOf(report), figures: report };
+    },
+    stop: () => stack.stop(),
+    again: "--only K",
+  };
+}
+
+function firingsRun(options: Options, firings: NonNullable<Options["firings"]>, dir: string): Run {
+  const run = firingRun({ ...firings, seed: options.seed, dir, say });
+  return {
+    async result() {
+      const report = await run.report();
+      return { sound: isSoundReport(report), table: firingTable(report), figures: report };
+    },
+    stop: run.stop,
+    again: `--firings ${firings.count} --seasons K`,
+  };
+}
+
 const options = optionsOrExit();
 const dir = mkdtempSync(join(tmpdir(), "edgecall-chaos-"));
-const died: string[] = [];
-const throws = dice(options.seed, "links");
-const stack = await makeStack({
-  dir,
-  random: throws.next,
-  onDied: (name, how) => died.push(`${name}: ${how}`),
-});
-let stopping: Promise<void> | undefined;
+const run = options.firings ? firingsRun(options, options.firings, dir) : await turnsRun(options, dir);
+let stopping: Promise<unknown> | undefined;
 const stop = () => {
-  stopping ??= stack.stop().catch((error: unknown) => say(String(error)));
+  stopping ??= run.stop().catch((error: unknown) => say(String(error)));
   return stopping;
 };
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
@@ -75,15 +108,15 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
 say(`seed ${options.seed}; logs in ${dir}`);
 let sound = false;
 try {
-  const report = await chaos(options, stack, dir, died);
-  sound = isSound(report);
-  console.log(`\n${tableOf(report)}`);
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  const result = await run.result();
+  sound = result.sound;
+  console.log(`\n${result.table}`);
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(result.figures, null, 2)}\n`);
 } catch (error) {
   if (!stopping) say(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 await stop();
 if (sound && !options.keep) rmSync(dir, { recursive: true, force: true });
-else say(`\nagain: npm run chaos -- --seed ${options.seed} --only K\nlogs: ${dir}`);
+else say(`\nagain: npm run chaos -- --seed ${options.seed} ${run.again}\nlogs: ${dir}`);
 // Miniflare, fetch and mqtt leave timers running.
 process.exit(sound ? 0 : 1);

@@ -1,6 +1,7 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from "node:util";
-import { chooseFaults, FAULT_NAMES, type FaultName } from "./fault-names.ts";
+import { chooseFaults, chooseFrom, FAULT_NAMES, type FaultName } from "./fault-names.ts";
+import { FIRING_FAULT_NAMES, type FiringFault } from "./firings/fault-names.ts";
 
 export const USAGE = `usage: npm run chaos -- [options]
 
@@ -14,7 +15,13 @@ export const USAGE = `usage: npm run chaos -- [options]
   --keep           keep the logs also when all is well
   --help           show this
 
+  --firings N      instead of turns: so many firings of rules, with faults around them (1000; CI has 36)
+  --seasons K[,K…] only these seasons of the seed; a season is a home of its own
+  with --seed, --faults, --json, --keep, and --at-once for the seasons at once (2)
+
 faults: ${FAULT_NAMES.join(" ")}
+
+faults of firings: ${FIRING_FAULT_NAMES.join(" ")}
 `;
 
 export type Options = {
@@ -25,6 +32,17 @@ export type Options = {
   limitMs: number;
   json: string | undefined;
   keep: boolean;
+  /** Instead of turns. */
+  firings: FiringOptions | undefined;
+};
+
+type FiringOptions = {
+  count: number;
+  faults: FiringFault[];
+  /** Absent: all. */
+  seasons: number[] | undefined;
+  atOnce: number;
+  limitMs: number;
 };
 
 const LONG_TURNS = 500;
@@ -34,6 +52,8 @@ const SHORT_TURNS = 48;
 const SHORT_LIMIT_MS = 170_000;
 /** On two cores a turn takes about 2 s of the whole; one that waits for a deadline takes more. */
 const LIMIT_PER_TURN_MS = 6_000;
+/** A season of 45 firings takes about two minutes, and two are under way. */
+const LIMIT_PER_FIRING_MS = 3_000;
 const LIMIT_AT_LEAST_MS = 300_000;
 
 /** @returns undefined when help was requested. @throws an error that names the option and what would be right */
@@ -45,6 +65,8 @@ export function readOptions(args: string[]): Options | undefined {
       short: { type: "boolean", default: false },
       seed: { type: "string" },
       only: { type: "string" },
+      firings: { type: "string" },
+      seasons: { type: "string" },
       faults: { type: "string" },
       "at-once": { type: "string" },
       json: { type: "string" },
@@ -61,11 +83,26 @@ export function readOptions(args: string[]): Options | undefined {
   return {
     turns,
     seed: whole("--seed", values.seed ?? Math.floor(Math.random() * 1_000_000), 0),
-    faults: values.faults === undefined ? FAULT_NAMES : chooseFaults(values.faults),
+    faults:
+      values.faults === undefined || values.firings !== undefined ? FAULT_NAMES : chooseFaults(values.faults),
     atOnce: whole("--at-once", values["at-once"] ?? 6, 1),
     limitMs: values.short ? SHORT_LIMIT_MS : Math.max(LIMIT_AT_LEAST_MS, turns.length * LIMIT_PER_TURN_MS),
     json: values.json,
     keep: values.keep,
+    firings: values.firings === undefined ? undefined : firingOptions(values.firings, values),
+  };
+}
+
+type Values = { [name in "seasons" | "faults" | "at-once"]?: string | undefined };
+
+function firingOptions(firings: string, values: Values): FiringOptions {
+  const count = whole("--firings", firings, 1);
+  return {
+    count,
+    faults: values.faults === undefined ? FIRING_FAULT_NAMES : chooseFrom(FIRING_FAULT_NAMES, values.faults),
+    seasons: values.seasons?.split(",").map((k) => whole("--seasons", k, 0)),
+    atOnce: whole("--at-once", values["at-once"] ?? 2, 1),
+    limitMs: Math.max(LIMIT_AT_LEAST_MS, count * LIMIT_PER_FIRING_MS),
   };
 }
 

@@ -79,7 +79,8 @@ const idAtHome = (agent: AgentId) => agent.slice(agent.indexOf("/") + 1);
 export const BORROWER = "borrower";
 const ONLINE_WITHIN_MS = 20_000;
 
-const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+/** The path of one of our programs. */
+export const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export async function makeStack(options: StackOptions): Promise<ChaosStack> {
   const { dir, random } = options;
@@ -256,7 +257,7 @@ export function linesOf(file: string): string[] {
 }
 
 /** The environment without the personal settings of this user. */
-function plainEnvironment(): Record<string, string | undefined> {
+export function plainEnvironment(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, LANG } = process.env;
   return { PATH, HOME, TMPDIR, LANG };
 }
