@@ -40,6 +40,8 @@ export type WatchingParts = {
   log: Log;
 };
 
+/** @property begun its number, in the order in which readings began */
+type BegunRead = Read & { begun: number };
 type Check = { everyMs: number; timer: NodeJS.Timeout | undefined };
 
 export class Watching {
@@ -49,6 +51,9 @@ export class Watching {
   readonly #sender: ChangeSender;
   /** By the reading's name. */
   readonly #checks = new Map<string, Check>();
+  #begun = 0;
+  /** By the reading's name: the number of the newest one that rules were given. */
+  readonly #given = new Map<string, number>();
   /** Readings that failed at the last check. */
   readonly #failing = new Set<string>();
   /** By tool: when its last events were taken. */
@@ -105,7 +110,7 @@ export class Watching {
   }> {
     const names = [...new Set(set.filter(({ condition }) => condition.is !== "happens").map(readingOf))];
     const reads = new Map(
-      await Promise.all(names.map(async (name) => [name, await this.#readings.read(name)] as const)),
+      await Promise.all(names.map(async (name) => [name, await this.#read(name)] as const)),
     );
     const refused: RefusedRule[] = [];
     const taken = set.filter(({ condition }) => {
@@ -198,16 +203,22 @@ export class Watching {
   async #check(reading: string): Promise<void> {
     const rules = [...this.#rules.all()].filter(({ condition }) => condition.reading === reading);
     const isRead = rules.some(({ condition }) => condition.is !== "happens");
-    if (isRead) this.#feed(reading, await this.#readings.read(reading));
+    if (isRead) this.#feed(reading, await this.#read(reading));
     if (!rules.some(({ condition }) => condition.is === "happens")) return;
     // What such a program says is heard while it runs. One that is a job is run by whoever wants it.
     for (const tool of this.#readings.toolsWithEvent(reading))
       if (!isRead || tool !== reading) await this.#readings.read(tool);
   }
 
-  /** Gives what was read to each rule on it. */
-  #feed(reading: string, read: Read | undefined): void {
-    if (this.#isStopped || !read) return;
+  async #read(reading: string): Promise<BegunRead> {
+    const begun = ++this.#begun;
+    return { ...(await this.#readings.read(reading)), begun };
+  }
+
+  /** Gives what was read to each rule on it. What began before something that was given already is an old value. */
+  #feed(reading: string, read: BegunRead | undefined): void {
+    if (this.#isStopped || !read || read.begun < (this.#given.get(reading) ?? 0)) return;
+    this.#given.set(reading, read.begun);
     this.#logFault(reading, read);
     for (const { condition } of this.#rules.all()) {
       if (condition.reading !== reading || condition.is === "happens") continue;

@@ -1,7 +1,4 @@
 /** Late messages: a job's result, an answer after the platform's time limit, several messages at once. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { everybody, MEMBER, OWNER, type Person, type SentMessage } from "../platforms/people.ts";
 import type { ChatMessage } from "../platforms/server.ts";
@@ -9,6 +6,7 @@ import { waitForMessage, waitForText } from "../platforms/waiting.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
 import { useStack } from "./stack.ts";
+import { changeRows, writtenBefore } from "./stored-rows.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -38,16 +36,6 @@ const byBot = (from: string) => chat(() => discord.fake.channels.get(`5${from}`)
 const call = (action: string, params: object): Step => ({
   calls: [{ arguments: { agent_id: "eye", action, params } }],
 });
-
-/** Changes rows while the gateway is down: the same statement for each conversation. */
-function changeRows(sql: string): void {
-  const files = readdirSync(stack.gatewayDir, { recursive: true, encoding: "utf8" });
-  for (const file of files.filter((name) => name.endsWith(".sqlite"))) {
-    const rows = new DatabaseSync(join(stack.gatewayDir, file));
-    if (rows.prepare("SELECT 1 FROM sqlite_master WHERE name = 'entry'").get()) rows.exec(sql);
-    rows.close();
-  }
-}
 
 describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
   test("a job's result and its picture arrive later, as a separate message below the first answer", async () => {
@@ -160,9 +148,11 @@ describe("time passes while a turn runs", () => {
       stack.model.requests.some(({ messages }) => JSON.stringify(messages).includes(text));
     await until(() => isAsked("Go on?") && isAsked("a day later"), { what: "the model is asked" });
     await stack.worker.kill();
-    changeRows(
-      `UPDATE entry SET body = json_set(body, '$.at', (body ->> '$.at') - ${25 * HOUR_MS},
-       '$.origin.reply.at', (body ->> '$.origin.reply.at') - 901000) WHERE kind = 'begin'`,
+    writtenBefore(stack.gatewayDir, 25 * HOUR_MS);
+    changeRows(stack.gatewayDir, "entry", (rows) =>
+      rows.exec(
+        `UPDATE entry SET body = json_set(body, '$.origin.reply.at', (body ->> '$.origin.reply.at') - 901000) WHERE kind = 'begin'`,
+      ),
     );
     discord.fake.interactions.delete("tok-8802");
     await stack.startWorker();

@@ -157,18 +157,32 @@ export class FakeDiscord {
       return { status: 400, body: { code: 50_035, message: "Invalid Form Body: label" } };
     if (components?.some((row) => row.components.length > 5) || buttons.some(({ data }) => data.length > 100))
       return { status: 400, body: { code: 50_035, message: "Invalid Form Body: components" } };
+    const shown = content === undefined ? undefined : shownOf(content);
     if (method === "PATCH") {
       const before = messages.find(({ id }) => id === message);
       if (!before) return { status: 404, body: { code: 10_008, message: "Unknown Message" } };
-      Object.assign(before, { text: content ?? before.text, previewed, ...(components && { buttons }) });
+      Object.assign(before, { ...shown, previewed, ...(components && { buttons }) });
       return { status: 200, body: { id: before.id } };
     }
     this.#next += 1;
-    const added: ChatMessage = { id: String(this.#next), text: content ?? "", buttons, previewed };
+    const added: ChatMessage = { id: String(this.#next), text: "", ...shown, buttons, previewed };
     if (file instanceof File) added.file = { name: file.name, bytes: file.size, type: file.type };
     messages.push(added);
     return { status: 200, body: { id: added.id } };
   }
+}
+
+/** Outside code, a backslash before a sign makes it a sign like others. */
+export function shownOf(content: string): { text: string; literal: boolean } {
+  let literal = true;
+  const text = content.replace(
+    /\\([^0-9A-Za-z\s])|```[\s\S]*?```|`[^`\n]*`|<@\d+>|[*_~`|<>[\]@#:]|^\s*(?:[-+]|\d+\.)\s/gm,
+    (found, escaped?: string) => {
+      if (escaped === undefined && !found.startsWith("<@")) literal = false;
+      return escaped ?? found;
+    },
+  );
+  return { text, literal };
 }
 
 function tooMany(seconds: number): Answer {

@@ -1,5 +1,5 @@
 /** A person on Discord. */
-import { DISCORD_PUBLIC_KEY, DISCORD_TOKEN, discordHeaders, FakeDiscord } from "./discord.ts";
+import { DISCORD_PUBLIC_KEY, DISCORD_TOKEN, discordHeaders, FakeDiscord, shownOf } from "./discord.ts";
 import { common, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
 
 export async function onDiscord(post: Post): Promise<Person & { fake: FakeDiscord }> {
@@ -9,7 +9,10 @@ export async function onDiscord(post: Post): Promise<Person & { fake: FakeDiscor
   const send = (interaction: Record<string, unknown>, token: string, at?: number) => {
     const body = JSON.stringify(interaction);
     const headers = { "content-type": "application/json", ...discordHeaders(body, at) };
-    const words = ({ data }: Record<string, unknown>) => (data as { content?: string } | undefined)?.content;
+    const words = ({ data }: Record<string, unknown>) => {
+      const { content } = (data ?? {}) as { content?: string };
+      return content === undefined ? undefined : shownOf(content).text;
+    };
     return timed(post, "discord", body, headers, words, () => fake.deferred(token));
   };
   const ping = { type: 1, id: "1", application_id: "42", token: "ping" };
@@ -52,7 +55,7 @@ export async function onDiscord(post: Post): Promise<Person & { fake: FakeDiscor
         token,
       );
     },
-    press(data, from, chat = OWNER) {
+    press(data, from, chat = OWNER, { group = false } = {}) {
       const token = tokens.get(chat) ?? "";
       const user = { id: from, username: `p${from}` };
       return send(
@@ -62,8 +65,7 @@ export async function onDiscord(post: Post): Promise<Person & { fake: FakeDiscor
           application_id: "42",
           token: `press-${next()}`,
           channel_id: `5${chat}`,
-          context: 1,
-          user,
+          ...(group ? { guild_id: "9", member: { user } } : { context: 1, user }),
           data: { custom_id: data },
         },
         token,

@@ -9,8 +9,9 @@ export async function onGeneric(post: Post): Promise<Person & { fake: FakeCallba
   const messagesOf = (conversation: string): ChatMessage[] =>
     fake.answers
       .filter((one) => one.conversation === conversation)
-      .map(({ id, text, choices, buttons, question, type, name, data, media_type }) => ({
+      .map(({ id, text, plain, choices, buttons, question, type, name, data, media_type }) => ({
         id,
+        literal: type === "notice" || plain === true,
         text: String(text ?? ""),
         buttons: [
           ...((choices ?? []) as string[]).map((label) => ({ label, data: `q:${question}:${label}` })),

@@ -79,17 +79,18 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       const body = { ...event(text, from, {}), event: { ...changed, ...more } };
       return send(JSON.stringify(body), "application/json", from, `D${from}`);
     },
-    press(data, from, chat = OWNER) {
+    press(data, from, chat = OWNER, { group = false } = {}) {
+      const channel = `${group ? "C" : "D"}${chat}`;
       const payload = JSON.stringify({
         type: "block_actions",
         user: { id: from, username: `p${from}` },
         team: { id: "T1" },
-        channel: { id: `D${chat}` },
+        channel: { id: channel },
         container: { message_ts: "1" },
         actions: [{ value: data, action_ts: `17${next()}.1` }],
       });
       const body = new URLSearchParams({ payload }).toString();
-      return send(body, "application/x-www-form-urlencoded", from, `D${chat}`);
+      return send(body, "application/x-www-form-urlencoded", from, channel);
     },
     forged: async () =>
       (await send("{}", "application/json", OWNER, "D1", undefined, "another secret")).status,

@@ -61,10 +61,11 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
       };
       return send({ update_id: 10_000 + next(), edited_message }, Number(from));
     },
-    press(data, from, chat = OWNER) {
-      const message = { message_id: 1, chat: { id: Number(chat), type: "private" } };
+    press(data, from, chat = OWNER, { group = false } = {}) {
+      const id = group ? -Number(chat) : Number(chat);
+      const message = { message_id: 1, chat: { id, type: group ? "supergroup" : "private" } };
       const callback_query = { id: `q${next()}`, from: { id: Number(from), is_bot: false }, message, data };
-      return send({ update_id: 10_000 + next(), callback_query }, Number(chat));
+      return send({ update_id: 10_000 + next(), callback_query }, id);
     },
     async forged() {
       const wrong = { ...headers, "x-telegram-bot-api-secret-token": `${TELEGRAM_SECRET}x` };

@@ -35,8 +35,8 @@ export type Person = {
   textMax: number;
   buttons: boolean;
   say(text: string, from: string, how?: MessageOptions): Promise<SentMessage>;
-  /** @param chat the chat of the button; by default the owner's */
-  press(data: string, from: string, chat?: string): Promise<SentMessage>;
+  /** @param chat the chat of the button; by default the owner's @param how `group`: it is the group of this number */
+  press(data: string, from: string, chat?: string, how?: { group?: boolean }): Promise<SentMessage>;
   /** Sends the platform's request with an invalid signature, or an old one. */
   forged(): Promise<number>;
   old?(): Promise<number>;

@@ -137,6 +137,8 @@ export type ChatMessage = {
   buttons: Array<{ label: string; data: string }>;
   thread?: string;
   file?: { name: string; bytes: number; type: string };
+  /** True when nothing in the text is markup to the platform: a person sees each character of it. */
+  literal?: boolean;
   /** True when the platform fetched the links of this text for a preview. */
   previewed?: boolean;
 };

@@ -19,6 +19,8 @@ const MARKDOWN_MAX = 12_000;
 const SECTION_MAX = 3_000;
 
 type Element = { text: { text: string }; value: string; action_id: string };
+/** Of rich text, in which nothing is markup. */
+type Section = { type: string; elements: Array<{ type: string; text?: string; user_id?: string }> };
 
 export class FakeSlack {
   readonly server: PlatformServer;
@@ -81,7 +83,7 @@ export class FakeSlack {
         return this.#say(method, body);
       case "chat.postEphemeral":
         if (!body.user || !body.channel || !body.text) return error("no_text");
-        this.whispers.push({ user: String(body.user), text: String(body.text) });
+        this.whispers.push({ user: String(body.user), text: richText(body.blocks) ?? String(body.text) });
         return ok({});
       case "assistant.threads.setStatus":
         if (!body.thread_ts) return error("invalid_arguments");
@@ -110,23 +112,27 @@ export class FakeSlack {
     const { markdown_text, text, blocks } = body;
     if (markdown_text !== undefined && (text !== undefined || blocks !== undefined))
       return error("markdown_text_conflict");
-    const content = String(markdown_text ?? text ?? "");
-    if (content === "") return error("no_text");
-    if (markdown_text !== undefined && content.length > MARKDOWN_MAX) return error("msg_too_long");
+    if (String(markdown_text ?? text ?? "") === "") return error("no_text");
+    if (String(markdown_text ?? "").length > MARKDOWN_MAX) return error("msg_too_long");
     const all = (blocks ?? []) as Array<{
       type: string;
       text?: { text: string };
-      elements?: Element[];
+      elements?: unknown[];
     }>;
     if (all.some((block) => (block.text?.text.length ?? 0) > SECTION_MAX)) return error("invalid_blocks");
-    const elements = all.flatMap((block) => block.elements ?? []);
+    const rich = richText(all);
+    const content = rich ?? String(markdown_text ?? text);
+    const literal = rich !== undefined;
+    const elements = all
+      .filter(({ type }) => type === "actions")
+      .flatMap((block) => (block.elements ?? []) as Element[]);
     if (elements.some((one) => one.text.text.length > 75 || one.action_id.length > 255))
       return error("invalid_blocks");
     const buttons = elements.map((one) => ({ label: one.text.text, data: one.value }));
     const channel = this.channel(String(body.channel));
     const previewed = fetchesLinks(content, body.unfurl_links === false && body.unfurl_media === false);
     if (method === "chat.postMessage") {
-      const message: ChatMessage = { id: this.#id(), text: content, buttons, previewed };
+      const message: ChatMessage = { id: this.#id(), text: content, buttons, literal, previewed };
       if (body.thread_ts !== undefined) message.thread = String(body.thread_ts);
       channel.push(message);
       return ok({ ts: message.id });
@@ -135,7 +141,7 @@ export class FakeSlack {
     if (wait > 0) return tooMany(wait);
     const before = channel.find(({ id }) => id === body.ts);
     if (!before) return error("message_not_found");
-    Object.assign(before, { text: content, buttons });
+    Object.assign(before, { text: content, buttons, literal });
     return ok({ ts: before.id });
   }
 
@@ -143,6 +149,19 @@ export class FakeSlack {
     this.#next += 1;
     return `1700000000.${String(this.#next).padStart(6, "0")}`;
   }
+}
+
+/** What a person sees of rich text; undefined: there is none. */
+function richText(blocks: unknown): string | undefined {
+  const rich = ((blocks ?? []) as Array<{ type: string; elements: Section[] }>).filter(
+    ({ type }) => type === "rich_text",
+  );
+  if (rich.length === 0) return undefined;
+  return rich
+    .flatMap(({ elements }) => elements)
+    .flatMap(({ elements }) => elements)
+    .map(({ text, user_id }) => text ?? `<@${user_id}>`)
+    .join("");
 }
 
 export function slackHeaders(body: string, at = Math.floor(Date.now() / 1_000), secret = SLACK_SECRET) {

@@ -185,7 +185,8 @@ export class FakeTelegram {
     const previewed = fetchesLinks(text.text, options?.is_disabled === true);
     const chat = this.chat(body.chat_id as number);
     if (method === "sendMessage") {
-      const message: ChatMessage = { id: this.#id(), text: String(body.text), buttons, previewed };
+      const literal = body.parse_mode === undefined;
+      const message: ChatMessage = { id: this.#id(), text: String(body.text), buttons, literal, previewed };
       if (body.message_thread_id !== undefined) message.thread = String(body.message_thread_id);
       chat.push(message);
       return ok({ message_id: Number(message.id) });
@@ -198,6 +199,7 @@ export class FakeTelegram {
       return refuse(400, "Bad Request: message is not modified");
     before.text = String(body.text);
     before.buttons = buttons;
+    before.literal = body.parse_mode === undefined;
     before.previewed = previewed;
     return ok({ message_id: Number(before.id) });
   }

@@ -30,6 +30,11 @@ type Message = {
     body: { text: string };
     action: { buttons: Array<{ reply: { id: string; title: string } }> };
   };
+  template?: {
+    name: string;
+    language: { code: string };
+    components: Array<{ type: string; parameters: Array<{ type: string; text: string }> }>;
+  };
   image?: { id: string };
   document?: { id: string };
 };
@@ -96,6 +101,7 @@ export class FakeWhatsApp {
   }
 
   #say(body: Message): Answer {
+    if (body.type === "template") return this.#sayTemplate(body);
     if (!this.isWindowOpen) return refuse(400, 131_047, "Re-engagement message");
     const { to, type, text, interactive, image, document } = body;
     if (!to) return refuse(400, 100, "to is required");
@@ -120,6 +126,19 @@ export class FakeWhatsApp {
       if (!file) return refuse(400, 131_053, "Media upload error");
       message.file = { name: file.name, bytes: file.size, type: file.type };
     }
+    this.chat(to).push(message);
+    return { status: 200, body: { messages: [{ id: message.id }] } };
+  }
+
+  /** `edgecall_alert`: "Home {{1}}: {{2}}". Meta takes it at any time. */
+  #sayTemplate({ to, template }: Message): Answer {
+    const values = template?.components.flatMap(({ parameters }) => parameters.map(({ text }) => text)) ?? [];
+    if (template?.name !== "edgecall_alert" || template.language.code !== "en")
+      return refuse(404, 132_001, "Template name does not exist in the translation");
+    if (!to || values.length !== 2) return refuse(400, 132_000, "Number of parameters does not match");
+    if (values.some((value) => value === "" || /[\n\t]| {5}/.test(value) || value.length > 1_024))
+      return refuse(400, 132_012, "Parameter format does not match");
+    const message = { id: `wamid.${this.#id()}`, text: `Home ${values[0]}: ${values[1]}`, buttons: [] };
     this.chat(to).push(message);
     return { status: 200, body: { messages: [{ id: message.id }] } };
   }

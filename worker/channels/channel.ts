@@ -68,8 +68,11 @@ export type Attachment = MediaContent & { name: string };
 /** A place in a chat app where messages can be sent. */
 export type Line<C extends Connection = Connection> = { connection: C; address: Address };
 
-/** @property nonce identifies the message, so that a platform can drop a repeat */
-type Sending = { nonce: string };
+/**
+ * @property nonce identifies the message, so that a platform can drop a repeat
+ * @property plain shown as it is: no character of the text is markup
+ */
+type Sending = { nonce: string; plain?: boolean | undefined };
 
 /**
  * How a text is sent.
@@ -85,6 +88,8 @@ export type Channel<C extends Connection = Connection> = {
   questionMax: number;
   /** The platform delivers messages only for so many ms after the person's last message. Absent: always. */
   windowMs?: number;
+  /** How a short text is sent after that time, in a form that the platform approved. Undefined: there is none. */
+  alert?(line: Line<C>): ((text: string) => Promise<void>) | undefined;
   /** Several messages in quick succession become one turn. */
   merges: boolean;
   /** The id of a placeholder message that the first answer replaces. */
@@ -93,19 +98,19 @@ export type Channel<C extends Connection = Connection> = {
   privateChat?(connection: C, id: string): { conversation: string; address: Address } | undefined;
   read(request: RawRequest, connection: C, now: number): Promise<Received>;
   /**
-   * Sends Markdown, at most `textMax` long.
+   * Sends Markdown, at most `textMax` long; a plain text has at most half of that, since escapes make it longer.
    * @returns the message's id on platforms where messages can be edited
    */
-  text(line: Line<C>, markdown: string, sending: TextSending): Promise<string | undefined>;
+  text(line: Line<C>, text: string, sending: TextSending): Promise<string | undefined>;
   /** Asks with buttons. @returns the message's id */
   question(
     line: Line<C>,
-    markdown: string,
+    text: string,
     buttons: readonly Button[],
     sending: Sending,
   ): Promise<string | undefined>;
   /** Removes a question's buttons and shows the decision. Absent: messages cannot be changed. */
-  close?(line: Line<C>, message: string, markdown: string): Promise<void>;
+  close?(line: Line<C>, message: string, text: string, plain: boolean): Promise<void>;
   /** Sends a picture or file. A platform without files throws `PlatformError` "never": the person reads that it could not be delivered. */
   attachment(line: Line<C>, attachment: Attachment, sending: Sending): Promise<void>;
   /** Shows for some seconds that an answer is being written. */

@@ -76,6 +76,14 @@ function renderMark(found: Record<string, string | undefined>, dialect: Dialect,
   return dialect.link(inner(found.label ?? ""), found.url ?? "");
 }
 
+/** @returns Markdown that shows this text; at most twice as long */
+export function escapeMarkdown(text: string): string {
+  return text
+    .replace(/[\\*_~`|<>[\]()#@:]/g, "\\$&")
+    .replace(/^(\s*)(?=[-+])/gm, "$1\\")
+    .replace(/^(\s*\d+)(?=\.)/gm, "$1\\");
+}
+
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

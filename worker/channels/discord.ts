@@ -23,6 +23,7 @@ import {
   readButton,
   type TextSending,
 } from "./channel.ts";
+import { escapeMarkdown } from "./dialect.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import { isEd25519, isRecent } from "./signature.ts";
 
@@ -88,7 +89,11 @@ function acked(act: Act, words: string | undefined): Ack {
 function say(words: string): Response {
   return Response.json({
     type: MESSAGE,
-    data: { content: words.slice(0, 2_000), flags: EPHEMERAL, allowed_mentions: { parse: [] } },
+    data: {
+      content: escapeMarkdown(words.slice(0, 1_000)),
+      flags: EPHEMERAL,
+      allowed_mentions: { parse: [] },
+    },
   });
 }
 
@@ -208,12 +213,12 @@ const SUPPRESS_EMBEDS = 1 << 2;
 
 async function sayText(
   line: DiscordLine,
-  content: string,
-  { edit, nonce, buttons, live }: Partial<TextSending> & { buttons?: readonly Button[] },
+  text: string,
+  { edit, nonce, buttons, live, plain }: Partial<TextSending> & { buttons?: readonly Button[] },
 ): Promise<string | undefined> {
   const isNew = edit === undefined || (edit === ORIGINAL && !mayReply(line));
   const message = {
-    content,
+    content: plain ? escapeMarkdown(text) : text,
     flags: SUPPRESS_EMBEDS,
     allowed_mentions: { parse: [] },
     ...(buttons && { components: rows(buttons) }),
@@ -254,11 +259,12 @@ export const discord: Channel<DiscordConnection> = {
       : { conversation: `${connection}:to:${id}`, address: { connection, user: id } },
   opening: (line) => (isOpen(line) ? ORIGINAL : undefined),
   read,
-  text: (line, markdown, sending) => sayText(line, markdown, sending),
-  question: (line, markdown, buttons, { nonce }) => sayText(line, markdown, { nonce, buttons }),
-  async close(line, message, markdown) {
+  text: sayText,
+  question: (line, text, buttons, { nonce, plain }) => sayText(line, text, { nonce, buttons, plain }),
+  async close(line, message, text, plain) {
+    const content = plain ? escapeMarkdown(text) : text;
     // Discord shows a mention as the person's name. `allowed_mentions` prevents a notification.
-    const named = markdown.replace(/ by discord:(\d{1,25})\b/g, " by <@$1>");
+    const named = content.replace(/ by discord\\?:(\d{1,25})\b/g, " by <@$1>");
     await sayText(line, named, { edit: message, buttons: [] });
   },
   async attachment(line, { name, mediaType, data }, { nonce }) {

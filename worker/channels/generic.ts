@@ -164,10 +164,6 @@ async function callBack(
   return undefined;
 }
 
-function isOfRule([first]: readonly Button[]): boolean {
-  return first !== undefined && readRuleButton(first.data) !== undefined;
-}
-
 function noticeOf(text: string, buttons: readonly Button[]): Record<string, unknown> {
   return { type: "notice", text, buttons: buttons.map(({ label, data }) => ({ label, press: data })) };
 }
@@ -182,12 +178,13 @@ export const generic: Channel<GenericConnection> = {
       ? undefined
       : { conversation: `${connection}:${id}`, address: { connection, conversation: id } },
   read,
-  text: (line, text, { nonce }) => callBack(line, nonce, { type: "message", text }),
-  question: (line, text, buttons, { nonce }) =>
+  text: (line, text, { nonce, plain }) =>
+    callBack(line, nonce, { type: "message", text, ...(plain && { plain }) }),
+  question: (line, text, buttons, { nonce, plain }) =>
     callBack(
       line,
       nonce,
-      isOfRule(buttons)
+      plain
         ? noticeOf(text, buttons)
         : {
             type: "question",

@@ -199,7 +199,11 @@ function unescaped(text: string): string {
 
 /** Sends words that only one person sees. */
 async function whisper(line: Line<SlackConnection>, words: string): Promise<void> {
-  await call(line, "chat.postEphemeral", { ...place(line.address), user: line.address.user, text: words });
+  await call(line, "chat.postEphemeral", {
+    ...place(line.address),
+    user: line.address.user,
+    ...literal(words),
+  });
 }
 
 /** Slack's limit of `markdown_text`. */
@@ -269,6 +273,23 @@ function sections(markdown: string): unknown[] {
   }));
 }
 
+/**
+ * A text as it is: Slack parses nothing in rich text. `text` is for notifications, which show no blocks. Slack shows a mention as the
+ * person's name. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+ */
+function literal(text: string): { text: string; blocks: unknown[] } {
+  const elements = text
+    .split(/(?<= by )slack:([A-Z0-9]{2,20})\b/)
+    .map((part, at) => (at % 2 === 1 ? { type: "user", user_id: part } : { type: "text", text: part }))
+    .filter(({ text }) => text !== "");
+  const section = { type: "rich_text_section", elements };
+  return { text: slackMrkdwn.plain(text), blocks: [{ type: "rich_text", elements: [section] }] };
+}
+
+function formatted(markdown: string): { text: string; blocks: unknown[] } {
+  return { text: render(markdown, slackMrkdwn), blocks: sections(markdown) };
+}
+
 /** Slack's limit of a button's text. */
 const LABEL_MAX = 75;
 
@@ -283,20 +304,22 @@ export const slack: Channel<SlackConnection> = {
       ? undefined
       : { conversation: `${connection}:to:${id}`, address: { connection, channel: id, user: id } },
   read,
-  text: (line, markdown, { edit }) => sayText(line, { markdown_text: harmless(markdown) }, edit),
-  question: (line, markdown, buttons) => {
+  text: (line, text, { edit, plain }) =>
+    sayText(line, plain ? literal(text) : { markdown_text: harmless(text) }, edit),
+  question: (line, asked, buttons, { plain }) => {
     const elements = buttons.map(({ label, data }) => ({
       type: "button",
       text: { type: "plain_text", text: label.slice(0, LABEL_MAX) },
       action_id: data,
       value: data,
     }));
-    const text = render(markdown, slackMrkdwn);
+    const { text, blocks } = plain ? literal(asked) : formatted(asked);
     const actions = elements.length > 0 ? [{ type: "actions", elements }] : [];
-    return sayText(line, { text, blocks: [...sections(markdown), ...actions] }, undefined);
+    return sayText(line, { text, blocks: [...blocks, ...actions] }, undefined);
   },
-  async close(line, message, markdown) {
-    const content = { text: render(markdown, slackMrkdwn), blocks: sections(markdown) };
+  async close(line, message, text, plain) {
+    if (plain) return void (await sayText(line, literal(text), message));
+    const content = formatted(text);
     // Slack shows a mention as the person's name, and an edit notifies nobody.
     const named = JSON.stringify(content).replace(/ by slack:([A-Z0-9]{2,20})\b/g, " by <@$1>");
     await sayText(line, JSON.parse(named) as typeof content, message);

@@ -207,21 +207,22 @@ function place({ chat, thread, reply_to }: Address): Record<string, unknown> {
   };
 }
 
-/** Sends formatted text; plain text when Telegram cannot parse the format. */
+/** Sends formatted text; plain text when Telegram cannot parse the format, or none is wanted. */
 async function sayText(
   line: Line<TelegramConnection>,
-  markdown: string,
-  edit: string | undefined,
+  text: string,
+  { edit, plain = false }: { edit?: string | undefined; plain?: boolean | undefined },
   more: Record<string, unknown> = {},
 ): Promise<string | undefined> {
   const method = edit === undefined ? "sendMessage" : "editMessageText";
   const target =
     edit === undefined ? place(line.address) : { chat_id: line.address.chat, message_id: Number(edit) };
   const body = { ...target, link_preview_options: { is_disabled: true }, ...more };
-  const formatted = { ...body, text: render(markdown, telegramHtml), parse_mode: "HTML" };
-  const result = await call(line, method, formatted).catch((error: unknown) => {
+  const bare = { ...body, text };
+  const formatted = { ...body, text: render(text, telegramHtml), parse_mode: "HTML" };
+  const result = await call(line, method, plain ? bare : formatted).catch((error: unknown) => {
     if (!(error instanceof PlatformError) || !/can't parse entities/i.test(error.message)) throw error;
-    return call(line, method, { ...body, text: markdown });
+    return call(line, method, bare);
   });
   return typeof result.message_id === "number" ? String(result.message_id) : edit;
 }
@@ -239,21 +240,26 @@ export const telegram: Channel<TelegramConnection> = {
       ? { conversation: `${connection}:${id}`, address: { connection, chat: Number(id) } }
       : undefined,
   read,
-  text: (line, markdown, { edit, live }) =>
+  text: (line, text, { edit, live, plain }) =>
     sayText(
       line,
-      markdown,
-      edit,
+      text,
+      { edit, plain },
       live === "list" && edit === undefined ? { disable_notification: true } : {},
     ),
-  question: (line, markdown, buttons) =>
-    sayText(line, markdown, undefined, {
-      reply_markup: {
-        inline_keyboard: buttons.map(({ label, data }) => [{ text: label, callback_data: data }]),
+  question: (line, text, buttons, { plain }) =>
+    sayText(
+      line,
+      text,
+      { plain },
+      {
+        reply_markup: {
+          inline_keyboard: buttons.map(({ label, data }) => [{ text: label, callback_data: data }]),
+        },
       },
-    }),
-  async close(line, message, markdown) {
-    await sayText(line, markdown, message, { reply_markup: { inline_keyboard: [] } });
+    ),
+  async close(line, message, text, plain) {
+    await sayText(line, text, { edit: message, plain }, { reply_markup: { inline_keyboard: [] } });
   },
   async attachment(line, { name, mediaType, data }) {
     const form = (field: string) => {

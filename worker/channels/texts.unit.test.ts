@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TurnQuestion } from "../api/answers.ts";
-import { render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
+import { escapeMarkdown, render, slackMrkdwn, telegramHtml, whatsappText } from "./dialect.ts";
 import { choicesOf, isTooLong, questionWords } from "./question-words.ts";
 import { readCommand } from "./read-command.ts";
 import { splitMarkdown } from "./split.ts";
@@ -66,6 +66,20 @@ describe("dialects", () => {
   test("Telegram's HTML", () => {
     expect(render(text, telegramHtml)).toBe(
       '<b>Title</b>\n<b>bold <i>both</i></b> <i>it</i> <code>a&lt;b</code> <s>no</s> <a href="https://a.b/c?d=1&amp;e=2">x</a>\n• item\n<blockquote>quote</blockquote>\n<pre><code class="language-js">if (a &lt; b) {}</code></pre>\n2 * 3 * 4, snake_case_name &lt;tag&gt;',
+    );
+  });
+
+  test("a text without markup, in Markdown: at most twice as long, and the same without the backslashes", () => {
+    expect(escapeMarkdown("*b* [a](http://x) <@1> `c`\n- item\n1. one")).toBe(
+      "\\*b\\* \\[a\\]\\(http\\://x\\) \\<\\@1\\> \\`c\\`\n\\- item\n1\\. one",
+    );
+    fc.assert(
+      fc.property(markdown, (text) => {
+        const escaped = escapeMarkdown(text);
+        expect(escaped.length).toBeLessThanOrEqual(2 * text.length);
+        expect(escaped.replace(/\\([^0-9A-Za-z\s])/g, "$1")).toBe(text);
+        expect(escaped).not.toMatch(/(?<!\\)(\\\\)*[*_~`|<>[\]@#:]/);
+      }),
     );
   });
 

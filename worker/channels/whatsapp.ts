@@ -188,6 +188,11 @@ const UNREAD: Record<string, string | undefined> = {
 
 type WhatsAppLine = Line<WhatsAppConnection>;
 
+/** WhatsApp has no escapes: a mark with an unseen character behind it begins and ends nothing. */
+function shown(words: string, plain = false): string {
+  return plain ? words.replace(/[*_~`]/g, "$&\u2060") : render(words, whatsappText);
+}
+
 function text(body: string): Record<string, unknown> {
   return { type: "text", text: { body, preview_url: false } };
 }
@@ -228,6 +233,7 @@ function resultOf({ status, body }: Reply): Record<string, unknown> {
   );
 }
 
+const ALERT_MAX = 800;
 const BUTTONS_MAX = 3;
 const TITLE_MAX = 20;
 /** The types of an image message. */
@@ -237,6 +243,17 @@ const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
 export const whatsapp: Channel<WhatsAppConnection> = {
   // Meta's limit for messages that are no templates.
   windowMs: 24 * 3_600_000,
+  alert: (line) => {
+    const { alert_template: name, alert_language: code, home } = line.connection;
+    if (name === undefined) return undefined;
+    return async (text) => {
+      // A variable has no line breaks, and the message has 1,024 characters at most.
+      const values = [home, text.replace(/\s+/g, " ").slice(0, ALERT_MAX)];
+      const parameters = values.map((value) => ({ type: "text", text: shown(value, true) }));
+      const components = [{ type: "body", parameters }];
+      await post(line, { type: "template", template: { name, language: { code }, components } });
+    };
+  },
   textMax: 4_000,
   questionMax: 1_000,
   merges: true,
@@ -245,9 +262,9 @@ export const whatsapp: Channel<WhatsAppConnection> = {
       ? undefined
       : { conversation: `${connection}:${id}`, address: { connection, to: id } },
   read,
-  text: (line, markdown) => post(line, text(render(markdown, whatsappText))),
-  question(line, markdown, buttons) {
-    const body = render(markdown, whatsappText);
+  text: (line, words, { plain }) => post(line, text(shown(words, plain))),
+  question(line, words, buttons, { plain }) {
+    const body = shown(words, plain);
     // With more options than WhatsApp can show, people answer with /answer and the number.
     if (buttons.length === 0 || buttons.length > BUTTONS_MAX) return post(line, text(body));
     const replies = buttons.map(({ label, data }, at) => ({

@@ -74,6 +74,16 @@ const WhatsApp = z.strictObject({
   secret,
   verify_token: secret,
   phone_number_id: z.string().check(z.regex(/^\d{1,30}$/, "expected digits")),
+  /** A template that Meta approved: what rules say comes by it when the person has written nothing for a day. */
+  alert_template: z.optional(
+    z.string().check(z.regex(/^[a-z0-9_]{1,512}$/, "expected a template's name: a-z, 0-9 and _")),
+  ),
+  alert_language: z._default(
+    z
+      .string()
+      .check(z.regex(/^[a-z]{2,3}(_[A-Z]{2})?$/, "expected a template's language, as in en or en_US")),
+    "en",
+  ),
   base_url: z._default(address, "https://graph.facebook.com/v25.0"),
 });
 const Generic = z.strictObject({

@@ -75,7 +75,7 @@ function receiveMessage(
 function reply(chat: ChatSession, { origin }: Delivery, words: string | undefined): Accepted {
   if (!origin.reply) return words === undefined ? {} : { words };
   if (words === undefined && !channelOf(origin.channel)?.opening) return {};
-  chat.outbox.say(origin.reply, words ?? DONE);
+  chat.outbox.say(origin.reply, words ?? DONE, "plain");
   chat.outbox.go();
   return {};
 }

@@ -14,6 +14,7 @@ import {
   type Line,
   type PressedRule,
   ruleButton,
+  type TextSending,
 } from "../../channels/channel.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { choicesOf, closedWords, questionWords } from "../../channels/question-words.ts";
@@ -40,6 +41,8 @@ const HOLD_MS = 30 * 86_400_000;
 const DECISION_ROOM = 400;
 /** Before the id in the column of questions. */
 const OF_RULE = "rule:";
+/** In the column of questions, of words that are shown as they are. */
+const PLAIN = "plain";
 /** Messages of rules that stand with their buttons. */
 const STANDING_MAX = 20;
 /** A person always gets an answer. */
@@ -82,13 +85,14 @@ export class Outbox {
     this.live = new Live(context, this.#platform, () => this.go());
   }
 
-  /** Words beside the turns: a command's, or a device's to the person. */
-  say(address: Address, text: string): void {
+  /** Words beside the turns: a command's, which are shown as they are, or a device's to the person, in Markdown. */
+  say(address: Address, text: string, form: "markdown" | "plain"): void {
     this.#context.tables.need("reply");
     this.#sql.exec(
-      "INSERT INTO reply (kind, address, text) VALUES ('words', ?, ?)",
+      "INSERT INTO reply (kind, address, text, question) VALUES ('words', ?, ?, ?)",
       JSON.stringify(address),
       text,
+      form === "plain" ? PLAIN : null,
     );
   }
 
@@ -260,8 +264,13 @@ export class Outbox {
       // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
       const way = await this.#platform.way(JSON.parse(row.address) as Address);
       if (!way) throw new PlatformError({ kind: "never" }, "its connection is not there any more");
-      if (row.kind !== "words" && this.#isUnheard(way.channel))
-        throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
+      if (row.kind !== "words" && this.#isUnheard(way.channel)) {
+        const alert = isOfRule(row) && row.kind === "question" ? way.channel.alert?.(way.line) : undefined;
+        if (!alert)
+          throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
+        await alert(row.text);
+        return this.#gone(row);
+      }
       if (row.kind === "question") return await this.#sendQuestion(row, way);
       if (row.kind === "closed") await this.#sendClosed(row, way);
       else await this.#sendAnswer(row, way);
@@ -277,7 +286,7 @@ export class Outbox {
   async refusal(address: Address): Promise<string | undefined> {
     const way = await this.#platform.way(address);
     if (!way) return "its connection is not there any more";
-    return this.#isUnheard(way.channel)
+    return this.#isUnheard(way.channel) && !way.channel.alert?.(way.line)
       ? "this chat app delivers nothing before the person writes again"
       : undefined;
   }
@@ -327,7 +336,8 @@ export class Outbox {
 
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */
   async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
-    const [first = NO_WORDS, ...more] = splitMarkdown(row.text, channel.textMax);
+    const plain = isPlain(row);
+    const [first = NO_WORDS, ...more] = splitMarkdown(row.text, lengthMax(channel.textMax, plain));
     const parts = [first, ...more];
     const files = row.turn === null ? [] : filesOfTurn(this.#context.transcript, row.turn);
     for (let at = row.parts; at < parts.length + files.length; at += 1) {
@@ -336,7 +346,7 @@ export class Outbox {
       if (part !== undefined) {
         const place =
           at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
-        await sayText(channel, line, part, place, nonce);
+        await sayText(channel, line, part, { edit: place, nonce, plain });
       } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
@@ -362,19 +372,24 @@ export class Outbox {
   async #sendQuestion(row: ReplyRow, { channel, line }: Way): Promise<void> {
     const question = this.#context.transcript.question(row.question ?? "")?.question;
     if (!question && row.text === "") return this.#delete(row.id);
-    const words = question ? questionWords(question, consoleOf(this.#context.env)) : row.text;
+    const words = question
+      ? questionWords(question, consoleOf(this.#context.env))
+      : row.text + this.#windowWords(row, { channel, line });
     const buttons = question ? choicesOf(question) : buttonsOf(this.#context.transcript, row).map(ruleButton);
+    const plain = isPlain(row);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
-    const fits = words.length <= channel.questionMax - DECISION_ROOM;
-    const before = fits ? [] : splitMarkdown(words, channel.textMax);
+    const room = channel.close ? DECISION_ROOM : 0;
+    const fits = (plain ? escapedMax(words) : words.length) <= channel.questionMax - room;
+    const before = fits ? [] : splitMarkdown(words, lengthMax(channel.textMax, plain));
     for (let at = row.parts; at < before.length; at += 1) {
-      await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}` });
+      await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}`, plain });
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
     }
+    if (!fits && buttons.length === 0) return this.#delete(row.id);
     const about = question ? `Your decision about the above, for **${question.agent}**:` : "About the above:";
     const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
-    const message = await channel.question(line, asked, buttons, { nonce });
+    const message = await channel.question(line, asked, buttons, { nonce, plain });
     this.#sql.exec(
       "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
       Date.now(),
@@ -384,18 +399,28 @@ export class Outbox {
     );
   }
 
+  /** Below a rule that was made in a chat app that does not deliver everything unasked. */
+  #windowWords({ turn }: ReplyRow, { channel, line }: Way): string {
+    const isMade = this.#context.transcript.turnAt(turn ?? -1)?.origin.notice === undefined;
+    if (channel.windowMs === undefined || !isMade || channel.alert?.(line)) return "";
+    const hours = Math.round(channel.windowMs / 3_600_000);
+    return `\n⚠ Here I can only write within ${hours} hours of your last message. For what comes later, turn on notifications in the console, or ask me in another chat app.`;
+  }
+
   async #sendClosed(row: ReplyRow, { channel, line }: Way): Promise<void> {
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
     const words = row.text || closedWords(this.#context.transcript.question(row.question ?? "")?.question);
     if (!asked) return;
+    const plain = isPlain(row);
     if (asked.message !== null && channel.close) {
-      await channel.close(line, asked.message, `${asked.text}\n\n${words}`).catch((error: unknown) => {
+      const text = `${asked.text}\n\n${words}`;
+      await channel.close(line, asked.message, text, plain).catch((error: unknown) => {
         // Its message is gone, and its buttons with it.
         if (!(error instanceof PlatformError) || error.refusal.kind === "again") throw error;
       });
-    } else await channel.text(line, words, { nonce: `${row.nonce}.0` });
+    } else await channel.text(line, words, { nonce: `${row.nonce}.0`, plain });
     this.#delete(asked.id);
   }
 
@@ -409,6 +434,25 @@ export class Outbox {
   }
 }
 
+/** Words of ours, with names and devices' texts in them: what a rule says, and what a command answers. */
+function isPlain({ question }: Pick<ReplyRow, "question">): boolean {
+  return question === PLAIN || isOfRule({ question });
+}
+
+function isOfRule({ question }: Pick<ReplyRow, "question">): boolean {
+  return question?.startsWith(OF_RULE) ?? false;
+}
+
+/** The length of a plain text with its escapes, at most: one for each sign. */
+function escapedMax(text: string): number {
+  return text.length + (text.match(/[^\p{L}\p{N}\s]/gu)?.length ?? 0);
+}
+
+/** Escapes make a plain text twice as long at most. */
+function lengthMax(most: number, plain: boolean): number {
+  return plain ? Math.floor(most / 2) : most;
+}
+
 /** Ids of the pictures and files that a turn brought, in their order. */
 function filesOfTurn(transcript: Transcript, n: number): string[] {
   const late = transcript.turnAt(n)?.origin.files ?? [];
@@ -419,7 +463,7 @@ function filesOfTurn(transcript: Transcript, n: number): string[] {
 /** The buttons below what a rule says; none when its turn was forgotten. */
 function buttonsOf(transcript: Transcript, { turn, question }: ReplyRow): readonly RuleButton[] {
   const origin = transcript.turnAt(turn ?? -1)?.origin;
-  if (!origin || !question?.startsWith(OF_RULE)) return [];
+  if (!origin || question === null || !isOfRule({ question })) return [];
   return origin.notice?.buttons ?? undoButtons(transcript.call(question.slice(OF_RULE.length))?.outcome);
 }
 
@@ -434,15 +478,14 @@ async function sayText(
   channel: Channel,
   line: Line,
   text: string,
-  edit: string | undefined,
-  nonce: string,
+  { edit, ...sending }: TextSending,
 ): Promise<void> {
   try {
-    await channel.text(line, text, { nonce, edit });
+    await channel.text(line, text, { ...sending, edit });
   } catch (error) {
     if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind === "again")
       throw error;
-    await channel.text(line, text, { nonce });
+    await channel.text(line, text, sending);
   }
 }
 

@@ -64,7 +64,7 @@ export class ChatSession {
     const { outcome } = call;
     const address = replyAddress(turn);
     if (!address || outcome?.forUser === undefined || outcome.text.includes(outcome.forUser)) return;
-    this.outbox.say(address, deviceWords(agentOfCall(call) ?? "", outcome.forUser));
+    this.outbox.say(address, deviceWords(agentOfCall(call) ?? "", outcome.forUser), "markdown");
     this.outbox.go();
   }
 

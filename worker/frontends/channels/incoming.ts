@@ -16,6 +16,8 @@ import { pressButton } from "./press-button.ts";
  */
 export type Accepted = { refused?: string; turn?: string; words?: string; notice?: () => Promise<void> };
 
+const STRANGERS_PRESS = "I do not know you, so this button does nothing for you.";
+
 /** `home/channel/id` */
 export function conversationName({ home, channel }: Connection, { conversation }: Incoming): string {
   return `${home}/${channel}/${conversation}`;
@@ -35,7 +37,9 @@ export async function acceptIncoming(
   if (!admitted.ok) {
     logInfo("webhook.stranger", { channel: connection.channel, connection: connection.connection });
     const { words, notice } = admitted;
-    return { ...(words !== undefined && { refused: words }), ...(notice && { notice }) };
+    // A message of a stranger in a group gets no answer. A press gets one, which only they see.
+    const refused = words ?? (event.act.do === "press" ? STRANGERS_PRESS : undefined);
+    return { ...(refused !== undefined && { refused }), ...(notice && { notice }) };
   }
   const name = conversationName(connection, event);
   if (event.act.do === "press") return await pressButton(env, name, admitted, event.act);

@@ -9,6 +9,8 @@ import { toWords } from "./recipients.ts";
 import type { PendingNotice } from "./rule-store.ts";
 
 const WHY_MAX = 200;
+/** A briefing waits so long for a bridge that is not connected. */
+const BRIDGE_BACK_MS = 30_000;
 /** Begins the words of a rule that could not be told. */
 export const NOT_DELIVERED = "not delivered to ";
 
@@ -62,8 +64,15 @@ function isOutlet(recipient: string): boolean {
   return !recipient.includes("/");
 }
 
+/** A gateway that was away at the time of a briefing is back before the bridge is, and could read nothing. */
+function waitsForBridge({ bridge }: HomeContext, { tells, madeAt }: PendingNotice): boolean {
+  const now = Date.now();
+  return "brief" in tells && !bridge.isConnected(now) && now < madeAt + BRIDGE_BACK_MS;
+}
+
 async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<void> {
   const { rules, noticeRetries } = home;
+  if (waitsForBridge(home, pending)) return;
   try {
     const handed = await give(home, pending);
     rules.removeNotice(pending.id);

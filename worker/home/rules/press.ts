@@ -70,6 +70,7 @@ function answerTo(home: HomeContext, row: RuleRow, press: RulePress): string {
     return `✔ Stopped by ${by.principal}: ${nameWords(row)}.`;
   }
   if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
+  if (press.do === "snooze" && isOver(row)) return OVER;
   return press.do === "ack"
     ? acknowledgeRule(home, row, by)
     : snoozeRule(home, row, press.minutes ?? SNOOZE_MINUTES, by);
@@ -82,6 +83,11 @@ function isOld({ record }: WatchRow, occurrence: number | undefined): boolean {
     occurrence < record.occurrence &&
     record.told?.firing.occurrence !== occurrence
   );
+}
+
+/** What was told is over, and nothing waits to be told. */
+function isOver({ record: { told, untold } }: WatchRow): boolean {
+  return untold === undefined && told?.firing.over !== undefined;
 }
 
 /** @property conversation where it was answered, or the outlet */
