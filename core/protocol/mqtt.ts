@@ -5,7 +5,7 @@
  * identity; an `agent_id` in a payload never overrides it.
  */
 import { KnownState, RuleChange } from "../rules/evaluate.ts";
-import { WatchCondition } from "../rules/watch-rule.ts";
+import { CheckSeconds, WatchCondition } from "../rules/watch-rule.ts";
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
 import { AuditBatch } from "./audit.ts";
 import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
@@ -285,7 +285,7 @@ export const WatchSetCommand = z.looseObject({
       .array(
         z.looseObject({
           condition: WatchCondition,
-          check_s: z.optional(z.int().check(z.minimum(10), z.maximum(3_600))),
+          check_s: z.optional(CheckSeconds),
           known: z.optional(KnownState),
         }),
       )

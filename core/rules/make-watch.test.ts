@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeWatch, type ReadingOption, type WatchedDevice } from "./make-watch.ts";
 import { NOON } from "./testkit/rules.ts";
 import type { WatchInput } from "./tools.ts";
-import { WatchRule } from "./watch-rule.ts";
+import { conditionOf, WatchRule } from "./watch-rule.ts";
 import { HOUR_MS, MINUTE_MS } from "./zone.ts";
 
 const freezer: WatchedDevice = {
@@ -41,6 +41,24 @@ function rule(input: WatchInput, device = freezer): WatchRule {
   return watch.value;
 }
 const without = ({ value: _, ...input }: WatchInput): WatchInput => input;
+
+test("a device that is asked is asked as often as one wants, with a look within the hold", () => {
+  expect(rule(ask({ check_seconds: 10, for_minutes: 0 }))).toMatchObject({ check_s: 10, hold_ms: 0 });
+  expect(rule(ask({ check_seconds: 600 }))).toMatchObject({
+    check_s: 600,
+    hold_ms: 10 * MINUTE_MS,
+    stale_ms: 100 * MINUTE_MS,
+  });
+  expect(made(ask({ check_seconds: 600, for_minutes: 5 }))).toEqual({
+    ok: false,
+    error: "check_seconds: it would look at most once in these 5 min; expected at most 300",
+  });
+  // It says by itself when it changes.
+  const hosted: WatchedDevice = { ...freezer, source: { of: "hosted", key: "key-2" } };
+  expect(rule(ask({ check_seconds: 600 }), hosted)).not.toHaveProperty("check_s");
+  expect(rule(ask())).not.toHaveProperty("check_s");
+  expect(conditionOf(rule(ask({ check_seconds: 10 })))).not.toHaveProperty("check_s");
+});
 
 test("a threshold, with defaults that do not flap", () => {
   expect(rule(ask())).toEqual({

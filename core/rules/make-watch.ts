@@ -49,6 +49,8 @@ const NUMBER_HOLD_MS = MINUTE_MS;
 const OFFLINE_HOLD_MS = 5 * MINUTE_MS;
 /** A longer one would tell the end of something long after it. */
 const CLEAR_HOLD_MAX_MS = 10 * MINUTE_MS;
+/** The shortest pause between two looks of an agent. */
+const CHECK_MIN_MS = 10_000;
 const COOLDOWN_MS = HOUR_MS / 2;
 /** Of the value that a number is compared with. */
 const HYSTERESIS_SHARE = 0.02;
@@ -75,8 +77,10 @@ export function makeWatch(input: WatchInput, { id, device, zone }: NewWatch): Pa
   if (!between.ok) return between;
   const { is, severity = "info", repeat = "each_time" } = input;
   const value = compared.value;
-  const hold_ms = Math.round((input.for_minutes ?? defaultHold(is, reading) / MINUTE_MS) * MINUTE_MS);
-  const stale = reading.every_ms && Math.max(reading.every_ms * STALE_READINGS, STALE_MIN_MS);
+  const timing = timingOf(input, reading, device);
+  if (!timing.ok) return timing;
+  const { hold_ms, every_ms, check_s } = timing.value;
+  const stale = every_ms && Math.max(every_ms * STALE_READINGS, STALE_MIN_MS);
   return check(WatchRule, {
     id,
     version: 1,
@@ -100,8 +104,31 @@ export function makeWatch(input: WatchInput, { id, device, zone }: NewWatch): Pa
     cooldown_ms: COOLDOWN_MS,
     ...(input.say !== undefined && { say: input.say }),
     tell_stale: severity === "critical",
+    ...(check_s !== undefined && { check_s }),
     ...(reading.words && { words: reading.words }),
   });
+}
+
+type Timing = { hold_ms: number; every_ms?: number | undefined; check_s?: number };
+
+/** How long it has to last, and how often an agent looks. A hold without a second look in it would mean nothing. */
+function timingOf(
+  { is, for_minutes, check_seconds: check_s, reading: name }: WatchInput,
+  reading: ReadingOption,
+  { source }: WatchedDevice,
+): Parsed<Timing> {
+  const hold = Math.round((for_minutes ?? defaultHold(is, reading) / MINUTE_MS) * MINUTE_MS);
+  // Others say by themselves when their value changes.
+  if (check_s === undefined || source.of !== "agent" || name === PRESENCE)
+    return { ok: true, value: { hold_ms: hold, every_ms: reading.every_ms } };
+  const every = check_s * 1_000;
+  const most = Math.max(hold, CHECK_MIN_MS);
+  if (for_minutes !== undefined && hold > 0 && every > most)
+    return wrong(
+      `check_seconds: it would look at most once in these ${for_minutes} min; expected at most ${Math.floor(most / 1_000)}`,
+    );
+  const every_ms = reading.every_ms && every;
+  return { ok: true, value: { hold_ms: hold > 0 ? Math.max(hold, every) : 0, every_ms, check_s } };
 }
 
 function betweenOf({ only_between }: WatchInput, zone: string): Parsed<TimeWindow | undefined> {

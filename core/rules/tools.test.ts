@@ -36,6 +36,7 @@ const SHOWN = {
       },
       value: { type: ["number", "string", "boolean"] },
       for_minutes: { type: "number", minimum: 0, maximum: 1440 },
+      check_seconds: { type: "integer" },
       repeat: { type: "string", enum: ["once", "each_time", "until_ack"] },
       severity: { type: "string", enum: ["info", "warning", "critical"] },
       only_between: { type: "string", description: "HH:MM-HH:MM" },

@@ -1,9 +1,10 @@
 /** The tools by which a model makes, lists and ends rules. A model fills fields; it never writes cron or a UTC time. */
-import { type Parsed, z } from "../protocol/parse.ts";
+import { check, type Parsed, z } from "../protocol/parse.ts";
 import type { Tool } from "../tools/contract.ts";
 import { REMINDER_TEXT_MAX } from "./reminder.ts";
 import { isMissing } from "./value.ts";
 import {
+  CheckSeconds,
   CONDITIONS,
   FOR_MINUTES_MAX,
   PRESENCE,
@@ -26,6 +27,11 @@ const matching = (pattern: RegExp, error: string) =>
   z.string().check(z.refine((text) => pattern.test(text), error));
 const id = matching(RULE_ID, "expected a rule's id, as in w-7f2c");
 
+/** Bounds in the schema would be in every model call, too. */
+const checkSeconds = z
+  .int()
+  .check(z.refine((seconds) => check(CheckSeconds, seconds).ok, "expected 10 to 3600 seconds"));
+
 const Watch = z.strictObject({
   name: name.check(z.describe("what the person will read, e.g. Freezer too warm")),
   agent_id: z.string(),
@@ -34,6 +40,7 @@ const Watch = z.strictObject({
   is: z.enum(CONDITIONS),
   value: z.optional(z.union([z.number(), z.string(), z.boolean()])),
   for_minutes: z.optional(z.number().check(z.minimum(0), z.maximum(FOR_MINUTES_MAX))),
+  check_seconds: z.optional(checkSeconds),
   repeat: z.optional(z.enum(REPEATS)),
   severity: z.optional(z.enum(SEVERITIES)),
   only_between: z.optional(
@@ -105,8 +112,7 @@ export const RULE_TOOLS: Record<RuleToolName, RuleTool> = {
   },
   remind: {
     name: "remind",
-    description:
-      "Remind the person at a time, once or again and again. Give one of in_minutes, at_date, every.",
+    description: "Remind the person, once or again and again. Give one of in_minutes, at_date, every.",
     input: Remind,
     prepare,
   },
@@ -118,7 +124,7 @@ export const RULE_TOOLS: Record<RuleToolName, RuleTool> = {
   },
   watch: {
     name: "watch",
-    description: "Tell the person when a device's reading is so. Nothing else has to run meanwhile.",
+    description: "Tell the person when a device's reading is so. Nothing else has to run.",
     input: Watch,
     prepare,
   },

@@ -35,6 +35,9 @@ export const FOR_MINUTES_MAX = 1_440;
 /** A day. */
 export const THEN_MINUTES_MAX = 1_440;
 
+/** How often an agent looks at a reading, in seconds. */
+export const CheckSeconds = z.int().check(z.minimum(10), z.maximum(3_600));
+
 const ms = (max: number) => z.int().check(z.minimum(0), z.maximum(max));
 const value = z.union([z.number(), z.string().check(z.maxLength(VALUE_MAX_CHARS)), z.boolean()]);
 const readingName = z.string().check(z.minLength(1), z.maxLength(128));
@@ -96,6 +99,8 @@ export const WatchRule = z.object({
   then_to: z.optional(
     z.object({ to: z.string().check(z.minLength(1), z.maxLength(200)), after_ms: ms(DAY_MS) }),
   ),
+  /** Absent: an agent looks each minute, and the bridge and Home need not look. */
+  check_s: z.optional(CheckSeconds),
   /** A boolean's words: when it is true, and when it is false. */
   words: z.optional(
     z.object({ yes: z.string().check(z.maxLength(40)), no: z.string().check(z.maxLength(40)) }),
@@ -105,7 +110,18 @@ export type WatchRule = z.infer<typeof WatchRule>;
 
 /** The part for the place where the reading is. */
 export function conditionOf(rule: WatchRule): WatchCondition {
-  const { name: _, source, severity, cooldown_ms, say, tell_stale, then_to, words, ...condition } = rule;
+  const {
+    name: _,
+    source,
+    severity,
+    cooldown_ms,
+    say,
+    tell_stale,
+    then_to,
+    check_s,
+    words,
+    ...condition
+  } = rule;
   return condition;
 }
 

@@ -323,6 +323,11 @@ export class AgentKeys {
     return stored?.revokedAt === null ? stored.publicKey : undefined;
   }
 
+  /** The key on record, also a revoked one. */
+  lastKeyOf(holder: string): string | undefined {
+    return this.#read().get(holder)?.publicKey;
+  }
+
   /** Where devices reach the broker whose files the bridge writes; null: it writes none. */
   broker(): string | null {
     const bridge = this.#read().get(BRIDGE);

@@ -20,11 +20,11 @@ import { REVOKED, UNSIGNED } from "./verify-presence.ts";
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
   const { keys, gatewayKey } = home;
   const before = keys.publicKeyOf(key.agent);
-  const known = keyOf(home, key.agent);
+  const known = keys.lastKeyOf(key.agent) ?? keyOf(home, key.agent);
   const problem = await keys.enroll(key, grant, Date.now());
   if (problem !== undefined) return { ok: false, problem };
   const gatewayPublicKey = await gatewayKey.publicKey();
-  // An owner says that it is the same device, so its watches go on.
+  // An owner says that it is the same device, so its watches go on. Those that a revoked key has stopped can be resumed.
   home.rules.rekey(known, keyOf(home, key.agent));
   if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
   else if (key.login !== undefined) sendKeyToBridge(home, key.agent);

@@ -1,6 +1,6 @@
 /** The part of Home's alarm that rules need: reminders, holds of presence, pauses of what is told, and what was not handed over. */
 import type { HomeContext, HomeStores } from "../context.ts";
-import { nextGone, tellGone } from "./bridge-gone.ts";
+import { nextGone, nextLook, tellGone } from "./bridge-gone.ts";
 import { handOver, nextHandOver } from "./hand-over.ts";
 import { orphanGone } from "./orphaned.ts";
 import { bringRules } from "./places.ts";
@@ -8,10 +8,11 @@ import { nextPresence, stepPresence } from "./presence.ts";
 import { remindDue } from "./reminders.ts";
 import { tellDue } from "./telling.ts";
 
-export function nextDue(home: HomeStores): number | undefined {
+export function nextDue(home: HomeStores, now: number): number | undefined {
   if (home.rules.all().length === 0 && home.rules.pending().length === 0) return undefined;
   const times = [
     nextGone(home),
+    nextLook(home, now),
     ...home.rules.all().map(({ due, status }) => (status === "active" ? (due ?? undefined) : undefined)),
     nextPresence(home),
     nextHandOver(home),

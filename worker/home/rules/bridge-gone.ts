@@ -6,6 +6,22 @@ import { tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 
+/** With rules that are worth it, a line that died without a close is known so long after its last sign of life. */
+const LOOK_AFTER_MS = 5 * 60_000;
+
+/**
+ * When the line has to be looked at, epoch ms: one that dies without a close wakes nobody. Looking costs an alarm each time, so only
+ * a watch of the bridge or a critical one has it done. With others, whatever comes next finds the line dead.
+ */
+export function nextLook(home: HomeStores, now: number): number | undefined {
+  const lostAt = home.bridge.lostAt();
+  const rows = watching(home);
+  if (lostAt === undefined || rows.length === 0) return undefined;
+  if (lostAt <= now) return now;
+  const isWorthIt = rows.some(({ rule }) => rule.source.of === "bridge" || rule.severity === "critical");
+  return isWorthIt ? (home.bridge.lastVouchedAt() ?? now) + LOOK_AFTER_MS : undefined;
+}
+
 /** Longer than a restart or an update. */
 const TOLD_AFTER_MS = 5 * 60_000;
 

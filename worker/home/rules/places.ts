@@ -128,6 +128,7 @@ async function setAt(
   for (let at = 0; at === 0 || at < rows.length; at += AT_ONCE) {
     const set = rows.slice(at, at + AT_ONCE).map(({ rule, record }) => ({
       condition: conditionOf(rule),
+      ...(rule.check_s !== undefined && { check_s: rule.check_s }),
       known: knownState(rule, record),
     }));
     const payload = { set, ...(at === 0 && drop.length > 0 && { drop }) };

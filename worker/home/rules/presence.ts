@@ -10,12 +10,18 @@ import { agentOf } from "./watched.ts";
 export function stepPresence(home: HomeContext, now: number): void {
   for (const row of home.rules.all()) {
     if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) continue;
-    const { state, change } = step(conditionOf(row.rule), row.state, presentOf(home, row, now));
-    if (!change && sameState(row.state, state)) continue;
-    const next = { ...row, state };
-    home.rules.put(next);
-    if (change) takeChange(home, next, change, now);
+    for (const input of presentOf(home, row, now)) stepOne(home, row.id, input, now);
   }
+}
+
+function stepOne(home: HomeContext, id: string, input: StepInput, now: number): void {
+  const row = home.rules.get(id);
+  if (row?.kind !== "watch" || row.status !== "active") return;
+  const { state, change } = step(conditionOf(row.rule), row.state, input);
+  if (!change && sameState(row.state, state)) return;
+  const next = { ...row, state };
+  home.rules.put(next);
+  if (change) takeChange(home, next, change, now);
 }
 
 function isOfPresence({ rule: { source } }: WatchRow): boolean {
@@ -23,12 +29,20 @@ function isOfPresence({ rule: { source } }: WatchRow): boolean {
 }
 
 /** While the bridge is gone nothing is known of its devices. */
-function presentOf(home: HomeContext, { rule: { source } }: WatchRow, at: number): StepInput {
+function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at: number): StepInput[] {
   const isConnected = home.bridge.isConnected(at);
-  if (source.of === "bridge") return { at, value: isConnected };
+  if (source.of === "bridge") {
+    if (isConnected) return [{ at, value: true }];
+    // A dead line is found later than it died.
+    const since = Math.min(home.bridge.goneAt() ?? at, at);
+    return [
+      { at: Math.max(since, state.at), value: false },
+      { at, tick: true },
+    ];
+  }
   const id = agentOf(home, source);
-  if (!isConnected || id === undefined) return { at, missing: true };
-  return { at, value: home.agents.isOnline(id, at) };
+  if (!isConnected || id === undefined) return [{ at, missing: true }];
+  return [{ at, value: home.agents.isOnline(id, at) }];
 }
 
 /** Without what changes at each step: a row for it would be written with each frame. */

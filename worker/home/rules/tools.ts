@@ -213,7 +213,11 @@ function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | 
   const place = placeOf(home, row.rule);
   const then = row.rule.then_to && toWords(row.rule.then_to.to);
   const facts = { place, to, then, now: reading?.now ?? present(home, row, now), quiet };
-  return watchConfirmation(row.rule, { ...facts, checked: reading?.every_ms }, now);
+  return watchConfirmation(row.rule, { ...facts, checked: checkedEvery(row.rule, reading) }, now);
+}
+
+function checkedEvery({ check_s }: WatchRule, reading: ReadingOption | undefined): number | undefined {
+  return check_s === undefined ? reading?.every_ms : check_s * 1_000;
 }
 
 function present(

@@ -1,5 +1,6 @@
 /** Rules as people see and change them outside of a conversation. */
 
+import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
 import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
 import { type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
@@ -17,7 +18,7 @@ import type { HomeContext } from "../context.ts";
 import { onPresence } from "./alarm-part.ts";
 import { nameOf, secondOf, toWords } from "./recipients.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
-import { agentOf, placeOf } from "./watched.ts";
+import { agentOf, NO_RULES_AT_BRIDGE, placeOf } from "./watched.ts";
 
 const HISTORY_MAX = 20;
 const TEXT_MAX = 500;
@@ -215,6 +216,7 @@ function silentWords(home: HomeContext, { status, record, rule, due }: WatchRow)
   if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
   if (rule.source.of !== "bridge" && !home.bridge.isConnected(now))
     return "the home's bridge is not connected";
+  if (rule.source.of === "hosted" && !home.bridge.has(RULES_FEATURE, now)) return NO_RULES_AT_BRIDGE;
   if (rule.only_between && !isInside(rule.only_between, now))
     return `it is watched between ${windowText(rule.only_between)} only`;
   if (record.unknown) {

@@ -52,9 +52,8 @@ const firing = (rule: string, seq: number, more: Partial<RuleChange> = {}): Rule
 describe("a hosted device", () => {
   const freezer = () => device("freezer", { line: "temperature" });
 
-  async function hosting(rules?: string): Promise<TestBridge> {
+  async function hosting(rules?: string, features = ["devices", "kept", "rules"]): Promise<TestBridge> {
     const bridge = await TestBridge.dial();
-    const features = ["devices", "kept", "rules"];
     bridge.onStates = () => [
       reported("freezer", reading("temperature", -18.2, { unit: "°C", at: Date.now() })),
     ];
@@ -122,6 +121,19 @@ describe("a hosted device", () => {
     expect(framesOf(empty, "rules")).toMatchObject([{ all: true, set: [{ condition: { id } }] }]);
   });
 
+  test("is not watched by a bridge that keeps no rules: none is made, and one of before says so", async () => {
+    const first = await hosting();
+    await say("kitchen", script(warm("freezer"), { text: "ok" }));
+    first.close();
+    await hosting(undefined, ["devices", "kept"]);
+    const { body } = await say("kitchen", script(warm("freezer"), { text: "$results" }));
+    expect(body.answer).toContain("has no folder for its files (BRIDGE_STATE)");
+    expect(await rowsOf(ruleHome(), "SELECT id FROM rule")).toHaveLength(1);
+    expect(await (await ask("/v1/rules")).json()).toMatchObject({
+      rules: [{ silent: expect.stringContaining("BRIDGE_STATE") }],
+    });
+  });
+
   test("is not watched any more when its rule is paused or cancelled, and again when it is resumed", async () => {
     const bridge = await hosting();
     await say("kitchen", script(warm("freezer"), { text: "ok" }));
@@ -173,6 +185,53 @@ describe("a hosted device", () => {
     await hosting();
     await until(async () => (await told("kitchen")).length > 1, { what: "it is back" });
     expect((await told("kitchen"))[1]).toBe("✓ The home's bridge is online again.");
+  });
+});
+
+describe("a line that dies without a close", () => {
+  const gone = "⚠ The home's bridge is offline since 09:00; 2 watches cannot be checked meanwhile.";
+
+  async function watching(...watches: object[]): Promise<TestBridge> {
+    const bridge = await TestBridge.dial();
+    bridge.onStates = () => [reported("freezer", reading("temperature", -18.2, { unit: "°C", at: T0 }))];
+    await bridge.hello(["devices", "kept", "rules", "keepalive"]);
+    await bridge.snapshot([device("freezer", { line: "temperature" })]);
+    await say("kitchen", script(...watches.map((watch) => warm("freezer", watch)), { text: "ok" }));
+    await passed(bridge);
+    // The alarm that the bridge's hello had set.
+    await passUntil(T0 + MINUTE / 4);
+    return bridge;
+  }
+
+  test("is found within 5 min where a watch is critical", async () => {
+    await watching({}, { name: "Still warmer", value: -5 });
+    const body = JSON.stringify({ severity: "critical" });
+    expect((await ask(`/v1/rules/${await ruleOf()}`, { method: "PATCH", body })).status).toBe(200);
+    expect(await passUntil(T0 + 4.5 * MINUTE)).toBe(0);
+    await passUntil(T0 + 5.5 * MINUTE);
+    expect(await told("kitchen")).toEqual([gone]);
+  });
+
+  test("and a watch of the bridge counts from its last sign of life", async () => {
+    const watch = {
+      name: "Bridge gone",
+      agent_id: "bridge",
+      reading: "presence",
+      is: "offline",
+      value: undefined,
+    };
+    await watching({ ...watch, for_minutes: 4 });
+    await passUntil(T0 + 5.5 * MINUTE);
+    expect(await told("kitchen")).toEqual(["🔔 Bridge gone: offline since 09:00. The home's bridge."]);
+  });
+
+  test("costs nothing otherwise, and is found by whatever comes next", async () => {
+    await watching({}, { name: "Still warmer", value: -5 });
+    expect(await passUntil(T0 + 30 * MINUTE)).toBe(0);
+    expect(await told("kitchen")).toEqual([]);
+    await say("other", script(make("remind", { text: "tea", in_minutes: 1 }), { text: "ok" }));
+    await passUntil(T0 + 31 * MINUTE);
+    expect(await told("kitchen")).toEqual([gone]);
   });
 });
 
@@ -251,6 +310,16 @@ describe("an agent", () => {
     expect(await rowsOf(ruleHome(), "SELECT rule FROM firing")).toHaveLength(1);
   });
 
+  test("looks as often as the person wants, which the confirmation says", async () => {
+    const line = await paired(await rulesHash([]));
+    const asked = answers(line, "readings", () => ({ readings: READINGS }));
+    const set = answers(line, "watch_set", all);
+    const { body } = await say("shed", script(warm("pi", { check_seconds: 10 }), { text: "ok" }));
+    await asked;
+    expect((await set).payload).toMatchObject({ set: [{ check_s: 10 }] });
+    expect(shownIn(body)).toContain("Checked by the device every 10 s.");
+  });
+
   test("another agent's word about its rule counts for nothing, and neither does an unsigned one", async () => {
     const { bridge, id } = await watching();
     const other = await SignedAgent.make("other");
@@ -280,6 +349,22 @@ describe("an agent", () => {
     expect((await set).payload).toMatchObject({
       set: [{ condition: { id }, known: { seq: 1, occurrence: 1, open: { at: T0 } } }],
     });
+  });
+
+  test("whose key was revoked stops its rule; let in again with another key, the rule can be resumed", async () => {
+    const { bridge, id } = await watching();
+    await ask("/v1/agents/pi/key", { method: "DELETE" });
+    await until(async () => (await told("shed")).length > 0, { what: "the message" });
+    expect((await told("shed"))[0]).toContain("has stopped: its device is gone from this home");
+    const again = await SignedAgent.make("pi");
+    await post("/v1/agents/pi/key", { public_key: again.publicKey, name: "Shed" });
+    const rules = await rulesHash([]);
+    bridge.send({ t: "agent", agent: await again.state({ tools: [CPU], features: FEATURES, rules }) });
+    await passed(bridge);
+    const set = answers({ pi: again, bridge }, "watch_set", all);
+    const resume = { method: "PATCH", body: JSON.stringify({ status: "active" }) };
+    expect((await ask(`/v1/rules/${id}`, resume)).status).toBe(200);
+    expect((await set).payload).toMatchObject({ set: [{ condition: { id } }] });
   });
 
   test("that refuses a rule is believed: nothing is made, and the model learns why", async () => {

@@ -25,6 +25,10 @@ export function watchedDevice(home: HomeContext, id: string): WatchedDevice | un
   return { name: id, source: { of: "agent", key: keyOf(home, id) }, readings: [] };
 }
 
+/** Said of hosted devices. */
+export const NO_RULES_AT_BRIDGE =
+  "the home's bridge cannot watch devices: it is too old, or has no folder for its files (BRIDGE_STATE)";
+
 /** A sensor may take its time, and the person waits. */
 const READ_WITHIN_MS = 20_000;
 
@@ -49,9 +53,11 @@ export async function readingsOf(
   id: string,
   reading: string,
 ): Promise<Parsed<ReadingOption[]>> {
-  const { agents, states } = home;
+  const { agents, bridge, states } = home;
   const now = Date.now();
   if (agents.device(id)) {
+    if (bridge.isConnected(now) && !bridge.has(RULES_FEATURE, now))
+      return wrong(`agent_id: ${NO_RULES_AT_BRIDGE}`);
     const heard = (await states.ask([id], true))?.get(id);
     return heard
       ? { ok: true, value: heard.readings.map(optionOf) }
@@ -117,7 +123,9 @@ export function agentOf(home: HomeStores, source: WatchSource): string | undefin
   if (source.of === "bridge") return undefined;
   const isHosted = source.of === "hosted" || (source.of === "presence" && source.device === "hosted");
   if (isHosted) return home.agents.devices().find(({ hosted }) => hosted.key === source.key)?.id;
-  return home.agents.ids().find((id) => keyOf(home, id) === source.key);
+  const ids = home.agents.ids().filter((id) => keyOf(home, id) === source.key);
+  // A device that was given another id may be on the list under both.
+  return ids.find((id) => home.agents.isOnline(id, Date.now())) ?? ids[0];
 }
 
 /** The device, as people call it. */
