@@ -29,7 +29,7 @@ const SHOWN = {
         type: "string",
         description: "an action that only reads, a state of the device, or presence",
       },
-      field: { type: "string", description: "which of several values of the reading" },
+      field: { type: "string", description: "which value, of several" },
       is: {
         type: "string",
         enum: ["above", "below", "equal", "not_equal", "changes", "offline", "online", "happens"],

@@ -36,7 +36,7 @@ const Watch = z.strictObject({
   name: name.check(z.describe("what the person will read, e.g. Freezer too warm")),
   agent_id: z.string(),
   reading: z.string().check(z.describe("an action that only reads, a state of the device, or presence")),
-  field: z.optional(z.string().check(z.describe("which of several values of the reading"))),
+  field: z.optional(z.string().check(z.describe("which value, of several"))),
   is: z.enum(CONDITIONS),
   value: z.optional(z.union([z.number(), z.string(), z.boolean()])),
   for_minutes: z.optional(z.number().check(z.minimum(0), z.maximum(FOR_MINUTES_MAX))),

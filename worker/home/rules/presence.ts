@@ -28,21 +28,21 @@ function isOfPresence({ rule: { source } }: WatchRow): boolean {
   return source.of === "presence" || source.of === "bridge";
 }
 
-/** While the bridge is gone nothing is known of its devices. */
+/** Nothing is known of devices while the bridge is gone, and when it has come before it has said what there is. */
 function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at: number): StepInput[] {
-  const isConnected = home.bridge.isConnected(at);
+  const { bridge, agents } = home;
   if (source.of === "bridge") {
-    if (isConnected) return [{ at, value: true }];
+    if (bridge.isConnected(at)) return [{ at, value: true }];
     // A dead line is found later than it died.
-    const since = Math.min(home.bridge.goneAt() ?? at, at);
+    const since = Math.min(bridge.goneAt() ?? at, at);
     return [
       { at: Math.max(since, state.at), value: false },
       { at, tick: true },
     ];
   }
   const id = agentOf(home, source);
-  if (!isConnected || id === undefined) return [{ at, missing: true }];
-  return [{ at, value: home.agents.isOnline(id, at) }];
+  if (bridge.lastSeenAt(at) === null || id === undefined) return [{ at, missing: true }];
+  return [{ at, value: agents.isOnline(id, at) }];
 }
 
 /** Without what changes at each step: a row for it would be written with each frame. */

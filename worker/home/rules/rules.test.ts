@@ -97,6 +97,18 @@ describe("a watch of presence", () => {
     });
   }
 
+  test("nothing is known of a device before a bridge that comes back has said what there is", async () => {
+    const before = await TestBridge.connect([shed(true)]);
+    await say("shed", script(offline(), { text: "ok" }));
+    before.close();
+    const bridge = await TestBridge.dial();
+    await bridge.hello();
+    await bridge.snapshot([shed(true)]);
+    expect(await rowsOf(ruleHome(), "SELECT * FROM firing")).toEqual([]);
+    await goesOffline(bridge);
+    await until(async () => (await told("shed")).length === 1, { what: "the message" });
+  });
+
   test("is told with buttons, answered, and its end is told", async () => {
     const bridge = await TestBridge.connect([shed(true)]);
     await say("shed", script(offline(), { text: "ok" }));
