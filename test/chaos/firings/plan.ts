@@ -120,18 +120,28 @@ function planSeason(
     }),
   );
   const reminders = all.filter(({ kind }) => kind === "reminder");
-  const others = throws.shuffled(all.filter(({ kind }) => kind !== "reminder"));
+  const others = inOrder(
+    throws,
+    all.filter(({ kind }) => kind !== "reminder"),
+  );
   // An end is told after a minute: the early ones have the time for it.
   for (const one of others.filter(({ told, once }) => !once && told === "api").slice(0, RECOVERIES))
     one.recovers = true;
   const groups: PlannedFiring[][] = [];
   while (others.length > 0) groups.push(others.splice(0, throws.whole(2, 3)));
   const volleys = [...groups, ...reminders.map((one) => [one])].map((group, n) => {
-    const inOrder = throws.shuffled(group);
+    const mixed = throws.shuffled(group);
     const patient = throws.chance(PATIENT);
-    return { k: from + n, firings: inOrder, patient, fault: planFault(throws, inOrder, faults, used) };
+    return { k: from + n, firings: mixed, patient, fault: planFault(throws, mixed, faults, used) };
   });
   return { season, volleys, quiet: Array.from({ length: QUIET }, (_, n) => named(size + n)) };
+}
+
+/** Those of chat apps come early: messages to one chat are gathered for half a minute. */
+function inOrder(throws: Dice, firings: readonly PlannedFiring[]): PlannedFiring[] {
+  const chats = firings.filter(({ told }) => told !== "api");
+  const others = throws.shuffled(firings.filter(({ told }) => told === "api"));
+  return [...throws.shuffled([...chats, ...others.splice(0, chats.length)]), ...others];
 }
 
 function planFault(

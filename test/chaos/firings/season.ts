@@ -119,7 +119,7 @@ class Season {
     ]);
     await sleep(Math.max(0, fault.jitter));
     const from = performance.now();
-    if (/broker|power/.test(fault.name)) this.#brokerAway.push(Date.now());
+    if (/^(kill:broker|away:broker|power)$/.test(fault.name)) this.#brokerAway.push(Date.now());
     await inject(this.#house, fault, why).catch((error: unknown) => {
       this.#troubles.push(`${why}: ${error instanceof Error ? error.message : String(error)}`);
     });

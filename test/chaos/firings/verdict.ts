@@ -14,7 +14,7 @@ export function judgeSeason(history: SeasonHistory): FiringViolation[] {
       linesOf(text).map((line) => ({ ...line, at, where: conversation })),
     ),
     ...(["telegram", "generic"] as const).flatMap((chat) =>
-      shown[chat].filter(isNotice).flatMap((text) => linesOf(text).map((line) => ({ ...line, where: chat }))),
+      shown[chat].flatMap((text) => linesOf(text).map((line) => ({ ...line, where: chat }))),
     ),
   ];
   const crossed = new Map(firings.map((one) => [one.name, one]));
