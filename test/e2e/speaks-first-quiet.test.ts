@@ -1,8 +1,10 @@
+// @module-tag needs/mosquitto
 /**
  * Quiet hours and their digest, critical watches, and who may make them, in Telegram and Slack. The quiet hours are real ones,
  * by the machine's clock: they began before, and end at a full minute that the test waits for.
  */
 import { afterAll, expect, test } from "vitest";
+import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { onSlack } from "../platforms/on-slack.ts";
 import { MEMBER, OWNER, onTelegram } from "../platforms/people.ts";
 import { waitForText } from "../platforms/waiting.ts";
@@ -12,7 +14,7 @@ import { useStack } from "./stack.ts";
 
 const MINUTE = 60_000;
 const vars: Record<string, string> = { GATEWAY_TOOLS: "rules", TIMEZONE: "UTC" };
-const stack = useStack({ vars }, async (stack) => {
+const stack = useStack({ vars, mosquitto: findMosquitto() }, async (stack) => {
   for (const id of ["gate", "shed"]) await stack.startAgent({ id });
   for (const id of ["gate", "shed"]) await stack.gateway.online(id);
 });

@@ -1,3 +1,4 @@
+// @module-tag needs/mosquitto
 /**
  * The three sentences that people say on the first day, in Telegram and Slack: real programs, a paired agent whose readings
  * are files of this test, and a model that fills in the tools.
@@ -9,6 +10,7 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { put, skillFolder } from "../../pi-agent/testing/skill-folder.ts";
 import { onSlack } from "../platforms/on-slack.ts";
 import { OWNER, onTelegram, type Person, type SentMessage } from "../platforms/people.ts";
@@ -58,7 +60,7 @@ beforeAll(async () => {
   // The signs of these zones are the other way round.
   vars.TIMEZONE = `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`;
 }, 5 * MINUTE);
-const stack = useStack({ vars }, async (stack) => {
+const stack = useStack({ vars, mosquitto: findMosquitto() }, async (stack) => {
   says("freezer", "-18.2 °C");
   says("gate", "nobody");
   says("garden", "12.5 °C");
