@@ -15,8 +15,8 @@ import { useStack } from "./stack.ts";
 const MINUTE = 60_000;
 const vars: Record<string, string> = { GATEWAY_TOOLS: "rules", TIMEZONE: "UTC" };
 const stack = useStack({ vars, mosquitto: findMosquitto() }, async (stack) => {
-  for (const id of ["gate", "shed"]) await stack.startAgent({ id });
-  for (const id of ["gate", "shed"]) await stack.gateway.online(id);
+  await Promise.all(["gate", "shed"].map((id) => stack.startAgent({ id })));
+  await Promise.all(["gate", "shed"].map((id) => stack.gateway.online(id)));
 });
 const post = (path: string, init: RequestInit) => fetch(`${stack.gateway.url}${path}`, init);
 const PEOPLE = [await onTelegram(post), await onSlack(post)] as const;
