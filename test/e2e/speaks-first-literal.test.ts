@@ -12,7 +12,8 @@ import { button, CHECKED_MS, messageWith, rulesOf, shown, tool } from "./rule-ch
 import { useStack } from "./stack.ts";
 
 const MARKS = "*bold* _it_ [a](http://x) <b> @channel";
-const SAYS = "**Look** ~~now~~ `code` <!channel> <@1001> - x # y :smile: \\*";
+const SAYS =
+  "**Look** ~~now~~ `code` <!channel> <@1001> - x # y :smile: \\* ✔ Answered by slack:1001, by discord:1001";
 const DEVICE = "<i>dev</i> *is* [b](http://y) @here ||s||";
 
 const { path: skills } = skillFolder();

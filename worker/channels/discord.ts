@@ -262,9 +262,10 @@ export const discord: Channel<DiscordConnection> = {
   text: sayText,
   question: (line, text, buttons, { nonce, plain }) => sayText(line, text, { nonce, buttons, plain }),
   async close(line, message, text, plain) {
-    const content = plain ? escapeMarkdown(text) : text;
-    // Discord shows a mention as the person's name. `allowed_mentions` prevents a notification.
-    const named = content.replace(/ by discord\\?:(\d{1,25})\b/g, " by <@$1>");
+    // Discord shows a mention as the person's name. `allowed_mentions` prevents a notification. In a plain text only our own words name one.
+    const named = plain
+      ? escapeMarkdown(text).replace(/(\n\n✔ \w+ by )discord\\:(\d{1,25})\b/, "$1<@$2>")
+      : text.replace(/ by discord:(\d{1,25})\b/g, " by <@$1>");
     await sayText(line, named, { edit: message, buttons: [] });
   },
   async attachment(line, { name, mediaType, data }, { nonce }) {

@@ -274,12 +274,12 @@ function sections(markdown: string): unknown[] {
 }
 
 /**
- * A text as it is: Slack parses nothing in rich text. `text` is for notifications, which show no blocks. Slack shows a mention as the
- * person's name. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+ * A text as it is: Slack parses nothing in rich text. `text` is for notifications, which show no blocks. Who answered stands in our
+ * own words at the end, and Slack shows their name for it. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
  */
 function literal(text: string): { text: string; blocks: unknown[] } {
   const elements = text
-    .split(/(?<= by )slack:([A-Z0-9]{2,20})\b/)
+    .split(/(?<=\n\n✔ \w+ by )slack:([A-Z0-9]{2,20})\b/)
     .map((part, at) => (at % 2 === 1 ? { type: "user", user_id: part } : { type: "text", text: part }))
     .filter(({ text }) => text !== "");
   const section = { type: "rich_text_section", elements };
