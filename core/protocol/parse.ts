@@ -5,6 +5,7 @@
  * them once for every program.
  */
 import en from "zod/v4/locales/en.js";
+import { toJsonSchema } from "./json-schema.ts";
 import * as z from "./zod.ts";
 
 z.config(en());
@@ -60,21 +61,7 @@ const MADE = new WeakMap<z.ZodMiniType, Readonly<Record<string, unknown>>>();
 
 /** Returns the JSON Schema of a tool's input for a model (draft-7; fields with a default stay optional). */
 export function jsonSchema(schema: z.ZodMiniType): Readonly<Record<string, unknown>> {
-  const made = MADE.get(schema) ?? makeJsonSchema(schema);
+  const made = MADE.get(schema) ?? toJsonSchema(schema);
   MADE.set(schema, made);
   return made;
-}
-
-function makeJsonSchema(schema: z.ZodMiniType): Record<string, unknown> {
-  // "input", because the default "output" lists fields that have a default as required.
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io: "input",
-    target: "draft-7",
-    override: ({ jsonSchema }) => {
-      // zod writes these bounds for every integer; they cost tokens and tell a model nothing.
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  return rest;
 }

@@ -2,10 +2,10 @@
  * The parts of `zod/mini` that edgecall uses; parse.ts exports them as `z`. What makes a schema makes it at its first use.
  *
  * They are listed because a re-exported namespace is bundled as a whole, and all of `zod/mini` is 85 KB gzip (error texts in
- * 50 languages). Add what is missing; a schema that needs it fails to compile.
+ * 50 languages). Add what is missing; a schema that needs it fails to compile. All that stands here is in every program.
  */
 import * as mini from "zod/mini";
-import { deferred, deferredObject, made } from "./deferred-schema.ts";
+import { deferred, deferredObject } from "./deferred-schema.ts";
 
 export type { core, infer, output, ZodMiniObject, ZodMiniType } from "zod/mini";
 export { config } from "zod/mini";
@@ -35,16 +35,16 @@ export const string = /* @__PURE__ */ deferred(mini.string);
 export const trim = /* @__PURE__ */ deferred(mini.trim);
 export const union = /* @__PURE__ */ deferred(mini.union);
 export const unknown = /* @__PURE__ */ deferred(mini.unknown);
-const catchDeferred = /* @__PURE__ */ deferred(mini.catch);
+const catchDeferred = /* @__PURE__ */ deferred(catching);
 const enumDeferred = /* @__PURE__ */ deferred(mini.enum);
 const nullDeferred = /* @__PURE__ */ deferred(mini.null);
 
 export { catchDeferred as catch, enumDeferred as enum, nullDeferred as null };
 
-/** @param schema declared by the functions above */
-export function toJSONSchema(
-  schema: mini.core.$ZodType,
-  params?: mini.core.ToJSONSchemaParams,
-): mini.core.JSONSchema.JSONSchema {
-  return mini.toJSONSchema(made(schema) as mini.core.$ZodType, params);
+/** As `mini.catch`, which refers to zod's helpers as a namespace: all of them would be bundled, 3 KiB gzip. */
+function catching<T extends mini.core.$ZodType>(
+  innerType: T,
+  value: mini.core.output<T>,
+): mini.ZodMiniCatch<T> {
+  return new mini.ZodMiniCatch({ type: "catch", innerType, catchValue: () => value }) as mini.ZodMiniCatch<T>;
 }

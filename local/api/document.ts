@@ -1,7 +1,9 @@
 /** Makes the OpenAPI document of the declarations in the Worker (worker/http/route.ts). */
 import { isDeepStrictEqual } from "node:util";
+import { made } from "@edgecall/core/protocol/deferred-schema.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { z } from "@edgecall/core/protocol/parse.ts";
+import type { z } from "@edgecall/core/protocol/parse.ts";
+import { toJSONSchema } from "zod/mini";
 import { type AnswerOf, type Declaration, type Notes, readDeclarations } from "./declarations.ts";
 import { LEFT_OUT } from "./left-out.ts";
 import type { Fields, Served, Spec } from "./served.ts";
@@ -169,7 +171,7 @@ function bodyOf(spec: Spec, notes: Notes): Operation["requestBody"] {
   if (raw !== undefined) return { required: true, content: { [raw]: { schema: { type: "string" } } } };
   const schema = body ?? reads;
   if (!schema) return undefined;
-  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+  const { $schema: _, ...json } = toJSONSchema(made(schema) as z.ZodMiniType, {
     io: "input",
     unrepresentable: "any",
     override: ({ jsonSchema }) => Object.assign(jsonSchema, bounded(jsonSchema)),
