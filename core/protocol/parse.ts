@@ -4,11 +4,11 @@
  * `zod/mini` keeps the Worker and the agent small (21 KB gzip instead of 92 KB) but has no error texts; this module loads
  * them once for every program.
  */
-import en from "zod/v4/locales/en.js";
+import { issueWords } from "./issue-words.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import * as z from "./zod.ts";
 
-z.config(en());
+z.config({ localeError: issueWords });
 
 export { z };
 

@@ -2,12 +2,10 @@
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import type { DeviceActionView, DeviceView } from "../../api/answers.ts";
-import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { DeviceBody, Person } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
-import { addToRecord } from "../audit/outlet.ts";
+import { recordDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
 import type { DeviceChange } from "./device-settings.ts";
 import { hasChanged, modeOf } from "./permission.ts";
@@ -128,18 +126,5 @@ export function forgetDevice(
 
 /** The record has who decided what about a device. */
 function record(home: HomeContext, tool: string, by: Person, parameters: Record<string, unknown>): void {
-  const id = crypto.randomUUID();
-  const line = {
-    timestamp: new Date().toISOString(),
-    agent_id: GATEWAY_AGENT,
-    tool,
-    parameters,
-    result: "success" as const,
-    exit_code: null,
-    elapsed_ms: 0,
-    call_id: id,
-    request_id: id,
-    caller: { principal: by.name, role: by.role, channel: "api" },
-  };
-  addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
+  recordDecision(home, tool, { principal: by.name, role: by.role, channel: "api" }, parameters);
 }

@@ -1,7 +1,5 @@
 /** Gives tokens to clients: for the code of a consent, or for a refresh token. Ends the grants of which one was used twice. */
 import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
-import { auditLine } from "@edgecall/core/tools/audit-line.ts";
-import { GATEWAY_AGENT } from "../../api/audit.ts";
 import {
   type ClientProof,
   type CodeRequest,
@@ -14,7 +12,7 @@ import {
   type TokenGrant,
 } from "../../api/oauth.ts";
 import { type ApiToken, apiTokenRecords } from "../../settings/tokens.ts";
-import { addToRecord } from "../audit/outlet.ts";
+import { recordDecision } from "../audit/decisions.ts";
 import type { HomeContext } from "../context.ts";
 import type { Grant } from "./grants.ts";
 
@@ -178,18 +176,5 @@ function record(
   { name, role }: Person,
   parameters: Record<string, unknown>,
 ): void {
-  const id = crypto.randomUUID();
-  const line = {
-    timestamp: new Date().toISOString(),
-    agent_id: GATEWAY_AGENT,
-    tool,
-    parameters,
-    result: "success" as const,
-    exit_code: null,
-    elapsed_ms: 0,
-    call_id: id,
-    request_id: id,
-    caller: { principal: name, role, channel: "oauth" },
-  };
-  addToRecord(home, GATEWAY_AGENT, id, [auditLine(line, [])]);
+  recordDecision(home, tool, { principal: name, role, channel: "oauth" }, parameters);
 }
