@@ -263,13 +263,14 @@ class RunningBridge implements Bridge {
   }
 
   async #onWelcome(
-    { keys, unsigned, paced, devices, rules }: Welcome,
+    { keys, unsigned, unasked, paced, devices, rules }: Welcome,
     texts: readonly StoredTexts[] | undefined,
   ): Promise<void> {
     this.#connection += 1;
     const connection = this.#connection;
     this.#counts.connected("gateway");
     this.#unsigned = unsigned && new Set(unsigned);
+    this.#inbound.listenUnasked(unasked ?? []);
     this.#keys = new Map();
     const changed = this.#learn(keys ?? []);
     this.#verifier.learnStored(texts ?? []);

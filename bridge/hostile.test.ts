@@ -58,6 +58,7 @@ function bench() {
   const foreign = new ForeignAgentQueue(context);
   const calls = new Calls(context, foreign);
   const inbound = new Inbound(context, new ReportVerifier(), foreign, calls);
+  inbound.listenUnasked(["pi", "__proto__"]);
   const tick = (ms: number) => {
     now += ms;
     vi.advanceTimersByTime(ms);

@@ -465,7 +465,7 @@ export type Routes = {
           all?: "yes" | "no" | undefined;
         }
       | undefined;
-    answer: { devices: Array<DeviceView> };
+    answer: DeviceList;
   };
 
   /** Gives a hosted device a name and an area, and says what may be done with it */
@@ -481,7 +481,7 @@ export type Routes = {
       /** Null: as the bridge's setting MQTT_DEVICES says. */
       mode?: "off" | "read" | "ask" | "allowed" | null | undefined;
 
-      /** `allow` of the device as the person saw it: a device that changed since is not allowed. */
+      /** `allow` of the device as the person saw it: a device that changed since is not allowed. Needed with the mode `allowed`. */
       allow?: string | undefined;
     };
     answer: DeviceView;
@@ -1087,6 +1087,14 @@ export type DeviceActionView = {
   dangerous?: true;
   why?: string;
   retained?: true;
+};
+
+/** `GET /v1/devices`. */
+export type DeviceList = {
+  devices: Array<DeviceView>;
+
+  /** What the bridge left out of what publishers describe, by the reason; null: it did not say. */
+  left_out: Array<{ why: string; count: number }> | null;
 };
 
 /** `at`: when the bridge received it; null: unknown. */

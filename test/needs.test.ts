@@ -39,6 +39,7 @@ test("C3 CI installs every program that a test can name", () => {
     "mcp-programs",
     "publishers",
     "zigbee2mqtt",
+    "web-push-python",
   ];
   expect([...packages, ...others]).toEqual(expect.arrayContaining([...NAMES]));
 });

@@ -41,12 +41,16 @@ export const RTL_433_SCRIPT = "/usr/share/doc/rtl-433/examples/rtl_433_mqtt_hass
 export const ZIGBEE2MQTT = join(MCP_PEERS, "zigbee2mqtt/index.js");
 
 const PYTHON_PACKAGES = join(PYTHON_CLIENTS, "../../lib");
+/** @returns undefined: it is not installed */
+function pythonPackage(path: string): string | undefined {
+  return (existsSync(PYTHON_PACKAGES) ? readdirSync(PYTHON_PACKAGES) : [])
+    .map((version) => join(PYTHON_PACKAGES, version, "site-packages", path))
+    .find((there) => existsSync(there));
+}
+
 /** The collector that PyPI's wheel of Rotel brings; undefined: it is not installed. */
 export const OTEL_COLLECTOR: string | undefined =
-  process.env.OTEL_COLLECTOR ??
-  (existsSync(PYTHON_PACKAGES) ? readdirSync(PYTHON_PACKAGES) : [])
-    .map((version) => join(PYTHON_PACKAGES, version, "site-packages/rotel/rotel-agent"))
-    .find((path) => existsSync(path));
+  process.env.OTEL_COLLECTOR ?? pythonPackage("rotel/rotel-agent");
 /** Programs that connect to the gateway, from their platform's package: their installation scripts are not run. */
 export const MCP_PROGRAMS = {
   claude: join(MCP_PEERS, "@anthropic-ai/claude-code-linux-x64/claude"),
@@ -89,6 +93,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   /** For Linux on x64 alone. */
   "mcp-programs": () => Object.values(MCP_PROGRAMS).every((path) => existsSync(path)),
   "python-clients": () => existsSync(PYTHON_CLIENTS),
+  "web-push-python": () => pythonPackage("http_ece") !== undefined,
   publishers: () => existsSync(PUBLISHERS),
   zigbee2mqtt: () => existsSync(ZIGBEE2MQTT),
   ripgrep: () => has("rg"),

@@ -43,6 +43,8 @@ export interface Env {
   /** For a prompt or a command of a foreign agent. */
   FOREIGN_TIMEOUT_MS?: string;
   ALLOW_UNSIGNED_AGENTS?: string;
+  /** Ids of such agents of which owners are told what they say unasked. */
+  UNASKED_REPORTS?: string;
   VOICE_WAIT_S?: string;
   PUBLIC_URL?: string;
   /** Secret of the program on this machine that fetches Telegram's updates. Absent on Cloudflare: there are webhooks. */

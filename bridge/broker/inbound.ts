@@ -1,5 +1,6 @@
 /** Reads what comes from the broker: the topic names the agent, the schema checks the payload, and each kind goes to its part. */
 import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
 import {
   AgentEvent,
   Capabilities,
@@ -11,6 +12,7 @@ import {
 import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { stampOf } from "@edgecall/core/protocol/signing.ts";
+import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
 import type { BridgeContext } from "../context.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
@@ -47,6 +49,8 @@ export class Inbound {
   readonly #calls: Calls;
   readonly #throttle: LogThrottle;
   readonly #limit: EventLimit;
+  /** Agents whose words Home takes without having asked. */
+  #unasked: ReadonlySet<string> = new Set();
 
   constructor(context: BridgeContext, verifier: ReportVerifier, foreign: ForeignAgentQueue, calls: Calls) {
     this.#context = context;
@@ -55,6 +59,11 @@ export class Inbound {
     this.#calls = calls;
     this.#limit = new EventLimit(context.clock.now);
     this.#throttle = new LogThrottle(context.clock.now);
+  }
+
+  /** Home says of which agents without a key it takes words that answer no call. */
+  listenUnasked(ids: readonly string[]): void {
+    this.#unasked = new Set(ids);
   }
 
   /** Takes any message on any topic. A wrong one is dropped with a log line. */
@@ -155,9 +164,19 @@ export class Inbound {
     // EvoClaw sends a skill_report or metric unasked, so it is no proof that the agent hears.
     if (report.value.type === "other") {
       roster.onMessage(agent);
-      return undefined;
+      return this.#saysUnasked(agent, text, report.value);
     }
     return this.#answer(agent, text, report.value);
+  }
+
+  /** Figures without a text, which come every few seconds, wake nobody. */
+  #saysUnasked(agent: string, text: string, report: ReadReport): string | undefined {
+    const isWanted = this.#unasked.has(agent) && !this.#verifier.isKeyed(agent);
+    if (!isWanted || unaskedText(report) === undefined) return undefined;
+    const id = randomUUID();
+    if (!this.#limit.takes(agent, id)) return "more of its own words than an agent may send in an hour";
+    this.#context.outbox.event({ t: "event", id, agent, payload: text }, true);
+    return undefined;
   }
 
   #answer(agent: string, text: string, report: ReadReport): string | undefined {

@@ -206,6 +206,43 @@ describe("several calls", () => {
     expect(await hosted.report(stop)).toMatchObject({ status: "success", confirmed: true });
   });
 
+  test.each<[what: string, stop: () => string, end: object]>([
+    [
+      "of a device that changed since it was allowed",
+      () => hosted.call("blind", "stop", {}, { allow: "of another" }),
+      { code: "invalid" },
+    ],
+    ["whose time is over", () => hosted.call("blind", "stop", {}, within(0)), { code: "expired" }],
+  ])("a stop %s ends no wait", async (_, call, end) => {
+    await blind();
+    await hosted.started();
+    await hosted.isTold("blind");
+    const open = hosted.call("blind", "open");
+    await until(() => blindCommands().length === 1);
+    const close = hosted.call("blind", "close");
+    const stop = call();
+    expect(await played.home.next("refused", ({ id }) => id === stop)).toMatchObject(end);
+    await hosted.publisher.say("blind/state", "open");
+    expect(await hosted.report(open)).toMatchObject({ status: "success", confirmed: true });
+    await until(() => blindCommands().length === 2);
+    await hosted.publisher.say("blind/state", "closed");
+    expect(await hosted.report(close)).toMatchObject({ status: "success", confirmed: true });
+    expect(blindCommands()).toEqual(["OPEN", "CLOSE"]);
+  });
+
+  test("a stop with a wrong parameter ends no wait", async () => {
+    await blind();
+    await hosted.started();
+    await hosted.isTold("blind");
+    const open = hosted.call("blind", "open");
+    await until(() => blindCommands().length === 1);
+    const stop = hosted.call("blind", "stop", { gently: true });
+    expect(await hosted.report(stop)).toMatchObject({ error_type: "invalid_params" });
+    await hosted.publisher.say("blind/state", "open");
+    expect(await hosted.report(open)).toMatchObject({ status: "success", confirmed: true });
+    expect(blindCommands()).toEqual(["OPEN"]);
+  });
+
   test("a stop that the device does not have ends no wait", async () => {
     await hosted.publisher.plug("a", { silent: true });
     await hosted.started();

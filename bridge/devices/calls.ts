@@ -9,7 +9,7 @@ import { Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
 import { type CallFrame, type PublishFrame, TAKEN_AFTER_MS } from "../broker/calls.ts";
 import { answerRead } from "./answer-read.ts";
-import { carryOut } from "./carry-out.ts";
+import { carryOut, problemOf } from "./carry-out.ts";
 import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
 import type { DeviceContext } from "./context.ts";
 import { type DeviceCall, type Ended, type Interruption, notRun } from "./device-call.ts";
@@ -144,9 +144,16 @@ export class DeviceCalls {
       void this.#run(call, answerRead(this.#context, call));
       return;
     }
+    if (known && isStop(action)) {
+      // A stop that is not sent must not end the wait of another call.
+      const problem = problemOf(this.#context, this.#ledger, call);
+      if (problem) {
+        this.#end(call, problem);
+        return;
+      }
+      this.#makeWay(lane);
+    }
     this.#lanes.set(key, lane);
-    // A stop that the device does not have must not end the wait of another call.
-    if (known && isStop(action)) this.#makeWay(lane);
     lane.queue.push(call);
     this.#next(key, lane);
   }

@@ -30,6 +30,17 @@ const NO_FOLDER = {
 
 type Prepared = { device: HostedDevice; plan: Plan };
 
+/** @returns how the call would end at once if it had its turn now; undefined: it would be sent */
+export function problemOf(
+  context: DeviceContext,
+  ledger: DeviceLedger | undefined,
+  call: DeviceCall,
+): Ended | undefined {
+  if (!ledger) return { report: failed(call.action, "permission_denied", NO_FOLDER) };
+  const prepared = prepare(context, call);
+  return "plan" in prepared ? undefined : prepared;
+}
+
 /** @param ledger undefined: the bridge has no folder for it */
 export async function carryOut(
   context: DeviceContext,

@@ -274,6 +274,23 @@ describe("devices as agents", () => {
     expect(births).toEqual(["online"]);
   });
 
+  test("what is left out of the broker's descriptions is told with the readings, in the last frame", async () => {
+    await hosted.publisher.plug("a");
+    await hosted.publisher.config("hologram/odd", {
+      name: null,
+      unique_id: "odd",
+      device: { identifiers: ["odd"] },
+    });
+    await hosted.started();
+    await hosted.isTold("plug-a");
+    played.home.send({ t: "states", id: "q1" });
+    expect(await played.home.next("states", ({ id }) => id === "q1")).toMatchObject({
+      devices: [{ id: "plug-a" }],
+      last: true,
+      left_out: [{ why: "the kind of the config is not known", count: 1 }],
+    });
+  });
+
   test("a ghost that a person forgets is gone, and nothing is published", async () => {
     await hosted.publisher.plug("a");
     await hosted.started();

@@ -67,7 +67,12 @@ test("any devices and readings", () => {
         hosted.update(devices, () => true);
         const frames = [
           ...inGroups(hosted.snapshot()).map((agents) => ({ t: "agents", agents })),
-          ...statesFrames({ t: "states", id: "q" }, { readings: () => readings }, hosted, 0),
+          ...statesFrames(
+            { t: "states", id: "q" },
+            { readings: () => readings, counts: () => ({ configs: 0, ignored: [] }) },
+            hosted,
+            0,
+          ),
         ];
         for (const frame of frames) {
           expect(check(BridgeFrame, frame)).toMatchObject({ ok: true });

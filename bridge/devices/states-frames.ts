@@ -1,7 +1,12 @@
 /** Makes the answer to Home's `states`: the readings of hosted devices, from memory, in frames of bounded size. */
 import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
 import type { Reading as OwnReading } from "@edgecall/core/devices/device.ts";
-import { type DeviceReadings, READINGS_MAX, type Reading } from "@edgecall/core/protocol/devices.ts";
+import {
+  type DeviceReadings,
+  LEFT_OUT_MAX,
+  READINGS_MAX,
+  type Reading,
+} from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 
@@ -13,7 +18,7 @@ type StatesFrame = Extract<HomeFrame, { t: "states" }>;
 /** @param now epoch ms */
 export function statesFrames(
   { id, agents, all }: StatesFrame,
-  catalog: Pick<DeviceCatalog, "readings">,
+  catalog: Pick<DeviceCatalog, "readings" | "counts">,
   hosted: Pick<HostedAgents, "ids" | "state">,
   now: number,
 ): BridgeFrame[] {
@@ -32,7 +37,14 @@ export function statesFrames(
     groups.at(-1)?.push(device);
     bytes += size;
   }
-  return groups.map((devices, at) => ({ t: "states", id, devices, last: at === groups.length - 1 }));
+  const { ignored } = catalog.counts();
+  const left_out = ignored
+    .slice(0, LEFT_OUT_MAX)
+    .map(({ why, count }) => ({ why: why.slice(0, 200), count }));
+  return groups.map((devices, at) => {
+    const last = at === groups.length - 1;
+    return { t: "states", id, devices, last, ...(last && { left_out }) };
+  });
 }
 
 /** One text that is too long must not cost Home the whole frame. */

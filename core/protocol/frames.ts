@@ -9,7 +9,7 @@
  *     | agent, agents, gone ─────────────▶ |  then only changes
  *     | ◀────────────────── call, publish  |  the payload is published verbatim on the agent's `commands`
  *     | taken | refused ─────────────────▶ |  within 5 s: the broker has it | the agent has certainly not run it
- *     | event ───────────────────────────▶ |  accepted, progress, question
+ *     | event ───────────────────────────▶ |  accepted, progress, question; what an agent says unasked
  *     | report ──────────────────────────▶ |  the agent's bytes; kept by the bridge until …
  *     | ◀──────────────────────────── ack  |  … Home has stored it; `acks`: many at once
  *     | ◀──────────────────────── session  |  a key for an agent's present run; only if hello announced the feature
@@ -30,7 +30,7 @@
 import { KnownState, RuleChange } from "../rules/evaluate.ts";
 import { WatchCondition } from "../rules/watch-rule.ts";
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
-import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState } from "./devices.ts";
+import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState, LEFT_OUT_MAX, LeftOut } from "./devices.ts";
 import { ACKS_MAX } from "./mqtt.ts";
 import { AGENT_ID, CallId } from "./names.ts";
 import { z } from "./parse.ts";
@@ -144,6 +144,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     id: CallId,
     devices: z.array(DeviceReadings).check(z.maxLength(DEVICES_MAX)),
     last: z.boolean(),
+    /** In the last one. Older bridges do not send it. */
+    left_out: z.optional(z.array(LeftOut).check(z.maxLength(LEFT_OUT_MAX))),
   }),
   /** Changes of rules, oldest first. `lost`: how many gave way before. Sent again until Home says `changed`. */
   z.object({
@@ -212,6 +214,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     standby: z.optional(z.boolean()),
     /** Agents without a key that the home serves; `*`: all. Older gateways do not send it and decide alone. */
     unsigned: z.optional(z.array(z.string().check(z.maxLength(64)))),
+    /** Agents without a key whose own words, which answer no call, come as `event`. Older gateways do not send it. */
+    unasked: z.optional(z.array(z.string().check(z.maxLength(64)))),
     /** The bridge may send hosted devices. Older gateways do not send it. */
     devices: z.optional(z.boolean()),
     /** The bridge may send changes of rules. */

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
 import { TOKENS } from "../tokens.ts";
+import { until } from "../wait.ts";
 import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
 import { ROOT } from "./program.ts";
@@ -136,6 +137,18 @@ describe("the console's devices", { tags: ["needs/chromium"] }, () => {
   const refresh = () => page.getByRole("button", { name: "Refresh" }).click();
   const isTooWide = () =>
     page.evaluate("document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth");
+
+  test("what the bridge left out is counted, with the reasons", async () => {
+    await publisher.describe("odd", "hologram", "Odd", "Attic", {});
+    await openDevices();
+    const counted = page.getByText("1 description on the broker left out");
+    await until(async () => {
+      await refresh();
+      return await counted.isVisible();
+    });
+    await counted.click();
+    await page.getByText("the kind of the config is not known: 1").waitFor();
+  }, 60_000);
 
   test("eighty devices are read on a phone: areas fold, nothing is wider than the window, a word finds one", async () => {
     await openDevices();

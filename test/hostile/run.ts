@@ -12,6 +12,7 @@ import { until } from "../wait.ts";
 import { PlayedBridge } from "./bridge.ts";
 import { hostileRequests as corpus } from "./kinds/all.ts";
 import { FIXED } from "./kinds/fixed.ts";
+import { TOPIC, USED_LINK } from "./kinds/push.ts";
 import { DELIVERED } from "./kinds/webhooks.ts";
 import { bearer, describeRequest, type HostileRequest } from "./request.ts";
 import { countRows, type Rows } from "./rows.ts";
@@ -81,13 +82,13 @@ export async function runHostile(plan: Plan): Promise<Result> {
       return gateway;
     };
     const first = await start();
-    await furnish(first.url, platform);
+    const rule = await furnish(first.url, platform);
     await (await PlayedBridge.connect(first.url)).close();
     await first.stop();
     const before = countRows(dir);
     const gateway = await start();
     const bridge = await PlayedBridge.connect(gateway.url);
-    const outcome = await sendAll(gateway, plan, model);
+    const outcome = await sendAll(gateway, plan, model, rule);
     await bridge.close();
     await gateway.stop();
     const secrets = [
@@ -111,11 +112,17 @@ export async function runHostile(plan: Plan): Promise<Result> {
   }
 }
 
+/** In a year, so that it says nothing during the run. */
+const REMINDER = { text: "kept", in_minutes: 525_600 };
 /** Each platform reads its part of this answer to a sent message. */
 const SENT = { ok: true, result: { message_id: 1 }, ts: "1.1", id: "1", messages: [{ id: "w" }] };
 
-/** Fills both homes: a conversation in one of them, and a webhook delivery that is repeated later. */
-async function furnish(url: string, platform: PlatformServer): Promise<void> {
+/**
+ * Fills both homes: a conversation in one of them with a reminder, a topic with a link that was pressed, and a webhook delivery that is
+ * repeated later.
+ * @returns the reminder's id
+ */
+async function furnish(url: string, platform: PlatformServer): Promise<string> {
   const post = async (path: string, headers: Record<string, string>, body: string | Buffer) => {
     const response = await fetch(`${url}${path}`, {
       method: "POST",
@@ -130,16 +137,29 @@ async function furnish(url: string, platform: PlatformServer): Promise<void> {
   await post(
     "/v1/conversations/kept/messages",
     bearer(TOKENS.owner),
-    JSON.stringify({ text: script({ text: "kept" }) }),
+    JSON.stringify({ text: script({ calls: [{ name: "remind", arguments: REMINDER }] }, { text: "kept" }) }),
   );
+  await post("/v1/push/topics", bearer(TOKENS.owner), JSON.stringify({ url: TOPIC }));
+  // It makes the key for push services.
+  await fetch(`${url}/v1/push`, { headers: bearer(TOKENS.owner) });
+  await post(USED_LINK, {}, "");
   await post(webhookPath("telegram"), SIGNED.telegram(), DELIVERED);
   await until(() => platform.calls.length > 0, { within: 20_000, what: "the chat's first answer" });
+  const listed = await fetch(`${url}/v1/rules`, { headers: bearer(TOKENS.owner) });
+  const { rules } = (await listed.json()) as { rules: Array<{ id: string }> };
+  const [{ id } = { id: "none was made" }] = rules;
+  return id;
 }
 
 type SendingResult = Omit<Result, "rows" | "badLines" | "ms" | "deviceCalls">;
 
-async function sendAll(gateway: Gateway, plan: Plan, model: ScriptedModel): Promise<SendingResult> {
-  const sender = new RequestSender(gateway.url, AT_ONCE);
+async function sendAll(
+  gateway: Gateway,
+  plan: Plan,
+  model: ScriptedModel,
+  rule: string,
+): Promise<SendingResult> {
+  const sender = new RequestSender(gateway.url, AT_ONCE, rule);
   const asked = model.requests.length;
   const kinds: Record<string, Tally> = {};
   const faults: string[] = [];

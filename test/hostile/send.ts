@@ -21,10 +21,12 @@ const CHUNK_BYTES = 64 * 1_024;
 export class RequestSender {
   readonly #url: URL;
   readonly #agent: Agent;
+  readonly #rule: string;
 
-  /** @param atOnce the number of connections */
-  constructor(url: string, atOnce: number) {
+  /** @param atOnce the number of connections @param rule the id that stands for `{rule}` in a path */
+  constructor(url: string, atOnce: number, rule: string) {
     this.#url = new URL(url);
+    this.#rule = rule;
     this.#agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   }
 
@@ -46,7 +48,8 @@ export class RequestSender {
   }
 
   #http(hostile: HttpRequest, agent: Agent | false): Promise<Answer | "closed while idle"> {
-    const { method, path, body, chunked } = hostile;
+    const { method, body, chunked } = hostile;
+    const path = hostile.path.replace("{rule}", this.#rule);
     const headers: Record<string, string> = Object.fromEntries(
       Object.entries(hostile.headers).map(([name, value]) => [
         name,

@@ -2,7 +2,7 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { TOKENS, testVars } from "../tokens.ts";
 
-export { TOKENS };
+export { TOKENS, testVars };
 
 export const SECRETS = {
   telegram: "hostile-webhook-secret-of-telegram",
@@ -71,6 +71,7 @@ export function worldVars(platform: string, model: string): Record<string, strin
     ...testVars,
     CHANNELS: JSON.stringify(channels),
     LLM_BASE_URL: model,
+    GATEWAY_TOOLS: "rules",
     PUBLIC_URL: "https://gateway.example",
     CORS_ORIGINS: "https://chat.example.org",
   };

@@ -102,6 +102,13 @@ export type AgentView = {
   counts: { calls: number; success: number; error: number; open: number };
 };
 
+/** `GET /v1/devices`. */
+export type DeviceList = {
+  devices: DeviceView[];
+  /** What the bridge left out of what publishers describe, by the reason; null: it did not say. */
+  left_out: { why: string; count: number }[] | null;
+};
+
 /** A hosted device of `GET /v1/devices`. Times: epoch ms. */
 export type DeviceView = {
   /** Its id as an agent. */

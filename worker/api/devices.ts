@@ -27,7 +27,7 @@ export const DeviceBody = z.strictObject({
   area: z.optional(own),
   /** Null: as the bridge's setting MQTT_DEVICES says. */
   mode: z.optional(z.nullable(z.enum(DEVICE_MODES))),
-  /** `allow` of the device as the person saw it: a device that changed since is not allowed. */
+  /** `allow` of the device as the person saw it: a device that changed since is not allowed. Needed with the mode `allowed`. */
   allow: z.optional(z.string().check(z.maxLength(64))),
 });
 export type DeviceBody = z.infer<typeof DeviceBody>;

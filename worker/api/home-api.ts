@@ -9,6 +9,7 @@ import type { ApiToken } from "../settings/tokens.ts";
 import type { AgentListQuery, AgentPage } from "./agent-list.ts";
 import type {
   AgentView,
+  DeviceList,
   DeviceView,
   HomeStatus,
   LendingView,
@@ -155,7 +156,7 @@ export interface HomeApi {
   /** An owner accepts the words by which an agent describes itself. @param line as the owner read it */
   acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown">;
   /** The hosted devices with what they report, in the order of their ids. @param all also readings that are diagnostic or settings */
-  devices(all: boolean): Promise<DeviceView[]>;
+  devices(all: boolean): Promise<DeviceList>;
   /** @returns `changed`: the device is not what the person saw */
   changeDevice(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "unknown">;
   /** People's decisions about the device are deleted, and the bridge's memory of it. */

@@ -16,6 +16,7 @@ import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
 import type { AgentListQuery, AgentPage } from "../api/agent-list.ts";
 import type {
   AgentView,
+  DeviceList,
   DeviceView,
   HomeStatus,
   LendingView,
@@ -160,6 +161,7 @@ import { changeRuleBy, removeRuleBy, ruleList } from "./rules/views.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { runHomeTool } from "./sessions/tools.ts";
 import { activityOf, planOf, statusOf } from "./status.ts";
+import { StoredSecrets } from "./stored-secrets.ts";
 import { HomeTokens } from "./tokens.ts";
 import { ConversationList } from "./usage/conversation-list.ts";
 import { metricsPage } from "./usage/metrics.ts";
@@ -354,7 +356,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#home.agents.views([id], activityOf(this.#home), Date.now())[0];
   }
 
-  async devices(all: boolean): Promise<DeviceView[]> {
+  async devices(all: boolean): Promise<DeviceList> {
     return await deviceViews(this.#home, all);
   }
 
@@ -738,7 +740,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     clock: new HomeClock(storage, env),
     rules: new RuleStore(storage),
     ruleAnswers: new AgentAnswers(),
-    outlets: new OutletStore(storage),
+    outlets: new OutletStore(storage, new StoredSecrets(name, env.CONNECTIONS_KEY)),
     noticeRetries: new RetrySchedule(),
     audit: new Audit(storage, env),
     counters: new UsageCounters(storage, agents, conversations),

@@ -223,7 +223,7 @@ async function begin({ says = () => plain, agents }: Way): Promise<TestBridge> {
 }
 
 async function allowLamp(): Promise<void> {
-  const body = JSON.stringify({ mode: "allowed" });
+  const body = JSON.stringify({ mode: "allowed", allow: "allow-lamp" });
   expect((await ask("/v1/devices/lamp", { method: "PATCH", body })).status).toBe(200);
 }
 

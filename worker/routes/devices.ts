@@ -1,4 +1,5 @@
 /** `/v1/devices`: the devices of the broker that the bridge hosts, and what an administrator decides about each. */
+import type { DeviceList } from "../api/answers.ts";
 import { DeviceBody, type Person } from "../api/devices.ts";
 import { homeOf } from "../api/stubs.ts";
 import { newRoutes } from "../http/app.ts";
@@ -20,7 +21,10 @@ route(
       all: yesOrNo,
     },
   },
-  async (c, { token, query: { all } }) => json(c, { devices: await homeOf(c.env, token.home).devices(all) }),
+  async (c, { token, query: { all } }) => {
+    const list: DeviceList = await homeOf(c.env, token.home).devices(all);
+    return json(c, list);
+  },
 );
 
 /** Gives a hosted device a name and an area, and says what may be done with it. */
@@ -32,6 +36,12 @@ route(
     // Allowing changes approves all of them at once.
     if (body.mode === "allowed" && !token.scopes.includes("approve"))
       throw new HttpError(403, "forbidden", "mode: allowing changes needs a token with the scope 'approve'");
+    if (body.mode === "allowed" && body.allow === undefined)
+      throw new HttpError(
+        400,
+        "invalid_body",
+        "allow: expected with mode 'allowed': the device's own `allow`, as GET /v1/devices showed it to whoever decides",
+      );
     const changed = await homeOf(c.env, token.home).changeDevice(device, body, personOf(token));
     if (changed === "unknown") throw unknown(device);
     if (changed === "changed")

@@ -44,6 +44,8 @@ export type Settings = {
   foreignTimeoutMs: number;
   /** Foreign agents that the gateway serves: ids, or `*`. */
   unsignedAgents: ReadonlySet<string>;
+  /** Those of them of which owners are told what they say unasked, by id. */
+  unaskedReports: ReadonlySet<string>;
   /** An agent that has been offline for so long is removed. */
   keepAgentsMs: number;
   /** Limits of each conversation's pictures and files. */
@@ -142,7 +144,8 @@ export const readSettings = readOnce((env: Env): Settings => {
     trace: orThrow(readTrace(env)),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
-    unsignedAgents: new Set((env.ALLOW_UNSIGNED_AGENTS ?? "").split(/[\s,]+/).filter((id) => id !== "")),
+    unsignedAgents: idsIn(env.ALLOW_UNSIGNED_AGENTS),
+    unaskedReports: idsIn(env.UNASKED_REPORTS),
   };
 });
 
@@ -159,6 +162,10 @@ export const settingsOrError = readOnce((env: Env): Settings | SettingsError => 
 function orThrow<T>(read: Parsed<T>): T {
   if (!read.ok) throw new SettingsError(read.error);
   return read.value;
+}
+
+function idsIn(text = ""): ReadonlySet<string> {
+  return new Set(text.split(/[\s,]+/).filter((id) => id !== ""));
 }
 
 function readPublicUrl(env: Env): string | undefined {

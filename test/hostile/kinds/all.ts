@@ -9,9 +9,11 @@ import { cursors, messages } from "./messages.ts";
 import { oauth } from "./oauth.ts";
 import { openai } from "./openai.ts";
 import { peers } from "./peers.ts";
+import { push } from "./push.ts";
 import { raw } from "./raw.ts";
 import { relay } from "./relay.ts";
 import { routes } from "./routes.ts";
+import { rules } from "./rules.ts";
 import { sockets } from "./sockets.ts";
 import { scopes, tokens } from "./tokens.ts";
 import { webhooks } from "./webhooks.ts";
@@ -29,6 +31,8 @@ const CORPUS = {
   console: { weight: 50, arbitrary: consoleForms },
   relay: { weight: 40, arbitrary: relay },
   peers: { weight: 30, arbitrary: peers },
+  push: { weight: 50, arbitrary: push },
+  rules: { weight: 50, arbitrary: rules },
   routes: { weight: 70, arbitrary: routes },
   bodies: { weight: 4, arbitrary: largeBodies },
   encodings: { weight: 6, arbitrary: encodings },

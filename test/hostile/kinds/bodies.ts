@@ -10,6 +10,9 @@ const ROUTES = [
   { path: "/v1/conversations/c/messages", max: MIB, headers: TYPED },
   { path: "/ask", max: MIB, headers: TYPED },
   { path: "/v1/agents/pi/commands", max: MIB, headers: TYPED },
+  { path: "/v1/push/browsers", max: MIB, headers: TYPED },
+  { path: "/v1/push/topics", max: MIB, headers: TYPED },
+  { path: "/v1/rules/{rule}/press", max: MIB, headers: TYPED },
   { path: "/mcp", max: MIB / 4, headers: TYPED },
   { path: webhookPath("generic"), max: MIB / 2, headers: SIGNED.generic() },
   { path: webhookPath("telegram"), max: MIB / 2, headers: {} },
@@ -33,6 +36,6 @@ export const encodings: fc.Arbitrary<HostileRequest> = fc
   )
   .chain(([encoding, body]) =>
     fc
-      .constantFrom("/v1/conversations/c/messages", "/v1/agents/pi/commands")
+      .constantFrom("/v1/conversations/c/messages", "/v1/agents/pi/commands", "/v1/push/topics")
       .map((path) => http("encoding", path, { headers: { ...TYPED, "content-encoding": encoding }, body })),
   );

@@ -1,6 +1,7 @@
 /** Requests with one right answer each. Every run of the whole corpus begins with them. */
 import { bearer, type HostileRequest, type HttpRequest, http, json } from "../request.ts";
 import { TOKENS } from "../world.ts";
+import { PRESSES } from "./push.ts";
 
 const OWNER = { ...bearer(TOKENS.owner), "content-type": "application/json" };
 const fixed = (path: string, exactly: HttpRequest["exactly"], more: Partial<HttpRequest>) =>
@@ -47,4 +48,4 @@ const absent = (
   return fixed(path, { status, words }, { method, headers: OWNER });
 });
 
-export const FIXED: HostileRequest[] = [...deep, ...tokenless, ...absent];
+export const FIXED: HostileRequest[] = [...deep, ...tokenless, ...absent, ...PRESSES];

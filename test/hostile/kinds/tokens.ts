@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { headerText, oddText } from "../corpus.ts";
 import { bearer, type HostileRequest, http, json } from "../request.ts";
 import { SECRETS, TOKENS } from "../world.ts";
+import { OUTLET } from "./push.ts";
 
 const SAID = json({ text: "Open the door." });
 const ROUTES: Array<[method: string, path: string]> = [
@@ -14,6 +15,14 @@ const ROUTES: Array<[method: string, path: string]> = [
   ["GET", "/v1/devices"],
   ["PATCH", "/v1/devices/lamp"],
   ["DELETE", "/v1/devices/lamp"],
+  ["GET", "/v1/rules"],
+  ["PATCH", "/v1/rules/{rule}"],
+  ["DELETE", "/v1/rules/{rule}"],
+  ["POST", "/v1/rules/{rule}/press"],
+  ["GET", "/v1/push"],
+  ["POST", "/v1/push/browsers"],
+  ["POST", "/v1/push/topics"],
+  ["DELETE", `/v1/push/${OUTLET}`],
   ["GET", "/v1/questions"],
   ["GET", "/v1/tokens"],
   ["POST", "/v1/tokens"],

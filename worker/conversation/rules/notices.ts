@@ -23,7 +23,7 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
       idempotency: keyOf(id),
       text: "",
       images: [],
-      note: `Without a question, the person was told of ${rules.join(", ")}:`,
+      note: `Without a question, the person was told${rules.length > 0 ? ` of ${rules.join(", ")}` : ""}:`,
       sources: [...sources],
       origin: { ...found.origin, notice: { rules, buttons, critical, ...(next && { next }) } },
     },

@@ -59,6 +59,7 @@ import { onPresence } from "../rules/alarm-part.ts";
 import { tellBack } from "../rules/bridge-gone.ts";
 import { onAgentEvent, onHostedChanges } from "../rules/changes.ts";
 import { syncAgentLater, syncBridge } from "../rules/places.ts";
+import { maySpeak, onUnasked } from "../rules/unasked.ts";
 
 /** A sign of life is stored when the one before is this old. */
 const LIFE_GRAIN_MS = 10_000;
@@ -197,6 +198,7 @@ export class BridgeFrames {
       ...(frame.features?.includes(DEVICES_FEATURE) && { devices: true }),
       ...(frame.features?.includes(RULES_FEATURE) && { rules: true }),
       unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
+      unasked: [...readSettings(env).unaskedReports].filter((id) => AGENT_ID.test(id)),
     };
     sendQuietly(socket, encodeFrame(welcome));
     if (keeps) this.#sendKnown(socket, keys);
@@ -418,7 +420,7 @@ export class BridgeFrames {
     ctx.waitUntil(sent.catch((error: unknown) => logError("accepted.lost", error, { call: call.id })));
   }
 
-  /** What belongs to no open call: lines of a device's record, and changes of the rules that it watches. */
+  /** What belongs to no open call: lines of a device's record, changes of the rules that it watches, and what it says unasked. */
   async #onRecord(id: string, agent: string, text: string): Promise<void> {
     const { keys } = this.#home;
     // An agent that is not served did nothing here. If its lines counted, anybody on the broker could push all others out of the record.
@@ -426,6 +428,7 @@ export class BridgeFrames {
     const event = checkJson(AgentEvent, text);
     if (event.ok && event.value.type === "event" && event.value.request_id === id)
       return await onAgentEvent(this.#home, agent, event.value);
+    if (!event.ok && maySpeak(this.#home, agent)) return await onUnasked(this.#home, agent, text);
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     keys.storeCounters(agent);

@@ -1,5 +1,5 @@
 /** Asks the bridge what hosted devices reported last. It answers from its memory at once, and nothing of it is stored here. */
-import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
+import type { DeviceReadings, LeftOut } from "@edgecall/core/protocol/devices.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
@@ -11,7 +11,9 @@ const WAITING_MAX = 50;
 
 export type States = ReadonlyMap<string, DeviceReadings>;
 
-type Waiting = { parts: DeviceReadings[]; done: (states: States | undefined) => void };
+/** @property leftOut null: the bridge does not say, as older ones */
+export type BridgeAnswer = { states: States; leftOut: LeftOut[] | null };
+type Waiting = { parts: DeviceReadings[]; done: (answer: BridgeAnswer | undefined) => void };
 
 export class DeviceStates {
   readonly #bridge: Pick<BridgeSocket, "has" | "send">;
@@ -26,25 +28,32 @@ export class DeviceStates {
    * @returns by id; undefined: the bridge did not answer
    */
   async ask(ids: readonly string[] | undefined, all: boolean): Promise<States | undefined> {
+    return (await this.answer(ids, all))?.states;
+  }
+
+  /** The same, with what the bridge left out. */
+  async answer(ids: readonly string[] | undefined, all: boolean): Promise<BridgeAnswer | undefined> {
     const now = Date.now();
     if (this.#waiting.size >= WAITING_MAX || !this.#bridge.has(DEVICES_FEATURE, now)) return undefined;
     const id = crypto.randomUUID();
-    const { promise, resolve } = Promise.withResolvers<States | undefined>();
+    const { promise, resolve } = Promise.withResolvers<BridgeAnswer | undefined>();
     this.#waiting.set(id, { parts: [], done: resolve });
     const timer = setTimeout(() => resolve(undefined), WITHIN_MS);
     const question = { t: "states", id, ...(ids && { agents: [...ids] }), ...(all && { all }) } as const;
     if (!this.#bridge.send(question, now)) resolve(undefined);
-    const states = await promise;
+    const answer = await promise;
     clearTimeout(timer);
     this.#waiting.delete(id);
-    return states;
+    return answer;
   }
 
   /** A part of an answer. One that nobody waits for any more is dropped. */
-  onAnswer({ id, devices, last }: BridgeFrame & { t: "states" }): void {
+  onAnswer({ id, devices, last, left_out }: BridgeFrame & { t: "states" }): void {
     const waiting = this.#waiting.get(id);
     if (!waiting) return;
     waiting.parts.push(...devices);
-    if (last) waiting.done(new Map(waiting.parts.map((device) => [device.id, device])));
+    if (!last) return;
+    const states = new Map(waiting.parts.map((device) => [device.id, device]));
+    waiting.done({ states, leftOut: left_out ?? null });
   }
 }

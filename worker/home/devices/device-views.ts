@@ -2,7 +2,7 @@
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import type { DeviceActionView, DeviceView } from "../../api/answers.ts";
+import type { DeviceActionView, DeviceList, DeviceView } from "../../api/answers.ts";
 import type { DeviceBody, Person } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
 import { recordDecision } from "../audit/decisions.ts";
@@ -11,13 +11,14 @@ import type { DeviceChange } from "./device-settings.ts";
 import { hasChanged, modeOf } from "./permission.ts";
 
 /** @param all also readings that are diagnostic or settings */
-export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceView[]> {
+export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
   const { agents, states } = home;
-  const reported = agents.devices().length > 0 ? await states.ask(undefined, all) : undefined;
+  const answer = await states.answer(undefined, all);
   // While the bridge answered, others may have come and gone.
-  return agents
+  const devices = agents
     .devices()
-    .flatMap((device) => viewOf(home, device, reported?.get(device.id)?.readings ?? null) ?? []);
+    .flatMap((device) => viewOf(home, device, answer?.states.get(device.id)?.readings ?? null) ?? []);
+  return { devices, left_out: answer?.leftOut ?? null };
 }
 
 function viewOf(

@@ -75,7 +75,7 @@ describe("a hosted device", () => {
 
   test("has its bridge told when a call of it is cancelled", async () => {
     const bridge = await hosting([device("kitchen-lamp")]);
-    await patch("kitchen-lamp", { mode: "allowed" });
+    await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     const change = { arguments: { agent_id: "kitchen-lamp", action: "set", params: { on: true } } };
     const turn = say("cancelled", script({ calls: [change] }, { text: "never" }));
     const call = await until(() => bridge.calls()[0], { what: "the call" });
@@ -116,7 +116,7 @@ describe("a hosted device", () => {
 
   test("yields to an agent that is paired under its id", async () => {
     const bridge = await hosting([device("nas"), device("marker")]);
-    await patch("nas", { mode: "allowed", name: "A lamp" });
+    await patch("nas", { mode: "allowed", allow: "allow-nas", name: "A lamp" });
     const key = await SignedAgent.make("nas");
     await post("/v1/agents/nas/key", { public_key: key.publicKey, name: "NAS" });
     expect((await devices()).map(({ id }) => id)).toEqual(["marker"]);
@@ -165,7 +165,7 @@ describe("a hosted device", () => {
     expect(await agentOf("kitchen-lamp")).not.toHaveProperty("new_text");
     expect(await agentOf(evil)).toMatchObject({ capabilities: "light", new_text: { actions: ["set"] } });
     expect(await system()).not.toMatch(/Ignore|nobody|\u202e/);
-    await patch("kitchen-lamp", { mode: "allowed" });
+    await patch("kitchen-lamp", { mode: "allowed", allow: "allow-kitchen-lamp" });
     const change = { calls: [{ arguments: { agent_id: "kitchen-lamp", action: "set" } }] };
     const turn = say("tainted", script(change, { text: "$results" }));
     const question = await until(
@@ -275,6 +275,20 @@ describe("GET /v1/devices", () => {
     });
   });
 
+  test("says what the bridge left out, also where no device is known; an older bridge does not say", async () => {
+    const bridge = await hosting([]);
+    const left_out = [{ why: "there are more than 300 devices", count: 2 }];
+    let more: object = { left_out };
+    bridge.onStates = ({ id }) => {
+      bridge.send({ t: "states", id, devices: [], last: true, ...more });
+      return undefined;
+    };
+    const list = async () => await (await ask("/v1/devices")).json();
+    expect(await list()).toEqual({ devices: [], left_out });
+    more = {};
+    expect(await list()).toEqual({ devices: [], left_out: null });
+  });
+
   test("has no readings when the bridge does not answer in full", async () => {
     const bridge = await hosting([device("lamp")]);
     bridge.onStates = ({ id }) => {
@@ -316,6 +330,11 @@ describe("PATCH /v1/devices/{id}", () => {
 
   test("allows what the person saw, and nothing else", async () => {
     await hosting([device("lamp")]);
+    const blind = await patch("lamp", { mode: "allowed" });
+    expect([blind.status, blind.body.error?.message]).toEqual([
+      400,
+      expect.stringMatching(/^allow: expected/),
+    ]);
     expect((await patch("lamp", { mode: "allowed", allow: "another" })).status).toBe(409);
     expect(await deviceOf("lamp")).toMatchObject({ mode: "ask", allowed_by: null });
     const { body } = await patch("lamp", { mode: "allowed", allow: "allow-lamp" });
@@ -355,7 +374,7 @@ describe("PATCH /v1/devices/{id}", () => {
 
   test("stands in the record, with the person", async () => {
     await hosting([device("lamp")]);
-    await patch("lamp", { mode: "allowed" });
+    await patch("lamp", { mode: "allowed", allow: "allow-lamp" });
     const { entries } = (await (await ask("/v1/audit?agent=@gateway")).json()) as {
       entries: Array<Record<string, unknown>>;
     };
@@ -368,7 +387,7 @@ describe("PATCH /v1/devices/{id}", () => {
 
   test("is in a back-up, and counts in a home that is made of it", async () => {
     const bridge = await hosting([device("lamp")]);
-    await patch("lamp", { name: "Reading light", mode: "allowed" });
+    await patch("lamp", { name: "Reading light", mode: "allowed", allow: "allow-lamp" });
     const file = await (await ask("/v1/export")).text();
     await patch("lamp", { name: null, mode: "off" });
     bridge.close();
@@ -403,7 +422,7 @@ describe("a device that is gone", () => {
 
   test("is forgotten with what was decided, and the bridge forgets it too", async () => {
     const bridge = await hosting([ghost(), device("lamp")]);
-    await patch("ghost", { name: "Old lamp", mode: "allowed" });
+    await patch("ghost", { name: "Old lamp", mode: "allowed", allow: "allow-ghost" });
     expect((await forget("ghost")).status).toBe(204);
     expect((await forget("ghost")).status).toBe(404);
     expect(bridge.received.filter(({ t }) => t === "forget_device")).toEqual([
@@ -434,7 +453,7 @@ describe("a device that is gone", () => {
 
 test("a change that a bridge may have carried out is never sent again, and a read neither", async () => {
   const bridge = await hosting([device("lamp")]);
-  await patch("lamp", { mode: "allowed" });
+  await patch("lamp", { mode: "allowed", allow: "allow-lamp" });
   const set = { calls: [{ arguments: { agent_id: "lamp", action: "set", params: { on: true } } }] };
   const turn = say("once", script(set, { text: "$results" }));
   const call = await until(() => bridge.calls()[0], { what: "the call" });
@@ -453,7 +472,7 @@ test("a change that a bridge may have carried out is never sent again, and a rea
 
 test("a call that waits for the bridge is not sent to a device that is another one by then", async () => {
   const bridge = await hosting([device("lamp")]);
-  await patch("lamp", { mode: "allowed" });
+  await patch("lamp", { mode: "allowed", allow: "allow-lamp" });
   bridge.takes = false;
   const set = { calls: [{ arguments: { agent_id: "lamp", action: "set", params: { on: true } } }] };
   const turn = say("waits", script(set, { text: "$results" }));

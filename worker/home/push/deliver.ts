@@ -6,10 +6,11 @@ import { logInfo } from "../../log.ts";
 import { encryptPush } from "../../push/encrypt.ts";
 import { pressLink } from "../../push/press-links.ts";
 import { vapidHeader } from "../../push/vapid.ts";
-import { isOwnServer } from "../../settings/push.ts";
+import { isOwnServer, pushUrl } from "../../settings/push.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
+import { OTHER_KEY } from "../stored-secrets.ts";
 import type { Outlet } from "./outlet-store.ts";
 
 /** What nobody took within a day is not told any more. */
@@ -50,10 +51,16 @@ export async function deliverPush(
     return;
   }
   const { target } = row;
+  // The settings may have named its server when it was turned on.
+  const checked = pushUrl(env, target.kind === "browser" ? target.endpoint : target.server);
+  if ("problem" in checked) return outlets.noteProblem(row.id, `its address ${checked.problem}`);
+  const access = target.kind === "ntfy" && target.token ? await outlets.accessToken(row, target) : "";
+  if (access === undefined)
+    return outlets.noteProblem(row.id, `its access token ${OTHER_KEY}; remove it here and add it again`);
   const response =
     target.kind === "browser"
       ? await toBrowser(home, row, target, opens, notice)
-      : await toTopic(env, home.name, row, target, notice);
+      : await toTopic(env, home.name, row, { ...target, token: access }, notice);
   await response.body?.cancel();
   const { status } = response;
   if (response.ok) return outlets.noteProblem(row.id, null);

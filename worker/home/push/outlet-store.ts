@@ -1,7 +1,11 @@
-/** The rows of the browsers and topics where people are told what rules say, and the gateway's key for push services. */
+/**
+ * The rows of the browsers and topics where people are told what rules say, and the gateway's key for push services. A topic's access
+ * token is stored as stored-secrets.ts says.
+ */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import type { BrowserTarget, NewOutlet, NtfyTarget, OutletView } from "../../api/push.ts";
 import { newVapidPair, type VapidPair } from "../../push/vapid.ts";
+import type { StoredSecrets } from "../stored-secrets.ts";
 
 export type Outlet = NewOutlet & { id: string; madeAt: number; problem: string | null };
 
@@ -13,12 +17,14 @@ const ID_CHARS = 16;
 
 export class OutletStore {
   readonly #sql: SqlStorage;
+  readonly #secrets: StoredSecrets;
   /** A home without any is asked for each message. */
   #all: Outlet[] | undefined;
   #pair: Promise<VapidPair> | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, secrets: StoredSecrets) {
     this.#sql = storage.sql;
+    this.#secrets = secrets;
   }
 
   #rows(): Outlet[] {
@@ -56,19 +62,29 @@ export class OutletStore {
     }));
   }
 
+  /** @returns undefined: it was kept with another key @throws SettingsError */
+  async accessToken({ id }: Outlet, { token = "" }: NtfyTarget): Promise<string | undefined> {
+    return await this.#secrets.open(token, `outlet/${id}`);
+  }
+
   /** The same browser or topic of a person again replaces its row. @returns undefined: there are too many */
   async put(outlet: NewOutlet, now: number): Promise<OutletView | undefined> {
     const { principal, target, token, origin, name } = outlet;
     const place =
       target.kind === "browser" ? target.endpoint : `${principal} ${target.server}/${target.topic}`;
     const id = (await sha256Hex(place)).slice(0, ID_CHARS);
+    const stored =
+      target.kind === "ntfy" && target.token !== undefined
+        ? { ...target, token: await this.#secrets.seal(target.token, `outlet/${id}`) }
+        : target;
+    // No await from here on.
     const isNew = !this.get(id);
     if (isNew && (this.of(principal).length >= OUTLETS_A_PERSON || this.#rows().length >= OUTLETS_MAX))
       return undefined;
     this.#sql.exec(
       `INSERT OR REPLACE INTO outlet (id, principal, token, origin, name, target, made_at, problem)
        VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`,
-      ...[id, principal, token, origin, name, JSON.stringify(target), now],
+      ...[id, principal, token, origin, name, JSON.stringify(stored), now],
     );
     this.#all = undefined;
     return this.views(principal).find((one) => one.id === id);

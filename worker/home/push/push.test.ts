@@ -1,13 +1,13 @@
 /** What a rule says goes to browsers and topics too, each until its server has it. The servers are played. */
-import { reset, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { alarmOf, rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { ask, say } from "../../../test/workerd.ts";
 
-type Sent = { url: string; headers: Record<string, string> };
+type Sent = { url: string; headers: Record<string, string>; redirect: RequestInit["redirect"] };
 const KEYS = {
   p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
   auth: "BTBZMqHH6r4Tts7J_aSIgg",
@@ -25,8 +25,8 @@ afterEach(async () => {
 beforeEach(() => {
   sent = [];
   answers = [];
-  const fetch = async (url: string, { headers }: RequestInit) => {
-    sent.push({ url, headers: headers as Record<string, string> });
+  const fetch = async (url: string, { headers, redirect }: RequestInit) => {
+    sent.push({ url, headers: headers as Record<string, string>, redirect });
     return answers.shift() ?? new Response(null, { status: 201 });
   };
   setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", WEB: { fetch } });
@@ -48,6 +48,8 @@ async function passUntil(time: number): Promise<void> {
 
 const addBrowser = (endpoint = "https://push.example.org/one") =>
   ask("/v1/push/browsers", { method: "POST", body: JSON.stringify({ endpoint, keys: KEYS }) });
+
+const addTopic = (body: object) => ask("/v1/push/topics", { method: "POST", body: JSON.stringify(body) });
 
 async function remindInAMinute(): Promise<void> {
   await say(
@@ -100,4 +102,85 @@ test("a person has ten at most, and the same one again is one", async () => {
   expect((await addBrowser("https://push.example.org/3")).status).toBe(201);
   expect((await addBrowser("https://push.example.org/10")).status).toBe(409);
   expect(await outlets()).toHaveLength(10);
+});
+
+/** The local gateway's WEB reaches public addresses alone, whatever a name resolves to (local/gateway.test.ts). */
+test("a push goes through WEB, and a redirect is not followed", async () => {
+  await addBrowser();
+  await remindInAMinute();
+  answers = [new Response(null, { status: 302, headers: { location: "http://192.168.1.1/admin" } })];
+  await passUntil(T0 + 60 * MINUTE);
+  expect(sent).toEqual([
+    expect.objectContaining({ url: "https://push.example.org/one", redirect: "manual" }),
+  ]);
+  expect(await outlets()).toMatchObject([{ problem: "the server answered 302" }]);
+});
+
+test.each<[kind: string, add: () => Promise<Response>]>([
+  ["browser", () => addBrowser("https://192.168.1.5/push")],
+  ["topic", () => addTopic({ url: "http://192.168.1.5:8080/garden" })],
+])("a private server of a %s is written to only while PUSH_SERVERS names it", async (_, add) => {
+  expect((await add()).status).toBe(400);
+  setVariables({ PUSH_SERVERS: "https://192.168.1.5,http://192.168.1.5:8080" });
+  expect((await add()).status).toBe(201);
+  await remindInAMinute();
+  setVariables({ PUSH_SERVERS: "http://192.168.1.6" });
+  await passUntil(T0 + 60 * MINUTE);
+  expect(sent).toEqual([]);
+  expect(await outlets()).toMatchObject([
+    { problem: expect.stringContaining("its address leads to a private") },
+  ]);
+  expect(await rowsOf(home(), "SELECT id FROM notice")).toEqual([]);
+});
+
+describe("the access token of a topic", () => {
+  const topic = { url: "https://ntfy.example.org/garden", token: "tk_secret-of-the-topic" };
+  const stored = async () => JSON.stringify(await rowsOf(home(), "SELECT * FROM outlet"));
+  const exported = async () => await (await ask("/v1/export")).text();
+
+  test("is encrypted with CONNECTIONS_KEY in rows and back-up, and shown to the topic's server alone", async () => {
+    setVariables({ CONNECTIONS_KEY: "k".repeat(43) });
+    const added = await addTopic(topic);
+    expect([added.status, await added.text()]).toEqual([201, expect.not.stringContaining(topic.token)]);
+    expect(await stored()).toContain("aes:");
+    const file = await exported();
+    expect(file).toContain("ntfy.example.org");
+    for (const text of [await stored(), file, await (await ask("/v1/push")).text()])
+      expect(text).not.toContain(topic.token);
+    await remindInAMinute();
+    await passUntil(T0 + 2 * MINUTE);
+    expect(sent).toMatchObject([{ headers: { authorization: `Bearer ${topic.token}` } }]);
+  });
+
+  test("that was kept with another key is not used, and the list says what to do", async () => {
+    setVariables({ CONNECTIONS_KEY: "k".repeat(43) });
+    await addTopic(topic);
+    await remindInAMinute();
+    // Another gateway read the back-up.
+    const rows = await rowsOf<{ target: string }>(home(), "SELECT target FROM outlet");
+    const target = String(rows[0]?.target).replace(
+      /aes:([^.]+)\.(.)/,
+      (_, nonce, first) => `aes:${nonce}.${first === "A" ? "B" : "A"}`,
+    );
+    await runInDurableObject(home(), (_, { storage }) =>
+      storage.sql.exec("UPDATE outlet SET target = ?", target),
+    );
+    await evictDurableObject(home());
+    await passUntil(T0 + 60 * MINUTE);
+    expect(sent).toEqual([]);
+    expect(await outlets()).toMatchObject([
+      {
+        problem: expect.stringMatching(
+          /^its access token was kept with another CONNECTIONS_KEY.*add it again$/,
+        ),
+      },
+    ]);
+  });
+
+  test("without CONNECTIONS_KEY works as well", async () => {
+    await addTopic(topic);
+    await remindInAMinute();
+    await passUntil(T0 + 2 * MINUTE);
+    expect(sent).toMatchObject([{ headers: { authorization: `Bearer ${topic.token}` } }]);
+  });
 });

@@ -49,7 +49,7 @@ function addRows(
 /** Hands over what waits, each until its recipient has it. */
 export async function handOver(home: HomeContext, now: number): Promise<void> {
   const { rules, noticeRetries } = home;
-  const due = rules.pending().filter(({ id }) => noticeRetries.dueAt(id) <= now);
+  const due = rules.pending().filter((pending) => handOverAt(home, pending) <= now);
   // Before the first try: another event may run this meanwhile.
   for (const { id } of due) noticeRetries.failed(id, now, now);
   // Conversations are told in order. A slow server of pushes holds up nobody.
@@ -120,6 +120,11 @@ export async function onLost(home: HomeContext, { conversation, notice, why }: L
   await home.alarm.arm();
 }
 
-export function nextHandOver({ rules, noticeRetries }: HomeStores): number | undefined {
-  return noticeRetries.nextDue(rules.pending().map(({ id }) => id));
+export function nextHandOver(home: HomeStores): number | undefined {
+  const times = home.rules.pending().map((pending) => handOverAt(home, pending));
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function handOverAt({ noticeRetries }: HomeStores, { id, tells }: PendingNotice): number {
+  return Math.max(noticeRetries.dueAt(id), "say" in tells ? (tells.from ?? 0) : 0);
 }

@@ -207,7 +207,7 @@ async function canTellOwners(home: HomeContext): Promise<boolean> {
 }
 
 /** The private chats of owners, and the browsers and topics of their tokens. */
-function ownersOf(home: HomeContext): string[] {
+export function ownersOf(home: HomeContext): string[] {
   const chats = connectionsOf(home).flatMap((connection) =>
     ownersOver(home, connection).flatMap((sender) => privateChat(home, connection, sender) ?? []),
   );

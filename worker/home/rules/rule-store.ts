@@ -39,8 +39,11 @@ export type WatchRow = Common & { kind: "watch"; rule: WatchRule; record: Delive
 export type ReminderRow = Common & { kind: "remind"; rule: Reminder; handled: number };
 export type RuleRow = WatchRow | ReminderRow;
 
-/** @property opens the conversation that a browser opens when its notification is pressed */
-type ToTell = { say: Notice; opens: string | null } | { brief: Briefing };
+/**
+ * @property opens the conversation that a browser opens when its notification is pressed
+ * @property from epoch ms: it is held back until then
+ */
+type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Briefing };
 /** @property recipient a conversation's name, or an outlet's id */
 export type PendingNotice = { id: string; recipient: string; rule: string; tells: ToTell; madeAt: number };
 
@@ -63,6 +66,8 @@ export class RuleStore {
   #sent: Sent | undefined;
   /** Watches of which their maker is about to hear whether they were made. */
   readonly beingMade = new Set<string>();
+  /** By agent: when it said something unasked within the last hour, and when that was last told to be too much. */
+  readonly unasked = new Map<string, { times: number[]; noisyAt: number }>();
   /** Agents that are being told which rules they have. */
   readonly syncing = new Set<string>();
   /** Rules that other places have to learn of, with the place. */

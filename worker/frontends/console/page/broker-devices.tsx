@@ -1,5 +1,6 @@
 /** Devices: those of the home's broker by area, with what they report, and controls for what is allowed. */
 import type { SessionView } from "@edgecall/client/routes.ts";
+import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useState } from "preact/hooks";
 import { DeviceCard } from "./device-card.tsx";
 import { type Group, groupsOf } from "./device-groups.ts";
@@ -85,6 +86,7 @@ export function BrokerDevices({ session, item = "" }: Props) {
           <option value={area} />
         ))}
       </datalist>
+      <LeftOut list={value?.left_out ?? []} />
       {groups.map((group) => (
         <Area
           key={group.area}
@@ -97,6 +99,25 @@ export function BrokerDevices({ session, item = "" }: Props) {
         />
       ))}
     </Screen>
+  );
+}
+
+/** Also where no device is known at all: then it is the reason. */
+function LeftOut({ list }: { list: readonly { why: string; count: number }[] }) {
+  const count = list.reduce((sum, one) => sum + one.count, 0);
+  return count === 0 ? null : (
+    <details>
+      <summary class="quiet">
+        {count} {count === 1 ? "description" : "descriptions"} on the broker left out
+      </summary>
+      <ul>
+        {list.map(({ why, count: of }) => (
+          <li key={why}>
+            {visible(why)}: {of}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
