@@ -6,9 +6,9 @@ import { FIRING_FAULTS, type FiringFault } from "./fault-names.ts";
  * Where a rule is evaluated: on a hosted device's reading in the bridge, on an agent's own reading, in Home by presence, in Home by
  * the time.
  */
-export type FiringKind = "hosted" | "agent" | "presence" | "reminder";
+type FiringKind = "hosted" | "agent" | "presence" | "reminder";
 /** Where it is told: in a conversation of the API, or in a chat app. */
-export type Told = "api" | "telegram" | "generic";
+type Told = "api" | "telegram" | "generic";
 
 export type PlannedFiring = {
   /** Of its rule, unique in a run: `F0312`. */

@@ -16,7 +16,7 @@ const AT_ONCE = 6;
 
 export type StoredTurn = SeenTurn & { text: string; created_at: number };
 /** A rule as Home shows it, with its firings. */
-export type StoredRule = {
+type StoredRule = {
   id: string;
   name: string;
   status: string;
