@@ -10,7 +10,7 @@ import type { Origin } from "../../api/turns.ts";
 export type Notice = { text: string; keys: BudgetKey[] };
 
 /** @property text what came of it, for everybody who reads the conversation */
-export type RulePressed = { rule: string; text: string };
+type RulePressed = { rule: string; text: string };
 
 export type Meanwhile = { text: string; told?: true };
 
