@@ -309,7 +309,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
       {turn.rules.map((rule) => (
         <RuleWords {...rule} text={rule.text ?? turn.answer ?? ""} />
       ))}
-      {turn.unasked && <p class="notice">No device was asked.</p>}
+      {turn.unasked && turn.rules.length === 0 && <p class="notice">No device was asked.</p>}
       {turn.notices.map((notice) => (
         <p class="notice">{notice}</p>
       ))}
