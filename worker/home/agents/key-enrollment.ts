@@ -25,7 +25,11 @@ export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant)
   if (problem !== undefined) return { ok: false, problem };
   const gatewayPublicKey = await gatewayKey.publicKey();
   // An owner says that it is the same device, so its watches go on. Those that a revoked key has stopped can be resumed.
-  home.rules.rekey(known, keyOf(home, key.agent));
+  const isElsewhere = keys
+    .list()
+    .some((one) => one.agent !== key.agent && keys.publicKeyOf(one.agent) === known);
+  // A device that was given another id has its watches there.
+  if (!isElsewhere) home.rules.rekey(known, keyOf(home, key.agent));
   if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
   else if (key.login !== undefined) sendKeyToBridge(home, key.agent);
   return { ok: true, gatewayPublicKey };
