@@ -15,7 +15,7 @@ export const USAGE = `usage: npm run chaos -- [options]
   --keep           keep the logs also when all is well
   --help           show this
 
-  --firings N      instead of turns: so many firings of rules, with faults around them (1000; CI has 36)
+  --firings N      instead of turns: so many firings of rules, with faults around them, as 1000; CI runs 36
   --seasons K[,K…] only these seasons of the seed; a season is a home of its own
   with --seed, --faults, --json, --keep, and --at-once for the seasons at once (2)
 

@@ -24,7 +24,7 @@ const POKE_EVERY_MS = 6_000;
 const LOST_BEFORE_MS = 2_000;
 const LOST_AFTER_MS = 500;
 /** No volley begins so shortly before a reminder is due. */
-const BEFORE_DUE_MS = 8_000;
+const BEFORE_DUE_MS = 12_000;
 type Due = { volley: PlannedVolley; at: number };
 
 export async function runSeason(
