@@ -9,7 +9,6 @@ import {
   newRecord,
   onChange,
   onDue,
-  DeliveryRecord as RecordSchema,
   snooze,
 } from "./delivery.ts";
 import type { RuleChange } from "./evaluate.ts";
@@ -127,7 +126,9 @@ test("a record goes through a row", () => {
   told.fires(0);
   told.until(20);
   told.unknown(21);
-  expect(RecordSchema.parse(JSON.parse(JSON.stringify(told.record)))).toEqual(told.record);
+  // Home stores it as JSON.
+  expect(JSON.parse(JSON.stringify(told.record))).toEqual(told.record);
+  expect(told.record.fired.length).toBeLessThanOrEqual(10);
 });
 
 describe("each time", () => {

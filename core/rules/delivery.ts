@@ -4,9 +4,7 @@
  *
  * Each message stands for changes that no message before it stood for, or it is a repeat that the rule asks for.
  */
-import { z } from "../protocol/parse.ts";
 import type { KnownState, RuleChange } from "./evaluate.ts";
-import { VALUE_MAX_CHARS } from "./value.ts";
 import { isMomentary, type WatchRule } from "./watch-rule.ts";
 import { HOUR_MS, MINUTE_MS } from "./zone.ts";
 
@@ -24,63 +22,52 @@ const REPEATS_MS = [
   ...Array.from({ length: 24 }, (_, hour) => (hour + 1) * HOUR_MS),
 ];
 
-const instant = z.number();
-const count = z.int().check(z.minimum(0));
-const value = z.optional(z.union([z.number(), z.string().check(z.maxLength(VALUE_MAX_CHARS)), z.boolean()]));
+type Value = RuleChange["value"];
 
-const Firing = z.object({
+export type Firing = {
   /** Names it: `occurrence` of its change. */
-  occurrence: count,
-  at: instant,
+  occurrence: number;
+  at: number;
   /** Since when the condition is true. */
-  since: z.optional(instant),
-  value,
-  unit: z.optional(z.string()),
+  since?: number | undefined;
+  value?: Value;
+  unit?: string | undefined;
   /** Absent: it goes on. `until`: since when the condition is false. `window`: watching ended, not the condition. */
-  over: z.optional(
-    z.object({
-      at: instant,
-      until: z.optional(instant),
-      value,
-      window: z.optional(z.literal(true)),
-    }),
-  ),
-});
-export type Firing = z.infer<typeof Firing>;
+  over?: { at: number; until?: number | undefined; value?: Value; window?: true | undefined } | undefined;
+};
 
 /** What was told of a rule, as Home stores it. All times are epoch ms. */
-export const DeliveryRecord = z.object({
+export type DeliveryRecord = {
   /** Of the newest change that was handled, and the newest firing. */
-  seq: count,
-  occurrence: count,
+  seq: number;
+  occurrence: number;
   /** When the rule last changed. */
-  changed_at: z.optional(instant),
-  /** The firings of the last hour that count for muting. */
-  fired: z.array(instant).check(z.maxLength(FLAPPING)),
+  changed_at?: number | undefined;
+  /** The firings of the last hour that count for muting: FLAPPING at most. */
+  fired: number[];
   /** The firing that was told last. */
-  told: z.optional(
-    z.object({
-      firing: Firing,
-      /** The first message about it, and the last. */
-      at: instant,
-      last_at: instant,
-      acked: z.optional(z.object({ by: z.string().check(z.maxLength(200)), at: instant })),
-      escalated: z.optional(z.boolean()),
-      /** Its end was told, or needs no word. */
-      ended: z.boolean(),
-    }),
-  ),
+  told?:
+    | {
+        firing: Firing;
+        /** The first message about it, and the last. */
+        at: number;
+        last_at: number;
+        acked?: { by: string; at: number } | undefined;
+        escalated?: boolean | undefined;
+        /** Its end was told, or needs no word. */
+        ended: boolean;
+      }
+    | undefined;
   /** Firings that nobody was told of yet: how many, when the first was, and the last one. */
-  untold: z.optional(z.object({ count, first_at: instant, last: Firing })),
-  muted: z.optional(z.object({ until: instant, told: z.boolean() })),
-  snoozed_until: z.optional(instant),
+  untold?: { count: number; first_at: number; last: Firing } | undefined;
+  muted?: { until: number; told: boolean } | undefined;
+  snoozed_until?: number | undefined;
   /** There is no value; `since`: the time of the last one. `told_at` of the last time that this was said. */
-  unknown: z.optional(z.object({ since: z.optional(instant), told: z.boolean() })),
-  unknown_told_at: z.optional(instant),
+  unknown?: { since?: number | undefined; told: boolean } | undefined;
+  unknown_told_at?: number | undefined;
   /** There are values again, after it was told that there were none. */
-  back: z.optional(z.object({ at: instant, value })),
-});
-export type DeliveryRecord = z.infer<typeof DeliveryRecord>;
+  back?: { at: number; value?: Value } | undefined;
+};
 
 /** Something to be said. notice-words.ts writes it. */
 export type Notice =
