@@ -39,6 +39,8 @@ export class HostedRules {
   readonly #own = new Map<string, number>();
   #isWanted = false;
   #isBrokerUp = false;
+  /** The last message before this connection to the broker. What came until then, or was read from the file, may have changed since. */
+  #before = 0;
   /** A frame with changes is out. */
   #isOut = false;
   #again: NodeJS.Timeout | undefined;
@@ -111,7 +113,9 @@ export class HostedRules {
   }
 
   brokerUp(): void {
+    const { catalog, clock } = this.#parts;
     this.#isBrokerUp = true;
+    this.#before = catalog.mark(clock.wall()).message;
   }
 
   /** Nothing is known of any device until its value came again, or the broker repeated it. */
@@ -137,7 +141,7 @@ export class HostedRules {
     const { catalog, clock } = this.#parts;
     const now = clock.wall();
     const reading = catalog.readingOf(place.device, condition.reading, now);
-    if (!reading || reading.unavailable) {
+    if (!reading || reading.unavailable || reading.message <= this.#before) {
       this.#miss(rule);
       return;
     }

@@ -82,8 +82,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   const read = needsReadings && (await readingsOf(home, input.agent_id, input.reading));
   if (read && !read.ok) return invalid(read.error);
   const readings = read ? read.value : [];
-  const id = newRuleId("w", (taken) => home.rules.get(taken) !== undefined);
-  const rule = makeWatch(input, { id, device: { ...device, readings }, zone });
+  const rule = makeWatch(input, { id: freeId(home, "w"), device: { ...device, readings }, zone });
   if (!rule.ok) return invalid(rule.error);
   const to = await findRecipient(home, maker, input.to);
   if (!to.ok) return invalid(to.error);
@@ -92,10 +91,12 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   const asked = await askFirst(home, request, othersWords([to.value, then.value?.to ?? null]));
   if (asked) return asked;
   const now = Date.now();
+  // Another call may have taken the first one meanwhile.
+  const id = freeId(home, "w");
   const row: WatchRow = {
     kind: "watch",
     id,
-    rule: { ...rule.value, ...(then.value && { then_to: then.value }) },
+    rule: { ...rule.value, id, ...(then.value && { then_to: then.value }) },
     maker,
     to: to.value,
     said: { to: [], at: [] },
@@ -126,6 +127,10 @@ function othersWords(recipients: ReadonlyArray<string | null>): string {
   return recipients.flatMap((to) => (to === null ? [] : [toWords(to)])).join(" and ");
 }
 
+function freeId({ rules }: HomeContext, kind: "w" | "r"): string {
+  return newRuleId(kind, (taken) => rules.get(taken) !== undefined);
+}
+
 function isReading({ reading, field }: WatchRule, name: string, of: string | undefined): boolean {
   return name === reading && of === field;
 }
@@ -147,7 +152,7 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
     return invalid("do: a briefing is written in a conversation, for whoever asked there; use do: say");
   const asked = await askFirst(home, request, othersWords([to.value]));
   if (asked) return asked;
-  const id = newRuleId("r", (taken) => home.rules.get(taken) !== undefined);
+  const id = freeId(home, "r");
   const row: RuleRow = {
     kind: "remind",
     id,
