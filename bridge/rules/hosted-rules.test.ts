@@ -194,6 +194,23 @@ test("a gateway that does not know rules is sent none", async () => {
   expect(changes()).toEqual([]);
 });
 
+test("a value that the bridge had kept in its file fires nothing: it may be another one by now", async () => {
+  const bridge = await hosted.started();
+  await freezer();
+  await hosted.publisher.say("rtl/freezer", "-11.4");
+  await reads("freezer", -11.4);
+  await bridge.stop();
+  played.home.frames.length = 0;
+  await hosted.started();
+  const key = await keyOf("freezer");
+  await reads("freezer", -11.4);
+  watch(key, "w-0001");
+  await taken();
+  expect(changes()).toEqual([]);
+  await hosted.publisher.say("rtl/freezer", "-11.2");
+  expect(await change(1)).toMatchObject({ state: "firing", value: -11.2 });
+});
+
 test("a button tells of each press, and not of what the broker or the bridge had kept", async () => {
   const button = {
     name: "Button",

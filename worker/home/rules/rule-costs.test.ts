@@ -1,5 +1,6 @@
 /** Costs of rules: nothing while nothing happens, and a few rows when something does. */
 import { reset, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { device, reading, reported } from "../../../test/hosted-device.ts";
 import { passed } from "../../../test/keyed-home.ts";
@@ -9,6 +10,8 @@ import { alarmOf, rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { say, TestBridge } from "../../../test/workerd.ts";
+import type { Conversation } from "../../conversation/conversation.ts";
+import type { Home } from "../home.ts";
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -19,12 +22,14 @@ beforeEach(() => {
   at(T0);
 });
 
-async function rowsWritten(): Promise<number> {
+async function rowsWritten(stub: DurableObjectStub<Home | Conversation> = ruleHome()): Promise<number> {
   return await runInDurableObject(
-    ruleHome(),
+    stub,
     (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n,
   );
 }
+
+const chat = () => env.CONVERSATION.getByName("a/api/kitchen");
 
 async function hosting(): Promise<TestBridge> {
   const bridge = await TestBridge.dial();
@@ -85,12 +90,12 @@ test("100 rules in an hour in which nothing changes: no frame, no row, no alarm"
   expect(await told("kitchen")).toEqual([]);
 });
 
-test("a firing and its end: twelve rows of Home at most, and two messages", async () => {
+test("a firing and its end: eight rows of Home and four of the conversation at most, and two messages", async () => {
   const bridge = await hosting();
   await say("kitchen", script(make("watch", WATCH), { text: "ok" }));
   const id = (await rowsOf<{ id: string }>(ruleHome(), "SELECT id FROM rule"))[0]?.id ?? "";
   await passed(bridge);
-  const before = await rowsWritten();
+  const [before, chatBefore] = [await rowsWritten(), await rowsWritten(chat())];
   const change = { rule: id, version: 1, occurrence: 1, at: T0, value: -11.4, unit: "°C" };
   bridge.send({ t: "changes", changes: [{ ...change, seq: 1, state: "firing", since: T0 - MINUTE }] });
   await until(async () => (await told("kitchen")).length === 1, { what: "the message" });
@@ -102,5 +107,17 @@ test("a firing and its end: twelve rows of Home at most, and two messages", asyn
   await until(async () => (await told("kitchen")).length === 2, { what: "the end" });
   const [notice] = await rowsOf<{ count: number }>(ruleHome(), "SELECT COUNT(*) AS count FROM notice");
   expect(notice?.count).toBe(0);
-  expect((await rowsWritten()) - before).toBeLessThanOrEqual(12);
+  expect((await rowsWritten()) - before).toBeLessThanOrEqual(8);
+  expect((await rowsWritten(chat())) - chatBefore).toBeLessThanOrEqual(4);
+});
+
+test("a reminder at its time: one alarm, seven rows of Home and two of the conversation at most", async () => {
+  await say("kitchen", script(make("remind", { text: "Bins", every: "day", at: "10:00" }), { text: "ok" }));
+  await passUntil(T0 + 59 * MINUTE);
+  const [before, chatBefore] = [await rowsWritten(), await rowsWritten(chat())];
+  const alarms = await passUntil(T0 + 61 * MINUTE);
+  expect(await told("kitchen")).toHaveLength(1);
+  expect(alarms).toBe(1);
+  expect((await rowsWritten()) - before).toBeLessThanOrEqual(7);
+  expect((await rowsWritten(chat())) - chatBefore).toBeLessThanOrEqual(2);
 });
