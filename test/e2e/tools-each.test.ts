@@ -62,6 +62,8 @@ const TAGS: Record<string, string[]> = {
   glob: RG,
   grep: RG,
   log_watch: RG,
+  tank_level: IN_SANDBOX,
+  tank_watch: IN_SANDBOX,
   nodes: ["needs/openssh-client"],
 };
 
@@ -115,7 +117,15 @@ const DOT = Buffer.from(
 const CHANGED = { "list.txt": "milk\nrolls\n" };
 const PATCH = "*** Begin Patch\n*** Update File: list.txt\n@@\n milk\n-bread\n+rolls\n*** End Patch";
 
-const SKILLS = ["convert_temperature", "count_lines", "disk_note", "log_watch", "measure_load"];
+const SKILLS = [
+  "convert_temperature",
+  "count_lines",
+  "disk_note",
+  "log_watch",
+  "measure_load",
+  "tank_level",
+  "tank_watch",
+];
 const ROWS: Record<string, Row> = {
   append: {
     params: { path: "list.txt", content: "eggs\n" },
@@ -195,6 +205,12 @@ const ROWS: Record<string, Row> = {
   system_info: { gives: /^model: Raspberry Pi 4 Model B Rev 1\.4\n.*\n.*\nhostname: attic$/m },
   // A script for each of the two ways.
   task: { params: { prompt: script({ text: "for you" }, { text: "for you" }) }, gives: /^for you$/ },
+  tank_level: {
+    params: { path: "tank.txt" },
+    files: { "tank.txt": "41\n" },
+    gives: /"value": 41, "unit": "%"/,
+  },
+  tank_watch: { gives: /^Accepted: 'tank_watch' goes on in the background\./ },
   temperature: { gives: /^cpu-thermal: 61\.3 °C/ },
   todoread: { gives: /^The to-do list is empty\.$/ },
   todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 items, 1 open\n1\. \[ \] water$/ },
