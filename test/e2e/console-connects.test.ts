@@ -132,9 +132,18 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await connect("Discord");
     await page.getByRole("status").getByText("Connected as Home").waitFor();
     expect(discord.endpoint).toBe(`${stack.gateway.url}/webhooks/discord/a~club`);
-    expect(discord.commands.map(({ name }) => name).sort()).toEqual(
-      ["agents", "answer", "approve", "ask", "help", "new", "status", "stop"].sort(),
-    );
+    expect(discord.commands.map(({ name }) => name).sort()).toEqual([
+      "ack",
+      "agents",
+      "answer",
+      "approve",
+      "ask",
+      "help",
+      "new",
+      "rules",
+      "status",
+      "stop",
+    ]);
     const invite = page.getByRole("status").getByRole("link", { name: "Home" });
     expect(await invite.getAttribute("href")).toBe(
       "https://discord.com/oauth2/authorize?client_id=4242&scope=bot+applications.commands",
