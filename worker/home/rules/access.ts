@@ -1,29 +1,9 @@
-/** A rule holds for as long as its maker may use this home: that is looked at when it is made and each time that it fires. */
-import { logInfo } from "../../log.ts";
+/** The role that the maker of a rule has now: a rule holds for as long as they may use this home. */
 import { findConnection, type Role, roleInSettings } from "../../settings/channels.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { HomeContext } from "../context.ts";
-import type { Maker, RuleRow } from "./rule-store.ts";
-
-/** Ends a rule whose maker may not have it any more. Nobody is told: the conversation is that person's. @returns false: it has ended */
-export function stillHolds(home: HomeContext, row: RuleRow): boolean {
-  const why = problemOf(home, row);
-  if (why === undefined) return true;
-  logInfo("rule.orphaned", { rule: row.id, reason: why });
-  home.rules.put({ ...row, status: "orphaned", why, due: null });
-  return false;
-}
-
-function problemOf(home: HomeContext, row: RuleRow): string | undefined {
-  const role = roleNow(home, row.maker);
-  if (role === undefined) return "whoever made it has no access any more";
-  if (role === "guest") return "whoever made it is a guest now";
-  const isCritical = row.kind === "watch" && row.rule.severity === "critical";
-  return isCritical && role !== "owner"
-    ? "whoever made it is no owner any more, and it is critical"
-    : undefined;
-}
+import type { Maker } from "./rule-store.ts";
 
 /** @returns undefined: none */
 export function roleNow(home: HomeContext, maker: Maker): Role | undefined {

@@ -3,6 +3,7 @@ import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, passed, post } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
+import { approved } from "../../../test/rule-people.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { rowsOf } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -104,6 +105,45 @@ test("a reminder is listed with its next three times, and takes other words", as
   const changed = (await patch(row?.id ?? "", { text: "coffee" })).body as unknown as RuleView;
   expect(changed.name).toBe("coffee");
   expect((await patch(row?.id ?? "", { severity: "info" })).status).toBe(422);
+});
+
+describe("a critical watch", () => {
+  async function token(role: "owner" | "member"): Promise<{ token: string; id: string }> {
+    const made = await post("/v1/tokens", { name: "visitor", role, scopes: ["ask"] });
+    const { token, record } = made.body as { token?: string; record?: { id: string } };
+    return { token: String(token), id: record?.id ?? "" };
+  }
+
+  test("is one of an owner: that of a member does not become critical, whoever asks for it", async () => {
+    await TestBridge.connect([shed(true)]);
+    const { token: visits } = await token("member");
+    const text = script(make("watch", offline), { text: "ok" });
+    await say("visit", text, { method: "POST", body: JSON.stringify({ text }), token: visits });
+    const [rule] = (await list()).rules;
+    expect(await patch(rule?.id ?? "", { severity: "critical" })).toMatchObject({
+      status: 422,
+      body: { error: { message: "severity: only a watch that an owner made may be critical" } },
+    });
+    expect((await list()).rules).toMatchObject([{ status: "active", severity: "info" }]);
+  });
+
+  test("of an owner who is a member since tells its next firing also at night, and is a warning then", async () => {
+    at(T0 + 14 * 60 * MINUTE);
+    const bridge = await TestBridge.connect([shed(true)]);
+    const owner = await token("owner");
+    const text = script(make("watch", { ...offline, severity: "critical" }), { text: "ok" });
+    await approved("night", text, { method: "POST", token: owner.token });
+    await call(`/v1/tokens/${owner.id}`, { method: "DELETE" });
+    await token("member");
+    bridge.send({ t: "agents", agents: [shed(false)] });
+    await until(async () => (await told("night")).length > 1, { what: "both messages" });
+    const [rule] = (await list()).rules;
+    expect(rule).toMatchObject({ status: "active", severity: "warning", state: "firing" });
+    expect((await told("night")).sort()).toEqual([
+      "⚠ Shed offline: offline since 23:00. shed.",
+      `⚠ “Shed offline” (${rule?.id}) is a warning from now on: whoever made it is no owner any more.`,
+    ]);
+  });
 });
 
 describe("a rule ends", () => {

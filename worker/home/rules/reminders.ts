@@ -4,20 +4,15 @@ import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
 import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
 import type { RuleButton } from "../../api/rules.ts";
 import type { HomeContext } from "../context.ts";
-import { stillHolds } from "./access.ts";
 import { tell } from "./hand-over.ts";
+import { heldBy } from "./orphaned.ts";
 import { nextRecipients, recipientsOf } from "./recipients.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { byWords, noted } from "./telling.ts";
 
 export function remindDue(home: HomeContext, now: number): void {
   for (const row of home.rules.all())
-    if (
-      row.kind === "remind" &&
-      row.status === "active" &&
-      (row.due ?? Infinity) <= now &&
-      stillHolds(home, row)
-    )
+    if (row.kind === "remind" && row.status === "active" && (row.due ?? Infinity) <= now && heldBy(home, row))
       remind(home, row, now);
 }
 

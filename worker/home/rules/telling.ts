@@ -16,8 +16,8 @@ import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
 import type { RuleButton } from "../../api/rules.ts";
 import type { HomeContext } from "../context.ts";
-import { stillHolds } from "./access.ts";
 import { NOT_DELIVERED, tell } from "./hand-over.ts";
+import { heldBy } from "./orphaned.ts";
 import { nextRecipients, recipientsOf } from "./recipients.ts";
 import type { RuleRow, Said, WatchRow } from "./rule-store.ts";
 import { placeOf } from "./watched.ts";
@@ -33,13 +33,16 @@ type Line = { row: WatchRow; notice: Told; recipients: string[]; own: boolean; t
  */
 export function takeChange(
   home: HomeContext,
-  row: WatchRow,
+  before: WatchRow,
   change: RuleChange,
   now: number,
   text?: string,
 ): void {
-  if (change.seq <= row.record.seq || !stillHolds(home, row)) return;
-  const held = heldFor(home, row, now);
+  if (change.seq <= before.record.seq) return;
+  // A critical one that becomes a warning now speaks once more as it was.
+  const held = heldFor(home, before, now);
+  const row = heldBy(home, before);
+  if (!row) return;
   const { record, notices } = onChange(row.rule, row.record, change, now, held);
   home.rules.noteChange(row.id, change, now);
   const lines = decided(home, { ...row, record }, notices, now, text);
@@ -56,12 +59,13 @@ export function tellDue(home: HomeContext, now: number): void {
         row.kind === "watch" && row.status === "active" && (row.due ?? Infinity) <= now,
     );
   const { quiet } = home.clock.read();
-  const lines = due
-    .filter((one) => stillHolds(home, one))
-    .flatMap((row) => {
-      const { record, notices } = onDue(row.rule, row.record, now, heldFor(home, row, now));
-      return decided(home, { ...row, record }, notices, now);
-    });
+  const lines = due.flatMap((before) => {
+    const held = heldFor(home, before, now);
+    const row = heldBy(home, before);
+    if (!row) return [];
+    const { record, notices } = onDue(row.rule, row.record, now, held);
+    return decided(home, { ...row, record }, notices, now);
+  });
   // Those that were held back come as one message.
   const isMorning = quiet !== undefined && !isInside(quiet, now) && isInside(quiet, now - 5 * 60_000);
   say(home, lines, now, isMorning);

@@ -15,6 +15,7 @@ import { seesAll, type Viewer } from "../../api/may-see.ts";
 import type { RuleBody, RuleChanged, RuleList, RuleView } from "../../api/rules.ts";
 import { viewOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
+import { roleNow } from "./access.ts";
 import { onPresence } from "./alarm-part.ts";
 import { nameOf, secondOf, toWords } from "./recipients.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
@@ -38,6 +39,8 @@ export async function changeRuleBy(
   if (!before) return NO_RULE;
   if (body.severity === "critical" && viewer.role !== "owner")
     return { ok: false, status: 403, message: "severity: only an owner may make a watch critical" };
+  if (body.severity === "critical" && roleNow(home, before.maker) !== "owner")
+    return { ok: false, status: 422, message: "severity: only a watch that an owner made may be critical" };
   const then = await secondFor(home, before, body);
   if (!then.ok) return { ok: false, status: 422, message: then.error };
   // It may have fired meanwhile.
