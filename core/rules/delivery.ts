@@ -157,6 +157,14 @@ export function snooze(record: DeliveryRecord, until: number): DeliveryRecord {
   return { ...record, snoozed_until: until };
 }
 
+/** Of a rule that nobody watches for a time: what it told is closed without a word, and what it was about to tell is dropped. */
+export function stopped(record: DeliveryRecord, now: number): DeliveryRecord {
+  const { told, untold: _, snoozed_until: __, unknown: ___, back: ____, ...rest } = record;
+  if (!told) return rest;
+  const over = told.firing.over ?? { at: now, window: true as const };
+  return { ...rest, told: { ...told, ended: true, firing: { ...told.firing, over } } };
+}
+
 /** What another place of evaluation has to know to go on with the rule: a firing that goes on is not told again. */
 export function knownState(
   rule: DeliveryRule,

@@ -107,6 +107,42 @@ test("a reminder is listed with its next three times, and takes other words", as
   expect((await patch(row?.id ?? "", { severity: "info" })).status).toBe(422);
 });
 
+describe("a watch that was paused while it fired", () => {
+  const DAY = 24 * 60 * MINUTE;
+
+  async function paused(): Promise<string> {
+    const { id } = await firing();
+    await patch(id, { repeat: "until_ack" });
+    await post(`/v1/rules/${id}/press`, { do: "snooze", minutes: 60 });
+    expect((await patch(id, { status: "paused" })).body).toMatchObject({ state: "idle" });
+    return id;
+  }
+  /** Without what is said of the bridge's line, which the clock's jump ended. */
+  const ofShed = async () => (await told("shed")).filter((text) => text.includes("Shed offline"));
+
+  test("says nothing when it is resumed a day later and is over", async () => {
+    const id = await paused();
+    at(T0 + DAY);
+    await TestBridge.connect([shed(true)]);
+    expect((await patch(id, { status: "active" })).body).toMatchObject({ status: "active", state: "idle" });
+    await passUntil(T0 + DAY + 2 * MINUTE);
+    expect(await ofShed()).toEqual(["🔔 Shed offline: offline since 09:00. shed."]);
+    expect((await post(`/v1/rules/${id}/press`, { do: "ack" })).body).toMatchObject({
+      text: "This is over already.",
+    });
+  });
+
+  test("begins anew when it is resumed and is still so", async () => {
+    const id = await paused();
+    at(T0 + DAY);
+    await TestBridge.connect([shed(false)]);
+    await patch(id, { status: "active" });
+    await until(async () => (await ofShed()).length > 1, { what: "the new firing" });
+    expect((await ofShed())[1]).toBe("🔔 Shed offline: offline since 09:00. shed.");
+    expect((await list()).rules[0]).toMatchObject({ state: "firing", last_firing: T0 + DAY });
+  });
+});
+
 describe("a critical watch", () => {
   async function token(role: "owner" | "member"): Promise<{ token: string; id: string }> {
     const made = await post("/v1/tokens", { name: "visitor", role, scopes: ["ask"] });

@@ -3,7 +3,8 @@
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
 import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
-import { type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
+import { stopped } from "@edgecall/core/rules/delivery.ts";
+import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
 import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
@@ -134,11 +135,16 @@ function wrong(error: string): { ok: false; error: string } {
   return { ok: false, error };
 }
 
-/** Times that were missed while it was paused are not made up for. */
+/** Times that were missed while it was paused are not made up for, and a watch begins anew: nobody knows what was meanwhile. */
 export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["status"]): RuleRow {
   if (status === undefined || status === row.status) return row;
-  if (status === "paused" || row.kind === "watch") return { ...row, status, why: null };
   const now = Date.now();
+  if (row.kind === "watch") {
+    const { seq, occurrence } = row.state;
+    const state = initialState(now, { seq, occurrence });
+    return { ...row, status, why: null, record: stopped(row.record, now), state, due: null };
+  }
+  if (status === "paused") return { ...row, status, why: null };
   const { zone } = home.clock.read();
   return { ...row, status, why: null, handled: now, due: nextTime(zone, row.rule.schedule, now) ?? null };
 }

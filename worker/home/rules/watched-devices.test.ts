@@ -153,6 +153,19 @@ describe("a hosted device", () => {
     expect(framesOf(bridge, "changed")).toHaveLength(1);
   });
 
+  test("is begun anew by the bridge when its rule was paused while it fired", async () => {
+    const bridge = await hosting();
+    await say("kitchen", script(warm("freezer"), { text: "ok" }));
+    const id = await ruleOf();
+    bridge.send({ t: "changes", changes: [firing(id, 1)] });
+    await until(async () => (await told("kitchen")).length > 0, { what: "the message" });
+    for (const what of ["pause", "resume"])
+      await say("kitchen", script(make("rules", { do: what, id }), { text: "ok" }));
+    const [, , again] = framesOf(bridge, "rules");
+    expect(again).toMatchObject({ set: [{ known: { seq: 1, occurrence: 1 } }] });
+    expect(JSON.stringify(again)).not.toContain('"open"');
+  });
+
   test("a change of which the clock is ahead, or was never set, is told with the time of now", async () => {
     const bridge = await hosting();
     await say("kitchen", script(warm("freezer", { repeat: "until_ack" }), { text: "ok" }));
