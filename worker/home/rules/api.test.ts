@@ -143,6 +143,32 @@ describe("a watch that was paused while it fired", () => {
   });
 });
 
+describe("a watch that fires is changed", () => {
+  test("to critical in the quiet hours: what was held back is told", async () => {
+    at(T0 + 14 * 60 * MINUTE);
+    const bridge = await TestBridge.connect([shed(true)]);
+    await say("shed", script(make("watch", offline), { text: "ok" }));
+    bridge.send({ t: "agents", agents: [shed(false)] });
+    const [{ id = "" } = {}] = await until(
+      async () => (await list()).rules.filter(({ last_firing }) => last_firing !== null),
+      { what: "it fires" },
+    );
+    expect(await told("shed")).toEqual([]);
+    await patch(id, { severity: "critical" });
+    await passUntil(T0 + 14 * 60 * MINUTE + 1);
+    expect(await told("shed")).toEqual([expect.stringContaining("Shed offline: offline since 23:00.")]);
+  });
+
+  test("to tell somebody else where nobody answers: they are told in time", async () => {
+    await say("garden", script({ text: "hi" }));
+    const { id } = await firing();
+    const then_to = { to: "api:garden", after_minutes: 10 };
+    expect((await patch(id, { then_to })).status).toBe(200);
+    await passUntil(T0 + 11 * MINUTE);
+    expect(await told("garden")).toContainEqual(expect.stringContaining("Shed offline"));
+  });
+});
+
 describe("a critical watch", () => {
   async function token(role: "owner" | "member"): Promise<{ token: string; id: string }> {
     const made = await post("/v1/tokens", { name: "visitor", role, scopes: ["ask"] });

@@ -20,6 +20,7 @@ import { roleNow } from "./access.ts";
 import { onPresence } from "./alarm-part.ts";
 import { nameOf, secondOf, toWords } from "./recipients.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
+import { nextDue } from "./telling.ts";
 import { agentOf, NO_RULES_AT_BRIDGE, placeOf } from "./watched.ts";
 
 const HISTORY_MAX = 20;
@@ -51,7 +52,9 @@ export async function changeRuleBy(
   const changed =
     row.kind === "watch" ? changedWatch(row, body, then.value, zone) : changedReminder(row, body);
   if (!changed.ok) return { ok: false, status: 422, message: changed.error };
-  home.rules.put(withStatus(home, changed.value, body.status));
+  const next = withStatus(home, changed.value, body.status);
+  // What was held back may go out by the change, or what nobody answered be another's now.
+  home.rules.put(next.kind === "watch" ? { ...next, due: nextDue(home, next, Date.now()) } : next);
   await onPresence(home);
   return { ok: true, rule: ruleView(home, home.rules.get(id) ?? changed.value) };
 }
