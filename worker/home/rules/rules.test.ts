@@ -134,6 +134,16 @@ describe("a watch of presence", () => {
     expect((await pressRule(rule, "ack")).text).toBe("This is over already.");
   });
 
+  test("once: it is gone with its message, which has no buttons", async () => {
+    const bridge = await TestBridge.connect([shed(true)]);
+    await say("shed", script(offline({ repeat: "once" }), { text: "ok" }));
+    bridge.send({ t: "agents", agents: [shed(false)] });
+    await until(async () => (await told("shed")).length === 1, { what: "the message" });
+    const [, turn] = await storedTurns(env.CONVERSATION.getByName("a/api/shed"));
+    expect(turn?.origin.notice?.buttons).toEqual([]);
+    expect(await ruleOf()).toBe("");
+  });
+
   test("until somebody answers: again after 5, 15 and 30 min; snoozed, after that time", async () => {
     const bridge = await TestBridge.connect([shed(true)]);
     await say("gate", script(offline({ repeat: "until_ack" }), { text: "ok" }));

@@ -208,8 +208,9 @@ function sourcesOf(home: HomeContext, { rule, maker }: WatchRow): Source[] {
   return maker.tainted ? [STRANGER] : own;
 }
 
-function buttonsFor({ row: { id }, notice, own }: Line): RuleButton[] {
-  if (!("firing" in notice) || notice.kind === "recovery") return [];
+function buttonsFor({ row: { id, rule }, notice, own }: Line): RuleButton[] {
+  // A rule that ends with its message can be answered by nobody.
+  if (!("firing" in notice) || notice.kind === "recovery" || rule.repeat === "once") return [];
   const of = { rule: id, occurrence: notice.firing.occurrence };
   return [
     { label: "Got it", do: "ack", ...of },
