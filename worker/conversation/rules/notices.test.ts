@@ -9,7 +9,7 @@ import { storedTurns } from "../../../test/stopping.ts";
 import { AGENTS } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say, TestBridge } from "../../../test/workerd.ts";
-import type { Notice } from "../../api/rules.ts";
+import type { Briefing, Notice } from "../../api/rules.ts";
 
 afterEach(reset);
 
@@ -80,7 +80,8 @@ describe("a notice", () => {
 });
 
 describe("a briefing", () => {
-  const brief = { id: "b1", rule: "r-0a1b", text: "how warm the garden is", tainted: false };
+  const by: Briefing["by"] = { principal: "anna", role: "owner" };
+  const brief = { id: "b1", rule: "r-0a1b", text: "how warm the garden is", tainted: false, by };
 
   test("only reads, has none of the conversation before it, and no tools that begin something", async () => {
     const bridge = await TestBridge.connect(AGENTS);
@@ -111,6 +112,22 @@ describe("a briefing", () => {
     const [next] = await modelRequests({ question });
     expect(JSON.stringify(next?.messages)).toContain("every morning then");
     expect(JSON.stringify(next?.messages)).toContain("12 °C");
+  });
+
+  test("is its maker's, with their role and the agents in their reach, whoever wrote last", async () => {
+    const bridge = await TestBridge.connect(AGENTS);
+    bridge.onCall = () => ({ status: "success", tool: "cpu", result: "12 °C" });
+    await say("theirs", script({ text: "written by an owner, who reaches all" }));
+    const text = script({ calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] }, { text: "$results" });
+    const member: Briefing["by"] = { principal: "ben", role: "member", limits: { agents: ["attic"] } };
+    await conversation("theirs").brief({ ...brief, text, by: member });
+    const turn = await until(async () => {
+      const [, briefing] = await storedTurns(conversation("theirs"));
+      return briefing?.status === "done" ? briefing : undefined;
+    });
+    expect(turn.origin).toMatchObject({ ...member, limits: { agents: ["attic"], readsOnly: true } });
+    expect(turn.answer).not.toContain("12 °C");
+    expect(bridge.calls()).toEqual([]);
   });
 
   test("says what it could not read, also where the model leaves that out", async () => {

@@ -46,10 +46,10 @@ export async function canTell(context: ConversationContext, by: string | null): 
   return found.accepted ? { accepted: true } : found;
 }
 
-/** Begins a turn that a rule asks for, once for each id. It only reads, and has none of the conversation before it. */
+/** Begins a turn that a rule asks for, once for each id. It only reads, for the rule's maker, and has none of the conversation before it. */
 export async function onBriefing(
   context: ConversationContext,
-  { id, text, rule, tainted }: Briefing,
+  { id, text, rule, tainted, by }: Briefing,
 ): Promise<Handed> {
   const found = await originOf(context);
   if (!found.accepted) return found;
@@ -62,7 +62,7 @@ export async function onBriefing(
     images: [],
     note: `It is time for the briefing that the person asked for (${rule}). Look at the devices that it needs; you can only read. Then write it, and say what could not be read. They asked for:\n${text}`,
     sources,
-    origin: { ...origin, limits: { ...origin.limits, readsOnly: true } },
+    origin: { ...origin, ...by, limits: { ...by.limits, readsOnly: true } },
   });
   drive(context);
   return { accepted: true };

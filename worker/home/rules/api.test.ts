@@ -1,11 +1,12 @@
 /** `/v1/rules`, and the end of rules with their maker's access or their device. */
 import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { call, passed, post } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { approved } from "../../../test/rule-people.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf } from "../../../test/stopping.ts";
+import { rowsOf, storedTurns } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
@@ -39,6 +40,12 @@ async function firing(): Promise<{ bridge: TestBridge; id: string }> {
   bridge.send({ t: "agents", agents: [shed(false)] });
   await until(async () => (await told("shed")).length > 0, { what: "the message" });
   return { bridge, id: (await list()).rules[0]?.id ?? "" };
+}
+
+async function visitor(role: "owner" | "member"): Promise<{ token: string; id: string }> {
+  const made = await post("/v1/tokens", { name: "visitor", role, scopes: ["ask"] });
+  const { token, record } = made.body as { token?: string; record?: { id: string } };
+  return { token: String(token), id: record?.id ?? "" };
 }
 
 describe("a watch", () => {
@@ -170,15 +177,9 @@ describe("a watch that fires is changed", () => {
 });
 
 describe("a critical watch", () => {
-  async function token(role: "owner" | "member"): Promise<{ token: string; id: string }> {
-    const made = await post("/v1/tokens", { name: "visitor", role, scopes: ["ask"] });
-    const { token, record } = made.body as { token?: string; record?: { id: string } };
-    return { token: String(token), id: record?.id ?? "" };
-  }
-
   test("is one of an owner: that of a member does not become critical, whoever asks for it", async () => {
     await TestBridge.connect([shed(true)]);
-    const { token: visits } = await token("member");
+    const { token: visits } = await visitor("member");
     const text = script(make("watch", offline), { text: "ok" });
     await say("visit", text, { method: "POST", body: JSON.stringify({ text }), token: visits });
     const [rule] = (await list()).rules;
@@ -192,11 +193,11 @@ describe("a critical watch", () => {
   test("of an owner who is a member since tells its next firing also at night, and is a warning then", async () => {
     at(T0 + 14 * 60 * MINUTE);
     const bridge = await TestBridge.connect([shed(true)]);
-    const owner = await token("owner");
+    const owner = await visitor("owner");
     const text = script(make("watch", { ...offline, severity: "critical" }), { text: "ok" });
     await approved("night", text, { method: "POST", token: owner.token });
     await call(`/v1/tokens/${owner.id}`, { method: "DELETE" });
-    await token("member");
+    await visitor("member");
     bridge.send({ t: "agents", agents: [shed(false)] });
     await until(async () => (await told("night")).length > 1, { what: "both messages" });
     const [rule] = (await list()).rules;
@@ -206,6 +207,22 @@ describe("a critical watch", () => {
       `⚠ “Shed offline” (${rule?.id}) is a warning from now on: whoever made it is no owner any more.`,
     ]);
   });
+});
+
+test("a briefing runs as its maker, with the role that they have by then, whoever wrote last", async () => {
+  const owner = await visitor("owner");
+  const text = script({ text: "12 °C" });
+  const brief = script(make("remind", { text, in_minutes: 10, do: "brief" }), { text: "ok" });
+  await approved("garden", brief, { method: "POST", token: owner.token });
+  await call(`/v1/tokens/${owner.id}`, { method: "DELETE" });
+  await visitor("member");
+  await say("garden", script({ text: "an owner was here" }));
+  await passUntil(T0 + 12 * MINUTE);
+  const turns = () => storedTurns(env.CONVERSATION.getByName("a/api/garden"));
+  const turn = await until(async () => (await turns()).find(({ origin }) => origin.event === "rule"), {
+    what: "the briefing",
+  });
+  expect(turn.origin).toMatchObject({ principal: "visitor", role: "member", limits: { readsOnly: true } });
 });
 
 describe("a rule ends", () => {

@@ -4,6 +4,7 @@ import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
 import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
 import type { RuleButton } from "../../api/rules.ts";
 import type { HomeContext } from "../context.ts";
+import { roleNow } from "./access.ts";
 import { tell } from "./hand-over.ts";
 import { heldBy } from "./orphaned.ts";
 import { nextRecipients, recipientsOf } from "./recipients.ts";
@@ -33,7 +34,11 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
   rules.noteFiring(id, occurrence, occurrence, now);
   const { recipients, why } = recipientsOf(home, row);
   if (rule.do === "brief" && due && maker.conversation !== null) {
-    const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted: maker.tainted, rule: id };
+    const { principal, limits, tainted } = maker;
+    // Not more than the maker had, nor more than they have now.
+    const role = roleNow(home, maker) === "owner" ? maker.role : "member";
+    const by = { principal, role, ...(limits && { limits }) };
+    const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted, rule: id, by };
     const recipient = maker.conversation;
     rules.addNotice({ id: brief.id, recipient, rule: id, tells: { brief }, madeAt: now });
   } else
