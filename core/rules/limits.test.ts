@@ -52,6 +52,11 @@ test("the latest of the reasons counts", () => {
   expect(held({ sent: sentOf(20), quiet: { ...quiet, to: 900 }, lastAt: now })).toEqual([180, 180, "now"]);
 });
 
+test("what a noisy agent fires waits for an hour, unless it is critical", () => {
+  expect(held({ sent: [], noisyAt: now })).toEqual([70, 70, "now"]);
+  expect(held({ sent: [], noisyAt: now - HOUR_MS })).toEqual(["now", "now", "now"]);
+});
+
 test("an agent is noisy after 30 changes in an hour", () => {
   const times = (count: number) => sentOf(count).map(({ at }) => at);
   expect([29, 30, 31].map((count) => isNoisy(times(count), now))).toEqual([false, true, true]);

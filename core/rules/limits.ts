@@ -9,7 +9,7 @@ import { HOUR_MS } from "./zone.ts";
 /** Messages of a home in an hour: all, and those that are not critical. */
 const HOME_MAX = 60;
 const HOME_NOT_CRITICAL_MAX = 20;
-/** Changes of rules that one agent may send in an hour; beyond them it is noisy. */
+/** Firings of one agent's watches in an hour; beyond them it is noisy. */
 const AGENT_MAX = 30;
 /** After a message, others to the same people wait for so long and become one. */
 const GATHER_MS = 30_000;
@@ -21,16 +21,23 @@ export type SentMessage = { at: number; critical: boolean };
  * @property sent messages of the home in the last hour, oldest first
  * @property quiet the home's quiet hours. A reminder has none: a person chose its time
  * @property lastAt when the same people were last told something
+ * @property noisyAt of a firing: when its agent was last told of as noisy
  */
 export type HomeLimits = {
   sent: readonly SentMessage[];
   quiet?: TimeWindow | undefined;
   lastAt?: number | undefined;
+  noisyAt?: number | undefined;
 };
 
 /** @returns the time (epoch ms) at which a message of this severity may go out; undefined: now */
 export function heldUntil(home: HomeLimits, severity: Severity, now: number): number | undefined {
-  const times = [capEnd(home, severity, now), quietEnd(home, severity, now), gatherEnd(home, severity, now)];
+  const times = [
+    capEnd(home, severity, now),
+    quietEnd(home, severity, now),
+    gatherEnd(home, severity, now),
+    noisyEnd(home, severity),
+  ];
   const held = Math.max(...times.map((time) => time ?? 0));
   return held > now ? held : undefined;
 }
@@ -63,6 +70,10 @@ function quietEnd({ quiet }: HomeLimits, severity: Severity, now: number): numbe
 function gatherEnd({ lastAt }: HomeLimits, severity: Severity, now: number): number | undefined {
   if (lastAt === undefined || severity === "critical" || lastAt > now) return undefined;
   return lastAt + GATHER_MS;
+}
+
+function noisyEnd({ noisyAt }: HomeLimits, severity: Severity): number | undefined {
+  return noisyAt === undefined || severity === "critical" ? undefined : noisyAt + HOUR_MS;
 }
 
 /** @returns when there is room for one more within an hour; undefined: there is */

@@ -12,7 +12,7 @@ import { rulesDue } from "./alarm-part.ts";
 import { tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
 import type { WatchRow } from "./rule-store.ts";
-import { takeChange } from "./telling.ts";
+import { takeChange, tellDue } from "./telling.ts";
 import { keyOf } from "./watched.ts";
 
 type ChangeEvent = Extract<AgentEvent, { type: "event" }>;
@@ -42,8 +42,12 @@ export async function onAgentEvent(home: HomeContext, agent: string, event: Chan
   const { request_id: id, change, text } = event;
   const now = Date.now();
   const row = change && home.rules.get(change.rule);
-  if (change && isActive(row) && isOf(home, row, agent) && mayFire(home, row, agent, change, now))
-    takeChange(home, row, inTime(change, now), now, text === undefined ? undefined : deviceWords(text));
+  if (change && isActive(row) && isOf(home, row, agent)) {
+    noteNoise(home, row, agent, change, now);
+    const noted = home.rules.get(row.id);
+    const words = text === undefined ? undefined : deviceWords(text);
+    if (isActive(noted)) takeChange(home, noted, inTime(change, now), now, words);
+  }
   home.keys.storeCounters(agent);
   await acknowledgeReport(home, id, agent, undefined);
   await rulesDue(home);
@@ -57,20 +61,21 @@ function isOf(home: HomeContext, { rule: { source } }: WatchRow, agent: string):
   return source.of === "agent" && source.key === keyOf(home, agent);
 }
 
-/** An agent that fires all the time is told of once, and heard again after an hour. Ends always count. */
-function mayFire(home: HomeContext, row: WatchRow, agent: string, change: RuleChange, now: number): boolean {
+/** An agent that fires all the time is told of once. What its watches fire then waits for an hour (limits.ts). */
+function noteNoise(home: HomeContext, row: WatchRow, agent: string, change: RuleChange, now: number): void {
   const { rules } = home;
-  if (change.state !== "firing") return true;
+  if (change.state !== "firing" || change.seq <= row.record.seq) return;
   const all = rules.all().filter((one): one is WatchRow => one.kind === "watch" && isOf(home, one, agent));
   const ids = all.map(({ id }) => id);
   const times = rules.takenSince(ids, now - HOUR_MS);
-  if (!isNoisy(times, now)) return true;
-  if (all.some(({ said }) => (said.noisy_at ?? 0) > now - HOUR_MS)) return false;
-  rules.put({ ...row, said: { ...row.said, noisy_at: now } });
-  const text = `⚠ ${agent} is noisy: its watches fired ${times.length} times within an hour. More of it is left out for now.`;
+  if (!isNoisy(times, now) || all.some(({ said }) => (said.noisy_at ?? 0) > now - HOUR_MS)) return;
+  // What waited for the hour before is told before the next one begins.
+  tellDue(home, now);
+  for (const one of ids.map((id) => rules.get(id)))
+    if (isActive(one)) rules.put({ ...one, said: { ...one.said, noisy_at: now } });
+  const text = `⚠ ${agent} is noisy: its watches fired ${times.length} times within an hour. More of it waits for an hour, unless it is critical.`;
   const notice = { id: crypto.randomUUID(), text, rules: [row.id], buttons: [], critical: false, at: now };
   tell(home, recipientsOf(home, row).recipients, notice, row.maker.conversation);
-  return false;
 }
 
 /** By this clock, where the device's own is ahead or was never set. */

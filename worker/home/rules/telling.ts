@@ -40,7 +40,7 @@ export function takeChange(
 ): void {
   if (change.seq <= before.record.seq) return;
   // A critical one that becomes a warning now speaks once more as it was.
-  const held = heldFor(home, before, now);
+  const held = heldFor(home, before, now, change.state === "firing");
   const row = heldBy(home, before);
   if (!row) return;
   const { record, notices } = onChange(row.rule, row.record, change, now, held);
@@ -127,11 +127,13 @@ export function nextDue(home: HomeContext, row: WatchRow, now: number): number |
     : null;
 }
 
-function heldFor(home: HomeContext, row: WatchRow, now: number): number | undefined {
+/** @param fires beside those that wait already */
+function heldFor(home: HomeContext, row: WatchRow, now: number, fires = false): number | undefined {
   const { quiet } = home.clock.read();
   const { messages, toldAt } = home.rules.sent();
   const times = recipientsOf(home, row).recipients.map((one) => toldAt.get(one) ?? 0);
-  return heldUntil({ sent: messages, quiet, lastAt: Math.max(0, ...times) }, row.rule.severity, now);
+  const noisyAt = fires || row.record.untold ? row.said.noisy_at : undefined;
+  return heldUntil({ sent: messages, quiet, lastAt: Math.max(0, ...times), noisyAt }, row.rule.severity, now);
 }
 
 function endFinished({ rules }: HomeContext, id: string): void {

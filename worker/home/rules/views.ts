@@ -11,7 +11,7 @@ import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
-import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
+import { HOUR_MS, MINUTE_MS } from "@edgecall/core/rules/zone.ts";
 import { seesAll, type Viewer } from "../../api/may-see.ts";
 import type { RuleBody, RuleChanged, RuleList, RuleView } from "../../api/rules.ts";
 import { viewOf } from "../clock.ts";
@@ -221,7 +221,7 @@ export function watchPhase(row: WatchRow): Phase {
 }
 
 /** Why nothing is told now; undefined: nothing is held back. */
-function silentWords(home: HomeContext, { status, record, rule, due }: WatchRow): string | undefined {
+function silentWords(home: HomeContext, { status, record, rule, due, said }: WatchRow): string | undefined {
   const now = Date.now();
   const { zone, quiet } = home.clock.read();
   const time = (at: number) => timeWords(at, zone, now);
@@ -247,5 +247,6 @@ function silentWords(home: HomeContext, { status, record, rule, due }: WatchRow)
   if (quiet && rule.severity !== "critical" && isInside(quiet, now))
     return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}; ${held}`;
   const until = due !== null && due > now ? ` until ${time(due)}` : "";
-  return `it was told a moment ago, and pauses: ${held}${until}`;
+  const isNoisy = rule.severity !== "critical" && (said.noisy_at ?? 0) > now - HOUR_MS;
+  return `${isNoisy ? "its device is noisy" : "it was told a moment ago, and pauses"}: ${held}${until}`;
 }

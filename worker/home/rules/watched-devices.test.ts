@@ -12,6 +12,7 @@ import { rowsOf, stop } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import type { RuleList } from "../../api/rules.ts";
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -423,11 +424,63 @@ describe("an agent", () => {
     await fires(bridge, 1, 20);
     await fires(await again(), 21, 40);
     await fires(await again(), 41, 50);
-    expect(await rowsOf(ruleHome(), "SELECT occurrence FROM firing")).toHaveLength(30);
+    expect(await rowsOf(ruleHome(), "SELECT occurrence FROM firing")).toHaveLength(50);
     await passUntil(T0 + 2 * MINUTE);
     const noisy = (await told("shed")).filter((text) => text.includes("is noisy"));
     expect(noisy).toEqual([
-      "⚠ pi is noisy: its watches fired 30 times within an hour. More of it is left out for now.",
+      "⚠ pi is noisy: its watches fired 30 times within an hour. More of it waits for an hour, unless it is critical.",
     ]);
+  });
+
+  test("that is noisy by one watch: what its others fire is kept, told at once where it is critical, and else an hour later", async () => {
+    const line = await watching();
+    const { pi, bridge, id } = line;
+    const add = async (more: object) => {
+      const asked = answers(line, "readings", () => ({ readings: READINGS }));
+      const set = answers(line, "watch_set", all);
+      await say("shed", script(warm("pi", more), { text: "ok" }));
+      await Promise.all([asked, set]);
+    };
+    await add({ name: "Cold box", repeat: "once" });
+    await add({ name: "Deep freezer" });
+    const rows = await rowsOf<{ id: string; name: string }>(
+      ruleHome(),
+      "SELECT id, json_extract(rule, '$.name') AS name FROM rule",
+    );
+    const idOf = (name: string) => rows.find((row) => row.name === name)?.id ?? "";
+    const critical = { method: "PATCH", body: JSON.stringify({ severity: "critical" }) };
+    const set = answers(line, "watch_set", all);
+    expect((await ask(`/v1/rules/${idOf("Deep freezer")}`, critical)).status).toBe(200);
+    await set;
+    const fires = async (rule: string, count: number) => {
+      for (let seq = 1; seq <= count; seq += 1)
+        bridge.send({
+          t: "event",
+          id: `${rule}:${seq}`,
+          agent: "pi",
+          payload: await event(pi, firing(rule, seq)),
+        });
+      await passed(bridge);
+    };
+    await fires(id, 31);
+    await fires(idOf("Deep freezer"), 1);
+    await fires(idOf("Cold box"), 1);
+    const saysOf = async (name: string) =>
+      (await told("shed")).filter((text) => text.includes(`${name}: −11.4 °C at 09:00`)).length;
+    await until(async () => (await saysOf("Deep freezer")) === 1, { what: "the critical one" });
+    const { rules } = (await (await ask("/v1/rules")).json()) as RuleList;
+    expect(rules.find(({ name }) => name === "Cold box")).toMatchObject({
+      state: "firing",
+      history: [{ occurrence: 1 }],
+      silent: "its device is noisy: one firing is held back until 10:00",
+    });
+    await passUntil(T0 + 59 * MINUTE);
+    expect(await saysOf("Cold box")).toBe(0);
+    await passUntil(T0 + 61 * MINUTE);
+    expect(await saysOf("Cold box")).toBe(1);
+    expect(await saysOf("Deep freezer")).toBe(1);
+    // It ends with its firing.
+    expect(await rowsOf(ruleHome(), `SELECT id FROM rule WHERE id = '${idOf("Cold box")}'`)).toEqual([]);
+    expect((await told("shed")).filter((text) => text.includes("is noisy"))).toHaveLength(1);
   });
 });
