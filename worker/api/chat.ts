@@ -30,7 +30,8 @@ export type Delivery = {
   origin: NewOrigin & { reply?: Address };
   act:
     | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
-    | { do: "command"; command: ChatCommand }
+    /** `ownRole`: in a group it is the person's, and not that of the group. */
+    | { do: "command"; command: ChatCommand; ownRole?: NewOrigin["role"] }
     /** A text of the gateway to send to the chat. */
     | { do: "tell"; text: string };
 };

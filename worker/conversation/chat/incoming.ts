@@ -32,7 +32,7 @@ export async function receive(
   const { act } = delivery;
   if (act.do !== "tell") chat.outbox.personWrote();
   if (act.do === "say") return receiveMessage(context, chat, delivery, act);
-  const words = act.do === "tell" ? act.text : await commandWords(context, act.command, delivery);
+  const words = act.do === "tell" ? act.text : await commandWords(context, act, delivery);
   if (act.do === "command") await endTurns(context, act.command);
   // Two of the same may have come while Home was asked.
   if (findDelivery(context, delivery.id)) return {};
@@ -98,7 +98,7 @@ function rememberDelivery({ ctx, tables }: ConversationContext, id: string, turn
 
 async function commandWords(
   context: ConversationContext,
-  command: ChatCommand,
+  { command, ownRole }: Delivery["act"] & { do: "command" },
   { origin }: Delivery,
 ): Promise<string | undefined> {
   const running = context.transcript.turns().filter(({ status }) => status === "running");
@@ -114,7 +114,12 @@ async function commandWords(
     case "rules":
       return await ruleWords(context, origin, "rules", { do: "list" });
     case "ack":
-      return await ruleWords(context, origin, "ack", ackArguments(command.argument));
+      return await ruleWords(
+        context,
+        { ...origin, role: ownRole ?? origin.role },
+        "ack",
+        ackArguments(command.argument),
+      );
     case "answer":
       return await answerWords(context, command.argument, origin);
     case "approve":

@@ -11,7 +11,16 @@ import { type Connection, ROLES, type Role, roleInSettings } from "../../setting
 import { knockWords, tellOwners } from "./knock.ts";
 
 export type Admitted =
-  | { ok: true; principal: string; role: Role; limits: Limits; mayApprove: boolean; isOwner: boolean }
+  | {
+      ok: true;
+      principal: string;
+      role: Role;
+      /** In a group too. Whoever was told there may answer a rule by it, and nothing else. */
+      ownRole: Role;
+      limits: Limits;
+      mayApprove: boolean;
+      isOwner: boolean;
+    }
   /** @property words for the sender; absent: the sender gets no answer. @property notice tells the owners, once */
   | { ok: false; words?: string; notice?: () => Promise<void> };
 
@@ -41,6 +50,7 @@ export async function admit(
     ok: true,
     principal: `${channel}:${sender.id}`,
     role,
+    ownRole: entry.role,
     limits: { ...(readsOnly && { readsOnly }), ...(agents && { agents }) },
     // An owner may press buttons in a group too, but the group itself is no owner.
     mayApprove: connection.approve.includes(entry.role),

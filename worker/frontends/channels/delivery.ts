@@ -28,7 +28,7 @@ export async function toDelivery(
   event: Incoming,
   admitted: Admitted & { ok: true },
 ): Promise<Delivery> {
-  const { principal, role, limits, isOwner } = admitted;
+  const { principal, role, ownRole, limits, isOwner } = admitted;
   const origin = {
     principal,
     role,
@@ -49,7 +49,7 @@ export async function toDelivery(
       origin,
       act: { do: "tell", text: await approveStranger(env, connection, command.argument, principal) },
     };
-  if (command) return { id, origin, act: { do: "command", command } };
+  if (command) return { id, origin, act: { do: "command", command, ownRole } };
   const advice = mistypedCommand(own);
   if (advice) return { id, origin, act: { do: "tell", text: advice } };
   const { pictures, unread } = event.act.do === "say" ? readable(env, event.act) : { pictures: [] };

@@ -51,7 +51,7 @@ export async function pressButton(
 async function pressRule(
   env: Env,
   name: string,
-  { principal, role }: Admitted & { ok: true },
+  { principal, ownRole: role }: Admitted & { ok: true },
   pressed: PressedRule,
 ): Promise<{ refused?: string }> {
   const by = { principal, role, conversation: name };

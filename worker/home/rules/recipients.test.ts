@@ -6,7 +6,7 @@ import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/r
 import { approved, chatOf, MEMBER, OWNER, toldIn, writes } from "../../../test/rule-people.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { rowsOf, stop, storedTurns } from "../../../test/stopping.ts";
-import { TOKENS } from "../../../test/tokens.ts";
+import { CHANNEL_SECRETS, TOKENS, testVars } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
@@ -147,6 +147,47 @@ describe("a conversation", () => {
     await passUntil(T0 + MINUTE);
     await until(async () => (await toldIn(GROUP)).length > 0, { what: "the reminder" });
     expect((await toldIn(GROUP))[0]).toMatch(/^⏰ tea\n\(A rule of anna, r-/);
+  });
+
+  test("that is a group: its members answer there as themselves, guests and strangers do not, and a member does not end it", async () => {
+    const channels = testVars.CHANNELS.replace('"allow":["7"]', '"allow":["7","8"],"groups":"reads"').replace(
+      '"1":"owner"',
+      '"1":"owner","8":"guest"',
+    );
+    setVariables({ CHANNELS: channels });
+    const bridge = await TestBridge.connect([shed(true)]);
+    await writes(OWNER, GROUP);
+    const watch = offline({ to: "telegram:family:-100", repeat: "until_ack" });
+    await approved("annas", script(watch, { text: "ok" }));
+    goes(bridge, false);
+    await until(async () => (await toldIn(GROUP)).length > 0, { what: "the message" });
+    const id = (await list())[0]?.id ?? "";
+    let update = 0;
+    const telegram = async (body: object) => {
+      update += 1;
+      const answer = await ask("/webhooks/telegram/family", {
+        method: "POST",
+        body: JSON.stringify({ update_id: update, ...body }),
+        headers: { "x-telegram-bot-api-secret-token": CHANNEL_SECRETS.telegram },
+        token: null,
+      });
+      return await answer.text();
+    };
+    const message = { message_id: 5, chat: { id: GROUP, type: "supergroup" } };
+    const press = (from: number, what: string) =>
+      telegram({ callback_query: { id: "1", from: { id: from }, message, data: `r:${what}:${id}:1` } });
+    expect(await press(8, "ack")).toContain("Only whoever is told of this may answer.");
+    expect(await press(9, "ack")).toContain("I do not know you");
+    expect(await press(MEMBER, "stop")).toContain("Only whoever is told of this may answer.");
+    const acked = async () => (await list())[0]?.history[0]?.acked_by;
+    expect(await acked()).toBeNull();
+    const snoozed = async () => (await list())[0]?.silent;
+    await telegram({ message: { ...message, from: { id: 8 }, text: "/ack 60" } });
+    expect(await snoozed()).toBeUndefined();
+    await telegram({ message: { ...message, from: { id: MEMBER }, text: "/ack 60" } });
+    expect(await snoozed()).toContain("it is snoozed until 10:00");
+    await press(MEMBER, "ack");
+    expect(await acked()).toBe("telegram:7");
   });
 
   test("where somebody never wrote is not theirs; their own is no other's business", async () => {
