@@ -83,8 +83,7 @@ route(
       throw new HttpError(404, "not_found", "no such link, or it has ended");
     }
     const answer = await homeOf(c.env, claims.home).pressLink(claims);
-    if (!answer)
-      throw new HttpError(410, "gone", "this button was pressed already, or its topic was removed");
+    if (!answer) throw new HttpError(410, "gone", "this button was pressed already, or its topic has ended");
     return json(c, answer);
   },
 );

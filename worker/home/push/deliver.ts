@@ -8,9 +8,9 @@ import { pressLink } from "../../push/press-links.ts";
 import { vapidHeader } from "../../push/vapid.ts";
 import { isOwnServer, pushUrl } from "../../settings/push.ts";
 import { readSettings } from "../../settings/settings.ts";
-import { apiTokenRecords } from "../../settings/tokens.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
+import type { HomeContext } from "../context.ts";
 import { OTHER_KEY } from "../stored-secrets.ts";
+import { hasAccess } from "./outlet-access.ts";
 import type { Outlet } from "./outlet-store.ts";
 
 /** What nobody took within a day is not told any more. */
@@ -71,13 +71,6 @@ export async function deliverPush(
   }
   outlets.noteProblem(row.id, `the server answered ${status}`);
   if (status === 429 || status >= 500) throw new PushLaterError(status, pauseOf(response));
-}
-
-/** The token of whoever turned it on may be revoked since. */
-function hasAccess({ tokens, env, name }: HomeStores, { principal, token }: Outlet, now: number): boolean {
-  return token === null
-    ? apiTokenRecords(env).some((record) => record.home === name && record.name === principal)
-    : tokens.get(token, name, now) !== undefined;
 }
 
 function pauseOf(response: Response): number {

@@ -6,6 +6,7 @@ import { script } from "../../../test/scripted-model.ts";
 import { alarmOf, rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { ask, say } from "../../../test/workerd.ts";
+import { pressLink } from "../../push/press-links.ts";
 
 type Sent = { url: string; headers: Record<string, string>; redirect: RequestInit["redirect"] };
 const KEYS = {
@@ -131,6 +132,38 @@ test.each<[kind: string, add: () => Promise<Response>]>([
     { problem: expect.stringContaining("its address leads to a private") },
   ]);
   expect(await rowsOf(home(), "SELECT id FROM notice")).toEqual([]);
+});
+
+test("a button's link ends with the token of whoever turned the topic on", async () => {
+  const body = JSON.stringify({ name: "visitor", role: "member", scopes: ["ask"] });
+  const made = await ask("/v1/tokens", { method: "POST", body });
+  const { token, record } = (await made.json()) as { token: string; record: { id: string } };
+  const tea = script(
+    { calls: [{ name: "remind", arguments: { text: "tea", every: "day", at: "12:00" } }] },
+    { text: "ok" },
+  );
+  await say("tea", tea, { method: "POST", body: JSON.stringify({ text: tea }), token });
+  const topic = JSON.stringify({ url: "https://ntfy.example.org/garden" });
+  const added = await ask("/v1/push/topics", { method: "POST", body: topic, token });
+  const outlet = ((await added.json()) as { id: string }).id;
+  const rules = () => rowsOf<{ id: string }>(home(), "SELECT id FROM rule");
+  const rule = (await rules())[0]?.id ?? "";
+  const press = async (act: "ack" | "stop") => {
+    const { pathname } = new URL(
+      await pressLink(env, "https://edgecall.example.org", {
+        home: "a",
+        outlet,
+        do: act,
+        rule,
+        occurrence: 0,
+      }),
+    );
+    return (await ask(pathname, { method: "POST", token: null })).status;
+  };
+  expect(await press("ack")).toBe(200);
+  expect((await ask(`/v1/tokens/${record.id}`, { method: "DELETE" })).ok).toBe(true);
+  expect(await press("stop")).toBe(410);
+  expect(await rules()).toHaveLength(1);
 });
 
 describe("the access token of a topic", () => {

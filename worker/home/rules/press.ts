@@ -8,6 +8,7 @@ import type { Pressed, RulePress } from "../../api/rules.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
+import { hasAccess } from "../push/outlet-access.ts";
 import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
@@ -52,14 +53,18 @@ async function showPressed(
   }
 }
 
-/** The button of a message outside the conversations. @returns undefined: the link was used, or its topic was removed */
+/**
+ * The button of a message outside the conversations.
+ * @returns undefined: the link was used, its topic was removed, or whoever turned it on has no access any more
+ */
 export async function pressLinked(
   home: HomeContext,
   { outlet, once, until, do: what, rule, occurrence }: PressClaims,
 ): Promise<Pressed | undefined> {
-  const principal = home.outlets.get(outlet)?.principal;
-  if (principal === undefined || !home.outlets.useLink(once, until, Date.now())) return undefined;
-  const by = { principal, role: "member", conversation: outlet } as const;
+  const now = Date.now();
+  const row = home.outlets.get(outlet);
+  if (!row || !hasAccess(home, row, now) || !home.outlets.useLink(once, until, now)) return undefined;
+  const by = { principal: row.principal, role: "member", conversation: outlet } as const;
   return await pressRule(home, { do: what, rule, occurrence, by });
 }
 
