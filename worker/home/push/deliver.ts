@@ -101,8 +101,8 @@ async function toBrowser(
       "content-type": "application/octet-stream",
       ttl: String(LIFE_MS / 1_000),
       urgency: critical ? "high" : "normal",
-      // A newer message of a rule replaces one that its browser did not fetch.
-      ...(rules[0] !== undefined && { topic: rules[0] }),
+      // A newer message of a rule replaces one that its browser did not fetch. One of several rules has what no newer one has.
+      ...(rules.length === 1 && { topic: rules[0] }),
     },
     body: await encryptPush(JSON.stringify(message), keys),
   });

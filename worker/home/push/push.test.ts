@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { alarmOf, rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
-import { ask, say } from "../../../test/workerd.ts";
+import { until } from "../../../test/wait.ts";
+import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
 import { pressLink } from "../../push/press-links.ts";
 
 type Sent = { url: string; headers: Record<string, string>; redirect: RequestInit["redirect"] };
@@ -78,6 +79,24 @@ test("a server that wants a pause gets the message after it, and no second time"
   await passUntil(T0 + 60 * MINUTE);
   expect(sent).toHaveLength(2);
   expect(await rowsOf(home(), "SELECT id FROM notice")).toEqual([]);
+});
+
+test("a message of one rule replaces an older one there, and a message of several replaces none", async () => {
+  await addBrowser();
+  const bridge = await TestBridge.connect([agent("shed", { online: true, tools: [CPU] })]);
+  const offline = (name: string) => ({
+    name: "watch",
+    arguments: { name, agent_id: "shed", reading: "presence", is: "offline", for_minutes: 0 },
+  });
+  await say("one", script({ calls: [offline("Shed")] }, { text: "ok" }));
+  bridge.send({ t: "agents", agents: [agent("shed", { online: false, tools: [CPU] })] });
+  await until(() => sent.length === 1, { what: "the first" });
+  const [rule] = await rowsOf<{ id: string }>(home(), "SELECT id FROM rule");
+  expect(sent[0]?.headers.topic).toBe(rule?.id);
+  // It is so already: what comes within 30 s of a message becomes one.
+  await say("one", script({ calls: [offline("Again"), offline("Once more")] }, { text: "ok" }));
+  await passUntil(T0 + MINUTE);
+  expect(sent.map(({ headers }) => headers.topic)).toEqual([rule?.id, undefined]);
 });
 
 test("a browser that its push service does not know any more is forgotten", async () => {
