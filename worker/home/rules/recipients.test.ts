@@ -1,5 +1,6 @@
 /** Whom rules tell: found when they are made, and told, ended, answered and escalated to the right people. */
 import { reset } from "cloudflare:test";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { call } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
@@ -269,7 +270,11 @@ describe("a second recipient", () => {
     await TestBridge.connect([shed(true)]);
     await passUntil(T0 + 40 * MINUTE);
     await until(async () => (await mine()).length > 2, { what: "the end" });
-    expect((await toldIn(OWNER)).at(-1)).toContain("✓ Shed offline: over at");
+    const end = "✓ Shed offline: over at 09:31. It lasted 31 min. shed.";
+    expect((await mine()).at(-1)).toBe(end);
+    // To the others it is somebody else's rule, with that person's words.
+    expect((await toldIn(OWNER)).at(-1)).toBe(`${end}\n(A rule of anna, ${row?.id}.)`);
+    expect((await storedTurns(chatOf(OWNER))).at(-1)?.sources).toContain(STRANGER);
   });
 
   test("is set and taken away over the API, checked in the same way", async () => {

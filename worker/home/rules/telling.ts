@@ -18,13 +18,13 @@ import type { RuleButton } from "../../api/rules.ts";
 import type { HomeContext } from "../context.ts";
 import { NOT_DELIVERED, tell } from "./hand-over.ts";
 import { heldBy } from "./orphaned.ts";
-import { nextRecipients, recipientsOf } from "./recipients.ts";
+import { makersOwn, nextRecipients, recipientsOf } from "./recipients.ts";
 import type { RuleRow, Said, WatchRow } from "./rule-store.ts";
 import { placeOf } from "./watched.ts";
 
 const NAME_MAX = 64;
 
-/** One thing to say of a watch. @property own its maker is told @property text the device's own words about it */
+/** One thing to say of a watch. @property own all of them are its maker's @property text the device's own words about it */
 type Line = { row: WatchRow; notice: Told; recipients: string[]; own: boolean; text: string | undefined };
 
 /**
@@ -81,10 +81,18 @@ function decided(
   text?: string,
 ): Line[] {
   let next = row;
-  const lines = notices.map((notice): Line => {
-    const { recipients, own, why } = hearers(home, next, notice);
+  const makers = new Set(row.to === null ? makersOwn(home, row.maker) : []);
+  const lines = notices.flatMap((notice): Line[] => {
+    const { recipients, why } = hearers(home, next, notice);
     next = noted(next, saidAfter(next.said, notice, recipients), why, now);
-    return { row, notice, recipients, own, text };
+    // Others read whose rule it is, and may not end it.
+    return [true, false].map((own) => ({
+      row,
+      notice,
+      recipients: recipients.filter((one) => makers.has(one) === own),
+      own,
+      text,
+    }));
   });
   home.rules.put({ ...next, due: nextDue(home, next, now) });
   return lines;
@@ -104,15 +112,10 @@ export function noted<Row extends RuleRow>(
 }
 
 /** The end of a firing is for those who heard of it, and an escalation for the second recipient. */
-function hearers(
-  home: HomeContext,
-  row: WatchRow,
-  { kind }: Told,
-): { recipients: string[]; own: boolean; why?: string } {
+function hearers(home: HomeContext, row: WatchRow, { kind }: Told): ReturnType<typeof recipientsOf> {
   const { to } = row.said;
-  if (kind === "recovery" && to.length > 0) return { recipients: to, own: row.to === null };
-  const second = kind === "escalation" ? row.rule.then_to?.to : undefined;
-  return { ...recipientsOf(home, row, second), own: row.to === null && second === undefined };
+  if (kind === "recovery" && to.length > 0) return { recipients: to };
+  return recipientsOf(home, row, kind === "escalation" ? row.rule.then_to?.to : undefined);
 }
 
 /** Who has heard of the newest firing. */
