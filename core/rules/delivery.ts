@@ -27,6 +27,8 @@ type Value = RuleChange["value"];
 export type Firing = {
   /** Names it: `occurrence` of its change. */
   occurrence: number;
+  /** Of the rule by which it fired; absent in records of before. */
+  version?: number;
   at: number;
   /** Since when the condition is true. */
   since?: number | undefined;
@@ -232,9 +234,10 @@ function withFiring(
   change: RuleChange,
   now: number,
 ): DeliveryRecord {
-  const { occurrence, at, since, value, unit, count = 1 } = change;
+  const { occurrence, version, at, since, value, unit, count = 1 } = change;
   const last: Firing = {
     occurrence,
+    version,
     at,
     ...(since !== undefined && { since }),
     ...(value !== undefined && { value }),

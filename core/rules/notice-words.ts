@@ -94,7 +94,9 @@ function firingWords(rule: WatchRule, firing: Firing, telling: Telling): string 
   if (over) return `from ${time(since)} to ${time(over.until ?? over.at)}.`;
   if (rule.is === "offline" || rule.is === "online") return `${rule.is} since ${time(since)}.`;
   const value = firing.value === undefined ? "" : `${valueWords(firing.value, rule)} `;
-  return `${value}at ${time(at)}${limitWords(rule)}.`;
+  // A rule that was changed since may have had another limit then.
+  const limit = (firing.version ?? rule.version) === rule.version ? limitWords(rule) : "";
+  return `${value}at ${time(at)}${limit}.`;
 }
 
 function limitWords({ is, value, unit, hold_ms }: WatchRule): string {

@@ -141,6 +141,14 @@ describe("messages", () => {
     );
   });
 
+  test("a firing of before the rule was changed does not name the limit of now", () => {
+    const fired: Notice = { ...first, firing: { ...firing, version: 1 } };
+    expect(said(fired, minutes(12), { ...freezer, value: -10, version: 2 })).toBe(
+      "⚠ Freezer too warm: −11.4 °C at 12:12. Freezer, Cellar.",
+    );
+    expect(said(fired, minutes(12))).toContain("(limit −15 °C for 10 min)");
+  });
+
   test("told late, and on another day", () => {
     expect(said(first, minutes(20))).toMatch(/Freezer, Cellar\. Told late, at 12:20\.$/);
     expect(said(first, NOON + DAY_MS)).toMatch(/−11\.4 °C at Sun 22 Nov, 12:12/);

@@ -365,6 +365,18 @@ describe("an agent", () => {
     });
   });
 
+  test("that fired before its limit was changed is told with the value of then, and without the limit of now", async () => {
+    const line = await watching();
+    const { pi, bridge, id } = line;
+    const set = answers(line, "watch_set", all);
+    const change = { method: "PATCH", body: JSON.stringify({ value: -10 }) };
+    expect((await ask(`/v1/rules/${id}`, change)).status).toBe(200);
+    await set;
+    bridge.send({ t: "event", id: `${id}:1`, agent: "pi", payload: await event(pi, firing(id, 1)) });
+    await until(async () => (await told("shed")).length > 0, { what: "the message" });
+    expect(await told("shed")).toEqual(["🔔 Freezer too warm: −11.4 °C at 09:00. pi."]);
+  });
+
   test("whose key was revoked stops its rule; let in again with another key, the rule can be resumed", async () => {
     const { bridge, id } = await watching();
     await ask("/v1/agents/pi/key", { method: "DELETE" });
