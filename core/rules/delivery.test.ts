@@ -407,7 +407,50 @@ describe("without a value", () => {
     told.unknown(10);
     told.take(20, { ...first, seq: 3, at: minutes(20) });
     told.until(1_440);
-    expect(told.said).toEqual([[0, "firing"]]);
+    expect(told.said).toEqual([
+      [0, "firing"],
+      [10, "unknown"],
+      [20, "back"],
+    ]);
+  });
+
+  test("while a told firing goes on it is said once, also where the rule does not say so", () => {
+    const told = new Told({ cooldown_ms: 0 });
+    const first = told.fires(0);
+    told.unknown(10);
+    told.take(20, { ...first, seq: 3, at: minutes(20) });
+    told.take(30, { state: "unknown", seq: 4 });
+    told.take(40, { state: "idle", seq: 5, since: minutes(0), until: minutes(40) });
+    // Nothing fires now.
+    told.take(50, { state: "unknown", seq: 6 });
+    told.until(1_440);
+    expect(told.said).toEqual([
+      [0, "firing"],
+      [10, "unknown"],
+      [20, "back"],
+      [40, "recovery"],
+    ]);
+    const next = told.take(1_500, { state: "firing", seq: 7, occurrence: 7 });
+    told.take(1_510, { ...next, state: "unknown", seq: 8 });
+    expect(told.said.slice(-2)).toEqual([
+      [1_500, "firing"],
+      [1_510, "unknown"],
+    ]);
+  });
+
+  test("of a firing that is snoozed, of presence, or of a moment it is not said", () => {
+    const told = new Told();
+    told.fires(0);
+    told.record = snooze(told.record, minutes(60));
+    told.unknown(10);
+    told.until(59);
+    const offline = new Told({ is: "offline", type: "boolean", value: undefined });
+    offline.fires(0);
+    offline.unknown(10);
+    const bell = new Told({}, bellOf());
+    bell.fires(0);
+    bell.unknown(10);
+    for (const { said } of [told, offline, bell]) expect(said).toEqual([[0, "firing"]]);
   });
 
   test("the end of its hours is not a value", () => {

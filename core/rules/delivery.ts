@@ -56,6 +56,8 @@ export type DeliveryRecord = {
         last_at: number;
         acked?: { by: string; at: number } | undefined;
         escalated?: boolean | undefined;
+        /** It was said that there is no value while it went on. */
+        unwatched?: true | undefined;
         /** Its end was told, or needs no word. */
         ended: boolean;
       }
@@ -377,15 +379,27 @@ function escalation({ then_to }: DeliveryRule, record: DeliveryRecord): Due | un
 
 function unknown(rule: DeliveryRule, record: DeliveryRecord): Due | undefined {
   const { unknown, unknown_told_at, snoozed_until = 0 } = record;
-  if (!rule.tell_stale || !unknown || unknown.told) return undefined;
+  if (!unknown || unknown.told || !(rule.tell_stale || leavesOpen(rule, record))) return undefined;
   const pause = unknown_told_at === undefined ? 0 : unknown_told_at + rule.cooldown_ms;
+  const { told } = record;
   return {
-    at: Math.max(snoozed_until, pause),
+    at: Math.max(snoozed_until, pause, rule.tell_stale ? 0 : muteEnd(record)),
     say: (now) => ({
-      record: { ...record, unknown: { ...unknown, told: true }, unknown_told_at: now },
+      record: {
+        ...record,
+        unknown: { ...unknown, told: true },
+        unknown_told_at: now,
+        ...(told && { told: { ...told, unwatched: true as const } }),
+      },
       notice: { kind: "unknown", ...(unknown.since !== undefined && { since: unknown.since }) },
     }),
   };
+}
+
+/** Who heard of a firing waits for its end, and learns once that nobody can see it. Of presence the message about the bridge says it. */
+function leavesOpen(rule: DeliveryRule, { told, occurrence }: DeliveryRecord): boolean {
+  if (isMomentary(rule) || rule.is === "offline" || rule.is === "online") return false;
+  return told?.firing.occurrence === occurrence && goesOn(told.firing) && !told.unwatched;
 }
 
 function back(_: DeliveryRule, { back, ...record }: DeliveryRecord): Due | undefined {
