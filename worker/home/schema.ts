@@ -603,6 +603,8 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         notice    TEXT NOT NULL, -- JSON
         made_at   INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
+      -- What agents without a key said of their own accord: JSON, the times of the last hour.
+      CREATE TABLE unasked (agent TEXT PRIMARY KEY, said TEXT NOT NULL) STRICT, WITHOUT ROWID;
       -- Since when the bridge was gone when that was told.
       ALTER TABLE bridge ADD COLUMN gone_told INTEGER;
     `,

@@ -222,7 +222,9 @@ export class BridgeFrames {
   #turnAway(socket: WebSocket, frame: BridgeFrame & { t: "hello" }, problem: string): void {
     logInfo("bridge.turned_away", { bridge: frame.bridge, problem });
     const now = Date.now();
-    if (!this.#home.bridge.isConnected(now)) this.#storeBridge(frame, now, null);
+    const { bridge } = this.#home;
+    // It has been gone since before it dialled, however often it does.
+    if (!bridge.isConnected(now)) this.#storeBridge(frame, bridge.goneAt() ?? now, null);
     closeQuietly(socket, problem, CLOSE.badProtocol);
   }
 

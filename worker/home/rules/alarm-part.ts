@@ -14,7 +14,7 @@ export function nextDue(home: HomeStores, now: number): number | undefined {
     nextGone(home),
     nextLook(home, now),
     ...home.rules.all().map(({ due, status }) => (status === "active" ? (due ?? undefined) : undefined)),
-    nextPresence(home),
+    nextPresence(home, now),
     nextHandOver(home),
   ].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.min(...times);

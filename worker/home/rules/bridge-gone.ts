@@ -30,7 +30,7 @@ export function nextGone(home: HomeStores): number | undefined {
   const goneAt = home.bridge.goneAt();
   if (goneAt === undefined || goneAt === home.rules.toldGone() || watching(home).length === 0)
     return undefined;
-  return afterQuiet(home, goneAt + TOLD_AFTER_MS);
+  return goneAt + TOLD_AFTER_MS;
 }
 
 export function tellGone(home: HomeContext, now: number): void {
@@ -49,10 +49,13 @@ export function tellGone(home: HomeContext, now: number): void {
 /** Only where its absence was told. @param goneAt of before; undefined: it was not gone */
 export function tellBack(home: HomeContext, goneAt: number | undefined, now: number): void {
   if (goneAt !== undefined && goneAt === home.rules.toldGone())
-    say(home, `back:${goneAt}`, now, () => "✓ The home's bridge is online again.");
+    say(home, `back:${goneAt}`, now, () => {
+      const { zone } = home.clock.read();
+      return `✓ The home's bridge is online again since ${timeWords(now, zone, now)}.`;
+    });
 }
 
-/** @param words for somebody with so many watches */
+/** In quiet hours only those with a critical watch are told at once. @param words for somebody with so many watches */
 function say(home: HomeContext, id: string, now: number, words: (count: number) => string): void {
   const rows = watching(home).map((row) => ({ row, recipients: recipientsOf(home, row).recipients }));
   const all = new Set(rows.flatMap(({ recipients }) => recipients));
@@ -60,17 +63,15 @@ function say(home: HomeContext, id: string, now: number, words: (count: number) 
     rows.flatMap(({ row, recipients }) => (recipients.includes(recipient) ? [row] : []));
   // A watch of the bridge itself tells it by its own words.
   const told = [...all].filter((one) => rowsOf(one).every(({ rule }) => rule.source.of !== "bridge"));
-  for (const [text, recipients] of Map.groupBy(told, (one) => words(rowsOf(one).length))) {
-    const [first = ""] = recipients;
-    const opens = rowsOf(first)[0]?.maker.conversation ?? null;
-    const notice = { id: `${id}:${first}`, text, rules: [], buttons: [], critical: false, at: now };
-    tell(home, recipients, notice, opens);
+  const { quiet } = home.clock.read();
+  const morning = quiet && isInside(quiet, now) ? nextEdge(quiet, now) : undefined;
+  for (const recipient of told) {
+    const [first] = rowsOf(recipient);
+    const isCritical = rowsOf(recipient).some(({ rule }) => rule.severity === "critical");
+    const text = words(rowsOf(recipient).length);
+    const notice = { id, text, rules: [], buttons: [], critical: isCritical, at: now };
+    tell(home, [recipient], notice, first?.maker.conversation ?? null, isCritical ? undefined : morning);
   }
-}
-
-function afterQuiet({ clock }: HomeStores, time: number): number {
-  const { quiet } = clock.read();
-  return quiet && isInside(quiet, time) ? nextEdge(quiet, time) : time;
 }
 
 function watching({ rules }: HomeStores): WatchRow[] {

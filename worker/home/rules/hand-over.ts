@@ -18,15 +18,17 @@ export const NOT_DELIVERED = "not delivered to ";
  * Writes one message before it is handed over.
  * @param recipients conversations and outlets
  * @param opens the conversation that a browser's notification opens
+ * @param from until then it is held back, epoch ms
  */
 export function tell(
   { rules }: HomeContext,
   recipients: readonly string[],
   notice: Notice,
   opens: string | null,
+  from?: number,
 ): void {
   if (recipients.length === 0) return;
-  addRows(rules, recipients, notice, opens);
+  addRows(rules, recipients, notice, opens, from);
   rules.noteSent({ at: notice.at, critical: notice.critical }, recipients);
 }
 
@@ -35,13 +37,14 @@ function addRows(
   recipients: readonly string[],
   notice: Notice,
   opens: string | null,
+  from?: number,
 ): void {
   for (const recipient of recipients)
     rules.addNotice({
       id: `${notice.id} ${recipient}`,
       recipient,
       rule: notice.rules[0] ?? "",
-      tells: { say: notice, opens },
+      tells: { say: notice, opens, ...(from !== undefined && { from }) },
       madeAt: notice.at,
     });
 }

@@ -45,19 +45,19 @@ function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at:
   return [{ at, value: agents.isOnline(id, at) }];
 }
 
-/** Without what changes at each step: a row for it would be written with each frame. */
+/** Without the times that change at each step: a row for them would be written with each frame. */
 function sameState(a: WatchRow["state"], b: WatchRow["state"]): boolean {
-  const kept = ({ at: _, last: __, ...state }: WatchRow["state"]) => JSON.stringify(state);
+  const kept = ({ at: _, last, ...state }: WatchRow["state"]) => JSON.stringify([last?.value, state]);
   return kept(a) === kept(b);
 }
 
-/** When a hold of one of them is over, epoch ms. */
-export function nextPresence({ rules }: HomeStores): number | undefined {
+/** When a hold of one of them is over, or its time of the day begins or ends, epoch ms. */
+export function nextPresence({ rules }: HomeStores, now: number): number | undefined {
   const times = rules
     .all()
     .flatMap((row) =>
       row.kind === "watch" && row.status === "active" && isOfPresence(row)
-        ? (nextDue(conditionOf(row.rule), row.state) ?? [])
+        ? (nextDue(conditionOf(row.rule), { ...row.state, at: now }) ?? [])
         : [],
     );
   return times.length === 0 ? undefined : Math.min(...times);

@@ -59,6 +59,9 @@ export type StoredFiring = {
 /** Of a rule's history, and of firings that are kept. */
 const FIRINGS_KEPT = 100;
 
+/** When an agent said something unasked within the last hour, and when that was last told to be too much. */
+type Unasked = { times: number[]; noisyAt: number };
+
 export class RuleStore {
   readonly #sql: SqlStorage;
   #rows: Map<string, RuleRow> | undefined;
@@ -66,8 +69,6 @@ export class RuleStore {
   #sent: Sent | undefined;
   /** Watches of which their maker is about to hear whether they were made. */
   readonly beingMade = new Set<string>();
-  /** By agent: when it said something unasked within the last hour, and when that was last told to be too much. */
-  readonly unasked = new Map<string, { times: number[]; noisyAt: number }>();
   /** Agents that are being told which rules they have. */
   readonly syncing = new Set<string>();
   /** Rules that other places have to learn of, with the place. */
@@ -208,6 +209,18 @@ export class RuleStore {
     const recent = messages.filter(({ at }) => at > message.at - HOUR_MS);
     messages.splice(0, messages.length, ...recent, message);
     for (const recipient of recipients) toldAt.set(recipient, message.at);
+  }
+
+  unaskedOf(agent: string): Unasked {
+    const [row] = this.#sql
+      .exec<{ said: string }>("SELECT said FROM unasked WHERE agent = ?", agent)
+      .toArray();
+    // SAFETY: `noteUnasked` wrote it.
+    return row ? (JSON.parse(row.said) as Unasked) : { times: [], noisyAt: 0 };
+  }
+
+  noteUnasked(agent: string, said: Unasked): void {
+    this.#sql.exec("INSERT OR REPLACE INTO unasked (agent, said) VALUES (?, ?)", agent, JSON.stringify(said));
   }
 
   /** Since when the bridge was gone (epoch ms) when that was told. */

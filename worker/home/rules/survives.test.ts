@@ -95,5 +95,5 @@ test("that the bridge is gone", async () => {
   await crash();
   await TestBridge.connect(devices(true));
   await until(() => sent > 1, { what: "it is back" });
-  expect((await told("annas"))[1]).toBe("✓ The home's bridge is online again.");
+  expect((await told("annas"))[1]).toBe("✓ The home's bridge is online again since 09:30.");
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { at, MINUTE, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf, storedTurns } from "../../../test/stopping.ts";
+import { rowsOf, stop, storedTurns } from "../../../test/stopping.ts";
 import { on } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
@@ -120,6 +120,17 @@ describe("too many", () => {
     await handled();
     await passUntil(T0 + MINUTE);
     expect(await told("hall")).toEqual(["evo says: “one”", "evo says: “two”\nevo says: “three”"]);
+  });
+
+  test("the bound counts over a crash of Home", async () => {
+    for (let n = 0; n < 30; n += 1) report(`line ${n}`);
+    await handled();
+    await stop("abort", ruleHome());
+    await connect();
+    report("one more");
+    await handled();
+    expect(await linesOf()).toContainEqual(expect.stringContaining("evo is noisy"));
+    expect(await linesOf()).not.toContainEqual(expect.stringContaining("one more"));
   });
 
   test("30 in an hour; then it is noisy, once, and heard again an hour later", async () => {

@@ -54,14 +54,14 @@ type Line = { text: string; always: boolean };
 
 /** @returns what is told; undefined: nothing, since it says too much */
 function lineOf({ rules }: HomeContext, agent: string, words: string, now: number): Line | undefined {
-  const before = rules.unasked.get(agent) ?? { times: [], noisyAt: 0 };
+  const before = rules.unaskedOf(agent);
   const times = before.times.filter((at) => at > now - HOUR_MS);
   if (!isNoisy(times, now)) {
-    rules.unasked.set(agent, { ...before, times: [...times, now] });
+    rules.noteUnasked(agent, { ...before, times: [...times, now] });
     return { text: `${agent} says: ${deviceWords(words)}`, always: false };
   }
   if (before.noisyAt > now - HOUR_MS) return undefined;
-  rules.unasked.set(agent, { times, noisyAt: now });
+  rules.noteUnasked(agent, { times, noisyAt: now });
   const text = `⚠ ${agent} is noisy: it said something ${times.length} times within an hour. More of it is left out for now.`;
   return { text, always: true };
 }
@@ -87,8 +87,8 @@ function tellOwner(home: HomeContext, agent: string, recipient: string, notice: 
 }
 
 /** Quiet hours, the home's bound of messages, and a moment in which others may come. */
-function heldFor({ rules, env }: HomeContext, recipient: string, now: number): number | undefined {
-  const { quiet } = readSettings(env).clock;
+function heldFor({ rules, clock }: HomeContext, recipient: string, now: number): number | undefined {
+  const { quiet } = clock.read();
   const { messages, toldAt } = rules.sent();
   return heldUntil({ sent: messages, quiet, lastAt: toldAt.get(recipient) }, "info", now);
 }

@@ -198,7 +198,7 @@ describe("a hosted device", () => {
     expect(await told("kitchen")).toEqual([gone]);
     await hosting();
     await until(async () => (await told("kitchen")).length > 1, { what: "it is back" });
-    expect((await told("kitchen"))[1]).toBe("✓ The home's bridge is online again.");
+    expect((await told("kitchen"))[1]).toBe("✓ The home's bridge is online again since 09:20.");
   });
 });
 
