@@ -2,10 +2,11 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
+import type { Briefing } from "./briefing.ts";
 import type { Accepted, Delivery } from "./chat.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
-import type { Briefing, Handed, Notice, PressedButton } from "./rules.ts";
+import type { Handed, Notice, PressedButton } from "./rules.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";
 import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";

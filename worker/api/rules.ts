@@ -10,7 +10,6 @@ import {
   SEVERITIES,
   THEN_MINUTES_MAX,
 } from "@edgecall/core/rules/watch-rule.ts";
-import type { Origin } from "./turns.ts";
 
 /** @property occurrence names the firing; 0: none @property do `stop` removes the rule */
 export type RuleButton = { label: string; do: "ack" | "snooze" | "stop"; rule: string; occurrence: number };
@@ -35,15 +34,6 @@ export type Notice = {
 
 /** A conversation had a notice, and its chat app refuses it for good. @property why for people */
 export type LostNotice = { conversation: string; notice: Notice; why: string };
-
-/** A turn that a rule begins: it only reads. `tainted`: a stranger's words may have asked for the rule. `by`: its maker. */
-export type Briefing = {
-  id: string;
-  text: string;
-  tainted: boolean;
-  rule: string;
-  by: Pick<Origin, "principal" | "role" | "limits">;
-};
 
 /** @property why in words: nobody can be told there, and a repetition would not help */
 export type Handed = { accepted: true } | { accepted: false; why: string };

@@ -11,11 +11,12 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import type { TurnQuestion, TurnResult } from "../api/answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
+import type { Briefing } from "../api/briefing.ts";
 import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
-import type { Briefing, Handed, Notice, PressedButton } from "../api/rules.ts";
+import type { Handed, Notice, PressedButton } from "../api/rules.ts";
 import {
   STARTED_TURN,
   STARTS_TURN,

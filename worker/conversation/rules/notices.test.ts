@@ -9,7 +9,8 @@ import { storedTurns } from "../../../test/stopping.ts";
 import { AGENTS } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say, TestBridge } from "../../../test/workerd.ts";
-import type { Briefing, Notice } from "../../api/rules.ts";
+import type { Briefing } from "../../api/briefing.ts";
+import type { Notice } from "../../api/rules.ts";
 
 afterEach(reset);
 

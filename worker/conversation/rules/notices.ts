@@ -1,7 +1,8 @@
 /** What rules say here: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { Briefing } from "../../api/briefing.ts";
 import type { Address } from "../../api/chat.ts";
-import type { Briefing, Handed, Notice, PressedButton } from "../../api/rules.ts";
+import type { Handed, Notice, PressedButton } from "../../api/rules.ts";
 import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
 import { connectionOf } from "../../channels/connections.ts";

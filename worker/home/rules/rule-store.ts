@@ -5,8 +5,9 @@ import type { SentMessage } from "@edgecall/core/rules/limits.ts";
 import type { Reminder } from "@edgecall/core/rules/reminder.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
+import type { Briefing } from "../../api/briefing.ts";
 import type { Address } from "../../api/chat.ts";
-import type { Briefing, Notice } from "../../api/rules.ts";
+import type { Notice } from "../../api/rules.ts";
 import type { Origin } from "../../api/turns.ts";
 
 /** @property conversation null: a client without one @property call the model's call that made the rule, by which its repeat is known @property tainted a stranger's words may have asked for it */
