@@ -155,7 +155,11 @@ test("a sensor that watches itself: its level is a reading, and its job says eve
     expect(listed.payload.readings).toMatchObject([
       { name: "tank_level", type: "number", unit: "%", now: { value: 50 } },
     ]);
-    const job = { command: "tool", payload: { tool: "tank_watch", parameters: {} }, request_id: "job" };
+    const job = {
+      command: "tool",
+      payload: { tool: "tank_watch", parameters: { minutes: 1 } },
+      request_id: "job",
+    };
     expect((await peer.ask("eye", job)).payload).toMatchObject({ status: "accepted" });
     const level = { reading: "tank_level", type: "number", is: "below", value: 20, unit: "%", hysteresis: 1 };
     const event = { reading: "tank_low", type: "text", is: "happens", hysteresis: 0 };

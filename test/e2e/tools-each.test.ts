@@ -210,7 +210,7 @@ const ROWS: Record<string, Row> = {
     files: { "tank.txt": "41\n" },
     gives: /"value": 41, "unit": "%"/,
   },
-  tank_watch: { gives: /^Accepted: 'tank_watch' goes on in the background\./ },
+  tank_watch: { params: { minutes: 0.05 }, gives: /^Accepted: 'tank_watch' goes on in the background\./ },
   temperature: { gives: /^cpu-thermal: 61\.3 °C/ },
   todoread: { gives: /^The to-do list is empty\.$/ },
   todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 items, 1 open\n1\. \[ \] water$/ },
