@@ -65,12 +65,16 @@ function say(home: HomeContext, id: string, now: number, words: (count: number) 
   const told = [...all].filter((one) => rowsOf(one).every(({ rule }) => rule.source.of !== "bridge"));
   const { quiet } = home.clock.read();
   const morning = quiet && isInside(quiet, now) ? nextEdge(quiet, now) : undefined;
-  for (const recipient of told) {
-    const [first] = rowsOf(recipient);
-    const isCritical = rowsOf(recipient).some(({ rule }) => rule.severity === "critical");
-    const text = words(rowsOf(recipient).length);
-    const notice = { id, text, rules: [], buttons: [], critical: isCritical, at: now };
-    tell(home, [recipient], notice, first?.maker.conversation ?? null, isCritical ? undefined : morning);
+  const isCritical = (recipient: string) =>
+    rowsOf(recipient).some(({ rule }) => rule.severity === "critical");
+  const groups = Map.groupBy(told, (one) => `${isCritical(one) ? "⚠" : ""}${words(rowsOf(one).length)}`);
+  for (const recipients of groups.values()) {
+    const [first = ""] = recipients;
+    const watches = rowsOf(first);
+    const critical = isCritical(first);
+    const text = words(watches.length);
+    const notice = { id: `${id}:${first}`, text, rules: [], buttons: [], critical, at: now };
+    tell(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : morning);
   }
 }
 
