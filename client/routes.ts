@@ -896,7 +896,7 @@ export type ClockView = {
   /** `22:00-07:00`; null: there are none. */
   quiet_hours: string | null;
 
-  /** Who decided it; null: the gateway's settings say it. */
+  /** The person who decided it; null: the gateway's settings say it. */
   changed_by: string | null;
 };
 
@@ -1093,7 +1093,7 @@ export type DeviceActionView = {
 export type DeviceList = {
   devices: Array<DeviceView>;
 
-  /** What the bridge left out of what publishers describe, by the reason; null: it did not say. */
+  /** Descriptions of publishers that the bridge left out, by the reason; null: it did not say. */
   left_out: Array<{ why: string; count: number }> | null;
 };
 
@@ -1350,7 +1350,7 @@ export type PastTurn = {
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
 
-  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
+  /** The gateway's own words about rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
   rules?: Array<{ text?: string; buttons: Array<RuleButton>; pressed?: string }>;
 
   /** Budgets that are nearly used up. */
@@ -1460,7 +1460,7 @@ export type RuleView = {
   only_between?: string;
   say?: string;
 
-  /** Who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
+  /** The second recipient, who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
   then_to?: { to: string; after_minutes: number };
 
   /** Of a watch, as far as Home knows. */
@@ -1476,7 +1476,7 @@ export type RuleView = {
   /** The newest first, at most 20. */
   history: Array<FiringView>;
 
-  /** Who made it. */
+  /** The person who made it. */
   by: string;
 
   /** The conversation where it was made; "": a client without one. */
@@ -1623,7 +1623,7 @@ export type TurnResult = {
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
 
-  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
+  /** The gateway's own words about rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
   rules?: Array<{ text?: string; buttons: Array<RuleButton>; pressed?: string }>;
 
   /** Budgets that are nearly used up. */

@@ -28,7 +28,7 @@ export type HostedRulesParts = {
   log: Log;
 };
 
-/** What a rule was given last, so that the same value is not given twice: a repetition would count as a sign of life. */
+/** The last thing that a rule was given, so that the same value is not given twice: a repetition would count as a sign of life. */
 type Given = { message: number; value: SourcedReading["value"] } | "missing";
 
 export class HostedRules {
@@ -151,7 +151,7 @@ export class HostedRules {
       return;
     this.#given.set(condition.id, { message, value });
     const isOwn = now < (this.#own.get(`${place.device} ${condition.reading}`) ?? 0);
-    // What the broker had kept tells of no moment. It may only be the value with which the next one is compared.
+    // A value that the broker had kept tells of no moment. It may only be the value with which the next one is compared.
     const isOld = isMomentary(condition) && (retained || message !== catalog.mark(now).message);
     const mayFire = condition.is === "happens" || (condition.tell_own && state.base !== undefined);
     if (isOld && mayFire) return;

@@ -12,7 +12,7 @@ export type Outcome = Advised & {
   status: "success" | "error";
   /** Text for the person, when the tool has one. */
   forUser?: string;
-  /** What the person is shown, whatever the model makes of it. @property undo the rule that was made, which a button ends */
+  /** The text that the person is shown, whatever the model makes of it. @property undo the rule that was made, which a button ends */
   shown?: { text: string; undo?: string };
   errorType?: ErrorType;
   /** The device's own measurement when it sends one; otherwise the time from the call to its report. */

@@ -54,7 +54,7 @@ export const Reading = z.object({
 });
 export type Reading = z.infer<typeof Reading>;
 
-/** What the bridge left out of what the broker's publishers describe, by the reason. */
+/** Descriptions of the broker's publishers that the bridge left out, by the reason. */
 export const LeftOut = z.object({ why: text(200), count: z.int().check(z.minimum(1)) });
 export type LeftOut = z.infer<typeof LeftOut>;
 export const LEFT_OUT_MAX = 50;

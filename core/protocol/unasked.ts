@@ -1,4 +1,4 @@
-/** What an EvoClaw agent says of its own accord: a skill's report (agent.rs, `skill_report`), or a bare message. It names no request. */
+/** Words that an EvoClaw agent says of its own accord: a skill's report (agent.rs, `skill_report`), or a bare message. It names no request. */
 import type { ReadReport } from "./mqtt.ts";
 
 /** EvoClaw's skills and its orchestrator's bare form use these. */

@@ -396,7 +396,7 @@ function unknown(rule: DeliveryRule, record: DeliveryRecord): Due | undefined {
   };
 }
 
-/** Who heard of a firing waits for its end, and learns once that nobody can see it. Of presence the message about the bridge says it. */
+/** A person who heard of a firing waits for its end, and learns once that nobody can see it. Of presence the message about the bridge says it. */
 function leavesOpen(rule: DeliveryRule, { told, occurrence }: DeliveryRecord): boolean {
   if (isMomentary(rule) || rule.is === "offline" || rule.is === "online") return false;
   return told?.firing.occurrence === occurrence && goesOn(told.firing) && !told.unwatched;

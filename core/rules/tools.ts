@@ -52,7 +52,7 @@ const Watch = z.strictObject({
   to: z.optional(
     z.string().check(z.describe("owners, or as telegram:family; leave out for this conversation")),
   ),
-  /** Who is told where nobody answers within `then_minutes`. */
+  /** The second recipient, who is told where nobody answers within `then_minutes`. */
   then_to: z.optional(z.string()),
   then_minutes: z.optional(z.number()),
 });

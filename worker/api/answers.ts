@@ -32,7 +32,7 @@ export type TurnResult = {
   agents_usage?: Usage;
   /** Calls, batches and time of the turn. */
   metrics: TurnMetrics;
-  /** What the gateway says of rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
+  /** The gateway's own words about rules in this turn, whatever the model says; without a text it is the answer. The buttons are pressed by `POST /v1/rules/{rule}/press`; then `pressed` says what came of it, and they are gone. */
   rules?: Array<{ text?: string; buttons: RuleButton[]; pressed?: string }>;
   /** Budgets that are nearly used up. */
   notices?: string[];
@@ -105,7 +105,7 @@ export type AgentView = {
 /** `GET /v1/devices`. */
 export type DeviceList = {
   devices: DeviceView[];
-  /** What the bridge left out of what publishers describe, by the reason; null: it did not say. */
+  /** Descriptions of publishers that the bridge left out, by the reason; null: it did not say. */
   left_out: { why: string; count: number }[] | null;
 };
 

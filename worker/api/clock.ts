@@ -13,6 +13,6 @@ export type ClockView = {
   zone: string;
   /** `22:00-07:00`; null: there are none. */
   quiet_hours: string | null;
-  /** Who decided it; null: the gateway's settings say it. */
+  /** The person who decided it; null: the gateway's settings say it. */
   changed_by: string | null;
 };

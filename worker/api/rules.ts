@@ -121,7 +121,7 @@ export type RuleView = {
   /** `08:00-20:00` of the home's clock. */
   only_between?: string;
   say?: string;
-  /** Who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
+  /** The second recipient, who is told where nobody answers: `owners`, or a conversation as `telegram:family:7`. */
   then_to?: { to: string; after_minutes: number };
   /** Of a watch, as far as Home knows. */
   state?: "idle" | "pending" | "firing" | "clearing" | "unknown";
@@ -132,7 +132,7 @@ export type RuleView = {
   last_firing: number | null;
   /** The newest first, at most 20. */
   history: FiringView[];
-  /** Who made it. */
+  /** The person who made it. */
   by: string;
   /** The conversation where it was made; "": a client without one. */
   channel: string;

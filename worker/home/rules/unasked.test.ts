@@ -1,4 +1,4 @@
-/** What an EvoClaw agent says of its own accord reaches owners, where the settings name it, and begins no turn of a model. */
+/** Words that an EvoClaw agent says of its own accord reach owners, where the settings name it, and begin no turn of a model. */
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
