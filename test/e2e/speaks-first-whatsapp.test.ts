@@ -33,6 +33,9 @@ test("a rule's confirmation says what WhatsApp delivers; after a day nothing com
 
   without.fake.isWindowOpen = false;
   alerts.fake.isWindowOpen = false;
+  // An answer that comes too late waits until the person writes. An approved template does not wait behind it.
+  await alerts.say(script({ text: "too late" }), OWNER);
+  await stack.worker.logged("reply.postponed");
   let isBack = false;
   await setBack(stack, ({ id }, home) => {
     if (!isBack) writtenBefore(stack.gatewayDir, 25 * HOUR_MS);
@@ -47,4 +50,5 @@ test("a rule's confirmation says what WhatsApp delivers; after a day nothing com
   expect(shown(alert)).toBe("Home a: ⏰ *tea* at four");
   await stack.worker.logged("rule.not_delivered");
   expect(count(sent, "⏰")).toBe(0);
+  expect(count(other, "too late")).toBe(0);
 }, 180_000);

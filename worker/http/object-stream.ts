@@ -101,10 +101,12 @@ const KEEPALIVE_MS = 15_000;
 /**
  * A stream that ends when `send` does, or when the client goes.
  * @param send writes events, each with its empty line; `gone` fires when the client goes
+ * @param keepaliveMs a comment is sent so often; workerd notices that a client has left only when something is written (measured)
  */
 export function eventStream(
   hangup: AbortSignal,
   send: (write: (events: string) => void, gone: AbortSignal) => Promise<void>,
+  keepaliveMs = KEEPALIVE_MS,
 ): ReadableStream<Uint8Array> {
   const stop = new AbortController();
   const gone = AbortSignal.any([hangup, stop.signal]);
@@ -114,7 +116,7 @@ export function eventStream(
       const write = (text: string) => {
         if (!gone.aborted) controller.enqueue(encoder.encode(text));
       };
-      const keepalive = setInterval(() => write(": keep-alive\n\n"), KEEPALIVE_MS);
+      const keepalive = setInterval(() => write(": keep-alive\n\n"), keepaliveMs);
       try {
         await send(write, gone);
       } finally {

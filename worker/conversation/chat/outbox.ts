@@ -37,6 +37,8 @@ const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 300_000;
 /** A message that waits until the person writes again is given up after this. */
 const HOLD_MS = 30 * 86_400_000;
+/** Longer than any pause between tries: what is due later than this waits for the person. */
+const LONGEST_PAUSE_MS = 3_600_000;
 /** Below a question, in the same message, stands what became of it. */
 const DECISION_ROOM = 400;
 /** Before the id in the column of questions. */
@@ -205,8 +207,8 @@ export class Outbox {
   /** A person wrote: what waited for that may go. */
   personWrote(): void {
     this.#lastWroteAt = Date.now();
-    const held = this.#lastWroteAt + HOLD_MS / 2;
     if (!this.#hasRows()) return;
+    const held = this.#lastWroteAt + LONGEST_PAUSE_MS;
     this.#sql.exec("UPDATE reply SET not_before = 0, attempts = 0 WHERE not_before > ?", held);
   }
 
@@ -251,10 +253,14 @@ export class Outbox {
     return this.#context.tables.has("reply");
   }
 
+  /** In their order, but for those that wait until the person writes: an approved template may go before them. */
   #next(): ReplyRow | undefined {
     if (!this.#hasRows()) return undefined;
     return this.#sql
-      .exec<ReplyRow>("SELECT * FROM reply WHERE sent_at IS NULL ORDER BY id LIMIT 1")
+      .exec<ReplyRow>(
+        "SELECT * FROM reply WHERE sent_at IS NULL ORDER BY not_before > ?, id LIMIT 1",
+        Date.now() + LONGEST_PAUSE_MS,
+      )
       .toArray()[0];
   }
 

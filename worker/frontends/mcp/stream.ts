@@ -11,6 +11,8 @@ export type Exchange = {
 };
 
 const JSON_WITHIN_MS = 1_000;
+/** A call that is held is cancelled so long after its client left. */
+const KEEPALIVE_MS = 2_000;
 
 /** `no-transform` and the last header prevent compressors and nginx from collecting events before they send them. */
 const EVENTS = {
@@ -21,8 +23,8 @@ const EVENTS = {
 
 /**
  * Clients of 2025 get a stream at once, since a proxy would close a connection that is silent during a long call. Clients of
- * 2026-07-28 get JSON, unless there is something to tell before, or the result takes longer than a second: the runtime tells of a
- * client that leaves only once its answer has begun.
+ * 2026-07-28 get JSON, unless there is something to tell before, or the result takes longer than a second: only what is
+ * written to a client shows that it has left.
  * @param hangup fires when the client leaves
  * @param run makes the result, or throws McpError
  */
@@ -38,11 +40,12 @@ export async function respond(
   let isOver = false;
   const open = () => {
     if (write) return;
-    const body = eventStream(hangup, async (writeEvents, gone) => {
+    const send = async (writeEvents: (events: string) => void, gone: AbortSignal) => {
       write = writeEvents;
       gone.addEventListener("abort", () => stop.abort());
       await ended.promise;
-    });
+    };
+    const body = eventStream(hangup, send, KEEPALIVE_MS);
     resolve(new Response(body, { headers: EVENTS }));
   };
   const send = (message: object) =>
