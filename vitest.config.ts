@@ -40,7 +40,20 @@ const LONG_IN_WORKERD = [
 ].map((name) => `${name}.test.ts`);
 
 /** They wait for minutes and do next to nothing. */
-const IDLE = ["idle", "mcp-patience", "slow-model"].map((name) => `test/e2e/${name}.test.ts`);
+const IDLE = [
+  "console-speaks",
+  "idle",
+  "mcp-patience",
+  "slow-model",
+  "speaks-first",
+  "speaks-first-literal",
+  "speaks-first-quiet",
+  "speaks-first-sentences",
+  "speaks-first-stand-in",
+  "watch-goes-on",
+  "watch-idle",
+  "watch-publishers",
+].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
  * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together
@@ -132,8 +145,7 @@ export default defineConfig({
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
           name: "idle",
           include: IDLE,
-          // Whole programs start while everything else does.
-          hookTimeout: 60_000,
+          ...PATIENT,
           maxWorkers: WORKERS,
         },
       },

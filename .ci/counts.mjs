@@ -1,40 +1,43 @@
-// Reads vitest's JSON report: a line for each test that did not run or failed, then "<passed> <failed>".
+// Reads vitest's JSON reports: a line for each test that did not run or failed, then "<passed> <failed>".
 import { readFileSync } from "node:fs";
-
-let report;
-try {
-  report = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
-} catch (error) {
-  console.log(`vitest left no report: ${error instanceof Error ? error.message : error}`);
-  console.log("0 1");
-  process.exit(1);
-}
 
 let passed = 0;
 let failed = 0;
-for (const file of report.testResults ?? []) {
-  const tests = file.assertionResults ?? [];
-  if (file.status === "failed" && !tests.some((test) => test.status === "failed")) {
+for (const name of process.argv.slice(2)) {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(name, "utf8"));
+  } catch (error) {
     failed += 1;
-    console.log(`failed: ${file.name}: ${file.message || "could not be run"}`);
+    console.log(`vitest left no report: ${error instanceof Error ? error.message : error}`);
+    continue;
   }
-  for (const test of tests) {
-    if (test.status === "passed") passed += 1;
-    else {
+  const failedBefore = failed;
+  const passedBefore = passed;
+  for (const file of report.testResults ?? []) {
+    const tests = file.assertionResults ?? [];
+    if (file.status === "failed" && !tests.some((test) => test.status === "failed")) {
       failed += 1;
-      // "skipped", "pending", "todo": nothing may be left out here, whatever the reason.
-      console.log(`${test.status}: ${file.name}: ${test.fullName}`);
+      console.log(`failed: ${file.name}: ${file.message || "could not be run"}`);
+    }
+    for (const test of tests) {
+      if (test.status === "passed") passed += 1;
+      else {
+        failed += 1;
+        // "skipped", "pending", "todo": nothing may be left out here, whatever the reason.
+        console.log(`${test.status}: ${file.name}: ${test.fullName}`);
+      }
     }
   }
-}
-// Errors outside of any test (an unhandled rejection) fail the run but no test.
-if (failed === 0 && report.success === false) {
-  failed = 1;
-  console.log("vitest reports a failure outside of the tests");
-}
-if (passed === 0 && failed === 0) {
-  failed = 1;
-  console.log("no test was run");
+  if (failed > failedBefore) continue;
+  // Errors outside of any test (an unhandled rejection) fail the run but no test.
+  if (report.success === false) {
+    failed += 1;
+    console.log("vitest reports a failure outside of the tests");
+  } else if (passed === passedBefore) {
+    failed += 1;
+    console.log("no test was run");
+  }
 }
 console.log(`${passed} ${failed}`);
 process.exit(failed === 0 ? 0 : 1);

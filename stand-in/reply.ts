@@ -3,6 +3,7 @@ import { answerFrom, resultsIn } from "./answer.ts";
 import { fillArguments } from "./fill.ts";
 import { toolsFor } from "./match.ts";
 import { type ChatRequest, type Message, type OfferedTool, offeredTools, textOf } from "./request.ts";
+import { corrected, ruleWish, timeIn } from "./rule-words.ts";
 import { propertiesOf } from "./schema.ts";
 import { valuesOf } from "./value-lines.ts";
 import { names, type Question, readQuestion, stemsOf } from "./words.ts";
@@ -17,19 +18,56 @@ export type StandInReply = { text: string; calls: WantedCall[] };
 
 /** The tool loop's request to sum up is not a question of the person's. */
 const SUM_UP = /answer now, without tools/i;
+/** What a briefing asks for stands below the gateway's words. */
+const BRIEFING = /^.*It is time for the briefing.*They asked for:\n/is;
+/** A rule is tried again this often, by what the gateway says of it. */
+const TRIES = 4;
 
 export function replyTo(request: ChatRequest): StandInReply {
   const { messages } = request;
   const isQuestion = (message: Message) => message.role === "user" && !SUM_UP.test(textOf(message.content));
   const at = messages.findLastIndex(isQuestion);
-  const results = resultsIn(messages.slice(at + 1));
+  const question = readQuestion(textOf(messages[at]?.content).replace(BRIEFING, ""));
+  const since = messages.slice(at + 1);
+  const results = resultsIn(since);
+  const rule = rulesAfter(question, since);
+  if (rule) return rule;
   if (results.length > 0) return { text: answerFrom(results), calls: [] };
 
-  const question = readQuestion(textOf(messages[at]?.content));
   if (messages.slice(at + 1).some((message) => SUM_UP.test(textOf(message.content)))) {
     return { text: "I have no results to answer from: no tool was asked.", calls: [] };
   }
-  return ask(question, offeredTools(request), knownLines(messages));
+  const tools = offeredTools(request);
+  const wish = ruleWish(question, tools, timeIn(textOf(messages[0]?.content)));
+  if (!wish) return ask(question, tools, knownLines(messages));
+  if ("missing" in wish) return { text: wish.missing, calls: [] };
+  const { name } = wish;
+  return { text: "", calls: wish.calls.map((args) => ({ name, arguments: JSON.stringify(args) })) };
+}
+
+/** After a call that makes a rule: the same with what the gateway's error names, or what came of it. */
+function rulesAfter(question: Question, messages: readonly Message[]): StandInReply | undefined {
+  const asked = messages.filter(({ tool_calls }) =>
+    tool_calls?.some(({ function: { name } }) => isRule(name)),
+  );
+  const calls = asked.at(-1)?.tool_calls ?? [];
+  if (calls.length === 0) return undefined;
+  const said = calls.map((call) => ({
+    call,
+    text: textOf(messages.find(({ tool_call_id }) => tool_call_id === call.id)?.content),
+  }));
+  const failed = said.filter(({ text }) => text.startsWith("Error"));
+  const again = failed.flatMap(({ call: { function: call }, text }) => {
+    // SAFETY: these arguments are this model's own, of `ruleWish`.
+    const args = corrected(question, JSON.parse(call.arguments ?? "{}") as Record<string, unknown>, text);
+    return args ? [{ name: call.name, arguments: JSON.stringify(args) }] : [];
+  });
+  if (again.length > 0 && asked.length < TRIES) return { text: "", calls: again };
+  return { text: failed.length > 0 ? failed.map(({ text }) => text).join("\n") : "It is set.", calls: [] };
+}
+
+function isRule(name: string): boolean {
+  return name === "watch" || name === "remind";
 }
 
 function ask(question: Question, tools: readonly OfferedTool[], known: readonly KnownLine[]): StandInReply {

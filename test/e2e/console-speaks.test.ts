@@ -19,10 +19,8 @@ import { TOKENS } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { axeFinds, openWindow, PHONE, signIn, useChromium } from "./chromium.ts";
 import { HostedDevices } from "./hosted-devices.ts";
-import { ROOT } from "./program.ts";
 import { useStack } from "./stack.ts";
 
-const PICTURES = process.env.PICTURES === "1" ? join(ROOT, "docs/pictures") : undefined;
 /** A minute of the clock may have to pass, and 30 s in which messages for the same people are gathered. */
 const SLOW = { timeout: 150_000 };
 const WITHIN = { timeout: 120_000 };
@@ -157,18 +155,6 @@ describe("the three sentences, in the console", () => {
       const notice = await told(/🔔 Freezer too warm: −11\.4 °C/);
       await told(/🔔 Freezer too warm: −11\.4 °C/, other);
       await until(() => pushed.some(({ text }) => text.includes("Freezer too warm: −11.4 °C")));
-      if (PICTURES)
-        for (const [width, height] of [
-          [390, 844],
-          [1280, 800],
-        ] as const)
-          for (const colorScheme of ["light", "dark"] as const) {
-            await page.setViewportSize({ width, height });
-            await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-            await page.screenshot({ path: join(PICTURES, `console-notice-${width}-${colorScheme}.png`) });
-          }
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.setViewportSize(PHONE);
       expect(await axeFinds(page)).toEqual([]);
       await notice.getByRole("button", { name: "Snooze 1 h" }).click();
       await notice.getByText(/💤 Freezer too warm: silent until/).waitFor();

@@ -3,7 +3,7 @@
  * The three sentences that people say on the first day, in Telegram and Slack: real programs, a paired agent whose readings
  * are files of this test, and a model that fills in the tools.
  *
- * Time is the machine's. An agent checks each minute, and the test waits for that. What comes after minutes and hours is due
+ * Time is the machine's. An agent looks every 10 s, and the test waits for that. What comes after minutes and hours is due
  * when the times in Home's rows were set back while the gateway was down (setBack). The home's zone is one in which it is
  * some minutes past eight, so the reminder of 08:00 was missed by less than an hour and is told.
  */
@@ -134,12 +134,13 @@ test(
       is: "above",
       value: -15,
       for_minutes: 0,
+      check_seconds: 10,
       severity: "warning",
     });
     await inBoth(chats, async ({ sent }) => {
       const made = shown(await messageWith(sent, "Watching pi", "Undo"));
       expect(made).toContain(
-        "tells you here “Freezer too warm” when freezer is above −15 °C, again at most every 30 min. Now: −18.2 °C. Checked by the device every 1 min.",
+        "tells you here “Freezer too warm” when freezer is above −15 °C, again at most every 30 min. Now: −18.2 °C. Checked by the device every 10 s.",
       );
     });
     says("freezer", "-11.4 °C");
@@ -176,6 +177,7 @@ test(
       reading: "gate",
       is: "equal",
       value: "somebody",
+      check_seconds: 10,
       repeat: "until_ack",
     });
     await inBoth(chats, async ({ sent }) => {

@@ -201,7 +201,7 @@ function roomFor({ rules }: HomeContext, maker: Maker): string | undefined {
 }
 
 function invalid(error: string): ToolAnswer {
-  return refused("invalid_params", { text: `Error: ${error}. Nothing was done.` });
+  return refused("invalid_params", { text: `Error: ${error.replace(/\.$/, "")}. Nothing was done.` });
 }
 
 function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAnswer {
