@@ -60,8 +60,12 @@ export type StoredFiring = {
 /** Of a rule's history, and of firings that are kept. */
 const FIRINGS_KEPT = 100;
 
-/** When an agent said something unasked within the last hour, and when that was last told to be too much. */
-type Unasked = { times: number[]; noisyAt: number };
+/**
+ * @property times when an agent said something unasked within the last hour @property noisyAt when that was last told to be too much
+ * @property said the messages that were made of it
+ */
+export type Unasked = { times: number[]; noisyAt: number; said: Said };
+const NOTHING_UNASKED: Unasked = { times: [], noisyAt: 0, said: { to: [], at: [] } };
 
 export class RuleStore {
   readonly #sql: SqlStorage;
@@ -201,7 +205,7 @@ export class RuleStore {
 
   /** Messages of the last hour, the oldest first, and when each recipient was last told something. */
   sent(): Sent {
-    this.#sent ??= sentOf(this.all());
+    this.#sent ??= sentOf([...this.all(), ...this.#unasked()]);
     return this.#sent;
   }
 
@@ -212,12 +216,21 @@ export class RuleStore {
     for (const recipient of recipients) toldAt.set(recipient, message.at);
   }
 
+  #unasked(): Array<Unasked & { agent: string }> {
+    return this.#sql
+      .exec<{ agent: string; said: string }>("SELECT agent, said FROM unasked")
+      .toArray()
+      .map(({ agent, said }) => ({
+        // A row of an earlier version does not say what was told.
+        ...NOTHING_UNASKED,
+        // SAFETY: `noteUnasked` wrote it.
+        ...(JSON.parse(said) as Unasked),
+        agent,
+      }));
+  }
+
   unaskedOf(agent: string): Unasked {
-    const [row] = this.#sql
-      .exec<{ said: string }>("SELECT said FROM unasked WHERE agent = ?", agent)
-      .toArray();
-    // SAFETY: `noteUnasked` wrote it.
-    return row ? (JSON.parse(row.said) as Unasked) : { times: [], noisyAt: 0 };
+    return this.#unasked().find((row) => row.agent === agent) ?? NOTHING_UNASKED;
   }
 
   noteUnasked(agent: string, said: Unasked): void {
@@ -284,12 +297,12 @@ function versionThere(row: RuleRow | undefined): number {
 
 type Sent = { messages: SentMessage[]; toldAt: Map<string, number> };
 
-/** Of an object that was rebuilt, as far as the rules of today tell: several that spoke in the same moment were one message. */
-function sentOf(rows: readonly RuleRow[]): Sent {
+/** Of an object that was rebuilt, as far as its rows tell: several that spoke in the same moment were one message. */
+function sentOf(rows: ReadonlyArray<RuleRow | Unasked>): Sent {
   const times = new Map<number, SentMessage>();
   const toldAt = new Map<string, number>();
   for (const row of rows) {
-    const critical = row.kind === "watch" && row.rule.severity === "critical";
+    const critical = "rule" in row && row.kind === "watch" && row.rule.severity === "critical";
     for (const at of row.said.at)
       times.set(at, { at, critical: critical || times.get(at)?.critical === true });
     const last = Math.max(...row.said.at, 0);

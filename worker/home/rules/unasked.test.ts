@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { at, MINUTE, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf, stop, storedTurns } from "../../../test/stopping.ts";
+import { HOWS, rowsOf, stop, storedTurns } from "../../../test/stopping.ts";
 import { on } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
@@ -131,6 +131,23 @@ describe("too many", () => {
     await handled();
     expect(await linesOf()).toContainEqual(expect.stringContaining("evo is noisy"));
     expect(await linesOf()).not.toContainEqual(expect.stringContaining("one more"));
+  });
+
+  test.each(HOWS)("the home's twenty messages of an hour count over Home's end: %s", async (how) => {
+    for (let n = 0; n < 20; n += 1) {
+      at(T0 + n * MINUTE);
+      report(`text ${n}`);
+      await toldOnce(`evo says: “text ${n}”`);
+    }
+    await stop(how, ruleHome());
+    await connect();
+    report("one more");
+    await handled();
+    expect(await pending()).toHaveLength(1);
+    await passUntil(T0 + 59 * MINUTE);
+    expect(await told("hall")).toHaveLength(20);
+    await passUntil(T0 + 61 * MINUTE);
+    expect((await told("hall")).slice(20)).toEqual(["evo says: “one more”"]);
   });
 
   test("30 in an hour; then it is noisy, once, and heard again an hour later", async () => {

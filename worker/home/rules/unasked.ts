@@ -14,7 +14,7 @@ import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { rulesDue } from "./alarm-part.ts";
 import { ownersHear } from "./owners.ts";
-import type { PendingNotice } from "./rule-store.ts";
+import type { PendingNotice, Unasked } from "./rule-store.ts";
 
 /** Lines of one message that was held back. */
 const LINES_MAX = 10;
@@ -30,7 +30,8 @@ export async function onUnasked(home: HomeContext, agent: string, text: string):
   const words = report.ok ? unaskedText(report.value) : undefined;
   if (words === undefined) return;
   const now = Date.now();
-  const line = lineOf(home, agent, words, now);
+  const before = home.rules.unaskedOf(agent);
+  const line = lineOf(before, agent, words, now);
   if (!line) return;
   const recipients = ownersHear(home);
   if (recipients.length === 0) logInfo("unasked.nobody_told", { agent });
@@ -44,26 +45,30 @@ export async function onUnasked(home: HomeContext, agent: string, text: string):
     sources: [STRANGER],
   };
   const told = recipients.filter((recipient) => tellOwner(home, agent, recipient, notice, line));
-  if (told.length > 0) home.rules.noteSent({ at: now, critical: false }, told);
+  let { said } = before;
+  if (told.length > 0) {
+    home.rules.noteSent({ at: now, critical: false }, told);
+    said = { to: told, at: [...said.at.filter((at) => at > now - HOUR_MS), now] };
+  }
+  home.rules.noteUnasked(agent, { ...line.counts, said });
   await rulesDue(home);
   await home.alarm.arm();
 }
 
-/** @property always it is told however many lines there are */
-type Line = { text: string; always: boolean };
+/** @property always it is told however many lines there are @property counts with this line */
+type Line = { text: string; always: boolean; counts: Omit<Unasked, "said"> };
 
 /** @returns what is told; undefined: nothing, since it says too much */
-function lineOf({ rules }: HomeContext, agent: string, words: string, now: number): Line | undefined {
-  const before = rules.unaskedOf(agent);
+function lineOf(before: Unasked, agent: string, words: string, now: number): Line | undefined {
+  const { noisyAt } = before;
   const times = before.times.filter((at) => at > now - HOUR_MS);
   if (!isNoisy(times, now)) {
-    rules.noteUnasked(agent, { ...before, times: [...times, now] });
-    return { text: `${agent} says: ${deviceWords(words)}`, always: false };
+    const counts = { noisyAt, times: [...times, now] };
+    return { text: `${agent} says: ${deviceWords(words)}`, always: false, counts };
   }
-  if (before.noisyAt > now - HOUR_MS) return undefined;
-  rules.noteUnasked(agent, { times, noisyAt: now });
+  if (noisyAt > now - HOUR_MS) return undefined;
   const text = `⚠ ${agent} is noisy: it said something ${times.length} times within an hour. More of it is left out for now.`;
-  return { text, always: true };
+  return { text, always: true, counts: { times, noisyAt: now } };
 }
 
 /** A row before it is handed over. @returns false: what is held back for this recipient has one line more */
