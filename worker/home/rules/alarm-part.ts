@@ -15,7 +15,7 @@ export function nextDue(home: HomeStores, now: number): number | undefined {
     nextLook(home, now),
     ...home.rules.all().map(({ due, status }) => (status === "active" ? (due ?? undefined) : undefined)),
     nextPresence(home, now),
-    nextHandOver(home),
+    nextHandOver(home, now),
   ].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.min(...times);
 }

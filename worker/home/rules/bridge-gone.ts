@@ -1,8 +1,7 @@
 /** While the bridge is gone nothing can be watched: that is said once to each conversation that watches, and so is its return. */
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
-import { isInside, nextEdge } from "@edgecall/core/rules/window.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
-import { tell } from "./hand-over.ts";
+import { isHeld, tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 
@@ -46,25 +45,38 @@ export function tellGone(home: HomeContext, now: number): void {
   });
 }
 
-/** Only where its absence was told. @param goneAt of before; undefined: it was not gone */
+/** Only where its absence was told: what waits for the morning is left out. @param goneAt of before; undefined: it was not gone */
 export function tellBack(home: HomeContext, goneAt: number | undefined, now: number): void {
-  if (goneAt !== undefined && goneAt === home.rules.toldGone())
-    say(home, `back:${goneAt}`, now, () => {
-      const { zone } = home.clock.read();
-      return `✓ The home's bridge is online again since ${timeWords(now, zone, now)}.`;
-    });
+  const { rules, clock } = home;
+  if (goneAt === undefined || goneAt !== rules.toldGone()) return;
+  const held = rules
+    .pending()
+    .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));
+  for (const { id } of held) rules.removeNotice(id);
+  const words = `✓ The home's bridge is online again since ${timeWords(now, clock.read().zone, now)}.`;
+  say(home, `back:${goneAt}`, now, () => words, new Set(held.map(({ recipient }) => recipient)));
 }
 
-/** In quiet hours only those with a critical watch are told at once. @param words for somebody with so many watches */
-function say(home: HomeContext, id: string, now: number, words: (count: number) => string): void {
+/**
+ * In quiet hours only those with a critical watch are told at once.
+ * @param words for somebody with so many watches
+ * @param without they are not told
+ */
+function say(
+  home: HomeContext,
+  id: string,
+  now: number,
+  words: (count: number) => string,
+  without: ReadonlySet<string> = new Set(),
+): void {
   const rows = watching(home).map((row) => ({ row, recipients: recipientsOf(home, row).recipients }));
   const all = new Set(rows.flatMap(({ recipients }) => recipients));
   const rowsOf = (recipient: string) =>
     rows.flatMap(({ row, recipients }) => (recipients.includes(recipient) ? [row] : []));
   // A watch of the bridge itself tells it by its own words.
-  const told = [...all].filter((one) => rowsOf(one).every(({ rule }) => rule.source.of !== "bridge"));
-  const { quiet } = home.clock.read();
-  const morning = quiet && isInside(quiet, now) ? nextEdge(quiet, now) : undefined;
+  const told = [...all].filter(
+    (one) => !without.has(one) && rowsOf(one).every(({ rule }) => rule.source.of !== "bridge"),
+  );
   const isCritical = (recipient: string) =>
     rowsOf(recipient).some(({ rule }) => rule.severity === "critical");
   const groups = Map.groupBy(told, (one) => `${isCritical(one) ? "⚠" : ""}${words(rowsOf(one).length)}`);
@@ -74,7 +86,7 @@ function say(home: HomeContext, id: string, now: number, words: (count: number) 
     const critical = isCritical(first);
     const text = words(watches.length);
     const notice = { id: `${id}:${first}`, text, rules: [], buttons: [], critical, at: now };
-    tell(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : morning);
+    tell(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : now);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What rules say is a row until its conversation, or the server of its browser or topic, has it. */
+import { heldUntil } from "@edgecall/core/rules/limits.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import type { Handed, LostNotice, Notice } from "../../api/rules.ts";
 import { conversationOf } from "../../api/stubs.ts";
@@ -18,7 +19,7 @@ export const NOT_DELIVERED = "not delivered to ";
  * Writes one message before it is handed over.
  * @param recipients conversations and outlets
  * @param opens the conversation that a browser's notification opens
- * @param from until then it is held back, epoch ms
+ * @param from until then it is held back, epoch ms, and in quiet hours; undefined: it goes out at once
  */
 export function tell(
   { rules }: HomeContext,
@@ -52,7 +53,7 @@ function addRows(
 /** Hands over what waits, each until its recipient has it. */
 export async function handOver(home: HomeContext, now: number): Promise<void> {
   const { rules, noticeRetries } = home;
-  const due = rules.pending().filter((pending) => handOverAt(home, pending) <= now);
+  const due = rules.pending().filter((pending) => handOverAt(home, pending, now) <= now);
   // Before the first try: another event may run this meanwhile.
   for (const { id } of due) noticeRetries.failed(id, now, now);
   // Conversations are told in order. A slow server of pushes holds up nobody.
@@ -123,11 +124,22 @@ export async function onLost(home: HomeContext, { conversation, notice, why }: L
   await home.alarm.arm();
 }
 
-export function nextHandOver(home: HomeStores): number | undefined {
-  const times = home.rules.pending().map((pending) => handOverAt(home, pending));
+export function nextHandOver(home: HomeStores, now: number): number | undefined {
+  const times = home.rules.pending().map((pending) => handOverAt(home, pending, now));
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function handOverAt({ noticeRetries }: HomeStores, { id, tells }: PendingNotice): number {
-  return Math.max(noticeRetries.dueAt(id), "say" in tells ? (tells.from ?? 0) : 0);
+function handOverAt(home: HomeStores, pending: PendingNotice, now: number): number {
+  return Math.max(home.noticeRetries.dueAt(pending.id), holdEnd(home, pending, now));
+}
+
+/** The quiet hours are those of now: they may have been changed since it was written. */
+function holdEnd({ clock }: HomeStores, { tells }: PendingNotice, now: number): number {
+  if (!("say" in tells) || tells.from === undefined) return 0;
+  return Math.max(tells.from, heldUntil({ sent: [], quiet: clock.read().quiet }, "info", now) ?? 0);
+}
+
+/** It is held back, and nobody can have it yet: it was not tried. */
+export function isHeld(home: HomeStores, pending: PendingNotice, now: number): boolean {
+  return home.noticeRetries.dueAt(pending.id) === 0 && holdEnd(home, pending, now) > now;
 }

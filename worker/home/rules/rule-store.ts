@@ -42,7 +42,7 @@ export type RuleRow = WatchRow | ReminderRow;
 
 /**
  * @property opens the conversation that a browser opens when its notification is pressed
- * @property from epoch ms: it is held back until then
+ * @property from epoch ms: it is held back until then, and in quiet hours
  */
 type ToTell = { say: Notice; opens: string | null; from?: number } | { brief: Briefing };
 /** @property recipient a conversation's name, or an outlet's id */

@@ -9,7 +9,7 @@ import { HOWS, rowsOf, stop, storedTurns } from "../../../test/stopping.ts";
 import { on } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
-import { agent, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import { agent, ask, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 
 let bridge: TestBridge;
 let asked = 0;
@@ -193,5 +193,22 @@ test("in quiet hours it waits for their end, in a row", async () => {
   await passUntil(T0 + 59 * MINUTE);
   expect(await told("hall")).toEqual([]);
   await passUntil(T0 + 61 * MINUTE);
+  expect(await told("hall")).toEqual(["evo says: “early”\nevo says: “still early”"]);
+});
+
+test.each([
+  ["end sooner", "08:00-09:30", 30],
+  ["end later", "08:00-10:30", 90],
+])("what waits for the end of the quiet hours is told when they %s", async (_, quiet_hours, minutes) => {
+  setVariables({ UNASKED_REPORTS: "evo", TIMEZONE: "Europe/Berlin", QUIET_HOURS: "08:00-10:00" });
+  report("early");
+  await handled();
+  const body = JSON.stringify({ quiet_hours });
+  expect((await ask("/v1/home/clock", { method: "PATCH", body })).status).toBe(200);
+  report("still early");
+  await handled();
+  await passUntil(T0 + minutes * MINUTE - 1);
+  expect(await told("hall")).toEqual([]);
+  await passUntil(T0 + minutes * MINUTE);
   expect(await told("hall")).toEqual(["evo says: “early”\nevo says: “still early”"]);
 });

@@ -13,6 +13,7 @@ import { logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import type { HomeContext } from "../context.ts";
 import { rulesDue } from "./alarm-part.ts";
+import { isHeld } from "./hand-over.ts";
 import { ownersHear } from "./owners.ts";
 import type { PendingNotice, Unasked } from "./rule-store.ts";
 
@@ -75,31 +76,29 @@ function lineOf(before: Unasked, agent: string, words: string, now: number): Lin
 function tellOwner(home: HomeContext, agent: string, recipient: string, notice: Notice, line: Line): boolean {
   const { rules } = home;
   const { at } = notice;
-  const waiting = rules.pending().find((one) => isWaiting(one, agent, recipient, at));
+  const waiting = rules
+    .pending()
+    .find(
+      (one) => one.recipient === recipient && one.id.startsWith(`said:${agent}:`) && isHeld(home, one, at),
+    );
   if (waiting) {
     addLine(home, waiting, line);
     return false;
   }
-  const from = heldFor(home, recipient, at);
   rules.addNotice({
     id: `${notice.id} ${recipient}`,
     recipient,
     rule: "",
-    tells: { say: notice, opens: null, ...(from !== undefined && { from }) },
+    tells: { say: notice, opens: null, from: heldFor(home, recipient, at) ?? at },
     madeAt: at,
   });
   return true;
 }
 
-/** Quiet hours, the home's bound of messages, and a moment in which others may come. */
-function heldFor({ rules, clock }: HomeContext, recipient: string, now: number): number | undefined {
-  const { quiet } = clock.read();
+/** The home's bound of messages, and a moment in which others may come. Quiet hours count when it is handed over. */
+function heldFor({ rules }: HomeContext, recipient: string, now: number): number | undefined {
   const { messages, toldAt } = rules.sent();
-  return heldUntil({ sent: messages, quiet, lastAt: toldAt.get(recipient) }, "info", now);
-}
-
-function isWaiting({ id, recipient, tells }: PendingNotice, agent: string, of: string, now: number): boolean {
-  return recipient === of && id.startsWith(`said:${agent}:`) && "say" in tells && (tells.from ?? 0) > now;
+  return heldUntil({ sent: messages, lastAt: toldAt.get(recipient) }, "info", now);
 }
 
 function addLine({ rules }: HomeContext, pending: PendingNotice, line: Line): void {
