@@ -5,10 +5,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { passed } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
-import { rowsOf } from "../../../test/stopping.ts";
+import { hold, rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import { Conversation } from "../../conversation/conversation.ts";
 
 const BRIDGE = "the bridge";
 
@@ -45,6 +46,21 @@ test("a device that is offline when the hours of its watch begin is told of then
   expect(await told("annas")).toEqual([]);
   await passUntil(T0 + MINUTE + 5_000);
   expect(await told("annas")).toHaveLength(1);
+});
+
+test("hours that begin while Home tells something else are not overlooked", async () => {
+  // The reminder comes 5 s before the hours begin.
+  at(T0 + 55_000);
+  await TestBridge.connect(shed(false));
+  const tea = make("remind", { text: "tea", in_minutes: 1 });
+  await say("annas", script(watch({ only_between: "09:02-11:00", for_minutes: 0 }), tea, { text: "ok" }));
+  const telling = hold(Conversation, "notice");
+  const passing = passUntil(T0 + 2.5 * MINUTE);
+  await telling.reached();
+  at(T0 + 2 * MINUTE);
+  telling.release();
+  await passing;
+  expect(await told("annas")).toEqual(["⏰ tea", expect.stringContaining("Shed offline")]);
 });
 
 test("a bridge that dials again and again and does not fit is gone once, since it was last here", async () => {

@@ -51,14 +51,16 @@ function sameState(a: WatchRow["state"], b: WatchRow["state"]): boolean {
   return kept(a) === kept(b);
 }
 
-/** When a hold of one of them is over, or its time of the day begins or ends, epoch ms. */
+/**
+ * When a hold of one of them is over, or its time of the day begins or ends, epoch ms. What time has changed since the last step is
+ * due now: `nextDue` names only what comes after `now`.
+ */
 export function nextPresence({ rules }: HomeStores, now: number): number | undefined {
-  const times = rules
-    .all()
-    .flatMap((row) =>
-      row.kind === "watch" && row.status === "active" && isOfPresence(row)
-        ? (nextDue(conditionOf(row.rule), { ...row.state, at: now }) ?? [])
-        : [],
-    );
+  const times = rules.all().flatMap((row) => {
+    if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) return [];
+    const condition = conditionOf(row.rule);
+    const { state } = step(condition, row.state, { at: now, tick: true });
+    return sameState(row.state, state) ? (nextDue(condition, state) ?? []) : now;
+  });
   return times.length === 0 ? undefined : Math.min(...times);
 }
