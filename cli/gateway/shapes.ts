@@ -114,6 +114,7 @@ export const Turn = z.looseObject({
   model: z.nullable(z.string()),
   calls: z.array(Call),
   notices: z.optional(z.array(z.string())),
+  rules: z.optional(z.array(z.looseObject({ text: z.optional(z.string()) }))),
   error: z.optional(z.looseObject({ code: z.string(), message: z.string() })),
 });
 export type Turn = z.infer<typeof Turn>;

@@ -63,6 +63,8 @@ export class TurnView {
     const stands = !this.#gap && this.#shown.trim() === answer && answer !== "";
     this.#endStep();
     if (turn.status === "done" && !stands) this.#o.io.out(`${this.#o.io.terminal ? answer : turn.answer}\n`);
+    // The gateway's own words of what was made, which no model writes.
+    for (const { text } of turn.rules ?? []) if (text !== undefined) this.#o.io.out(`${printable(text)}\n`);
     for (const notice of turn.notices ?? []) this.say(`note: ${printableLine(notice)}`);
     if (turn.status === "done") return;
     this.say(`edgecall ask: ${answer || `the turn ended as ${turn.status}`}`);

@@ -14,7 +14,7 @@ import { useStack } from "./stack.ts";
 const home = mkdtempSync(join(tmpdir(), "edgecall-home-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-const stack = useStack({}, async (stack) => {
+const stack = useStack({ vars: { GATEWAY_TOOLS: "rules" } }, async (stack) => {
   await stack.startAgent({ id: "pi", top: { policy: { file_write: "ask" } } });
   await stack.gateway.online("pi");
 });
@@ -43,6 +43,12 @@ describe("ask, in a pipe", () => {
     const { out, err } = await run("ask", "--verbose", warm("yes"));
     expect(out).toBe("yes\n");
     expect(err).toMatch(/^→ pi temperature\n✓ pi temperature {2}success {2}[\d.]+ m?s\n$/);
+  });
+
+  test("the gateway's own words of a rule stand below the answer", async () => {
+    const tea: Step = { calls: [{ name: "remind", arguments: { text: "tea", in_minutes: 60 } }] };
+    const { out } = await run("ask", script(tea, { text: "yes" }));
+    expect(out).toMatch(/^yes\nReminds you here once, .*: “tea”\.\n$/);
   });
 
   test("--json prints the turn; the question may come from a pipe, and may continue a conversation", async () => {

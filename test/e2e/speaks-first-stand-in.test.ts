@@ -77,10 +77,9 @@ async function describeDevice(topic: string, name: string, more: object): Promis
   await publisher.config(topic, { name: null, unique_id: id, state_topic: `home/${id}`, device, ...more });
 }
 
-const made = [
-  /Watching Freezer: tells you here .Freezer is above −15. when temperature is above −15 °C/,
-  /Watching Gate: .*until somebody answers/,
-];
+const FREEZER_WATCHED =
+  /Watching Freezer: tells you here .Freezer is above −15. when temperature is above −15 °C/;
+const GATE_WATCHED = /Watching Gate: .*until somebody answers/;
 
 describe("without a model", () => {
   let page: Page;
@@ -95,10 +94,9 @@ describe("without a model", () => {
       const chats = await Promise.all(
         PEOPLE.map(async (person) => {
           const sent = await person.say(FREEZER, OWNER);
-          const [freezer, gate] = made;
-          expect(shown(await messageWith(sent, "Watching Freezer", "Undo"))).toMatch(freezer);
+          expect(shown(await messageWith(sent, "Watching Freezer", "Undo"))).toMatch(FREEZER_WATCHED);
           await person.say(GATE, OWNER);
-          expect(shown(await messageWith(sent, "Watching Gate", "Undo"))).toMatch(gate);
+          expect(shown(await messageWith(sent, "Watching Gate", "Undo"))).toMatch(GATE_WATCHED);
           await person.say(GARDEN(), OWNER);
           const question = await messageWith(sent, "remind", "Approve");
           await person.press(button(question, "Approve"), OWNER);
@@ -106,8 +104,11 @@ describe("without a model", () => {
           return { person, sent };
         }),
       );
-      for (const [at, sentence] of [FREEZER, GATE].entries())
-        await (await askIn(page, sentence)).getByRole("paragraph").filter({ hasText: made[at] }).waitFor();
+      for (const [sentence, made] of [
+        [FREEZER, FREEZER_WATCHED],
+        [GATE, GATE_WATCHED],
+      ] as const)
+        await (await askIn(page, sentence)).getByRole("paragraph").filter({ hasText: made }).waitFor();
       const briefed = await askIn(page, GARDEN());
       await briefed
         .getByRole("group", { name: /asks for approval/ })
