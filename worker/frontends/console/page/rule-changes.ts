@@ -11,7 +11,7 @@ export type Written = Record<
 >;
 
 /** Minutes without an answer. */
-const THEN_AFTER = "10";
+const THEN_AFTER = 15;
 
 export function writtenOf({
   name,
