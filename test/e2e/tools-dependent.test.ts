@@ -55,10 +55,11 @@ test("one agent's answer goes into another's file, over a kill of the Worker, on
 
 test("the device's own loop: what one call found is what another one writes", async () => {
   const calls = [
-    { name: "write", arguments: { path: "memory.txt", content: { $ref: "/found/result" } } },
+    { name: "write", arguments: { path: "memory.txt", content: { $ref: "/found/result" }, id: "kept" } },
     { name: "memory", arguments: { id: "found" } },
     { name: "write", arguments: { path: "never.txt", content: "x", after: ["gone"] } },
-    { name: "read", arguments: { path: "gone.txt", id: "gone" } },
+    // After the write: a file's text is a stranger's, so a write that is judged after a read asks a person, and waits.
+    { name: "read", arguments: { path: "gone.txt", id: "gone", after: ["kept"] } },
   ];
   const turn = await stack.gateway.ask(script(ownLoop("pi", { calls }, RESULTS), RESULTS));
   const [written, found, never] = turn.answer?.split(" | ") ?? [];
