@@ -9,6 +9,8 @@ import { until } from "../wait.ts";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** A program that does not end within this time is killed, so that a failed test does not leave it running. */
 const STOP_WITHIN_MS = 4_000;
+/** A program is back at its broker or gateway after a back-off of 30 s at most, and a busy machine starts it slowly. */
+const LOGGED_WITHIN_MS = 45_000;
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -84,7 +86,8 @@ export class Program {
 
   /** Waits until it has written such a log line. */
   logged(event: string, fits: (line: Record<string, unknown>) => boolean = () => true) {
-    return until(() => this.events(event).find(fits), { within: 10_000, what: `${this.name} logs ${event}` });
+    const options = { within: LOGGED_WITHIN_MS, what: `${this.name} logs ${event}` };
+    return until(() => this.events(event).find(fits), options);
   }
 
   async kill(): Promise<Exit> {
