@@ -40,7 +40,8 @@ export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to
           ? [to]
           : [];
   if (recipients.length > 0) return { recipients };
-  if (to === null) return { recipients, why: "your browsers and topics: no notifications are turned on any more" };
+  if (to === null)
+    return { recipients, why: "your browsers and topics: no notifications are turned on any more" };
   const why = to === OWNERS ? "no owner can be told" : "whoever made it cannot use it any more";
   return { recipients: makersOwn(home, maker), why: `${toWords(to)}: ${why}` };
 }

@@ -44,7 +44,7 @@ test("fields are read as people write them on a phone, and an empty one means no
     repeat: "until_ack",
     severity: "warning",
   });
-  expect(changed(watch, { second: "owners" })).toEqual({ then_to: { to: "owners", after_minutes: 10 } });
+  expect(changed(watch, { second: "owners" })).toEqual({ then_to: { to: "owners", after_minutes: 15 } });
   const full = {
     ...watch,
     only_between: "08:00-20:00",
