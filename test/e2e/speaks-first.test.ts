@@ -45,7 +45,7 @@ test("a watch is confirmed by the gateway, told, answered by its button, and its
   await stack.agent("gate").kill();
   const answered = await Promise.all(
     made.map(async ({ person, name, sent }) => {
-      const told = await messageWith(sent, `${name}: offline since`, "Got it");
+      const told = await messageWith(sent, `${name}: offline since`, "Got it", 60_000);
       expect(told.buttons.map(({ label }) => label)).toEqual(["Got it", "Snooze 1 h", "Stop this watch"]);
       // The platform's message loses it.
       const gotIt = button(told, "Got it");
