@@ -6,6 +6,9 @@ import type { Stack } from "./stack.ts";
 /** The variables of a home in which rules are made. */
 export const RULE_VARS = { GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin" };
 
+/** A message may wait for 30 s after another to the same people; the rest is for a busy machine. */
+const TOLD_WITHIN_MS = 60_000;
+
 /** As the API shows it, in part. */
 export type ShownRule = {
   id: string;
@@ -50,7 +53,7 @@ export class HomeRules {
   }
 
   /** Waits until rules have said so many things in the conversation. */
-  async toldCount(conversation: string, count: number, within = 30_000): Promise<string[]> {
+  async toldCount(conversation: string, count: number, within = TOLD_WITHIN_MS): Promise<string[]> {
     const look = async () => {
       const told = await this.told(conversation).catch(() => []);
       return told.length >= count ? told : undefined;
