@@ -149,7 +149,8 @@ describe.concurrent("an EvoClaw agent that", () => {
       expect(turn.calls[0]).toMatchObject({ status: "error", error_type: "offline" });
 
       const probe = await until(() => deaf.commands.find(({ command }) => command === "ping"), {
-        within: 15_000,
+        // The first one goes 10 s after it went deaf.
+        within: 30_000,
         what: "a probe",
       });
       expect(probe.request_id).toMatch(/^probe-/);
