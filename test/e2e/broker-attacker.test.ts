@@ -306,7 +306,7 @@ describe("S10 S11 the same attempts over a restart of the bridge", () => {
         // A newer run, so that the recorded text is old.
         await stack.agent("pi").kill();
         await stack.restartAgent("pi");
-        await stack.gateway.online("pi", 20_000);
+        await stack.gateway.online("pi");
         await stack.bridge.kill();
         await write("presence", old?.text ?? "");
       },

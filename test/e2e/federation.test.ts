@@ -25,8 +25,8 @@ afterAll(() => {
 });
 // After a restart of a gateway, its bridge comes back in a moment.
 beforeEach(async () => {
-  await lender.gateway.online("lathe", 20_000);
-  await borrower.gateway.online("kettle-own", 20_000);
+  await lender.gateway.online("lathe");
+  await borrower.gateway.online("kettle-own");
 });
 afterEach(() => {
   for (const tap of Object.values(taps)) {

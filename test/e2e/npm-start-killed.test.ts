@@ -44,7 +44,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
       process.kill(pid, "SIGKILL");
     }
     await until(() => started.err().match(/is started again/g)?.length === 3);
-    await client.online(agent?.id ?? "", 15_000);
+    await client.online(agent?.id ?? "");
     expect((await client.ask("How much memory is there?")).answer).toContain("RAM");
   });
 

@@ -16,7 +16,8 @@ afterAll(() => Promise.all(played.map((agent) => agent.stop())));
 
 const answersPing = (id: string) =>
   until(async () => (await stack.gateway.command(id, "ping")).body.payload?.pong, {
-    within: 15_000,
+    // More than the longest back-off of an agent and of the bridge, 30 s.
+    within: 45_000,
     every: 100,
     what: `${id} answers a ping`,
   });
