@@ -222,7 +222,8 @@ describe("the socket", () => {
     played.home.isTaken = false;
     await until(() => bridge.ready(), { within: 3 * STANDBY_EVERY_MS });
     expect(played.home.connections).toBe(2);
-  });
+    // Longer than both waits together.
+  }, 40_000);
 
   test("D7 a restarted gateway finds a foreign agent online if the bridge heard from it shortly before", async () => {
     const claw = await played.agent("claw", "foreign");
