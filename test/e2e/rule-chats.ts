@@ -8,8 +8,8 @@ import type { Step } from "../scripted-model.ts";
 import type { Stack } from "./stack.ts";
 import { changeRows } from "./stored-rows.ts";
 
-/** An agent checks a reading each minute, and a watch is over when it was so for a minute. */
-export const CHECKED_MS = 150_000;
+/** An agent checks a reading each minute, a watch is over when it was so for a minute, and its message may wait for 30 s. */
+export const CHECKED_MS = 200_000;
 
 /** The model's call of a tool. */
 export const tool = (name: string, args: object): Step => ({ calls: [{ name, arguments: args }] });

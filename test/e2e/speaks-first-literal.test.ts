@@ -66,7 +66,7 @@ test("names, words and a device's text with marks of Markdown are shown as they 
       isLiteral(await waitForText(sent, "Answered by"), name);
     }),
   );
-}, 300_000);
+}, 360_000);
 
 test.each([telegram, slack, discord])(
   "$channel: a press by a guest or a stranger in a group is refused in words, and changes nothing",

@@ -65,7 +65,7 @@ test("a watch is confirmed by the gateway, told, answered by its button, and its
     expect(count(sent, `${name}: offline since`)).toBe(1);
     expect(count(sent, `${name}: over at`)).toBe(1);
   }
-}, 300_000);
+}, 360_000);
 
 test("a button in the message of a firing that is over says so, and goes; 'Stop this watch' stops it also then", async () => {
   const made = await inAll(async (person) => {
@@ -98,7 +98,7 @@ test("a button in the message of a firing that is over says so, and goes; 'Stop 
     });
     expect((await rulesOf(stack)).map((rule) => rule.name)).not.toContain(name);
   }
-}, 300_000);
+}, 360_000);
 
 test("Undo ends a rule that was just made; /rules lists what is left", async () => {
   await inAll(async (person) => {
