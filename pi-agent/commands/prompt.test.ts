@@ -103,8 +103,8 @@ test("several prompts run at once; more wait for their turn", async () => {
     { maxPrompts: 2 },
   );
   const answers = ["a", "b", "c", "d"].map((name) => prompt(name, name));
-  for (let served = 0; served < 4; served += 1) {
-    await until(() => gate.length > 0);
+  for (const running of [2, 2, 2, 1]) {
+    await until(() => gate.length === running);
     gate.shift()?.();
   }
   const contents = (await Promise.all(answers)).map(({ payload }) => payload.content);

@@ -93,7 +93,7 @@ describe.each(Object.entries(KINDS))("%s", (_kind, { make, tags }) => {
   });
 
   test("an abort kills the whole tree, also what has left its session", { tags }, async () => {
-    await start("setsid sh -c 'echo $$ > inner; exec sleep 60' & echo begun; wait");
+    await start("echo begun; setsid sh -c 'echo $$ > inner; exec sleep 60' & wait");
     const stop = new AbortController();
     const following = follow(stop.signal);
     await until(() => existsSync(join(ws, "inner")) && pidIn("inner") > 0);
