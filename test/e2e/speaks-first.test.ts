@@ -93,7 +93,7 @@ test("a button in the message of a firing that is over says so, and goes; 'Stop 
     await isAnswered(person, sent, told, /over already/);
     expect(count(sent, "silent until")).toBe(0);
     const stopped = await person.press(stop, OWNER);
-    await until(() => stopped.words?.includes("Stopped by") ?? count(sent, "Stopped by") > 0, {
+    await until(() => stopped.words?.includes("Stopped by") || count(sent, "Stopped by") > 0, {
       what: `it is stopped, on ${person.channel}`,
     });
     expect((await rulesOf(stack)).map((rule) => rule.name)).not.toContain(name);

@@ -24,10 +24,10 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       () => undefined,
       () => fake.channel(channel),
     );
-    // Slack shows words to one person only through a later call of its API.
-    return Object.defineProperty(sent, "words", {
-      get: () => fake.whispers.slice(before).find(({ user }) => user === from)?.text,
-    });
+    // Slack shows words to one person only through a later call of its API. Those for an earlier press may come now too.
+    const words = () =>
+      fake.whispers.slice(before).flatMap(({ user, text }) => (user === from ? [text] : []));
+    return Object.defineProperty(sent, "words", { get: () => words().join("\n") || undefined });
   };
   const event = (
     text: string,
