@@ -49,8 +49,10 @@ test("D2 a program that did not answer is tried again with growing pauses, and i
   await until(() => changes() === 1, { what: "the tool came" });
   expect(probes.all[0]).toMatchObject({ why: undefined, tools: [{ name: "late" }] });
   expect(tries).toHaveLength(5);
+  // A busy machine makes any pause longer; a timer of Node may be over 1 ms early.
   const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
-  expect(pauses[2]).toBeGreaterThan(pauses[0] as number);
+  for (const [index, least] of [20, 40, 80, 80].entries())
+    expect(pauses[index]).toBeGreaterThanOrEqual(least - 1);
 });
 
 test("D2 a slow program does not delay the start for long; its tools follow", async () => {
@@ -72,7 +74,7 @@ test("D2 after the end there are no more tries", async () => {
     throw new NoAnswer("no");
   });
   const { probes } = await probing([group]);
-  await until(() => tries === 3);
+  await until(() => tries >= 3);
   probes.close();
   const before = tries;
   // Nothing more may happen, so the time for several tries has to pass.
