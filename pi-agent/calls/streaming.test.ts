@@ -21,16 +21,14 @@ const textOf = (id: string) =>
     .join("");
 
 test("output is sent as it is produced, while a person watches, at most once an interval", async () => {
-  const arrivals: number[] = [];
+  const began = performance.now();
   const id = await home.tool("slow", { ms: 700, chunks: 70 }, { watch: true });
-  await until(() => {
-    const count = progress(id).length;
-    while (arrivals.length < count) arrivals.push(performance.now());
-    return home.peer.reports(id).length > 0;
-  });
-  expect(arrivals.length).toBeGreaterThanOrEqual(3);
-  // The network shifts arrivals; the sender keeps the interval.
-  expect(arrivals.length).toBeLessThanOrEqual(2 + 1_200 / BETWEEN_MS);
+  await home.result(id);
+  // On a busy machine the tool takes longer, and more is sent.
+  const tookMs = performance.now() - began;
+  const messages = progress(id).length;
+  expect(messages).toBeGreaterThanOrEqual(3);
+  expect(messages).toBeLessThanOrEqual(2 + tookMs / BETWEEN_MS);
   const all = Array.from({ length: 70 }, (_, index) => `chunk ${index + 1}\n`).join("");
   expect(all.startsWith(textOf(id))).toBe(true);
   expect(progress(id)[0]).toEqual({ type: "progress", request_id: id, tool: "slow", text: "chunk 1\n" });
