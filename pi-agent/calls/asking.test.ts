@@ -22,7 +22,7 @@ const denied = { status: "error", error_type: "permission_denied" };
 describe("a question of a tool", () => {
   test("is sent and answered, and the tool continues; its time stopped meanwhile", async () => {
     await home.start();
-    const id = await home.tool("ask_me", { text: "Blue?", options: ["yes", "no"] }, { expires_in_ms: 400 });
+    const id = await home.tool("ask_me", { text: "Blue?", options: ["yes", "no"] }, { expires_in_ms: 1_500 });
     const question = await home.question(id);
     expect(question).toEqual({
       type: "question",
@@ -33,7 +33,7 @@ describe("a question of a tool", () => {
       expires_in_ms: expect.any(Number),
     });
     // Longer than the rest of the call's time, because that is tested.
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await new Promise((resolve) => setTimeout(resolve, 1_700));
     expect(await home.answer(question.question_id, "yes")).toEqual({
       status: "answered",
       request_id: expect.any(String),
@@ -292,11 +292,11 @@ describe("policy", () => {
       count === 1
         ? { calls: [{ name: "append", args: { text: "hi" } }] }
         : { text: messages.at(-1)?.content ?? "" };
-    const id = await home.prompt("append hi", { expires_in_ms: 1_000 });
+    const id = await home.prompt("append hi", { expires_in_ms: 2_000 });
     const { question_id, approval } = await home.question(id);
     expect(approval).toMatchObject({ tool: "append", parameters: { text: "hi" } });
     // Longer than the rest of the prompt's time, because that is tested.
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
     await home.answer(question_id, "approve", { hash: approval?.hash });
     const payload = await home.result(id);
     expect(payload).toMatchObject({ status: "success", calls: [{ name: "append", status: "success" }] });

@@ -126,11 +126,11 @@ test("it outlives its call's time limit, but not its own", async () => {
   home = await house();
   const { tool, stopped } = brew();
   await home.start({ ...ALLOWED, tools: [tool] });
-  const { job } = await home.result(await home.tool("brew", { maxMs: 300 }, { expires_in_ms: 200 }));
+  const { job } = await home.result(await home.tool("brew", { maxMs: 1_500 }, { expires_in_ms: 1_000 }));
   expect(await home.result(job as string)).toMatchObject({
     status: "error",
     error_type: "timeout",
-    error: expect.stringContaining("timed out after 0.3s"),
+    error: expect.stringContaining("timed out after 1.5s"),
   });
   expect(stopped).toHaveLength(1);
 });
