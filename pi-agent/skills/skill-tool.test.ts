@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { textOf } from "@edgecall/core/tools/contract.ts";
@@ -87,14 +87,14 @@ test("a killed program has the exit code -1", async () => {
 
 test("at its time-out it is killed with all its processes, and its output is kept", async () => {
   const folder = skillFolder({
-    "probe/skill.toml": oneTool("probe", "timeout_ms = 400"),
+    "probe/skill.toml": oneTool("probe", "timeout_ms = 2000"),
     "probe/bin/dt-probe": shell("echo $$ > pid; sleep 60 & echo $! > child; echo begun; wait"),
   });
   const { set } = await loadSkills(folder);
   const { text, code, result } = await callTool(set.tools[0]?.tool as Tool);
   expect(code).toBe("timeout");
   expect(text).toBe(
-    "Error: Tool 'probe' timed out after 0.4s.\nOutput so far:\nbegun\nTry again with a shorter timeout or explain to the user.",
+    "Error: Tool 'probe' timed out after 2s.\nOutput so far:\nbegun\nTry again with a shorter timeout or explain to the user.",
   );
   expect(result.details).toMatchObject({ exit_code: -1 });
   for (const name of ["pid", "child"]) {
@@ -160,7 +160,12 @@ test("a program that cannot be started is reported as that", async () => {
 });
 
 test("output is sent to the watching person while it is produced", async () => {
-  const tool = await probe(shell("echo one; sleep 0.3; echo two"));
+  const folder = skillFolder({
+    "probe/skill.toml": oneTool("probe"),
+    "probe/bin/dt-probe": shell("echo one; while [ ! -e go ]; do sleep 0.05; done; echo two"),
+  });
+  const { set } = await loadSkills(folder);
+  const tool = set.tools[0]?.tool as Tool;
   const heard: string[] = [];
   const caller = { principal: "test", role: "owner", channel: "test" };
   const running = runTool(new ToolRegistry([tool]), {
@@ -172,6 +177,7 @@ test("output is sent to the watching person while it is produced", async () => {
   });
   await until(() => heard.includes("one\n"));
   expect(heard).not.toContain("two\n");
+  writeFileSync(join(folder.workspace, "go"), "");
   expect(textOf((await running).result)).toBe("one\ntwo\n");
 });
 
