@@ -349,6 +349,7 @@ test("D1 the text for a hang before the first byte names the setting, and only t
   expect(error.message).toBe(
     `the model endpoint${where()} sent nothing for 0.1 s (MODEL_FIRST_BYTE_MS says how long to wait)`,
   );
+  endpoint.settings.timeouts = { firstByteMs: 10_000, firstByteSetting: "MODEL_FIRST_BYTE_MS" };
   endpoint.respond(500, "{}");
   expect((await failure(ask())).slow).toBe(false);
 });
@@ -378,7 +379,8 @@ test.each<[string, string]>([
 test("a complete completion may take longer than the first byte while bytes keep coming", async () => {
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
-    const parts = ['{"choices":[{"message":', '{"content":', '"late"', "}}]}"];
+    const parts = ['{"content":', '"late"', "}}]}"];
+    response.write('{"choices":[{"message":');
     const timer = setInterval(() => {
       const part = parts.shift();
       if (part) response.write(part);
@@ -386,9 +388,9 @@ test("a complete completion may take longer than the first byte while bytes keep
         clearInterval(timer);
         response.end();
       }
-    }, 40);
+    }, 150);
   };
-  endpoint.settings.timeouts = { firstByteMs: 120, betweenBytesMs: 1_000 };
+  endpoint.settings.timeouts = { firstByteMs: 400, betweenBytesMs: 5_000 };
   expect((await ask()).text).toBe("late");
 });
 
