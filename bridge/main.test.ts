@@ -27,7 +27,7 @@ describe("the program", () => {
     const [message] = await once(child, "message");
     expect(message).toEqual({ ready: true });
     child.kill("SIGTERM");
-    const [code] = await once(child, "exit");
+    const [code] = await once(child, "close");
     expect(code).toBe(0);
     await until(() => played.home.closes.length > 0);
     expect(played.home.closes).toEqual([1001]);
@@ -46,7 +46,7 @@ describe("the program", () => {
 
   test("a missing setting is named, and it exits with 2", async () => {
     const { child, stderr } = run({ MQTT_URL: "nonsense" });
-    const [code] = await once(child, "exit");
+    const [code] = await once(child, "close");
     expect(code).toBe(2);
     for (const name of ["GATEWAY_URL", "BRIDGE_TOKEN", "MQTT_URL"]) expect(stderr()).toContain(`${name}: `);
   });
