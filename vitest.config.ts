@@ -97,7 +97,9 @@ const ALONE = [
 // And a whole `npm test` within a test.
 ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 
-const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
+const POLL = { expect: { poll: { timeout: 15_000 } } };
+const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000, ...POLL };
 /** Each file starts a gateway, a bridge and devices; two of them wait for each other's processor less than it idles. */
 const WHOLE_PROGRAMS = { ...PATIENT, maxWorkers: 2, sequence: { groupOrder: 1 } };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
@@ -122,7 +124,7 @@ const inWorkerd = () => ({
   define: { EDGECALL_PROGRAM: JSON.stringify(testProgram) },
 });
 /** A machine under load takes its time; what is slow is told by the bench, not by a test. */
-const SHORT = { testTimeout: 20_000, maxWorkers: WORKERS };
+const SHORT = { testTimeout: 20_000, maxWorkers: WORKERS, ...POLL };
 const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"] };
 
 export default defineConfig({
