@@ -206,7 +206,8 @@ describe("the guard", () => {
       response.write("and then");
     });
     const tool = webfetch({ fetch: guardedFetch({ allowed: LOCAL }), allowed: LOCAL });
-    const hasty = { ...tool, timeoutMs: 100 };
+    // Long enough for the connection on a busy machine.
+    const hasty = { ...tool, timeoutMs: 1_000 };
     expect((await callTool(hasty, { url: `http://127.0.0.1:${port}/` })).code).toBe("timeout");
     await closed.promise;
   });
