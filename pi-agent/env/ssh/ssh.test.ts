@@ -72,7 +72,7 @@ test("D12 close resolves even when nothing else keeps the process running", asyn
   let said = "";
   child.stdout.on("data", (chunk) => (said += chunk));
   child.stderr.on("data", (chunk) => (said += chunk));
-  const [code] = await once(child, "exit");
+  const [code] = await once(child, "close");
   expect({ code, said }).toMatchObject({ code: 0, said: expect.stringContaining("closed") });
 }, 30_000);
 
