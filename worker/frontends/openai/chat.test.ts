@@ -245,11 +245,18 @@ describe("which conversation", () => {
     const question = script({ hold: "busy", step: { text: "one" } });
     const first = chat([user(question)], {}, { "x-edge-conversation": "busy" });
     await until(async () => (await modelCalls(question)) === 1);
-    const others = [ask("two"), ask("three"), ask("four")];
+    let refusals = 0;
+    const others = ["two", "three", "four"].map(async (text) => {
+      const answer = await ask(text);
+      if (answer.status === 409) refusals += 1;
+      return answer;
+    });
     const refused = await Promise.race(others);
     expect(refused.status).toBe(409);
     expect(refused.headers.get("retry-after")).toBe("2");
     expect(refused.body.error).toMatchObject({ code: "conversation_busy", type: "invalid_request_error" });
+    // One that comes only when the first is done would wait, not be refused.
+    await until(() => refusals === 2, { what: "both are refused" });
     await releaseModel("busy");
     const texts = (await Promise.all([first, ...others])).map(
       ({ body }) => body.choices?.[0]?.message.content,
