@@ -205,7 +205,7 @@ test("the test tools exist only with their variable, and name what they need", a
   processes.push(child);
   let stderr = "";
   child.stderr.on("data", (chunk) => (stderr += chunk));
-  expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(2);
+  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(2);
   expect(stderr).toContain("EDGECALL_TEST_FILE: missing beside EDGECALL_TEST_TOOLS=1");
 
   const without = spawn(NODE, [join(ROOT, "pi-agent/main.ts"), "--config", config], {
