@@ -16,7 +16,14 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.stop();
 });
 
-type Program = { child: ChildProcess; stderr(): string; exit: Promise<number | null>; messages: unknown[] };
+type Program = {
+  child: ChildProcess;
+  stderr(): string;
+  exit: Promise<number | null>;
+  /** After `exit`, when all that it wrote was read and no other process has its stderr. */
+  closed: Promise<number | null>;
+  messages: unknown[];
+};
 
 function run(args: string[], options: { ipc?: boolean; env?: Record<string, string> } = {}): Program {
   const child = spawn(NODE, [join(ROOT, "pi-agent/main.ts"), ...args], {
@@ -28,13 +35,14 @@ function run(args: string[], options: { ipc?: boolean; env?: Record<string, stri
   child.stderr?.on("data", (chunk) => (stderr += chunk));
   child.on("message", (message) => messages.push(message));
   const exit = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const closed = new Promise<number | null>((resolve) => child.on("close", resolve));
   open.push({
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
       await exit;
     },
   });
-  return { child, stderr: () => stderr, exit, messages };
+  return { child, stderr: () => stderr, exit, closed, messages };
 }
 
 function configFile(port: number): string {
@@ -115,22 +123,23 @@ test("started by another program, it reports when it is ready, and ends with tha
   const program = run(["--config", configFile(broker.port), "--id", "other"], { ipc: true });
   await until(() => program.messages.length > 0, { within: 15_000 });
   expect(program.messages).toEqual([{ ready: true }]);
-  expect(peer.received[0]?.topic).toContain("/other/");
+  const { topic } = await until(() => peer.received[0], { what: "its first message" });
+  expect(topic).toContain("/other/");
   program.child.disconnect();
   expect(await program.exit).toBe(0);
 }, 30_000);
 
 test("wrong usage is named, with exit code 2", async () => {
   const missing = run([]);
-  expect(await missing.exit).toBe(2);
+  expect(await missing.closed).toBe(2);
   expect(missing.stderr()).toMatch(/missing: --config FILE[\s\S]*usage:/);
   const absent = run(["--config", "/nonexistent/agent.toml"]);
-  expect(await absent.exit).toBe(2);
+  expect(await absent.closed).toBe(2);
   expect(absent.stderr()).toContain("/nonexistent/agent.toml: there is no such file");
   const file = configFile(1);
   writeFileSync(file, 'agent_id = "x"\n[tools]\nsandboxing = "chroot"\n');
   const wrong = run(["--config", file]);
-  expect(await wrong.exit).toBe(2);
+  expect(await wrong.closed).toBe(2);
   expect(wrong.stderr()).toMatch(/tools\.sandboxing: .*"bubblewrap"/);
 }, 30_000);
 
@@ -177,7 +186,7 @@ test("S14 its own watchdog ends a hanging agent, and restarts it where nothing e
   });
   await program.exit;
   expect(program.child.signalCode).toBe("SIGKILL");
-  expect(program.stderr()).toContain('"event":"agent.stuck"');
+  await until(() => program.stderr().includes('"event":"agent.stuck"'), { what: "the reason in its log" });
   await until(() => born() > before, { within: 30_000, what: "the next agent is online" });
   const pid = await until(() => /"pid":(\d+)/.exec(program.stderr())?.[1]);
   open.push({ stop: async () => void process.kill(Number(pid), "SIGKILL") });
