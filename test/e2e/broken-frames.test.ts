@@ -84,7 +84,9 @@ test.each([
     expect(last_seen).toBeGreaterThanOrEqual(endedAt - 1_000);
     expect(last_seen).toBeLessThanOrEqual(gone);
     expect(await agent()).toMatchObject({ online: false, last_seen });
-    expect(log.filter((line) => line === "home: socket error")).toHaveLength(errors);
+    const logged = () => log.filter((line) => line === "home: socket error").length;
+    await until(() => logged() >= errors, { what: "the log's line" });
+    expect(logged()).toBe(errors);
     socket.end();
   },
 );
@@ -105,7 +107,7 @@ test("G11 a waiting room's socket that ends in a protocol error is removed, as a
   await until(async () => (await listening()) === 2, { what: "both are in the room" });
   broken.breakProtocol();
   await until(async () => (await listening()) === 1, { what: "the broken one is out" });
-  expect(log).toContain("conversation: socket error");
+  await until(() => log.includes("conversation: socket error"), { what: "the log's line" });
   whole.end();
   await until(async () => (await listening()) === 0, { what: "the other is out" });
   broken.end();
