@@ -1,6 +1,7 @@
 /** An agent without a model: a model at the gateway calls its tools by name. */
 import { expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
 import { Observer, payloadOf } from "./observer.ts";
 import { useStack } from "./stack.ts";
 
@@ -29,13 +30,13 @@ test("the action names in the advert are enough for a direct call", {
     expect(offered?.description).toMatch(
       /^Call an edge agent to handle a query using its own tools and sensors\. Online edge agents:\n {2}- plain-pi: .*\[has no model, only actions: .*\bcpu, .*\bmemory, .*, …\]$/,
     );
-    const [command] = observer.commands("plain-pi", "tool");
-    expect(payloadOf(command?.body ?? {})).toEqual({
+    const command = await until(() => observer.commands("plain-pi", "tool")[0]);
+    expect(payloadOf(command.body)).toEqual({
       tool: "temperature",
       parameters: {},
       timeout_ms: 10_000,
     });
-    const report = await observer.answerTo("plain-pi", command?.body.request_id);
+    const report = await observer.answerTo("plain-pi", command.body.request_id);
     expect(payloadOf(report.body)).toMatchObject({
       status: "success",
       tool: "temperature",

@@ -25,10 +25,10 @@ const deliverAgain = (agent: string, text: string) =>
 test("a tool runs once, and each delivery is answered with the same report", async () => {
   const { body } = await stack.gateway.command("pi", "tool", { tool: "memory", parameters: {} });
   const id = body.request_id;
-  const [command] = observer.commands("pi", "tool");
-  expect(command?.body.request_id).toBe(id);
+  const command = await until(() => observer.commands("pi", "tool")[0]);
+  expect(command.body.request_id).toBe(id);
 
-  await deliverAgain("pi", command?.text ?? "");
+  await deliverAgain("pi", command.text);
   await until(() => observer.answersTo("pi", id).length === 2);
   // A result whose ack is not in the ledger would be sent once more by the next run.
   const ledger = join(stack.workspaceOf("pi"), "../pi.state/ledger.jsonl");
@@ -38,7 +38,7 @@ test("a tool runs once, and each delivery is answered with the same report", asy
   });
   await stack.agent("pi").kill();
   await stack.restartAgent("pi");
-  await deliverAgain("pi", command?.text ?? "");
+  await deliverAgain("pi", command.text);
   await until(() => observer.answersTo("pi", id).length === 3);
 
   const reports = observer.answersTo("pi", id).map(({ text }) => text);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ZERO_2W_CHIPS } from "../../pi-agent/testing/boards/zero-2w.ts";
 import { fakeGpio } from "../../pi-agent/testing/programs/gpiod.ts";
 import { script } from "../scripted-model.ts";
+import { until } from "../wait.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import { Observer, payloadOf } from "./observer.ts";
 import { noGit } from "./peers.ts";
@@ -30,6 +31,7 @@ async function byItsOwnLoop(calls: Calls): Promise<string | null> {
     expect(turn.calls).toMatchObject([
       { agent: "pi", calls: calls.map(([name, args]) => ({ name, args, status: "success" })) },
     ]);
+    await until(() => observer.commands("pi", "prompt").length > 0);
     const [prompt, ...others] = observer.of("pi", "commands").filter(({ body }) => body.command !== "ack");
     expect([prompt?.body.command, others]).toEqual(["prompt", []]);
     const report = await observer.answerTo("pi", prompt?.body.request_id);
@@ -51,6 +53,7 @@ async function asActions(calls: Calls): Promise<string | null> {
     expect(turn.calls).toMatchObject(
       calls.map(([name]) => ({ agent: "pi", action: name, status: "success" })),
     );
+    await until(() => observer.commands("pi", "tool").length >= calls.length);
     const commands = observer.commands("pi", "tool").map(({ body }) => payloadOf(body));
     expect(commands).toMatchObject(calls.map(([name, args]) => ({ tool: name, parameters: args })));
     return turn.answer;
