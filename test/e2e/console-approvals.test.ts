@@ -58,7 +58,7 @@ describe("approvals", { tags: ["needs/chromium"] }, () => {
     expect((await all.textContent())?.split("and on")).toHaveLength(3_001);
     // The box does not hide its end.
     expect(await all.evaluate((box) => box.scrollHeight - box.clientHeight)).toBeLessThanOrEqual(1);
-    expect(await all.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
+    await expect.poll(() => all.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
     await approve.click();
     await turn.locator(".answer", { hasText: /^appended / }).waitFor();
   });

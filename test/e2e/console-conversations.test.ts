@@ -60,7 +60,9 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     // Only the button disappeared, so the text below it moved up by no more than its height.
     const after = await seen.boundingBox();
     expect(Math.abs((after?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(2);
-    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe("Conversation");
+    await expect
+      .poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')"))
+      .toBe("Conversation");
     // Later events leave the older turns in place.
     await ask(script({ text: "answer 104." }));
     await answers.filter({ hasText: "answer 104." }).waitFor();
@@ -71,12 +73,12 @@ describe("conversations in the console", { tags: ["needs/chromium"] }, () => {
     await begin();
     const turn = await ask(
       script(
-        { status: 429, headers: { "retry-after": "3" }, body: { error: { message: "slow down" } } },
+        { status: 429, headers: { "retry-after": "6" }, body: { error: { message: "slow down" } } },
         { text: "On again." },
       ),
     );
     const paused = turn.locator(".thinking");
-    await paused.filter({ hasText: /slow down · asks again in [1-4] s/ }).waitFor();
+    await paused.filter({ hasText: /slow down · asks again in [1-7] s/ }).waitFor();
     await turn.locator(".answer", { hasText: "On again." }).waitFor();
     expect(await paused.count()).toBe(0);
   });
