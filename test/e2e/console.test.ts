@@ -84,14 +84,14 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
 
   test("the answer is shown as Markdown, and the call as a card with its output while it runs", async () => {
     const turn = await ask(
-      script(call("slow", { ms: 3_000, chunks: 30 }), { text: "It took **long**: $results" }),
+      script(call("slow", { ms: 6_000, chunks: 30 }), { text: "It took **long**: $results" }),
     );
     const card = turn.getByRole("article", { name: "slow on pi" });
     await card.getByText("accepted").waitFor();
     await card.getByRole("group", { name: "output so far" }).getByText("chunk 3").waitFor();
     await card.getByText(/^done \d/).waitFor();
     await turn.locator("strong", { hasText: "long" }).waitFor();
-    expect(await card.getByRole("group", { name: "result" }).textContent()).toBe("30 chunks in 3000 ms");
+    expect(await card.getByRole("group", { name: "result" }).textContent()).toBe("30 chunks in 6000 ms");
     await page.reload();
     await page.locator(".turn strong", { hasText: "long" }).waitFor();
   });
@@ -152,12 +152,13 @@ describe("the console", { tags: ["needs/chromium"] }, () => {
     await form.getByText("1 chunks in 5 ms").waitFor();
     await card.getByLabel("Action").selectOption("job");
     const job = card.getByRole("form", { name: "Try job" });
-    await job.getByLabel("ms").fill("2000");
+    // Long enough for a slow browser to see it run.
+    await job.getByLabel("ms").fill("6000");
     await job.getByRole("button", { name: "Try it" }).click();
     await job.getByRole("button", { name: "Approve" }).click();
     await job.getByText("goes on in the background").waitFor();
     expect(await job.getByText(/^done/).count()).toBe(0);
-    await job.getByText("done after 2000 ms").waitFor();
+    await job.getByText("done after 6000 ms").waitFor();
     await card.getByLabel("Action").selectOption("read");
     await form
       .or(card.getByRole("form", { name: "Try read" }))
