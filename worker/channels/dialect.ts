@@ -80,8 +80,8 @@ function renderMark(found: Record<string, string | undefined>, dialect: Dialect,
 export function escapeMarkdown(text: string): string {
   return text
     .replace(/[\\*_~`|<>[\]()#@:]/g, "\\$&")
-    .replace(/^(\s*)(?=[-+])/gm, "$1\\")
-    .replace(/^(\s*\d+)(?=\.)/gm, "$1\\");
+    .replace(/(?<=^\s*)[-+]/gm, "\\$&")
+    .replace(/(?<=^\s*\d+)\./gm, "\\$&");
 }
 
 function escaped(text: string): string {

@@ -73,8 +73,14 @@ describe("dialects", () => {
     expect(escapeMarkdown("*b* [a](http://x) <@1> `c`\n- item\n1. one")).toBe(
       "\\*b\\* \\[a\\]\\(http\\://x\\) \\<\\@1\\> \\`c\\`\n\\- item\n1\\. one",
     );
+    expect(escapeMarkdown("a\n\n- item\n \n  + more\r\n\r\n1. one\n\n--")).toBe(
+      "a\n\n\\- item\n \n  \\+ more\r\n\r\n1\\. one\n\n\\--",
+    );
+    // Chance alone rarely puts a list's mark below an empty line.
+    const mark = fc.constantFrom("-", "+", "1.", "\\", " ", "\t", "\r", "\u2028", "\n", "a", "*");
+    const listed = fc.array(mark, { maxLength: 20 }).map((marks) => marks.join(""));
     fc.assert(
-      fc.property(markdown, (text) => {
+      fc.property(fc.oneof(markdown, listed), (text) => {
         const escaped = escapeMarkdown(text);
         expect(escaped.length).toBeLessThanOrEqual(2 * text.length);
         expect(escaped.replace(/\\([^0-9A-Za-z\s])/g, "$1")).toBe(text);
