@@ -17,6 +17,19 @@ beforeEach(async () => {
 afterEach(async () => await home.stop());
 
 const marks = () => (existsSync(home.marks) ? readFileSync(home.marks, "utf8").trim().split("\n") : []);
+/** @returns the lines of the audit log, which begins a file each day */
+const audited = (folder: string) => {
+  const days = join(folder, "eye.state/audit");
+  const files = readdirSync(days).filter((name) => name.endsWith(".jsonl"));
+  const text = files
+    .sort()
+    .map((name) => readFileSync(join(days, name), "utf8"))
+    .join("");
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+};
 const denied = { status: "error", error_type: "permission_denied" };
 
 describe("a question of a tool", () => {
@@ -161,11 +174,8 @@ describe("an approval", () => {
     }
     await home.result(await home.tool("slow", { ms: 1 }));
     await agent.stop();
-    const days = join(folder, "eye.state/audit");
-    const [day = ""] = readdirSync(days).filter((name) => name.endsWith(".jsonl"));
-    const lines = readFileSync(join(days, day), "utf8").trim().split("\n");
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    expect(lines.map((line) => JSON.parse(line).approval)).toEqual([
+    expect(audited(folder).map(({ approval }) => approval)).toEqual([
       { approved: true, by: "berta", at },
       { approved: false, by: "carl", at },
       { approved: false, by: "lan", at },
@@ -178,10 +188,7 @@ describe("an approval", () => {
     const agent = await home.start({ folder, approvalMs: 30 });
     await home.result(await home.tool("append"));
     await agent.stop();
-    const days = join(folder, "eye.state/audit");
-    const [day = ""] = readdirSync(days).filter((name) => name.endsWith(".jsonl"));
-    const { approval } = JSON.parse(readFileSync(join(days, day), "utf8"));
-    expect(approval).toEqual({ approved: false, at: expect.any(String) });
+    expect(audited(folder)[0].approval).toEqual({ approved: false, at: expect.any(String) });
   });
 
   test("of one call is not valid for another with other arguments, even with its hash", async () => {

@@ -17,7 +17,8 @@ const load = { text: "load: $results" };
 const COMES = "The answer comes with your next message.";
 const SLOW = `pi has not answered yet.\n${COMES}`;
 const LINK = "https://gateway/#/waiting";
-const one = { edge: { wait: 1 } };
+/** Seconds in which the turn begins its call, also on a busy machine. */
+const brief = { edge: { wait: 2 } };
 
 let bridge: TestBridge;
 /** The device gets calls, and is silent until the test reports. */
@@ -73,7 +74,7 @@ describe.each([
   test("the client is told in time, and the next answer has the result, once", async () => {
     const name = nameOf();
     const question = script(cpu, load);
-    const first = await chat([user(question)], { ...one, ...name });
+    const first = await chat([user(question)], { ...brief, ...name });
     expect(textOf(first.body)).toBe(SLOW);
     expect(first.body.edge).toMatchObject({
       status: "running",
@@ -84,7 +85,7 @@ describe.each([
     expect(await ended(turn, `/v1/responses/${response}`)).toMatchObject({ status: "completed" });
     const next = script({ text: "on" });
     const history = [user(question), assistant(SLOW)];
-    const second = await chat([...history, user(next)], { ...one, ...name });
+    const second = await chat([...history, user(next)], { ...brief, ...name });
     expect(textOf(second.body)).toMatch(/^on\n\nTo ".*": load: 7 %$/);
     // The model is shown what happened, not what the client was told meanwhile.
     const shown = JSON.stringify((await modelRequest(next))?.messages);
@@ -98,10 +99,10 @@ describe.each([
   test("asked again before the device answers, the client hears so, and later gets both answers", async () => {
     const name = nameOf();
     const question = script(cpu, load);
-    await chat([user(question)], { ...one, ...name });
+    await chat([user(question)], { ...brief, ...name });
     const next = script({ text: "on" });
     const history = [user(question), assistant(SLOW), user(next)];
-    const second = await chat(history, { ...one, ...name });
+    const second = await chat(history, { ...brief, ...name });
     const told = `Your earlier question comes first.\n${SLOW}`;
     expect(textOf(second.body)).toBe(told);
     await answers("8 %");
@@ -114,7 +115,7 @@ describe.each([
 describe("at OpenAI's door", () => {
   test("an approval: a link leads to it, and the approved result follows once", async () => {
     const name = named();
-    const waiting = chat([user(script(siren, load))], { ...one, ...name });
+    const waiting = chat([user(script(siren, load))], { ...brief, ...name });
     await asksApproval();
     const { body } = await waiting;
     expect(textOf(body)).toBe(`siren on pi waits for your approval: ${LINK}\n${COMES}`);
@@ -143,7 +144,7 @@ describe("at OpenAI's door", () => {
   test("streamed: what was said stays, and words of the model are not cut off", async () => {
     const name = named();
     const messages = [user(script({ ...cpu, text: "Let me look." }, load))];
-    const response = await post("/v1/chat/completions", { stream: true, messages, ...one, ...name });
+    const response = await post("/v1/chat/completions", { stream: true, messages, ...brief, ...name });
     const { data, text } = await events(response);
     const said = (data as Array<{ choices: Array<{ delta: { content?: string } }> }>)
       .flatMap(({ choices }) => choices[0]?.delta.content ?? [])
@@ -154,15 +155,15 @@ describe("at OpenAI's door", () => {
     await answers("7 %");
     const next = await chat([...messages, assistant(said), user(script({ text: "on" }))], name);
     expect(textOf(next.body)).toMatch(/^on\n\nTo ".*": load: 7 %$/);
-    const slow = script({ text: "one two three four", pieces: 4, everyMs: 500 });
+    const slow = script({ text: "one two three four", pieces: 4, everyMs: 1_000 });
     const spoken = await events(
-      await post("/v1/chat/completions", { stream: true, messages: [user(slow)], ...one }),
+      await post("/v1/chat/completions", { stream: true, messages: [user(slow)], ...brief }),
     );
     expect(spoken.data.at(-1)).toMatchObject({ edge: { status: "done" } });
   });
 
   test("a response is in progress, with the words as its text, and is there later", async () => {
-    const body = { input: script(cpu, load), ...one };
+    const body = { input: script(cpu, load), ...brief };
     const first = (await (await post("/v1/responses", body)).json()) as { id: string; output: unknown[] };
     expect(first).toMatchObject({ status: "in_progress", edge: { waiting: { calls: [{ agent: "pi" }] } } });
     expect(first.output.at(-1)).toMatchObject({ type: "message", content: [{ text: SLOW }] });
