@@ -33,7 +33,7 @@ export type HomeLimits = {
 /** @returns the time (epoch ms) at which a message of this severity may go out; undefined: now */
 export function heldUntil(home: HomeLimits, severity: Severity, now: number): number | undefined {
   const times = [
-    capEnd(home, severity, now),
+    capEnd(home.sent, severity, now),
     quietEnd(home, severity, now),
     gatherEnd(home, severity, now),
     noisyEnd(home, severity),
@@ -47,7 +47,8 @@ export function isNoisy(times: readonly number[], now: number): boolean {
   return freeAt(times, AGENT_MAX, now) !== undefined;
 }
 
-function capEnd({ sent }: HomeLimits, severity: Severity, now: number): number | undefined {
+/** @returns when the home has a message of this severity again, by the number that it sent in an hour; undefined: it has one */
+export function capEnd(sent: readonly SentMessage[], severity: Severity, now: number): number | undefined {
   const all = freeAt(
     sent.map(({ at }) => at),
     HOME_MAX,

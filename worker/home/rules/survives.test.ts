@@ -9,6 +9,7 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import type { RuleList } from "../../api/rules.ts";
 
 let sent = 0;
 afterEach(async () => {
@@ -52,6 +53,10 @@ test("the twenty messages of an hour", async () => {
   await crash();
   await TestBridge.connect(devices(false));
   await until(async () => (await firings()) > 0, { what: "the firing" });
+  const { rules } = (await (await ask("/v1/rules")).json()) as RuleList;
+  expect(rules.find(({ kind }) => kind === "watch")?.silent).toMatch(
+    /^the home has sent as many messages as it may in an hour: one firing is held back until 10:0\d$/,
+  );
   const mine = async () => (await told("mias")).filter((text) => text.startsWith("🔔"));
   await passUntil(T0 + 60 * MINUTE);
   expect(await mine()).toEqual([]);

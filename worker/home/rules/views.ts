@@ -5,6 +5,7 @@ import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
 import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
 import { stopped } from "@edgecall/core/rules/delivery.ts";
 import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
+import { capEnd } from "@edgecall/core/rules/limits.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
 import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
@@ -229,6 +230,9 @@ function silentWords(home: HomeContext, { status, record, rule, due, said }: Wat
   if (rule.source.of !== "bridge" && !home.bridge.isConnected(now))
     return "the home's bridge is not connected";
   if (rule.source.of === "hosted" && !home.bridge.has(RULES_FEATURE, now)) return NO_RULES_AT_BRIDGE;
+  const agent = rule.source.of === "agent" ? agentOf(home, rule.source) : undefined;
+  if (agent !== undefined && !home.agents.isOnline(agent, now))
+    return `'${agent}' is offline; if it still runs it watches on, and tells what was when it is back`;
   if (rule.only_between && !isInside(rule.only_between, now))
     return `it is watched between ${windowText(rule.only_between)} only`;
   if (record.unknown) {
@@ -248,5 +252,9 @@ function silentWords(home: HomeContext, { status, record, rule, due, said }: Wat
     return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}; ${held}`;
   const until = due !== null && due > now ? ` until ${time(due)}` : "";
   const isNoisy = rule.severity !== "critical" && (said.noisy_at ?? 0) > now - HOUR_MS;
-  return `${isNoisy ? "its device is noisy" : "it was told a moment ago, and pauses"}: ${held}${until}`;
+  const isFull = capEnd(home.rules.sent().messages, rule.severity, now) !== undefined;
+  const why = isFull
+    ? "the home has sent as many messages as it may in an hour"
+    : "it was told a moment ago, and pauses";
+  return `${isNoisy ? "its device is noisy" : why}: ${held}${until}`;
 }

@@ -377,6 +377,23 @@ describe("an agent", () => {
     expect(await told("shed")).toEqual(["🔔 Freezer too warm: −11.4 °C at 09:00. pi."]);
   });
 
+  test("that is offline is why its rule says nothing, until it is back", async () => {
+    const { pi, bridge, id } = await watching();
+    const silent = async () => ((await (await ask("/v1/rules")).json()) as RuleList).rules[0]?.silent;
+    const rules = await rulesHash([{ id, version: 1 }]);
+    const comes = async (online: boolean) => {
+      bridge.send({ t: "agent", agent: await pi.state({ online, tools: [CPU], features: FEATURES, rules }) });
+      await passed(bridge);
+    };
+    expect(await silent()).toBeUndefined();
+    await comes(false);
+    expect(await silent()).toBe(
+      "'pi' is offline; if it still runs it watches on, and tells what was when it is back",
+    );
+    await comes(true);
+    expect(await silent()).toBeUndefined();
+  });
+
   test("whose key was revoked stops its rule; let in again with another key, the rule can be resumed", async () => {
     const { bridge, id } = await watching();
     await ask("/v1/agents/pi/key", { method: "DELETE" });
