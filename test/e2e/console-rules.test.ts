@@ -258,6 +258,17 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
     await card(NAME).getByText("it is snoozed until").waitFor();
   });
 
+  test("whose device is gone has stopped and says why; it is resumed only when the device is back", async () => {
+    expect((await stack.gateway.fetch("/v1/agents/pi/key", { method: "DELETE" })).ok).toBe(true);
+    await until(async () => {
+      await page.getByRole("button", { name: "Refresh" }).click();
+      return await card(NAME).getByText("its device is gone from this home").isVisible();
+    });
+    await card(NAME).getByText("stopped", { exact: true }).waitFor();
+    await page.getByRole("button", { name: `Resume ${NAME}` }).click();
+    await card(NAME).getByText("status: it cannot be active: its device is gone from this home").waitFor();
+  });
+
   test("a rule is deleted", async () => {
     await page.getByRole("button", { name: `Delete ${NAME}` }).click();
     await page.getByRole("button", { name: "Yes, delete" }).click();

@@ -11,6 +11,10 @@ import { makersOwn } from "./recipients.ts";
 import type { RuleRow } from "./rule-store.ts";
 import { agentOf } from "./watched.ts";
 
+const NO_ACCESS = "whoever made it has no access any more";
+const IS_GUEST = "whoever made it is a guest now";
+const IS_GONE = "its device is gone from this home";
+
 const WHY_MAX = 200;
 const NAME_MAX = 60;
 
@@ -23,11 +27,11 @@ export function heldBy<Row extends RuleRow>(home: HomeContext, row: Row): Row | 
   if (role === undefined) {
     // Nobody is told: the conversation is that person's.
     logInfo("rule.orphaned", { rule: row.id });
-    home.rules.put({ ...row, status: "orphaned", why: "whoever made it has no access any more", due: null });
+    home.rules.put({ ...row, status: "orphaned", why: NO_ACCESS, due: null });
     return undefined;
   }
   if (role === "guest") {
-    orphan(home, row, "whoever made it is a guest now");
+    orphan(home, row, IS_GUEST);
     return undefined;
   }
   if (role === "owner" || row.kind !== "watch" || row.rule.severity !== "critical") return row;
@@ -57,11 +61,19 @@ function tellMaker(home: HomeContext, row: RuleRow, what: string): void {
 /** After a device was taken off the list. */
 export function orphanGone(home: HomeContext): void {
   for (const row of home.rules.all())
-    if (
-      row.kind === "watch" &&
-      row.status === "active" &&
-      row.rule.source.of !== "bridge" &&
-      agentOf(home, row.rule.source) === undefined
-    )
-      orphan(home, row, "its device is gone from this home");
+    if (row.status === "active" && isGone(home, row)) orphan(home, row, IS_GONE);
+}
+
+/** @returns why the rule cannot be resumed, in words; undefined: it can */
+export function whyNotResumed(home: HomeContext, row: RuleRow): string | undefined {
+  const role = roleNow(home, row.maker);
+  if (role === undefined) return NO_ACCESS;
+  if (role === "guest") return IS_GUEST;
+  return isGone(home, row) ? IS_GONE : undefined;
+}
+
+function isGone(home: HomeContext, row: RuleRow): boolean {
+  if (row.kind !== "watch") return false;
+  const { source } = row.rule;
+  return source.of !== "bridge" && agentOf(home, source) === undefined;
 }

@@ -31,6 +31,7 @@ import type { HomeContext } from "../context.ts";
 import { refused, type ToolAnswer } from "../sessions/answers.ts";
 import { onPresence } from "./alarm-part.ts";
 import { askFirst } from "./ask-first.ts";
+import { whyNotResumed } from "./orphaned.ts";
 import { acknowledgeRule, snoozeRule } from "./press.ts";
 import { findRecipient, secondOf, toWords } from "./recipients.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
@@ -250,6 +251,8 @@ async function rules(home: HomeContext, request: HomeToolRequest, input: RulesIn
   if (!found.ok) return invalid(found.error);
   const { row } = found.value;
   if (input.do === "history") return said(historyWords(home, row));
+  const why = input.do === "resume" ? whyNotResumed(home, row) : undefined;
+  if (why !== undefined) return invalid(`do: ${row.id} cannot be resumed: ${why}`);
   const asked = await askFirst(home, request);
   if (asked) return asked;
   return said(await changeRule(home, row, input.do));

@@ -19,6 +19,7 @@ import { viewOf } from "../clock.ts";
 import type { HomeContext } from "../context.ts";
 import { roleNow } from "./access.ts";
 import { onPresence } from "./alarm-part.ts";
+import { whyNotResumed } from "./orphaned.ts";
 import { nameOf, secondOf, toWords } from "./recipients.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
 import { nextDue } from "./telling.ts";
@@ -44,6 +45,8 @@ export async function changeRuleBy(
     return { ok: false, status: 403, message: "severity: only an owner may make a watch critical" };
   if (body.severity === "critical" && roleNow(home, before.maker) !== "owner")
     return { ok: false, status: 422, message: "severity: only a watch that an owner made may be critical" };
+  const why = body.status === "active" ? whyNotResumed(home, before) : undefined;
+  if (why !== undefined) return { ok: false, status: 422, message: `status: it cannot be active: ${why}` };
   const then = await secondFor(home, before, body);
   if (!then.ok) return { ok: false, status: 422, message: then.error };
   // It may have fired meanwhile.

@@ -399,13 +399,21 @@ describe("an agent", () => {
     await ask("/v1/agents/pi/key", { method: "DELETE" });
     await until(async () => (await told("shed")).length > 0, { what: "the message" });
     expect((await told("shed"))[0]).toContain("has stopped: its device is gone from this home");
+    const resume = { method: "PATCH", body: JSON.stringify({ status: "active" }) };
+    const refused = await ask(`/v1/rules/${id}`, resume);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      422,
+      { error: { message: "status: it cannot be active: its device is gone from this home" } },
+    ]);
+    const by = await say("shed", script(make("rules", { do: "resume", id }), { text: "$results" }));
+    expect(by.body.answer).toContain(`${id} cannot be resumed: its device is gone from this home`);
+    expect(await (await ask("/v1/rules")).json()).toMatchObject({ rules: [{ status: "orphaned" }] });
     const again = await SignedAgent.make("pi");
     await post("/v1/agents/pi/key", { public_key: again.publicKey, name: "Shed" });
     const rules = await rulesHash([]);
     bridge.send({ t: "agent", agent: await again.state({ tools: [CPU], features: FEATURES, rules }) });
     await passed(bridge);
     const set = answers({ pi: again, bridge }, "watch_set", all);
-    const resume = { method: "PATCH", body: JSON.stringify({ status: "active" }) };
     expect((await ask(`/v1/rules/${id}`, resume)).status).toBe(200);
     expect((await set).payload).toMatchObject({ set: [{ condition: { id } }] });
   });

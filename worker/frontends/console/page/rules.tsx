@@ -75,7 +75,8 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
   const press = (what: "ack" | "snooze") =>
     attempt(() => client.json("POST /v1/rules/{rule}/press", { path, body: { do: what } }));
   const time = (at: number) => timeIn(zone, at);
-  const answers = status === "active" && rule.state === "firing";
+  const resumes = status !== "active";
+  const answers = !resumes && rule.state === "firing";
   const facts = [
     rule.by !== session.name && `Made by ${rule.by}.`,
     rule.severity && rule.severity !== "info" && `${rule.severity}.`,
@@ -122,17 +123,15 @@ function RuleCard({ rule, session, zone, onChange }: CardProps) {
             </button>
           </>
         )}
-        {status !== "orphaned" && (
-          <button
-            type="button"
-            class="small"
-            aria-label={`${status === "paused" ? "Resume" : "Pause"} ${name}`}
-            disabled={busy}
-            onClick={() => void change(status === "paused" ? "active" : "paused")}
-          >
-            {status === "paused" ? "Resume" : "Pause"}
-          </button>
-        )}
+        <button
+          type="button"
+          class="small"
+          aria-label={`${resumes ? "Resume" : "Pause"} ${name}`}
+          disabled={busy}
+          onClick={() => void change(resumes ? "active" : "paused")}
+        >
+          {resumes ? "Resume" : "Pause"}
+        </button>
         {!edits && (
           <button type="button" class="small" aria-label={`Edit ${name}`} onClick={() => setEdits(true)}>
             Edit
