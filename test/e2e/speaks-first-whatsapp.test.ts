@@ -52,3 +52,25 @@ test("a rule's confirmation says what WhatsApp delivers; after a day nothing com
   expect(count(sent, "⏰")).toBe(0);
   expect(count(other, "too late")).toBe(0);
 }, 180_000);
+
+test("a reminder whose chat was begun anew, and that WhatsApp refuses: by the template, or shown as not delivered", async () => {
+  for (const { fake } of [without, alerts]) fake.isWindowOpen = true;
+  const tea = () => script(tool("remind", { text: "more tea", in_minutes: 600 }), { text: "yes" });
+  const sent = await without.say(tea(), OWNER);
+  await messageWith(sent, "more tea", "Undo");
+  const other = await alerts.say(tea(), OWNER);
+  await messageWith(other, "more tea", "Undo");
+  for (const chat of [without, alerts]) await chat.say("/new", OWNER);
+  for (const { fake } of [without, alerts]) fake.isWindowOpen = false;
+  await setBack(stack, ({ id }, home) => {
+    const at = Date.now() - 1_000;
+    home
+      .prepare("UPDATE rule SET due = ?, handled = ?, rule = json_set(rule, '$.schedule.at', ?) WHERE id = ?")
+      .run(at, at - HOUR_MS, at, id);
+  });
+  const alert = await waitForText(other, "⏰ more tea", 60_000);
+  expect(shown(alert)).toBe("Home a: ⏰ more tea");
+  await stack.worker.logged("reply.dead");
+  await stack.worker.logged("rule.not_delivered");
+  expect(count(sent, "⏰")).toBe(0);
+}, 180_000);

@@ -270,22 +270,39 @@ export class Outbox {
       // SAFETY: this class wrote it, or Transcript.finish from the address that the route made.
       const way = await this.#platform.way(JSON.parse(row.address) as Address);
       if (!way) throw new PlatformError({ kind: "never" }, "its connection is not there any more");
-      if (row.kind !== "words" && this.#isUnheard(way.channel)) {
-        const alert = isOfRule(row) && row.kind === "question" ? way.channel.alert?.(way.line) : undefined;
-        if (!alert)
-          throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
-        await alert(row.text);
-        return this.#gone(row);
-      }
-      if (row.kind === "question") return await this.#sendQuestion(row, way);
-      if (row.kind === "closed") await this.#sendClosed(row, way);
-      else await this.#sendAnswer(row, way);
-      this.#gone(row);
+      if (!(await this.#sendHeard(row, way))) this.#gone(row);
     } catch (error) {
       await this.#failed(row, error);
       // Somebody wrote while the platform refused it for want of that.
       if (this.#lastWroteAt > began) this.personWrote();
     }
+  }
+
+  /** What a rule says goes out by an approved template where the person has written nothing for too long. @returns whether the row stays */
+  async #sendHeard(row: ReplyRow, way: Way): Promise<boolean> {
+    const alert = isOfRule(row) && row.kind === "question" ? way.channel.alert?.(way.line) : undefined;
+    try {
+      if (row.kind !== "words" && this.#isUnheard(way.channel))
+        throw new PlatformError({ kind: "unheard" }, "the person has written nothing for too long");
+      return await this.#sendRow(row, way);
+    } catch (error) {
+      // The turns that tell when the person wrote may be gone, so the platform is believed too.
+      const isUnheard = error instanceof PlatformError && error.refusal.kind === "unheard";
+      if (!alert || !isUnheard) throw error;
+      await alert(row.text);
+      return false;
+    }
+  }
+
+  /** @returns whether the row stays: its message has buttons */
+  async #sendRow(row: ReplyRow, way: Way): Promise<boolean> {
+    if (row.kind === "question") {
+      await this.#sendQuestion(row, way);
+      return true;
+    }
+    if (row.kind === "closed") await this.#sendClosed(row, way);
+    else await this.#sendAnswer(row, way);
+    return false;
   }
 
   /** Why nothing can be said unasked, in words; undefined: it can. */
@@ -309,7 +326,8 @@ export class Outbox {
     this.#platform.noteRefusal(error);
     const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
     const attempts = row.attempts + 1;
-    const held = refusal.kind === "unheard" && attempts < TRIES_MAX;
+    // What a rule says is told elsewhere now; an answer waits for the person.
+    const held = refusal.kind === "unheard" && attempts < TRIES_MAX && !this.#noticeOf(row);
     const dead = !held && (refusal.kind !== "again" || attempts >= TRIES_MAX);
     const event = dead ? "reply.dead" : "reply.postponed";
     logError(event, error, { conversation: this.#context.name, kind: row.kind, attempts });
@@ -329,13 +347,20 @@ export class Outbox {
     this.#sql.exec("UPDATE reply SET attempts = ?, not_before = ? WHERE id = ?", attempts, notBefore, row.id);
   }
 
+  /** @returns the turn of what a rule says; undefined: this is something else */
+  #noticeOf({ turn, kind, question }: ReplyRow): Turn | undefined {
+    if (kind !== "question" || !isOfRule({ question })) return undefined;
+    const told = this.#context.transcript.turnAt(turn ?? -1);
+    return told?.origin.notice && told;
+  }
+
   /** What a rule says is told elsewhere then. @throws when Home does not take it: the row stays, and is tried again */
-  async #lost({ turn, kind, question, text }: ReplyRow, error: unknown): Promise<void> {
-    const told =
-      kind === "question" && question?.startsWith(OF_RULE) && this.#context.transcript.turnAt(turn ?? -1);
-    if (!told || told.origin.notice === undefined) return;
+  async #lost(row: ReplyRow, error: unknown): Promise<void> {
+    const told = this.#noticeOf(row);
+    if (!told?.origin.notice) return;
     const { env, name } = this.#context;
-    const notice = { ...told.origin.notice, id: told.id, text, at: told.createdAt };
+    const { id, sources, createdAt: at } = told;
+    const notice = { ...told.origin.notice, id, sources, text: row.text, at };
     const why = error instanceof Error ? error.message : "the chat app does not take it";
     await homeOf(env, name.split("/", 1)[0] ?? "").noticeLost({ conversation: name, notice, why });
   }
