@@ -81,6 +81,30 @@ test("a server that wants a pause gets the message after it, and no second time"
   expect(await rowsOf(home(), "SELECT id FROM notice")).toEqual([]);
 });
 
+test("a server that takes its time gets the message once, whatever else happens meanwhile", async () => {
+  expect((await addBrowser()).status).toBe(201);
+  await remindInAMinute();
+  let answer = (_: Response) => {};
+  const slow = new Promise<Response>((resolve) => {
+    answer = resolve;
+  });
+  const fetch = async (url: string) => {
+    sent.push({ url, headers: {}, redirect: undefined });
+    return await slow;
+  };
+  setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", WEB: { fetch } });
+  const telling = passUntil(T0 + 2 * MINUTE);
+  await until(() => sent.length > 0, { what: "the message" });
+  vi.setSystemTime(Date.now() + 5_000);
+  // A bridge that connects has Home look at what it has to say.
+  await TestBridge.connect([agent("pi", { tools: [CPU] })]);
+  expect(sent).toHaveLength(1);
+  answer(new Response(null, { status: 201 }));
+  await telling;
+  await passUntil(T0 + 5 * MINUTE);
+  expect(sent).toHaveLength(1);
+});
+
 test("a message of one rule replaces an older one there, and a message of several replaces none", async () => {
   await addBrowser();
   const bridge = await TestBridge.connect([agent("shed", { online: true, tools: [CPU] })]);

@@ -10,6 +10,8 @@ import { toWords } from "./recipients.ts";
 import type { PendingNotice } from "./rule-store.ts";
 
 const WHY_MAX = 200;
+/** More than a server of pushes may take for its answer: it does not know a message that comes again. */
+const PUSH_LEASE_MS = 20_000;
 /** A briefing waits so long for a bridge that is not connected. */
 const BRIDGE_BACK_MS = 30_000;
 /** Begins the words of a rule that could not be told. */
@@ -55,7 +57,8 @@ export async function handOver(home: HomeContext, now: number): Promise<void> {
   const { rules, noticeRetries } = home;
   const due = rules.pending().filter((pending) => handOverAt(home, pending, now) <= now);
   // Before the first try: another event may run this meanwhile.
-  for (const { id } of due) noticeRetries.failed(id, now, now);
+  for (const { id, recipient } of due)
+    noticeRetries.failed(id, isOutlet(recipient) ? now - PUSH_LEASE_MS : now, now);
   // Conversations are told in order. A slow server of pushes holds up nobody.
   const outside = due.filter(({ recipient }) => isOutlet(recipient));
   const pushed = outside.map((pending) => handOverOne(home, pending));
