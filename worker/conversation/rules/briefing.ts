@@ -12,7 +12,13 @@ export function withUnread({ origin }: Turn, own: readonly StoredEntry[], answer
     asked.flatMap((call) => (call.outcome?.status === "success" ? agentOfCall(call) : [])),
   );
   const missing = [...new Set(asked.flatMap((call) => agentOfCall(call) ?? []))].filter(
-    (agent) => !read.has(agent) && !answer.includes(agent),
+    (agent) => !read.has(agent) && !isNamed(answer, agent),
   );
   return missing.length === 0 ? answer : `${answer}\n\nNot read: ${missing.join(", ")}.`.trimStart();
+}
+
+/** "happily" does not name `pi`. */
+function isNamed(answer: string, agent: string): boolean {
+  const id = agent.replace(/[^\w-]/g, "\\$&");
+  return new RegExp(`(?<![\\p{L}\\p{N}_-])${id}(?![\\p{L}\\p{N}_-])`, "u").test(answer);
 }

@@ -131,7 +131,12 @@ describe("a briefing", () => {
     expect(bridge.calls()).toEqual([]);
   });
 
-  test("says what it could not read, also where the model leaves that out", async () => {
+  test.each([
+    ["Good morning.", "Good morning.\n\nNot read: pi."],
+    // A word that has the id within is not its name.
+    ["All is happily quiet.", "All is happily quiet.\n\nNot read: pi."],
+    ["All is quiet; pi said nothing.", "All is quiet; pi said nothing."],
+  ])("says what it could not read, also where the model leaves that out: %s", async (written, expected) => {
     const bridge = await TestBridge.connect(AGENTS);
     bridge.onCall = () => ({
       status: "error",
@@ -141,10 +146,10 @@ describe("a briefing", () => {
     await say("offline", script({ text: "ok" }));
     const text = script(
       { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] },
-      { text: "Good morning." },
+      { text: written },
     );
     await conversation("offline").brief({ ...brief, text });
     const answer = await until(async () => (await storedTurns(conversation("offline")))[1]?.answer);
-    expect(answer).toBe("Good morning.\n\nNot read: pi.");
+    expect(answer).toBe(expected);
   });
 });
