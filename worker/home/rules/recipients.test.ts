@@ -1,5 +1,6 @@
 /** Whom rules tell: found when they are made, and told, ended, answered and escalated to the right people. */
 import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { call } from "../../../test/keyed-home.ts";
@@ -221,6 +222,18 @@ describe("a conversation", () => {
     await until(async () => (await told("annas")).length > 1, { what: "the end" });
   });
 
+  test("that takes nothing any more: what taints there taints where it is told in its place", async () => {
+    await TestBridge.connect([shed(true)]);
+    blocked();
+    await writes(MEMBER);
+    const tea = make("remind", { text: "tea", in_minutes: 1, to: "telegram:family:7" });
+    await approved("annas", script(tea, { text: "ok" }));
+    await passUntil(T0 + 2 * MINUTE);
+    await until(async () => (await told("annas")).length > 0, { what: "the message" });
+    const turns = await storedTurns(env.CONVERSATION.getByName("a/api/annas"));
+    expect(turns.find(({ origin }) => origin.event === "rule")?.sources).toEqual([STRANGER]);
+  });
+
   test("that its maker may not use any more is told nothing", async () => {
     const bridge = await TestBridge.connect([shed(true)]);
     await writes(MEMBER);
@@ -234,6 +247,49 @@ describe("a conversation", () => {
     expect((await list())[0]?.why).toBe(
       "not delivered to telegram:family:7: whoever made it cannot use it any more",
     );
+  });
+});
+
+describe("the maker's own conversation", () => {
+  const makes = (text: string) =>
+    say("annas", text, { method: "POST", body: JSON.stringify({ text }), token: TOKENS.approver });
+  const share = (people: string[]) =>
+    call("/v1/conversations/annas/share", { method: "POST", body: JSON.stringify({ with: people }) });
+
+  test("that is not shared with them any more has nothing of theirs, until it is shared again", async () => {
+    await TestBridge.connect([shed(true)]);
+    await say("annas", script({ text: "hi" }));
+    expect((await share(["max"])).status).toBe(200);
+    const tea = make("remind", { text: "tea", every: "hour", at: "09:05" });
+    await makes(script(tea, { text: "ok" }));
+    await passUntil(T0 + 6 * MINUTE);
+    expect(await told("annas")).toEqual(["⏰ tea"]);
+    expect((await share([])).status).toBe(200);
+    await passUntil(T0 + 70 * MINUTE);
+    expect(await told("annas")).toEqual(["⏰ tea"]);
+    expect((await list())[0]?.why).toBe(
+      "not delivered to you here: this conversation is somebody else's now",
+    );
+    await share(["max"]);
+    await passUntil(T0 + 130 * MINUTE);
+    expect(await told("annas")).toEqual(["⏰ tea", "⏰ tea"]);
+    expect((await list())[0]?.why).toBeNull();
+  });
+
+  test("of somebody without access any more is told nothing, also not that the bridge is gone", async () => {
+    const made = await call("/v1/tokens", {
+      method: "POST",
+      body: JSON.stringify({ name: "leo", role: "member", scopes: ["ask"] }),
+    });
+    const { token, record } = made.body as unknown as { token: string; record: { id: string } };
+    const bridge = await TestBridge.connect([shed(true)]);
+    const watch = script(offline(), { text: "ok" });
+    await say("leos", watch, { method: "POST", body: JSON.stringify({ text: watch }), token });
+    expect(await list()).toMatchObject([{ by: "leo" }]);
+    expect((await call(`/v1/tokens/${record.id}`, { method: "DELETE" })).status).toBeLessThan(300);
+    bridge.close();
+    await passUntil(T0 + 20 * MINUTE);
+    expect(await told("leos")).toEqual([]);
   });
 });
 

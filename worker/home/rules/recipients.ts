@@ -40,16 +40,31 @@ export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to
           ? [to]
           : [];
   if (recipients.length > 0) return { recipients };
-  if (to === null)
-    return { recipients, why: "your browsers and topics: no notifications are turned on any more" };
+  if (to === null) {
+    const why =
+      maker.conversation === null
+        ? "your browsers and topics: no notifications are turned on any more"
+        : "you here: this conversation is somebody else's now";
+    return { recipients, why };
+  }
   const why = to === OWNERS ? "no owner can be told" : "whoever made it cannot use it any more";
   return { recipients: makersOwn(home, maker), why: `${toWords(to)}: ${why}` };
 }
 
-/** Where the maker is told: in the conversation of the rule, and in browsers and topics. */
-export function makersOwn({ outlets }: HomeContext, maker: Maker): string[] {
-  const own = outlets.of(maker.principal).map(({ id }) => id);
-  return maker.conversation === null ? own : [maker.conversation, ...own];
+/** Where the maker is told: in the conversation of the rule, and in browsers and topics. Without access nowhere. */
+export function makersOwn(home: HomeContext, maker: Maker): string[] {
+  if (roleNow(home, maker) === undefined) return [];
+  const own = home.outlets.of(maker.principal).map(({ id }) => id);
+  const conversation = ownConversation(home, maker);
+  return conversation === null ? own : [conversation, ...own];
+}
+
+/** The conversation of the rule. @returns null: there is none, or it is not shared with its maker any more, or another has its name */
+export function ownConversation(home: HomeContext, maker: Maker): string | null {
+  const { conversation } = maker;
+  if (conversation?.split("/")[1] !== "api") return conversation;
+  const isListed = home.conversations.principalOf(conversation) !== undefined;
+  return !isListed || mayUse(home, maker, conversation) ? conversation : null;
 }
 
 /** Who is told in place of a recipient that takes nothing, in this order. Of several owners the others were told. */

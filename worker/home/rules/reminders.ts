@@ -7,7 +7,7 @@ import type { HomeContext } from "../context.ts";
 import { roleNow } from "./access.ts";
 import { tell } from "./hand-over.ts";
 import { heldBy } from "./orphaned.ts";
-import { nextRecipients, recipientsOf } from "./recipients.ts";
+import { nextRecipients, ownConversation, recipientsOf } from "./recipients.ts";
 import type { ReminderRow } from "./rule-store.ts";
 import { byWords, noted } from "./telling.ts";
 
@@ -33,14 +33,14 @@ function remind(home: HomeContext, row: ReminderRow, now: number): void {
   const isOwn = row.to === null;
   rules.noteFiring(id, occurrence, occurrence, now);
   const { recipients, why } = recipientsOf(home, row);
-  if (rule.do === "brief" && due && maker.conversation !== null) {
+  const conversation = ownConversation(home, maker);
+  if (rule.do === "brief" && due && conversation !== null) {
     const { principal, limits, tainted } = maker;
     // Not more than the maker had, nor more than they have now.
     const role = roleNow(home, maker) === "owner" ? maker.role : "member";
     const by = { principal, role, ...(limits && { limits }) };
     const brief = { id: `${id}:${occurrence}`, text: rule.text, tainted, rule: id, by };
-    const recipient = maker.conversation;
-    rules.addNotice({ id: brief.id, recipient, rule: id, tells: { brief }, madeAt: now });
+    rules.addNotice({ id: brief.id, recipient: conversation, rule: id, tells: { brief }, madeAt: now });
   } else
     tell(
       home,
