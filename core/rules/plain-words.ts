@@ -11,7 +11,17 @@ const LINKS = /:(?=\/\/)|(?<=\p{L}|\d)\.(?=\p{L})|@|(?<!\S)[/#](?=\p{L})/gu;
 
 /** Names and texts of people and models. */
 export function plainWords(text: string, max: number): string {
-  return visible(oneLine(text, max)).replace(LINKS, (sign) => `${sign}${JOINER}`);
+  return shownWords(text, max).replace(LINKS, (sign) => `${sign}${JOINER}`);
+}
+
+/** The same where nothing becomes a link, and where a person may edit it. */
+export function shownWords(text: string, max: number): string {
+  return visible(oneLine(text, max));
+}
+
+/** For a page of ours: without what keeps chat apps from making links. A joiner of somebody else's is an escape already. */
+export function unjoined(text: string): string {
+  return text.replaceAll(JOINER, "");
 }
 
 /** What a device says, quoted, so that nobody takes it for words of ours. Nothing in it can end the quotation. */

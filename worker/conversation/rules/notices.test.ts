@@ -144,10 +144,7 @@ describe("a briefing", () => {
       error_type: "execution_failed",
     });
     await say("offline", script({ text: "ok" }));
-    const text = script(
-      { calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] },
-      { text: written },
-    );
+    const text = script({ calls: [{ arguments: { agent_id: "pi", action: "cpu" } }] }, { text: written });
     await conversation("offline").brief({ ...brief, text });
     const answer = await until(async () => (await storedTurns(conversation("offline")))[1]?.answer);
     expect(answer).toBe(expected);

@@ -6,7 +6,7 @@ import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
 import { stopped } from "@edgecall/core/rules/delivery.ts";
 import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
 import { capEnd } from "@edgecall/core/rules/limits.ts";
-import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { shownWords } from "@edgecall/core/rules/plain-words.ts";
 import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
 import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
@@ -184,7 +184,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     const next = status === "active" ? nextTimes(zone, schedule, now) : [];
     return {
       ...common,
-      name: plainWords(text, TEXT_MAX),
+      name: shownWords(text, TEXT_MAX),
       condition: scheduleWords(schedule, zone, row.due ?? undefined),
       next,
     };
@@ -193,9 +193,9 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
   const silent = silentWords(home, row);
   return {
     ...common,
-    name: plainWords(rule.name, TEXT_MAX),
+    name: shownWords(rule.name, TEXT_MAX),
     condition: conditionWords(rule),
-    device: plainWords(placeOf(home, rule), TEXT_MAX),
+    device: shownWords(placeOf(home, rule), TEXT_MAX),
     agent: agentOf(home, rule.source) ?? null,
     ...(rule.value !== undefined && { value: rule.value }),
     for_minutes: rule.hold_ms / MINUTE_MS,
@@ -207,7 +207,7 @@ function ruleView(home: HomeContext, row: RuleRow): RuleView {
     ...(rule.then_to && {
       then_to: { to: nameOf(rule.then_to.to), after_minutes: rule.then_to.after_ms / MINUTE_MS },
     }),
-    ...(rule.say !== undefined && { say: plainWords(rule.say, TEXT_MAX) }),
+    ...(rule.say !== undefined && { say: shownWords(rule.say, TEXT_MAX) }),
     state: watchPhase(row),
     ...(silent !== undefined && { silent }),
   };

@@ -1,5 +1,6 @@
 /** What a rule says, or the confirmation of one that was made, with its buttons; once one is pressed, what came of it. */
 import type { TurnResult } from "@edgecall/client/routes.ts";
+import { unjoined } from "@edgecall/core/rules/plain-words.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
@@ -27,7 +28,7 @@ export function RuleWords({ text, buttons, pressed }: Said) {
     });
   return (
     <div class="said">
-      {text !== undefined && <p>{visible(text)}</p>}
+      {text !== undefined && <p>{shown(text)}</p>}
       {came === undefined ? (
         buttons.length > 0 && (
           <div class="row">
@@ -40,10 +41,14 @@ export function RuleWords({ text, buttons, pressed }: Said) {
         )
       ) : (
         <p class="answered" ref={line} tabIndex={-1}>
-          {visible(came)}
+          {shown(came)}
         </p>
       )}
       <Problem text={failed ?? (answer?.done === false ? answer.text : undefined)} />
     </div>
   );
+}
+
+function shown(words: string): string {
+  return visible(unjoined(words));
 }
