@@ -3,6 +3,7 @@ import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { maySee } from "../../api/may-see.ts";
 import type { PressClaims } from "../../api/push.ts";
 import type { Pressed, RulePress } from "../../api/rules.ts";
 import { conversationOf } from "../../api/stubs.ts";
@@ -22,34 +23,56 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   const row = home.rules.get(rule);
   if (!row) return { done: true, text: "This rule is not there any more." };
   const { maker, said } = row;
-  const { conversation } = by;
-  const isHere = conversation !== undefined && conversation === maker.conversation;
+  const here = placesOf(home, row, by);
+  const isHere = here.some((one) => one === maker.conversation);
   // Those who are told by somebody else's rule do not end it.
-  const isTold = conversation !== undefined && press.do !== "stop" && said.to.includes(conversation);
+  const isTold = press.do !== "stop" && here.some((one) => said.to.includes(one));
   const mayPress =
     by.role === "owner" || by.principal === maker.principal || (by.role !== "guest" && (isHere || isTold));
   if (!mayPress) return { done: false, text: "Only whoever is told of this may answer." };
-  const text = answerTo(home, row, press);
+  const text = answerTo(home, row, press, here);
   await home.alarm.arm();
-  await showPressed(home, row, press, text);
+  await showPressed(home, row, press, here, text);
   return { done: true, text };
 }
 
-/** Below what the rule said stands what came of it, wherever it was pressed. A conversation in which it was shows that itself. */
+/** Where it was pressed: the chat or outlet; over the API, which names none, the conversations that had it and that this person may see. */
+function placesOf(
+  { name, conversations }: HomeContext,
+  { maker, said }: RuleRow,
+  { principal, role, conversation }: RulePress["by"],
+): string[] {
+  if (conversation !== undefined) return [conversation];
+  const viewer = { name: principal, role, scopes: ["ask"] } as const;
+  return [...new Set([maker.conversation ?? [], said.to].flat())].filter(
+    (one) =>
+      one.startsWith(`${name}/api/`) &&
+      maySee(viewer, {
+        kind: "conversation",
+        by: conversations.principalOf(one),
+        sharedWith: conversations.sharedWith(one),
+      }),
+  );
+}
+
+/** Below what the rule said stands what came of it, wherever it was pressed. A chat in which it was shows that itself. */
 async function showPressed(
   { env }: HomeContext,
   row: RuleRow,
   { do: what, rule, occurrence, by }: RulePress,
+  here: readonly string[],
   text: string,
 ): Promise<void> {
-  const { conversation } = row.maker;
-  if (conversation === null || conversation === by.conversation) return;
   const of = occurrence ?? (row.kind === "watch" ? row.record.occurrence : 0);
-  try {
-    await conversationOf(env, conversation).pressed({ do: what, rule, occurrence: of }, text);
-  } catch (error) {
-    // The button stays there, and says that there is an answer.
-    logError("rule.press_not_shown", error, { rule });
+  const own = by.conversation === undefined ? [] : here;
+  for (const one of new Set([row.maker.conversation ?? [], here].flat())) {
+    if (own.includes(one)) continue;
+    try {
+      await conversationOf(env, one).pressed({ do: what, rule, occurrence: of }, text);
+    } catch (error) {
+      // The button stays there, and says that there is an answer.
+      logError("rule.press_not_shown", error, { rule });
+    }
   }
 }
 
@@ -68,12 +91,13 @@ export async function pressLinked(
   return await pressRule(home, { do: what, rule, occurrence, by });
 }
 
-function answerTo(home: HomeContext, row: RuleRow, press: RulePress): string {
-  const { by } = press;
+function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: readonly string[]): string {
+  const { principal } = press.by;
   if (press.do === "stop") {
     home.rules.remove(row.id);
-    return `✔ Stopped by ${by.principal}: ${nameWords(row)}.`;
+    return `✔ Stopped by ${principal}: ${nameWords(row)}.`;
   }
+  const by = { principal, here };
   if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
   if (press.do === "snooze" && isOver(row)) return OVER;
   return press.do === "ack"
@@ -95,8 +119,8 @@ function isOver({ record: { told, untold } }: WatchRow): boolean {
   return untold === undefined && told?.firing.over !== undefined;
 }
 
-/** @property conversation where it was answered, or the outlet */
-type By = Pick<RulePress["by"], "principal" | "conversation">;
+/** @property here where it was answered: conversations, or the outlet */
+type By = { principal: string; here: readonly string[] };
 
 /** Others who were told learn it too. @returns what came of it, in words */
 export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): string {
@@ -127,7 +151,7 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
 function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
   const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
   const outlets = home.outlets.of(by.principal).map((outlet) => outlet.id);
-  const answered = new Set([by.conversation, ...own, ...outlets]);
+  const answered = new Set([...by.here, ...own, ...outlets]);
   const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };
   const others = said.to.filter((one) => !answered.has(one));
   const sources: Source[] = others.some((one) => one !== maker.conversation) ? [STRANGER] : [];

@@ -12,6 +12,7 @@ import { CHANNEL_SECRETS, TOKENS, testVars } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import type { PastTurn } from "../../api/answers.ts";
 import type { RuleList, RuleView } from "../../api/rules.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { telegram } from "../../channels/telegram.ts";
@@ -290,6 +291,60 @@ describe("the maker's own conversation", () => {
     bridge.close();
     await passUntil(T0 + 20 * MINUTE);
     expect(await told("leos")).toEqual([]);
+  });
+});
+
+describe("a press in the console, which names no conversation", () => {
+  const turnsOf = async (id: string) =>
+    ((await call(`/v1/conversations/${id}`)).body as unknown as { turns: PastTurn[] }).turns;
+  const noticeIn = async (id: string) => (await turnsOf(id)).at(-1)?.rules?.[0];
+  const press = async (id: string, body: object, token: string) =>
+    (await call(`/v1/rules/${id}/press`, { method: "POST", body: JSON.stringify(body), token })).body;
+
+  /** A watch of Anna's fires. @param more of the watch @param where its notice comes */
+  async function fires(more: object, where: string): Promise<string> {
+    const bridge = await TestBridge.connect([shed(true)]);
+    const watch = script(offline(more), { text: "ok" });
+    await ("to" in more ? approved("annas", watch) : say("annas", watch));
+    goes(bridge, false);
+    await until(async () => (await told(where)).length > 0, { what: "the message" });
+    return (await list())[0]?.id ?? "";
+  }
+
+  test("by somebody who is told in their own conversation answers there, and ends nothing", async () => {
+    await say("mias", script({ text: "hi" }), { token: TOKENS.member });
+    const id = await fires({ to: "api:mias" }, "mias");
+    expect((await noticeIn("mias"))?.buttons).toHaveLength(2);
+    expect(await press(id, { do: "stop", occurrence: 1 }, TOKENS.member)).toMatchObject({ done: false });
+    const text = "✔ Answered by mia: Shed offline.";
+    expect(await press(id, { do: "ack", occurrence: 1 }, TOKENS.member)).toEqual({ done: true, text });
+    expect(await noticeIn("mias")).toEqual({ buttons: [], pressed: text });
+    await passUntil(T0);
+    // It stands below the notice, so no message repeats it.
+    expect(await told("mias")).toHaveLength(1);
+  });
+
+  test("by an owner shows in another's conversation too", async () => {
+    await say("mias", script({ text: "hi" }), { token: TOKENS.member });
+    const id = await fires({ to: "api:mias" }, "mias");
+    const text = "💤 Shed offline: silent until 10:00.";
+    expect(await press(id, { do: "snooze", occurrence: 1 }, TOKENS.owner)).toEqual({ done: true, text });
+    expect(await noticeIn("mias")).toEqual({ buttons: [], pressed: text });
+    await passUntil(T0);
+    expect(await told("mias")).toHaveLength(1);
+  });
+
+  test("by somebody with whom the conversation was shared answers; by others it does nothing", async () => {
+    const id = await fires({}, "annas");
+    const ack = () => press(id, { do: "ack", occurrence: 1 }, TOKENS.member);
+    expect(await ack()).toMatchObject({ done: false });
+    expect((await noticeIn("annas"))?.pressed).toBeUndefined();
+    await call("/v1/conversations/annas/share", { method: "POST", body: JSON.stringify({ with: ["mia"] }) });
+    const text = "✔ Answered by mia: Shed offline.";
+    expect(await ack()).toEqual({ done: true, text });
+    expect(await noticeIn("annas")).toEqual({ buttons: [], pressed: text });
+    await passUntil(T0);
+    expect(await told("annas")).toHaveLength(1);
   });
 });
 

@@ -337,7 +337,7 @@ async function ack(
     return said(id === undefined ? "Nothing is firing here." : `There is no watch ${id} here.`);
   const asked = await askFirst(home, request);
   if (asked) return asked;
-  const by = { principal: request.viewer.name, ...(conversation !== null && { conversation }) };
+  const by = { principal: request.viewer.name, here: conversation === null ? [] : [conversation] };
   const words = meant.map((row) =>
     snooze_minutes === undefined ? acknowledgeRule(home, row, by) : snoozeRule(home, row, snooze_minutes, by),
   );
