@@ -238,7 +238,7 @@ describe("requests of strangers", () => {
   const NOTICE = "wants to speak with me";
   const chats = () => [
     ...PEOPLE.telegram.fake.chat(Number(OWNERS.edits)),
-    ...PEOPLE.slack.fake.channel(OWNERS.edits),
+    ...PEOPLE.slack.fake.channel(`D${OWNERS.edits}`),
     ...PEOPLE.whatsapp.fake.chat(OWNERS.edits),
   ];
   const notices = () => chats().filter(({ text }) => text.includes(NOTICE));

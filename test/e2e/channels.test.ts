@@ -254,7 +254,7 @@ test("owners on every platform are told once an hour what WhatsApp did not deliv
   const chats = {
     whatsapp: chat(() => PEOPLE.whatsapp.fake.chat(OWNER)),
     telegram: chat(() => PEOPLE.telegram.fake.chat(Number(OWNER))),
-    slack: chat(() => PEOPLE.slack.fake.channel(OWNER)),
+    slack: chat(() => PEOPLE.slack.fake.channel(`D${OWNER}`)),
     discord: chat(() => PEOPLE.discord.fake.channels.get(privateChannel(OWNER)) ?? []),
     generic: chat(() =>
       PEOPLE.generic.fake.answers

@@ -129,26 +129,41 @@ export class FakeSlack {
     if (elements.some((one) => one.text.text.length > 75 || one.action_id.length > 255))
       return error("invalid_blocks");
     const buttons = elements.map((one) => ({ label: one.text.text, data: one.value }));
-    const channel = this.channel(String(body.channel));
+    const id = String(body.channel);
+    const isPerson = isPersonsId(id);
+    // "For direct messages, ensure that this value is a DM ID (starts with D) instead of a User ID."
+    if (isPerson && method === "chat.update") return error("channel_not_found");
+    const place = isPerson ? directMessages(id) : id;
+    const channel = this.channel(place);
     const previewed = fetchesLinks(content, body.unfurl_links === false && body.unfurl_media === false);
     if (method === "chat.postMessage") {
       const message: ChatMessage = { id: this.#id(), text: content, buttons, literal, previewed };
       if (body.thread_ts !== undefined) message.thread = String(body.thread_ts);
       channel.push(message);
-      return ok({ ts: message.id });
+      return ok({ ts: message.id, channel: place });
     }
-    const wait = this.#updates(String(body.channel));
+    const wait = this.#updates(place);
     if (wait > 0) return tooMany(wait);
     const before = channel.find(({ id }) => id === body.ts);
     if (!before) return error("message_not_found");
     Object.assign(before, { text: content, buttons, literal });
-    return ok({ ts: before.id });
+    return ok({ ts: before.id, channel: place });
   }
 
   #id(): string {
     this.#next += 1;
     return `1700000000.${String(this.#next).padStart(6, "0")}`;
   }
+}
+
+/** Ids of channels begin with a letter, and those of the tests' people are digits, as on the other platforms. */
+function isPersonsId(id: string): boolean {
+  return /^(U|\d)/.test(id);
+}
+
+/** Returns the id of the app's private chat with a person, which is always the same. */
+function directMessages(person: string): string {
+  return `D${person}`;
 }
 
 /** What a person sees of rich text; undefined: there is none. */

@@ -243,21 +243,26 @@ function place({ channel, thread }: Address): Record<string, unknown> {
   return { channel, ...(thread !== undefined && { thread_ts: thread }) };
 }
 
+/** @returns `ts`; of a message to a person's id `ts@channel`, since an edit takes only the private chat's own id */
 async function sayText(
   line: Line<SlackConnection>,
   content: Record<string, unknown>,
   edit: string | undefined,
 ): Promise<string | undefined> {
-  const { ts } =
-    edit === undefined
-      ? await call(line, "chat.postMessage", {
-          ...place(line.address),
-          unfurl_links: false,
-          unfurl_media: false,
-          ...content,
-        })
-      : await call(line, "chat.update", { channel: line.address.channel, ts: edit, ...content });
-  return typeof ts === "string" ? ts : edit;
+  const to = line.address.channel;
+  if (edit !== undefined) {
+    const [ts, channel = to] = edit.split("@");
+    await call(line, "chat.update", { channel, ts, ...content });
+    return edit;
+  }
+  const { ts, channel = to } = await call(line, "chat.postMessage", {
+    ...place(line.address),
+    unfurl_links: false,
+    unfurl_media: false,
+    ...content,
+  });
+  if (typeof ts !== "string") return undefined;
+  return channel === to ? ts : `${ts}@${channel}`;
 }
 
 /** Slack's limit of one section, after escaping. */
