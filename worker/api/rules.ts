@@ -38,13 +38,18 @@ export type LostNotice = { conversation: string; notice: Notice; why: string };
 /** @property why in words: nobody can be told there, and a repetition would not help */
 export type Handed = { accepted: true } | { accepted: false; why: string };
 
-/** A person answers a firing, or ends a rule. @property minutes of `snooze` */
+/** A person answers a firing, or ends a rule. @property minutes of `snooze` @property privateChat as in `Origin` */
 export type RulePress = {
   do: RuleButton["do"];
   rule: string;
   occurrence?: number;
   minutes?: number;
-  by: { principal: string; role: "owner" | "member" | "guest"; conversation?: string };
+  by: {
+    principal: string;
+    role: "owner" | "member" | "guest";
+    conversation?: string;
+    privateChat?: string | undefined;
+  };
 };
 
 /** @property done false: this person may not, and nothing changed @property text for people */

@@ -70,6 +70,8 @@ export type Origin = {
   principal: string;
   role: "owner" | "member" | "guest";
   channel: string;
+  /** In a private chat the conversation in which rules tell this person, where that is another one. */
+  privateChat?: string | undefined;
   reply?: Record<string, unknown>;
   /** The model's name; absent: the first model. */
   model?: string;

@@ -132,7 +132,7 @@ async function commandWords(
 /** `/rules`, `/ack`: as the model's tools, with the person's own rights. */
 async function ruleWords(
   context: ConversationContext,
-  { principal, role, channel, limits, reply }: NewOrigin,
+  { principal, role, channel, privateChat, limits, reply }: NewOrigin,
   name: "rules" | "ack",
   args: Record<string, unknown>,
 ): Promise<string> {
@@ -142,7 +142,7 @@ async function ruleWords(
     name,
     args,
     viewer: { name: principal, role, scopes: ["ask"] },
-    from: { conversation: context.name, call: id, depth: 0 },
+    from: { conversation: context.name, privateChat, call: id, depth: 0 },
     origin: { principal, role, channel, ...(limits && { limits }), ...(reply && { reply }) },
     sources: [],
   });

@@ -39,7 +39,7 @@ export async function askHome(
   const { name: tool, args } = unfolded(call.name, call.args);
   if (!isHomeTool(tool)) return undefined;
   const { transcript, sent, name } = context;
-  const { principal, role, channel, limits, model, session, reply: place } = turn.origin;
+  const { principal, role, channel, privateChat, limits, model, session, reply: place } = turn.origin;
   context.unsent.delete(id);
   const at = sent.get(id)?.at ?? Date.now();
   const left = asksSession(tool) ? budgetLeft(context, turn, settings) : undefined;
@@ -50,7 +50,13 @@ export async function askHome(
       args,
       ...(problem !== undefined && { problem }),
       viewer: { name: principal, role, scopes: ["ask"] },
-      from: { conversation: name, call: id, depth: session?.depth ?? 0, others: hasOthers(transcript, turn) },
+      from: {
+        conversation: name,
+        privateChat,
+        call: id,
+        depth: session?.depth ?? 0,
+        others: hasOthers(transcript, turn),
+      },
       origin: {
         principal,
         role,

@@ -27,12 +27,14 @@ export async function toDelivery(
   connection: Connection,
   event: Incoming,
   admitted: Admitted & { ok: true },
+  privateChat: string | undefined,
 ): Promise<Delivery> {
   const { principal, role, ownRole, limits, isOwner } = admitted;
   const origin = {
     principal,
     role,
     channel: connection.channel,
+    privateChat,
     limits,
     ...(limits.readsOnly && { brought: { instructions: READS_ONLY } }),
     ...(!isAnsweredInResponse(connection) && { reply: event.address }),

@@ -19,8 +19,20 @@ export type Accepted = { refused?: string; turn?: string; words?: string; notice
 const STRANGERS_PRESS = "I do not know you, so this button does nothing for you.";
 
 /** `home/channel/id` */
-export function conversationName({ home, channel }: Connection, { conversation }: Incoming): string {
+export function conversationName(
+  { home, channel }: Connection,
+  { conversation }: Pick<Incoming, "conversation">,
+): string {
   return `${home}/${channel}/${conversation}`;
+}
+
+/**
+ * Slack and Discord name a private chat by its own id, which is not known yet when the gateway speaks there first.
+ * @returns the conversation in which rules tell the sender; undefined: it is the same one, or a group
+ */
+function privateChatName(channel: Channel, connection: Connection, event: Incoming): string | undefined {
+  const chat = event.group ? undefined : channel.privateChat?.(connection, event.sender.id);
+  return chat && chat.conversation !== event.conversation ? conversationName(connection, chat) : undefined;
 }
 
 /** @throws HttpError 400 */
@@ -42,7 +54,8 @@ export async function acceptIncoming(
     return { ...(refused !== undefined && { refused }), ...(notice && { notice }) };
   }
   const name = conversationName(connection, event);
-  if (event.act.do === "press") return await pressButton(env, name, admitted, event.act);
-  const delivery = await toDelivery(env, channel, connection, event, admitted);
+  const privateChat = privateChatName(channel, connection, event);
+  if (event.act.do === "press") return await pressButton(env, name, admitted, event.act, privateChat);
+  const delivery = await toDelivery(env, channel, connection, event, admitted, privateChat);
   return await conversationOf(env, name).receive(delivery);
 }

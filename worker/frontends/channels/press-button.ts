@@ -13,6 +13,7 @@ const SNOOZE_MINUTES = 60;
 /**
  * The question has to be of this conversation, and is answered once.
  * @param name `home/channel/id` of the conversation
+ * @param privateChat the conversation in which rules tell this person, where that is another one
  * @returns words for the person where the press does nothing
  */
 export async function pressButton(
@@ -20,8 +21,9 @@ export async function pressButton(
   name: string,
   admitted: Admitted & { ok: true },
   act: Incoming["act"] & { do: "press" },
+  privateChat: string | undefined,
 ): Promise<{ refused?: string }> {
-  if ("rule" in act) return await pressRule(env, name, admitted, act.rule);
+  if ("rule" in act) return await pressRule(env, name, admitted, act.rule, privateChat);
   const { principal, mayApprove, role } = admitted;
   const asked = await conversationOf(env, name).asked(act.question);
   const answer = asked && answerOf(asked.question, act.choice);
@@ -53,11 +55,17 @@ async function pressRule(
   name: string,
   { principal, ownRole: role }: Admitted & { ok: true },
   pressed: PressedRule,
+  privateChat: string | undefined,
 ): Promise<{ refused?: string }> {
-  const by = { principal, role, conversation: name };
+  const by = { principal, role, conversation: name, privateChat };
   const minutes = pressed.do === "snooze" ? { minutes: SNOOZE_MINUTES } : {};
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
   const { done, text } = await home.pressRule({ ...pressed, ...minutes, by });
   logInfo("rule.pressed", { rule: pressed.rule, do: pressed.do, role });
-  return done && (await conversationOf(env, name).pressed(pressed, text)) ? {} : { refused: text };
+  if (!done) return { refused: text };
+  // In both names of the chat: nothing tells where the message of the button stands.
+  const shown = [name, privateChat ?? []]
+    .flat()
+    .map((one) => conversationOf(env, one).pressed(pressed, text));
+  return (await Promise.all(shown)).includes(true) ? {} : { refused: text };
 }

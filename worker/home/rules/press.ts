@@ -40,9 +40,9 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
 function placesOf(
   { name, conversations }: HomeContext,
   { maker, said }: RuleRow,
-  { principal, role, conversation }: RulePress["by"],
+  { principal, role, conversation, privateChat }: RulePress["by"],
 ): string[] {
-  if (conversation !== undefined) return [conversation];
+  if (conversation !== undefined) return [conversation, privateChat ?? []].flat();
   const viewer = { name: principal, role, scopes: ["ask"] } as const;
   return [...new Set([maker.conversation ?? [], said.to].flat())].filter(
     (one) =>

@@ -277,8 +277,8 @@ function mayChange({ maker }: RuleRow, { viewer, from }: HomeToolRequest): boole
 }
 
 /** Whoever was told here may answer too. */
-function isToldIn({ maker, said }: RuleRow, conversation: string | null): boolean {
-  return conversation !== null && (maker.conversation === conversation || said.to.includes(conversation));
+function isToldIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
+  return here.some((one) => maker.conversation === one || said.to.includes(one));
 }
 
 function nameOf(row: RuleRow): string {
@@ -322,22 +322,22 @@ async function ack(
   request: HomeToolRequest,
   { id, snooze_minutes }: AckInput,
 ): Promise<Reply> {
-  const { conversation } = request.from;
+  const { conversation, privateChat } = request.from;
+  const here = [conversation ?? [], privateChat ?? []].flat();
   const all = home.rules
     .all()
     .filter(
-      (row): row is WatchRow =>
-        row.kind === "watch" && (mayChange(row, request) || isToldIn(row, conversation)),
+      (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isToldIn(row, here)),
     );
   const meant =
     id === undefined
-      ? all.filter((row) => isToldIn(row, conversation) && isOpen(row.record))
+      ? all.filter((row) => isToldIn(row, here) && isOpen(row.record))
       : all.filter((row) => row.id === id);
   if (meant.length === 0)
     return said(id === undefined ? "Nothing is firing here." : `There is no watch ${id} here.`);
   const asked = await askFirst(home, request);
   if (asked) return asked;
-  const by = { principal: request.viewer.name, here: conversation === null ? [] : [conversation] };
+  const by = { principal: request.viewer.name, here };
   const words = meant.map((row) =>
     snooze_minutes === undefined ? acknowledgeRule(home, row, by) : snoozeRule(home, row, snooze_minutes, by),
   );
