@@ -413,3 +413,25 @@ test("a briefing is written in the conversation where it was asked for alone", a
   const { body } = await say("annas", script(brief, { text: "$results" }));
   expect(body.answer).toContain("do: a briefing is written in a conversation, for whoever asked there");
 });
+
+test("rules of two people in one message that cannot be delivered: each of them is told of their own", async () => {
+  setVariables({ GATEWAY_TOOLS: "rules", TIMEZONE: "Europe/Berlin", QUIET_HOURS: "08:30-10:00" });
+  const bridge = await TestBridge.connect([shed(true)]);
+  await writes(OWNER);
+  await approved("annas", script(offline({ to: `telegram:family:${OWNER}` }), { text: "ok" }));
+  const second = script(offline({ name: "Shed away", to: "owners" }), { text: "ok" });
+  await approved("mias", second, { token: TOKENS.member });
+  blocked();
+  goes(bridge, false);
+  await until(async () => (await rowsOf(ruleHome(), "SELECT rule FROM firing")).length === 2, {
+    what: "both fire",
+  });
+  await passUntil(T0 + 61 * MINUTE);
+  const heard = (conversation: string) =>
+    until(async () => (await told(conversation)).find((text) => text.includes("blocked")), {
+      what: `the message in ${conversation}`,
+    });
+  expect(await heard("annas")).toContain("Shed offline: offline since 09:00.");
+  expect(await heard("mias")).toContain("Shed away: offline since 09:00.");
+  expect(await heard("annas")).not.toContain("Shed away");
+});

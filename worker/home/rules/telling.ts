@@ -144,8 +144,18 @@ function endFinished({ rules }: HomeContext, id: string): void {
   if (row?.kind === "watch" && isFinished(row.rule, row.record)) rules.remove(id);
 }
 
-/** Writes one message for those who are told the same. */
+/** What a recipient does not take goes to the rule's maker: so a message has no rules of several makers. */
 function say(home: HomeContext, lines: readonly Line[], now: number, quiet: boolean): void {
+  const parts = Map.groupBy(lines, (line) => nextOf(home, line).join());
+  for (const part of parts.values()) sayPart(home, part, now, quiet);
+}
+
+function nextOf(home: HomeContext, { row, recipients }: Line): string[] {
+  return nextRecipients(home, row, recipients);
+}
+
+/** Writes one message for those who are told the same. */
+function sayPart(home: HomeContext, lines: readonly Line[], now: number, quiet: boolean): void {
   const all = new Set(lines.flatMap(({ recipients }) => recipients));
   const groups = Map.groupBy(all, (recipient) =>
     lines.flatMap((line, at) => (line.recipients.includes(recipient) ? [at] : [])).join(),
@@ -190,7 +200,7 @@ function sayTo(
       critical: [...rows.values()].some(({ rule }) => rule.severity === "critical"),
       at: now,
       sources: isOwn ? [...rows.values()].flatMap((row) => sourcesOf(home, row)) : [STRANGER],
-      next: nextRecipients(home, first.row, recipients),
+      next: nextOf(home, first),
     },
     first.row.maker.conversation,
   );
