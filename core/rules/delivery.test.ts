@@ -3,7 +3,7 @@ import {
   acknowledge,
   type DeliveryRecord,
   deliveryDue,
-  isFinished,
+  isLast,
   knownState,
   type Notice,
   newRecord,
@@ -487,13 +487,15 @@ test("another place of evaluation learns what was counted, and what goes on", ()
   expect(knownState(bell.rule, bell.record)).toEqual({ seq: 1, occurrence: 1 });
 });
 
-test("once: its end is not told, and the rule is finished when it was told", () => {
-  const told = new Told({ repeat: "once" });
+test("once: its end is not told, and the rule ends with its firing alone", () => {
+  const told = new Told({ repeat: "once", tell_stale: true });
   told.heldTo = 30;
-  told.fires(0);
-  expect(isFinished(told.rule, told.record)).toBe(false);
-  told.until(60);
-  expect(isFinished(told.rule, told.record)).toBe(true);
+  told.unknown(0);
+  told.fires(31);
   told.ends(61);
-  expect(told.said).toEqual([[30, "firing"]]);
+  expect(told.notices.map((notice) => [notice.kind, isLast(told.rule, notice)])).toEqual([
+    ["unknown", false],
+    ["firing", true],
+  ]);
+  expect(isLast({ repeat: "each_time" }, { kind: "firing" })).toBe(false);
 });

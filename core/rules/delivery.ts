@@ -179,9 +179,9 @@ export function knownState(
   return { seq, occurrence, ...(isOpen && { open: { at: firing.at, since: firing.since ?? firing.at } }) };
 }
 
-/** Tells whether a rule with `repeat: once` has done its work: its firing was told. */
-export function isFinished({ repeat }: DeliveryRule, { told }: DeliveryRecord): boolean {
-  return repeat === "once" && told !== undefined;
+/** Tells whether a rule ends with this message. One that tells no firing, as that there is no value, ends nothing. */
+export function isLast({ repeat }: Pick<DeliveryRule, "repeat">, { kind }: Pick<Notice, "kind">): boolean {
+  return repeat === "once" && (kind === "firing" || kind === "muted");
 }
 
 function withChange(

@@ -1,12 +1,6 @@
 /** What is told of a watch: decided from its record, and a row before it is handed over. */
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
-import {
-  deliveryDue,
-  isFinished,
-  onChange,
-  onDue,
-  type Notice as Told,
-} from "@edgecall/core/rules/delivery.ts";
+import { deliveryDue, isLast, onChange, onDue, type Notice as Told } from "@edgecall/core/rules/delivery.ts";
 import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
 import { heldUntil } from "@edgecall/core/rules/limits.ts";
 import { messageWords } from "@edgecall/core/rules/notice-words.ts";
@@ -47,7 +41,7 @@ export function takeChange(
   home.rules.noteChange(row.id, change, now);
   const lines = decided(home, { ...row, record }, notices, now, text);
   say(home, lines, now, false);
-  if (lines.length > 0) endFinished(home, row.id);
+  endFinished(home, lines);
 }
 
 /** Says of the watches what is due. */
@@ -69,7 +63,7 @@ export function tellDue(home: HomeContext, now: number): void {
   // Those that were held back come as one message.
   const isMorning = quiet !== undefined && !isInside(quiet, now) && isInside(quiet, now - 5 * 60_000);
   say(home, lines, now, isMorning);
-  for (const { row } of lines) endFinished(home, row.id);
+  endFinished(home, lines);
 }
 
 /** Stores what was decided of a watch. @returns what has to be said */
@@ -139,9 +133,8 @@ function heldFor(home: HomeContext, row: WatchRow, now: number, fires = false): 
   return heldUntil({ sent: messages, quiet, lastAt: Math.max(0, ...times), noisyAt }, row.rule.severity, now);
 }
 
-function endFinished({ rules }: HomeContext, id: string): void {
-  const row = rules.get(id);
-  if (row?.kind === "watch" && isFinished(row.rule, row.record)) rules.remove(id);
+function endFinished({ rules }: HomeContext, lines: readonly Line[]): void {
+  for (const { row, notice } of lines) if (isLast(row.rule, notice)) rules.remove(row.id);
 }
 
 /** What a recipient does not take goes to the rule's maker: so a message has no rules of several makers. */

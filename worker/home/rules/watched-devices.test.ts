@@ -167,6 +167,25 @@ describe("a hosted device", () => {
     expect(JSON.stringify(again)).not.toContain('"open"');
   });
 
+  test("that fired before its watch became one for once: a message that it has no value does not end the watch", async () => {
+    const bridge = await hosting();
+    await say("kitchen", script(warm("freezer"), { text: "ok" }));
+    const id = await ruleOf();
+    const says = async (minute: number, seq: number, more: Partial<RuleChange> = {}) => {
+      at(T0 + minute * MINUTE);
+      bridge.send({ t: "changes", changes: [firing(id, seq, more)] });
+      await until(async () => (await told("kitchen")).length === seq, { what: `message ${seq}` });
+    };
+    await says(0, 1);
+    const body = JSON.stringify({ repeat: "once" });
+    expect((await ask(`/v1/rules/${id}`, { method: "PATCH", body })).status).toBe(200);
+    await says(2, 2, { version: 2, state: "unknown", occurrence: 1 });
+    expect(await ruleOf()).toBe(id);
+    await says(4, 3, { version: 2 });
+    expect((await told("kitchen"))[2]).toContain("🔔 Freezer too warm: −11.4 °C");
+    expect(await ruleOf()).toBe("");
+  });
+
   test("a change of which the clock is ahead, or was never set, is told with the time of now", async () => {
     const bridge = await hosting();
     await say("kitchen", script(warm("freezer", { repeat: "until_ack" }), { text: "ok" }));
