@@ -133,6 +133,8 @@ export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): strin
   const again = more > 1 ? ` It happened ${more} times since.` : "";
   const words = `✔ Answered by ${principal}: ${nameWords(row)}.${again}`;
   tellOthers(home, row, by, words);
+  // It was to be told this firing, and then to end.
+  if (more > 0 && row.rule.repeat === "once") home.rules.remove(row.id);
   return words;
 }
 
