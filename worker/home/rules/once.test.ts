@@ -2,7 +2,7 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { call, post } from "../../../test/keyed-home.ts";
-import { at, make, ruleHome, T0, told } from "../../../test/rule-clock.ts";
+import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
@@ -42,4 +42,18 @@ test("answered before it was told, it has done its work and is gone", async () =
     text: expect.stringContaining("✔ Answered by"),
   });
   expect(await list()).toEqual([]);
+});
+
+test("changed to each time, it is watched on behind its firing", async () => {
+  const id = await held();
+  const body = JSON.stringify({ repeat: "each_time" });
+  expect((await call(`/v1/rules/${id}`, { method: "PATCH", body })).status).toBe(200);
+  await passUntil(T0 + 61 * MINUTE);
+  await TestBridge.connect([shed(true)]);
+  await passUntil(T0 + 70 * MINUTE);
+  const messages = (await told("shed")).filter((text) => text.includes("Shed"));
+  expect(messages).toEqual([
+    expect.stringContaining("Shed: offline since 09:00. shed."),
+    expect.stringContaining("✓ Shed: over at 10:01."),
+  ]);
 });

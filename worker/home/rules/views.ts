@@ -129,7 +129,10 @@ function changedWatch(
     // The place that evaluates it has to learn of another condition.
     version: rule.version + (isOther || severity ? 1 : 0),
   });
-  return next.ok ? { ok: true, value: { ...row, rule: next.value } } : wrong(next.error);
+  if (!next.ok) return wrong(next.error);
+  const { ended: _, ...state } = row.state;
+  // One that is for once no more goes on behind its firing.
+  return { ok: true, value: { ...row, rule: next.value, state: repeat === "once" ? row.state : state } };
 }
 
 function changedReminder(row: ReminderRow, { status: _, text, ...others }: RuleBody): Parsed<ReminderRow> {
