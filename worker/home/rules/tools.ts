@@ -67,11 +67,9 @@ export async function runRuleTool(home: HomeContext, request: HomeToolRequest): 
 }
 
 async function watch(home: HomeContext, request: HomeToolRequest, input: WatchInput): Promise<Reply> {
-  const known = madeBy(home, request);
-  if (known) return made(home, known);
+  const before = withoutMaking(home, request);
+  if (before) return before;
   const maker = makerOf(request);
-  const full = roomFor(home, maker);
-  if (full !== undefined) return invalid(full);
   const device = watchedDevice(home, input.agent_id);
   const reach = request.origin.limits?.agents;
   if (!device || (reach && !reach.includes(input.agent_id)))
@@ -91,6 +89,8 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
   if (!then.ok) return invalid(then.error);
   const asked = await askFirst(home, request, othersWords([to.value, then.value?.to ?? null]));
   if (asked) return asked;
+  const meanwhile = withoutMaking(home, request);
+  if (meanwhile) return meanwhile;
   const now = Date.now();
   // Another call may have taken the first one meanwhile.
   const id = freeId(home, "w");
@@ -137,11 +137,9 @@ function isReading({ reading, field }: WatchRule, name: string, of: string | und
 }
 
 async function remind(home: HomeContext, request: HomeToolRequest, input: RemindInput): Promise<Reply> {
-  const known = madeBy(home, request);
-  if (known) return made(home, known);
+  const before = withoutMaking(home, request);
+  if (before) return before;
   const maker = makerOf(request);
-  const full = roomFor(home, maker);
-  if (full !== undefined) return invalid(full);
   const now = Date.now();
   const { zone } = home.clock.read();
   const schedule = scheduleOf(input, zone, now);
@@ -153,6 +151,8 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
     return invalid("do: a briefing is written in a conversation, for whoever asked there; use do: say");
   const asked = await askFirst(home, request, othersWords([to.value]));
   if (asked) return asked;
+  const meanwhile = withoutMaking(home, request);
+  if (meanwhile) return meanwhile;
   const id = freeId(home, "r");
   const row: RuleRow = {
     kind: "remind",
@@ -172,9 +172,12 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   return made(home, row);
 }
 
-/** The rule that this call made before: it is the same call. */
-function madeBy({ rules }: HomeContext, { id }: HomeToolRequest): RuleRow | undefined {
-  return rules.all().find(({ maker }) => maker.call === id);
+/** The answer where no rule is to be made: this call made one before, also while it ran a second time, or there is no room. */
+function withoutMaking(home: HomeContext, { id, origin }: HomeToolRequest): ToolAnswer | undefined {
+  const known = home.rules.all().find(({ maker }) => maker.call === id);
+  if (known) return made(home, known);
+  const full = roomFor(home, origin);
+  return full === undefined ? undefined : invalid(full);
 }
 
 function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
@@ -192,10 +195,10 @@ function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
   };
 }
 
-function roomFor({ rules }: HomeContext, maker: Maker): string | undefined {
+function roomFor({ rules }: HomeContext, { principal }: Pick<Maker, "principal">): string | undefined {
   const all = rules.all();
   if (all.length >= RULES_MAX) return `this home has ${RULES_MAX} rules; cancel some first`;
-  const own = all.filter((row) => row.maker.principal === maker.principal);
+  const own = all.filter(({ maker }) => maker.principal === principal);
   return own.length >= RULES_A_PERSON
     ? `this person has ${RULES_A_PERSON} rules; cancel some first`
     : undefined;
