@@ -21,6 +21,7 @@ export function nextDue(home: HomeStores, now: number): number | undefined {
 }
 
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
+  moveHours(home);
   stepPresence(home, now);
   remindDue(home, now);
   tellDue(home, now);
@@ -31,8 +32,20 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
 
 /** Rules, or what they watch, may have changed: the bridge said something of devices, or is gone, or a person made or changed a rule. */
 export async function onPresence(home: HomeContext): Promise<void> {
+  moveHours(home);
   if (home.rules.all().length > 0) stepPresence(home, Date.now());
   await rulesDue(home);
+}
+
+/** Hours of watches go by the home's clock of now: an owner or a setting may have changed its zone. Whoever evaluates them learns it. */
+function moveHours({ rules, clock }: HomeContext): void {
+  for (const row of rules.all()) {
+    if (row.kind !== "watch" || !row.rule.only_between) continue;
+    const { only_between: hours, version } = row.rule;
+    const { zone } = clock.read();
+    if (hours.zone === zone) continue;
+    rules.put({ ...row, rule: { ...row.rule, only_between: { ...hours, zone }, version: version + 1 } });
+  }
 }
 
 /** Devices may have been taken off the list. */

@@ -1,8 +1,9 @@
 /** An owner changes the home's clock: what rules say then comes by it. */
 import { evictDurableObject, reset } from "cloudflare:test";
+import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { device, reading, reported } from "../../../test/hosted-device.ts";
-import { call } from "../../../test/keyed-home.ts";
+import { call, passed } from "../../../test/keyed-home.ts";
 import { modelRequests } from "../../../test/model-requests.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
@@ -122,13 +123,16 @@ test("what waits for the end of the quiet hours goes out at their new end", asyn
   expect((await told("shed")).some((text) => text.includes("Shed"))).toBe(true);
 });
 
-test("hours of a watch go by the home's new clock, and its place learns of them", async () => {
-  const bridge = await TestBridge.dial();
-  bridge.onStates = () => [
-    reported("freezer", reading("temperature", -18.2, { unit: "°C", at: Date.now() })),
-  ];
-  await bridge.hello(["devices", "kept", "rules"]);
-  await bridge.snapshot([device("freezer", { line: "temperature" })]);
+describe("hours of a watch", () => {
+  async function connected(rules?: string): Promise<TestBridge> {
+    const bridge = await TestBridge.dial();
+    bridge.onStates = () => [
+      reported("freezer", reading("temperature", -18.2, { unit: "°C", at: Date.now() })),
+    ];
+    await bridge.hello(["devices", "kept", "rules"], rules);
+    await bridge.snapshot([device("freezer", { line: "temperature" })]);
+    return bridge;
+  }
   const warm = {
     name: "Warm",
     agent_id: "freezer",
@@ -137,13 +141,35 @@ test("hours of a watch go by the home's new clock, and its place learns of them"
     value: -15,
     only_between: "08:00-20:00",
   };
-  await say("kitchen", script(make("watch", warm), { text: "ok" }));
-  await change({ zone: "Asia/Tokyo" });
-  const frames = bridge.received.filter(({ t }) => t === "rules");
-  expect(frames).toMatchObject([
-    { set: [{ condition: { version: 1, only_between: { zone: "Europe/Berlin", from: 480 } } }] },
-    { set: [{ condition: { version: 2, only_between: { zone: "Asia/Tokyo", from: 480 } } }] },
-  ]);
+  const framesTo = (bridge: TestBridge) => bridge.received.filter(({ t }) => t === "rules");
+
+  test("go by the home's new clock, and its place learns of them", async () => {
+    const bridge = await connected();
+    await say("kitchen", script(make("watch", warm), { text: "ok" }));
+    await change({ zone: "Asia/Tokyo" });
+    expect(framesTo(bridge)).toMatchObject([
+      { set: [{ condition: { version: 1, only_between: { zone: "Europe/Berlin", from: 480 } } }] },
+      { set: [{ condition: { version: 2, only_between: { zone: "Asia/Tokyo", from: 480 } } }] },
+    ]);
+  });
+
+  test("also when the setting is changed, once", async () => {
+    setVariables({ TIMEZONE: "" });
+    const before = await connected();
+    await say("kitchen", script(make("watch", warm), { text: "ok" }));
+    const [{ id = "" } = {}] = await rowsOf<{ id: string }>(ruleHome(), "SELECT id FROM rule");
+    before.close();
+    setVariables({ TIMEZONE: "Europe/Berlin" });
+    const moved = await connected(await rulesHash([{ id, version: 1 }]));
+    await passed(moved);
+    expect(framesTo(moved)).toMatchObject([
+      { set: [{ condition: { version: 2, only_between: { zone: "Europe/Berlin", from: 480 } } }] },
+    ]);
+    moved.close();
+    const same = await connected(await rulesHash([{ id, version: 2 }]));
+    await passed(same);
+    expect(framesTo(same)).toEqual([]);
+  });
 });
 
 test("a watch takes other hours and repeats, by the home's clock, and a wrong one is refused by name", async () => {

@@ -5,7 +5,7 @@ import type { ClockBody, ClockView } from "../../api/clock.ts";
 import { logInfo } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
 import { onPresence } from "./alarm-part.ts";
-import type { ReminderRow, WatchRow } from "./rule-store.ts";
+import type { ReminderRow } from "./rule-store.ts";
 import { nextDue } from "./telling.ts";
 
 /** @param by the owner @returns the error names the field */
@@ -21,22 +21,11 @@ export async function changeClock(
   const { zone } = changed.value;
   logInfo("clock.changed", { zone });
   for (const row of home.rules.all()) {
-    if (row.kind === "watch") home.rules.put(watchIn(home, row, before.zone, zone, now));
+    if (row.kind === "watch") home.rules.put({ ...row, due: nextDue(home, row, now) });
     else if (zone !== before.zone && row.status === "active") home.rules.put(reminderIn(row, zone, now));
   }
   await onPresence(home);
   return { ok: true, value: home.clock.view() };
-}
-
-/** Hours of a watch that are of the home's clock stay so. Whoever evaluates it has to learn of them. */
-function watchIn(home: HomeContext, row: WatchRow, before: string, zone: string, now: number): WatchRow {
-  const { rule } = row;
-  const { only_between: hours, version } = rule;
-  const isOther = hours?.zone === before && zone !== before;
-  const next = isOther
-    ? { ...row, rule: { ...rule, only_between: { ...hours, zone }, version: version + 1 } }
-    : row;
-  return { ...next, due: nextDue(home, next, now) };
 }
 
 /** What is due is told first. A time that is over by the new clock and was not yet told is told now. */
