@@ -172,6 +172,21 @@ test("a rule that comes again is as it was; a new version goes on with its numbe
   expect(rules.pending()[1]).toMatchObject({ version: 2, seq: 2, state: "idle", occurrence: 1 });
 });
 
+test("a new version that comes while there is no value says when there is one again", async () => {
+  const rules = await open();
+  await rules.change({ set: [rule("w-0001")], drop: [] });
+  rules.step("w-0001", { missing: true });
+  now += 10 * 60_000;
+  rules.step("w-0001", { tick: true });
+  await rules.change({ set: [rule("w-0001", { version: 2, value: -10 })], drop: [] });
+  rules.step("w-0001", { value: -18 });
+  await until(() => rules.pending().length === 2);
+  expect(rules.pending()).toMatchObject([
+    { seq: 1, state: "unknown" },
+    { seq: 2, state: "idle", version: 2 },
+  ]);
+});
+
 test("where another place has watched before, its firing is not told again", async () => {
   const rules = await open();
   const known = { seq: 7, occurrence: 7, open: { at: now - 5_000, since: now - 6_000 } };

@@ -453,12 +453,23 @@ describe("without a value", () => {
     for (const { said } of [told, offline, bell]) expect(said).toEqual([[0, "firing"]]);
   });
 
+  test("a gap is told once, and the next one too where no change came between them", () => {
+    const told = new Told({ tell_stale: true });
+    told.unknown(10);
+    told.take(12, { state: "unknown", seq: 2 });
+    told.take(1_440, { state: "unknown", seq: 3, since: minutes(1_430) });
+    expect(told.said).toEqual([
+      [10, "unknown"],
+      [1_440, "unknown"],
+    ]);
+  });
+
   test("the end of its hours is not a value", () => {
     const told = new Told({ tell_stale: true });
     told.fires(0);
     told.unknown(10);
     told.ends(60, { why: "window" });
-    told.unknown(1_440);
+    told.take(1_440, { state: "unknown", seq: 4, since: minutes(10) });
     told.until(3_000);
     expect(told.said).toEqual([
       [0, "firing"],

@@ -192,8 +192,10 @@ function withChange(
 ): DeliveryRecord {
   const seen = { ...record, seq: change.seq };
   if (change.state === "unknown") {
-    const told = record.unknown?.told ?? false;
-    return { ...seen, unknown: { told, ...(change.since !== undefined && { since: change.since }) } };
+    const { since } = change;
+    // A place that begins the rule anew does not know the last value: it is the same gap.
+    const told = record.unknown?.told === true && (since === undefined || since === record.unknown.since);
+    return { ...seen, unknown: { told, ...(since !== undefined && { since }) } };
   }
   const known = withoutUnknown(seen, change);
   // A moment has no end: this says only that there are values again.

@@ -102,10 +102,16 @@ export const KnownState = z.object({
 });
 export type KnownState = z.infer<typeof KnownState>;
 
-/** @param known where the rule was evaluated before, elsewhere: a firing that was told is not told again */
-export function initialState(at: number, known: KnownState = { seq: 0, occurrence: 0 }): RuleState {
-  const { seq, occurrence, open } = known;
-  return { at, began: at, seq, occurrence, unknown: false, ...(open && { open }) };
+/**
+ * @param known where the rule was evaluated before, elsewhere or in another version: a firing that was told is not told again, and
+ *   the next value is told after a gap that was
+ */
+export function initialState(
+  at: number,
+  known: KnownState & { unknown?: boolean } = { seq: 0, occurrence: 0 },
+): RuleState {
+  const { seq, occurrence, open, unknown = false } = known;
+  return { at, began: at, seq, occurrence, unknown, ...(open && { open }) };
 }
 
 /** Reads a state from a file. */
