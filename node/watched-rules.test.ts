@@ -197,6 +197,19 @@ test("where another place has watched before, its firing is not told again", asy
   expect(rules.pending()).toMatchObject([{ seq: 8, state: "idle", occurrence: 7 }]);
 });
 
+test("a rule of which the gateway counts further begins anew: what fired before fires again", async () => {
+  const rules = await open();
+  await rules.change({ set: [rule("w-0001")], drop: [] });
+  rules.step("w-0001", { value: 0 });
+  await rules.change({ set: [rule("w-0001", { version: 2 }, { seq: 100, occurrence: 0 })], drop: [] });
+  rules.step("w-0001", { value: 0 });
+  await until(() => rules.pending().length === 2);
+  expect(rules.pending()).toMatchObject([
+    { seq: 1, version: 1 },
+    { seq: 101, state: "firing", version: 2, occurrence: 101 },
+  ]);
+});
+
 test("a rule that was taken away and came back goes on behind its changes that wait", async () => {
   const rules = await open();
   await rules.change({ set: [rule("w-0001")], drop: [] });

@@ -27,6 +27,8 @@ import { agentOf, NO_RULES_AT_BRIDGE, placeOf } from "./watched.ts";
 
 const HISTORY_MAX = 20;
 const TEXT_MAX = 500;
+/** More changes than a place that is away makes of a paused rule, which begins behind them: so they count for nothing. */
+const CHANGES_AWAY = 1_000_000;
 
 export function ruleList(home: HomeContext, viewer: Viewer): RuleList {
   const rules = home.rules.all().filter((row) => mayManage(row, viewer));
@@ -150,9 +152,12 @@ export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["st
   if (status === undefined || status === row.status) return row;
   const now = Date.now();
   if (row.kind === "watch") {
-    const { seq, occurrence } = row.state;
+    const { occurrence } = row.record;
+    const seq = row.record.seq + CHANGES_AWAY;
+    const rule = { ...row.rule, version: row.rule.version + 1 };
+    const record = { ...stopped(row.record, now), seq };
     const state = initialState(now, { seq, occurrence });
-    return { ...row, status, why: null, record: stopped(row.record, now), state, due: null };
+    return { ...row, rule, status, why: null, record, state, due: null };
   }
   if (status === "paused") return { ...row, status, why: null };
   const { zone } = home.clock.read();
