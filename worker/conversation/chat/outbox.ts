@@ -26,6 +26,7 @@ import { SettingsError } from "../../settings/settings-error.ts";
 import { runLater } from "../later.ts";
 import { undoButtons } from "../rules/confirmation.ts";
 import { filesOf } from "../store/media.ts";
+import type { Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
 import { Live } from "./live.ts";
