@@ -54,3 +54,17 @@ test("on a connect all unacknowledged messages are sent at once, and no others",
   await until(() => sent.length >= 2);
   expect(new Set(sent.map(({ report }) => report))).toEqual(new Set(["report a", "report b"]));
 });
+
+test("after a connect the pauses begin anew: the report may have been lost by a broker without its bridge", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { redelivery, sent, result } = await harness();
+  await result("a");
+  redelivery.add("a");
+  await vi.advanceTimersByTimeAsync(310);
+  expect(sent).toHaveLength(4);
+  const connectedAt = performance.now();
+  redelivery.connected();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(sent.slice(4).map(({ at }) => at - connectedAt)).toEqual([0, 20, 60]);
+});

@@ -8,8 +8,8 @@ const LAST_AGAIN_MS = 10 * 60 * 1_000;
 /** The number of results sent at once. After a long outage the broker must not be flooded. */
 const BATCH = 100;
 
-/** `sent`: the number of times it was sent again. */
-type Waiting = { dueAt: number; sent: number };
+/** `tries`: how often it was sent since the connection was made. */
+type Waiting = { dueAt: number; tries: number };
 
 export class Redelivery {
   readonly #ledger: CommandLedger;
@@ -35,7 +35,7 @@ export class Redelivery {
 
   /** A result was sent (or could not be), and waits for its acknowledgement. */
   add(id: string): void {
-    this.#waiting.set(id, { dueAt: performance.now() + this.#firstMs, sent: 0 });
+    this.#waiting.set(id, { dueAt: performance.now() + this.#firstMs, tries: 1 });
     this.#arm();
   }
 
@@ -44,12 +44,13 @@ export class Redelivery {
     this.#arm();
   }
 
-  /** Call it on every connect: all unacknowledged results of the ledger are sent at once. */
+  /**
+   * Call it on every connect: all unacknowledged results of the ledger are sent at once. The pauses begin anew, since a broker that
+   * has just come back may drop a report for a bridge that is not there yet.
+   */
   connected(): void {
-    const now = performance.now();
-    for (const id of this.#ledger.unacked()) {
-      this.#waiting.set(id, { dueAt: now, sent: this.#waiting.get(id)?.sent ?? 0 });
-    }
+    const dueAt = performance.now();
+    for (const id of this.#ledger.unacked()) this.#waiting.set(id, { dueAt, tries: 0 });
     this.#arm();
   }
 
@@ -76,8 +77,8 @@ export class Redelivery {
           this.#waiting.delete(id);
           continue;
         }
-        waiting.sent += 1;
-        const delayMs = backoffMs({ baseMs: this.#firstMs, capMs: LAST_AGAIN_MS }, waiting.sent);
+        const delayMs = backoffMs({ baseMs: this.#firstMs, capMs: LAST_AGAIN_MS }, waiting.tries);
+        waiting.tries += 1;
         waiting.dueAt = performance.now() + delayMs;
         const report = await this.#ledger.reportOf(id);
         if (report === undefined) this.#waiting.delete(id);

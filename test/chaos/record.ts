@@ -1,5 +1,5 @@
 /** Reads the record of calls of a home, when its devices have brought their lines. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../wait.ts";
 import { request } from "./client.ts";
@@ -25,6 +25,8 @@ export type CallsRecord = { lines: RecordLine[]; missing: string[] };
 /** Returns the record of a home when its devices have brought what they wrote, or when they had the time for it. */
 export async function recordOf(home: ChaosHome): Promise<CallsRecord> {
   const written = home.members.flatMap(({ recordDir }) => {
+    // A device that no call reached has written nothing.
+    if (!existsSync(recordDir)) return [];
     const days = readdirSync(recordDir).filter((name) => name.endsWith(".jsonl"));
     return days.flatMap((day) => linesOf(join(recordDir, day)).flatMap(parsed));
   });
