@@ -113,7 +113,7 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
     await page.locator(".turn .answer").last().waitFor();
     await askIn(page, make("remind", remind));
     await page.locator(".turn .answer").last().waitFor();
-    // What keeps chat apps from making a link of it is not shown here.
+    // The console leaves out the joiners, which keep chat apps from making a link of it.
     await page.getByText("“look at garden.example”").waitFor();
     await toRules();
     await card(NAME).getByText("waiting").waitFor();

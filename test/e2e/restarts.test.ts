@@ -34,7 +34,7 @@ test("the bridge: while it is away, callers are told at once; after its restart 
 
   await stack.startBridge();
   // Its first snapshot contains all agents, without a change at any of them.
-  await Promise.all([stack.gateway.online("one"), stack.gateway.online("two")]);
+  await Promise.all([stack.gateway.online("one", 2_000), stack.gateway.online("two", 2_000)]);
   await answersPing("one");
 });
 
@@ -79,13 +79,13 @@ test("the gateway, started last: it knows own agents at once, a foreign one at i
   await stack.startWorker({ forget: true });
   await bridge;
   // The bridge is welcomed before its first snapshot is stored.
-  await Promise.all([stack.gateway.online("one"), stack.gateway.online("two")]);
+  await Promise.all([stack.gateway.online("one", 2_000), stack.gateway.online("two", 2_000)]);
   const agents = await stack.gateway.agents();
   expect(agents.filter(({ online }) => online).map(({ id }) => id)).toEqual(["one", "two"]);
   // Its advert is retained, and does not show that it still runs.
   expect(await stack.gateway.agent("evo")).toMatchObject({ online: false, foreign: true });
   await evo.heartbeat();
-  await stack.gateway.online("evo");
+  await stack.gateway.online("evo", 2_000);
 });
 
 test("every history that the model received is valid", () => {

@@ -279,7 +279,7 @@ export class Outbox {
     }
   }
 
-  /** What a rule says goes out by an approved template where the person has written nothing for too long. @returns whether the row stays */
+  /** Sends a row; a notice goes by an approved template where the person has written nothing for too long. @returns whether the row stays */
   async #sendHeard(row: ReplyRow, way: Way): Promise<boolean> {
     const alert = isOfRule(row) && row.kind === "question" ? way.channel.alert?.(way.line) : undefined;
     try {
@@ -327,7 +327,7 @@ export class Outbox {
     this.#platform.noteRefusal(error);
     const refusal = error instanceof PlatformError ? error.refusal : { kind: "again" as const, afterMs: 0 };
     const attempts = row.attempts + 1;
-    // What a rule says is told elsewhere now; an answer waits for the person.
+    // A notice is told elsewhere now; an answer waits for the person.
     const held = refusal.kind === "unheard" && attempts < TRIES_MAX && !this.#noticeOf(row);
     const dead = !held && (refusal.kind !== "again" || attempts >= TRIES_MAX);
     const event = dead ? "reply.dead" : "reply.postponed";

@@ -36,7 +36,7 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   return { done: true, text };
 }
 
-/** Where it was pressed: the chat or outlet; over the API, which names none, the conversations that had it and that this person may see. */
+/** @returns the chat or outlet of the press; the API names none, so there all conversations that had the notice and that this person may see */
 function placesOf(
   { name, conversations }: HomeContext,
   { maker, said }: RuleRow,

@@ -51,7 +51,7 @@ export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to
   return { recipients: makersOwn(home, maker), why: `${toWords(to)}: ${why}` };
 }
 
-/** Where the maker is told: in the conversation of the rule, and in browsers and topics. Without access nowhere. */
+/** @returns the conversation of the rule and its maker's browsers and topics; none for a maker without access */
 export function makersOwn(home: HomeContext, maker: Maker): string[] {
   if (roleNow(home, maker) === undefined) return [];
   const own = home.outlets.of(maker.principal).map(({ id }) => id);

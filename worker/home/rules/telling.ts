@@ -137,7 +137,7 @@ function endFinished({ rules }: HomeContext, lines: readonly Line[]): void {
   for (const { row, notice } of lines) if (isLast(row.rule, notice)) rules.remove(row.id);
 }
 
-/** What a recipient does not take goes to the rule's maker: so a message has no rules of several makers. */
+/** A message has no rules of several makers, since it goes to its rule's maker when its recipient does not take it. */
 function say(home: HomeContext, lines: readonly Line[], now: number, quiet: boolean): void {
   const parts = Map.groupBy(lines, (line) => nextOf(home, line).join());
   for (const part of parts.values()) sayPart(home, part, now, quiet);
