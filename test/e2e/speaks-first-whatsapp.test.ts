@@ -20,6 +20,13 @@ vars.CHANNELS = JSON.stringify([
   without.settings,
   { ...alerts.settings, connection: "alerts", alert_template: "edgecall_alert" },
 ]);
+/** The reminder's time has come. */
+const comesDue: Parameters<typeof setBack>[1] = ({ id }, home) => {
+  const at = Date.now() - 1_000;
+  home
+    .prepare("UPDATE rule SET due = ?, handled = ?, rule = json_set(rule, '$.schedule.at', ?) WHERE id = ?")
+    .run(at, at - HOUR_MS, at, id);
+};
 afterAll(() => Promise.all([without, alerts].map(({ server }) => server.close())));
 
 test("a rule's confirmation says what WhatsApp delivers; after a day nothing comes, or an approved template", async () => {
@@ -37,13 +44,10 @@ test("a rule's confirmation says what WhatsApp delivers; after a day nothing com
   await alerts.say(script({ text: "too late" }), OWNER);
   await stack.worker.logged("reply.postponed");
   let isBack = false;
-  await setBack(stack, ({ id }, home) => {
+  await setBack(stack, (rule, home) => {
     if (!isBack) writtenBefore(stack.gatewayDir, 25 * HOUR_MS);
     isBack = true;
-    const at = Date.now() - 1_000;
-    home
-      .prepare("UPDATE rule SET due = ?, handled = ?, rule = json_set(rule, '$.schedule.at', ?) WHERE id = ?")
-      .run(at, at - HOUR_MS, at, id);
+    comesDue(rule, home);
   });
   // The bridge wakes Home.
   const alert = await waitForText(other, "⏰", 60_000);
@@ -62,12 +66,7 @@ test("a reminder whose chat was begun anew, and that WhatsApp refuses: by the te
   await messageWith(other, "more tea", "Undo");
   for (const chat of [without, alerts]) await chat.say("/new", OWNER);
   for (const { fake } of [without, alerts]) fake.isWindowOpen = false;
-  await setBack(stack, ({ id }, home) => {
-    const at = Date.now() - 1_000;
-    home
-      .prepare("UPDATE rule SET due = ?, handled = ?, rule = json_set(rule, '$.schedule.at', ?) WHERE id = ?")
-      .run(at, at - HOUR_MS, at, id);
-  });
+  await setBack(stack, comesDue);
   const alert = await waitForText(other, "⏰ more tea", 60_000);
   expect(shown(alert)).toBe("Home a: ⏰ more tea");
   await stack.worker.logged("reply.dead");
