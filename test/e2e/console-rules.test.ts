@@ -253,7 +253,8 @@ describe("rules in the console", { tags: ["needs/chromium"] }, () => {
     const [, snooze] = published[0]?.actions ?? [];
     const press = async (url = "") => (await fetch(url, { method: "POST" })).status;
     expect(snooze?.url).toMatch(new RegExp(`^${stack.gateway.url}/v1/push/press/`));
-    expect(await press(snooze?.url.replace(/.$/, (last) => (last === "A" ? "B" : "A")))).toBe(404);
+    // The last character's low bits are no part of the signature: "B" for "A" would be the same link.
+    expect(await press(snooze?.url.replace(/.$/, (last) => (last === "A" ? "Q" : "A")))).toBe(404);
     expect(await press(snooze?.url)).toBe(200);
     expect(await press(snooze?.url)).toBe(410);
     await page.getByRole("button", { name: "Refresh" }).click();
