@@ -3,6 +3,7 @@
  * their results into its arguments (core/tools/references.ts). All of it follows from the calls and their outcomes, so it is
  * the same after a crash.
  */
+import { isObject } from "../protocol/is-object.ts";
 import type { Parsed } from "../protocol/parse.ts";
 import type { Advised } from "../tools/advice.ts";
 import { namesOfPointer, referencesIn, resolveReferences, resultDocument } from "../tools/references.ts";
@@ -152,10 +153,6 @@ function documentOf(call: Call | undefined): Record<string, unknown> {
 function invalid({ name }: Call, problem: string): Waiting {
   const text = `Error: Invalid parameters for '${name}': ${problem}. Nothing was run.`;
   return { state: "ended", errorType: "invalid_params", words: { text } };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function none(): readonly string[] {

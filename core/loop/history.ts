@@ -5,6 +5,7 @@
 import type { Media, StoredMedia } from "../protocol/media.ts";
 import { type Advised, forModel } from "../tools/advice.ts";
 import type { ErrorType } from "../tools/errors.ts";
+import type { Replay } from "./replay.ts";
 import type { Source } from "./taint.ts";
 
 /** The result of a tool call. */
@@ -71,7 +72,8 @@ export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "rout
 export type Entry =
   /** `images`: an https address, a `data:` URL, or `media:` and the id of a stored picture. */
   | { role: "user"; text: string; images?: string[] }
-  | { role: "assistant"; text: string; calls: Call[] }
+  /** `replay`: what the model's endpoint wants back with it. It is never shown. */
+  | { role: "assistant"; text: string; calls: Call[]; replay?: Replay }
   | Note;
 
 /** A message from the gateway to the model: a late result, a job's result, or a summary of turns left out. */

@@ -10,8 +10,10 @@ import type {
 } from "openai/resources/chat/completions";
 import { isPicture, type Media, mediaText } from "../protocol/media.ts";
 import { type Call, type Entry, outcomeForModel } from "./history.ts";
+import type { Replay } from "./replay.ts";
 
-export type ChatMessage = ChatCompletionMessageParam;
+/** @property replay of an assistant's message; the wire puts it into the request, or leaves it out */
+export type ChatMessage = ChatCompletionMessageParam & { replay?: Replay };
 
 /** The result of a call whose turn was cancelled or failed before the real one arrived. */
 const NO_RESULT =
@@ -98,7 +100,8 @@ function imagePart(url: string): ChatCompletionContentPart {
 }
 
 function assistantMessages(entry: Extract<Entry, { role: "assistant" }>): ChatMessage[] {
-  if (entry.calls.length === 0) return [{ role: "assistant", content: entry.text }];
+  const replay = entry.replay && { replay: entry.replay };
+  if (entry.calls.length === 0) return [{ role: "assistant", content: entry.text, ...replay }];
   return [
     {
       role: "assistant",
@@ -108,6 +111,7 @@ function assistantMessages(entry: Extract<Entry, { role: "assistant" }>): ChatMe
         type: "function" as const,
         function: { name: call.name, arguments: JSON.stringify(call.args) },
       })),
+      ...replay,
     },
     ...entry.calls.map((call) => ({
       role: "tool" as const,

@@ -33,6 +33,7 @@ test("a stream: text as it arrives, then the reply with the endpoint's model and
   const reply = await ask({ onText: (part) => heard.push(part) });
   expect(heard).toEqual(["Hel", "lo"]);
   expect(reply).toEqual({
+    from: `${endpoint.settings.baseUrl} asked-for`,
     text: "Hello",
     calls: [],
     model: "m-1",

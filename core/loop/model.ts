@@ -1,20 +1,27 @@
 /**
- * Calls a model at any OpenAI-compatible endpoint, streaming.
+ * Calls a model at an endpoint of any of the wires (wires.ts), streaming.
  *
- * Of the `openai` package it takes the types alone. Its client class would add 86 KB to the Worker and 7 MB to the agent for a
- * single POST. Its `Stream` hides `[DONE]`, which is the only end of a reply that endpoints without `finish_reason` send.
+ * Of the `openai` package it takes the types alone, and no other library either: of 187 cases of what real endpoints send, the
+ * libraries come out right in 131 to 134, each loses some that are right here, and they cost the Worker 71 to 85 KiB
+ * (docs/architecture.md).
  */
-import { type LooseChunk, type ModelReply, ReplyBuilder } from "./reply.ts";
+import { type Habit, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
+import { addUsage } from "./history.ts";
+import { sourceOf } from "./replay.ts";
+import type { ModelReply } from "./reply.ts";
+import { ReplyBody } from "./reply-body.ts";
+import type { ModelRequest, ModelSettings, ModelTimeouts, RequestBody } from "./request.ts";
 import {
-  type ModelRequest,
-  type ModelSettings,
-  type ModelTimeouts,
-  type RequestBody,
-  requestBody,
-  withoutRefused,
-} from "./request.ts";
-import { errorInReply, errorOfStatus, ModelError } from "./retry.ts";
-import { type ServerEvent, ServerEvents } from "./server-events.ts";
+  errorInReply,
+  errorOfStatus,
+  MAX_DOUBTFUL_ATTEMPTS,
+  MAX_SLIP_ATTEMPTS,
+  ModelError,
+} from "./retry.ts";
+import type { ServerEvent } from "./server-events.ts";
+import type { ReplyReader } from "./wire.ts";
+import { wireOf } from "./wires.ts";
+import { WRITTEN_CALL_NOTE, writtenCall } from "./written-calls.ts";
 
 /** A hosted endpoint sends its first byte within seconds; a longer silence is an outage. */
 export const HOSTED_FIRST_BYTE_MS = 30_000;
@@ -34,17 +41,20 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
  * Object's row (https://developers.cloudflare.com/durable-objects/platform/limits/).
  */
 const REPLY_MAX_CHARS = 500_000;
-/** Most characters of one event, and bytes of a whole completion: in its JSON a character may take six. */
-const PART_MAX = 4 * 1024 * 1024;
-
 /** A body ends so soon after its reply, or is broken off. */
 const BODY_END_MS = 1_000;
 
 /** Characters read of an error's body; its message stands at the beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
 
+/** Refusals of one request that are adapted to. */
+const MAX_REFUSALS = 8;
+/** Forms that are tried for the same words. */
+const MAX_GUESSES = 2;
+
 /**
- * Makes one call without a retry (retry.ts says when to retry).
+ * Asks a model once. An endpoint that refuses a form of the request is asked again in the form that it takes (habits.ts), and a
+ * model that writes a call as text is asked once more to make it. Other failures are for the caller to try again (retry.ts).
  *
  * @throws ModelError, and no other error
  */
@@ -53,21 +63,60 @@ export async function callModel(
   request: ModelRequest,
   fetch: Fetch = (url, init) => globalThis.fetch(url, init),
 ): Promise<ModelReply> {
-  const url = `${settings.baseUrl.replace(/\/+$/, "")}/chat/completions`;
-  if (!URL.canParse(url)) throw new ModelError("never", `LLM_BASE_URL is not a URL: '${settings.baseUrl}'`);
-  // fetch would check this too, but its error quotes the key.
-  const given = typeof settings.apiKey === "function" ? settings.apiKey() : settings.apiKey;
-  const apiKey = given?.trim() ?? "";
-  if (/[^\x21-\x7e]/.test(apiKey))
-    throw new ModelError("never", "LLM_API_KEY holds a blank or a character that no header can carry");
+  const reply = await ask(settings, request, fetch);
+  const names = namesOf(request);
+  const written = reply.calls.length === 0 ? writtenCall(reply.text, names) : undefined;
+  if (written === undefined) return reply;
+  request.onReset?.();
+  const again = [
+    { role: "assistant" as const, content: reply.text },
+    { role: "user" as const, content: WRITTEN_CALL_NOTE },
+  ];
+  const second = await ask(settings, { ...request, messages: [...request.messages, ...again] }, fetch);
+  if (second.calls.length === 0 && writtenCall(second.text, names) !== undefined) {
+    throw new ModelError(
+      "never",
+      `the model ${second.model} wrote the call of ${written} as text, twice, in place of making it. Nothing was run. It cannot call tools at this endpoint: choose another model, or turn on the endpoint's tool calls for it`,
+    );
+  }
+  return { ...second, usage: second.usage && addUsage(second.usage, reply.usage) };
+}
+
+function namesOf({ tools }: ModelRequest): ReadonlySet<string> {
+  return new Set(tools.map((tool) => tool.function.name));
+}
+
+async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch): Promise<ModelReply> {
+  const wire = wireOf(settings);
+  const url = addressOf(settings.baseUrl, wire.path);
+  const apiKey = readKey(settings);
   const timeouts = { ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts };
   const watch = new Watch(url, timeouts, request.signal);
+  const forms = new Forms(settings, url);
+  let text = "";
+  const heard = {
+    ...request,
+    onText: (piece: string) => {
+      text += piece;
+      request.onText?.(piece);
+    },
+  };
   try {
-    const response = await post(url, apiKey, requestBody(settings, request), watch, fetch);
-    const reply = await readReply(response, settings.model, request);
-    watch.isReplied = true;
-    if (reply.text.trim() === "" && reply.calls.length === 0) throw emptyReply(reply);
-    return reply;
+    for (;;) {
+      const body = wire.body(settings, request, forms.habits);
+      try {
+        const bytes = await post(url, wire.headers(apiKey, url), body, watch, fetch);
+        const reply = await readReply(bytes, wire.reader(namesOf(request)), settings.model, heard);
+        watch.isReplied = true;
+        if (reply.text.trim() === "" && reply.calls.length === 0) throw emptyReply(reply);
+        forms.remember();
+        return { ...reply, from: sourceOf(settings) };
+      } catch (error) {
+        const isRefused = text === "" && error instanceof ModelError && !watch.signal.aborted;
+        const makes = (habits: ReadonlySet<Habit>) => JSON.stringify(wire.body(settings, request, habits));
+        if (!isRefused || !forms.adapt(error, makes)) throw error;
+      }
+    }
   } catch (error) {
     throw watch.explain(error);
   } finally {
@@ -75,41 +124,107 @@ export async function callModel(
   }
 }
 
-/** Returns host and port for error texts; the rest of an address may be secret. Empty when it is not a network address. */
-function whereOf(url: string): string {
-  return /^https?:/.test(url) ? ` at ${new URL(url).host}` : "";
+/** The forms of one request: what is known of the endpoint, and what is learned by its refusals. */
+class Forms {
+  readonly habits: Set<Habit>;
+  readonly #settings: ModelSettings;
+  readonly #learned: Habit[] = [];
+  #tried = new Set<Habit>();
+  #words = "";
+  #guesses = 0;
+  #refusals = 0;
+
+  constructor(settings: ModelSettings, url: URL) {
+    this.#settings = settings;
+    const known = settings.habits?.of(sourceOf(settings)) ?? [];
+    this.habits = new Set([...habitsOfHost(url.hostname), ...knownHabits(known)]);
+  }
+
+  /**
+   * Changes the form to one that the error asks for.
+   *
+   * @param makes the body in a form, to leave out one that changes nothing
+   * @returns false when there is none
+   */
+  adapt(error: ModelError, makes: (habits: ReadonlySet<Habit>) => string): boolean {
+    this.#refusals += 1;
+    const isSame = error.words === this.#words;
+    this.#guesses = isSame ? this.#guesses + 1 : 1;
+    this.#words = error.words;
+    // The form that was tried for these words did not help.
+    const last = isSame ? this.#learned.pop() : undefined;
+    if (last) this.habits.delete(last);
+    if (this.#refusals > MAX_REFUSALS || this.#guesses > MAX_GUESSES) return false;
+    const now = makes(this.habits);
+    for (const habit of habitsFor(error)) {
+      if (this.habits.has(habit) || this.#tried.has(habit)) continue;
+      if (makes(new Set([...this.habits, habit])) === now) continue;
+      this.#tried.add(habit);
+      this.habits.add(habit);
+      this.#learned.push(habit);
+      return true;
+    }
+    return false;
+  }
+
+  /** The endpoint took the request. */
+  remember(): void {
+    if (this.#learned.length > 0) this.#settings.habits?.learned(sourceOf(this.#settings), this.#learned);
+  }
 }
 
-/** An answer whose body is read chunk by chunk, because a transform stream costs more than everything else here. */
-type Answered = { headers: Headers; bytes: AsyncIterable<Uint8Array> };
+/**
+ * Returns the address of a request. People paste addresses with the path of a request, and Azure's have a query.
+ *
+ * @throws ModelError when the base is no address
+ */
+function addressOf(baseUrl: string, path: string): URL {
+  if (!URL.canParse(baseUrl)) throw new ModelError("never", `LLM_BASE_URL is not a URL: '${baseUrl}'`);
+  const url = new URL(baseUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, "").replace(/\/(?:chat\/completions|messages)$/, "")}${path}`;
+  return url;
+}
 
-/** @throws ModelError when the endpoint answers with an error */
+/** @throws ModelError for a key that no header can carry: fetch would check this too, but its error quotes the key */
+function readKey(settings: ModelSettings): string {
+  const given = typeof settings.apiKey === "function" ? settings.apiKey() : settings.apiKey;
+  const apiKey = given?.trim() ?? "";
+  if (/[^\x21-\x7e]/.test(apiKey))
+    throw new ModelError("never", "LLM_API_KEY holds a blank or a character that no header can carry");
+  return apiKey;
+}
+
+/** Returns host and port for error texts; the rest of an address may be secret. Empty when it is not a network address. */
+function whereOf(url: URL): string {
+  return /^https?:/.test(url.protocol) ? ` at ${url.host}` : "";
+}
+
+/**
+ * @returns the body, which is read chunk by chunk, because a transform stream costs more than everything else here
+ * @throws ModelError when the endpoint answers with an error
+ */
 async function post(
-  url: string,
-  apiKey: string,
-  wanted: RequestBody,
+  url: URL,
+  headers: Record<string, string>,
+  body: RequestBody,
   watch: Watch,
   fetch: Fetch,
-): Promise<Answered> {
-  let body: RequestBody | undefined = wanted;
-  for (;;) {
-    watch.asks();
-    const answered = await fetch(url, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "text/event-stream, application/json",
-        ...(apiKey && { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify(body),
-      signal: watch.signal,
-    });
-    const bytes = watch.bytes(answered);
-    if (answered.ok) return { headers: answered.headers, bytes };
-    const said = await beginningOf(bytes);
-    body = answered.status === 400 ? withoutRefused(body, said) : undefined;
-    if (!body) throw errorOfStatus(answered.status, answered.headers.get("retry-after"), said);
-  }
+): Promise<AsyncIterable<Uint8Array>> {
+  // A whole completion begins when it is complete.
+  watch.asks(body.stream !== false);
+  const answered = await fetch(url.href, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream, application/json",
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    signal: watch.signal,
+  });
+  const bytes = watch.bytes(answered);
+  if (!answered.ok) throw errorOfStatus(answered.status, answered.headers, await beginningOf(bytes));
+  return bytes;
 }
 
 function replyTooLong(): ModelError {
@@ -130,94 +245,88 @@ async function beginningOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return text.slice(0, ERROR_BODY_MAX_CHARS);
 }
 
-/** @throws ModelError when it is longer than PART_MAX */
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  let length = 0;
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of bytes) {
-    length += chunk.length;
-    if (length > PART_MAX) throw replyTooLong();
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
+/** Reads a reply, and gives its text on while it arrives. */
 async function readReply(
-  response: Answered,
+  bytes: AsyncIterable<Uint8Array>,
+  reader: ReplyReader,
   fallbackModel: string,
   request: ModelRequest,
 ): Promise<ModelReply> {
-  const type = response.headers.get("content-type") ?? "";
-  const builder = new ReplyBuilder();
-  const take = (chunk: LooseChunk) => {
-    const text = builder.add(chunk);
-    if (builder.length > REPLY_MAX_CHARS) throw replyTooLong();
-    if (text) request.onText?.(text);
-  };
-  if (type.includes("json")) {
-    take(readChunk(await textOf(response.bytes)));
-  } else if (type.includes("event-stream")) {
-    const done = await readStream(response, take, () => builder.finished);
-    if (!done && !builder.finished)
-      throw new ModelError("now", "the model's stream broke off before its end");
-  } else {
-    throw new ModelError(
-      "never",
-      `the model endpoint answered with ${type || "no content type"} instead of a stream; is LLM_BASE_URL right?`,
-    );
-  }
-  return builder.build(fallbackModel);
+  const done = await readEvents(bytes, reader, request);
+  if (!done && !reader.finished) throw new ModelError("now", "the model's stream broke off before its end");
+  const { left, isOther } = reader.end();
+  if (isOther) request.onReset?.();
+  if (left) request.onText?.(left);
+  const reply = reader.build(fallbackModel);
+  if (reply.finish === "malformed")
+    throw new ModelError("now", "the model wrote a call that its endpoint could not read", {
+      maxAttempts: MAX_SLIP_ATTEMPTS,
+    });
+  if (reply.finish === "error")
+    throw new ModelError("now", "the model's endpoint broke its reply off (finish_reason: error)", {
+      maxAttempts: MAX_DOUBTFUL_ATTEMPTS,
+    });
+  return reply;
 }
 
 /**
- * Reads the events of a stream until `[DONE]` or its end.
+ * Reads the events of a body until `[DONE]` or its end.
  *
- * @param finished whether the reply is complete; errors of the connection after that are ignored
- * @returns whether `[DONE]` arrived
- * @throws ModelError also when one event is longer than PART_MAX, since it would be held whole
+ * @returns whether the reply is whole without a finish_reason
+ * @throws ModelError also for an event that is too long, since it would be held whole
  */
-async function readStream(
-  response: Answered,
-  take: (chunk: LooseChunk) => void,
-  finished: () => boolean,
+async function readEvents(
+  bytes: AsyncIterable<Uint8Array>,
+  reader: ReplyReader,
+  request: ModelRequest,
 ): Promise<boolean> {
-  const events = new ServerEvents();
-  const takeAll = (parsed: readonly ServerEvent[]) =>
-    parsed.some(({ data, event }) => {
+  const body = new ReplyBody();
+  const takeAll = (events: readonly ServerEvent[]) =>
+    events.some(({ data, event }) => {
       if (data === "[DONE]") return true;
-      if (data !== "") take(readChunk(data, event === "error"));
+      if (data === "") return false;
+      const text = reader.add(parsed(data, event), event);
+      if (reader.length > REPLY_MAX_CHARS) throw replyTooLong();
+      if (text) request.onText?.(text);
       return false;
     });
   try {
-    for await (const piece of response.bytes) {
-      if (takeAll(events.add(piece))) return true;
-      if (events.length > PART_MAX) throw replyTooLong();
+    for await (const piece of bytes) {
+      if (takeAll(body.add(piece))) return true;
+      if (body.isTooLong) throw replyTooLong();
     }
-    return takeAll(events.end());
+    return takeAll(body.end()) || body.isJson;
   } catch (error) {
-    if (!finished()) throw error;
+    if (!reader.finished || reader.length > REPLY_MAX_CHARS) throw error;
   }
   return false;
 }
 
-/** @throws ModelError when the text is not JSON, or holds an error instead of a reply */
-function readChunk(text: string, isError = false): LooseChunk {
-  let chunk: LooseChunk & { error?: unknown };
+/** @throws ModelError when the text is not JSON */
+function parsed(text: string, event: string): unknown {
   try {
-    chunk = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
+    if (event === "error") throw errorInReply(text);
     throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, { cause });
   }
-  if (isError || chunk?.error) throw errorInReply(chunk?.error ?? chunk);
-  return chunk;
 }
 
-function emptyReply({ model, finish }: ModelReply): ModelError {
-  // A reasoning model can use up its tokens before its first word. A retry would end the same way.
-  if (finish === "length")
-    return new ModelError("never", `the model ${model} reached MAX_TOKENS before it said anything`);
-  return new ModelError("now", `the model ${model} gave an empty answer${finish ? ` (${finish})` : ""}`);
+/** A reply without a word or a call. Asking again ends the same way most often. */
+function emptyReply({ model, finish, isThoughtful }: ModelReply): ModelError {
+  if (finish === "length") {
+    const what = isThoughtful ? "while it thought, before it said anything" : "before it said anything";
+    return new ModelError("never", `the model ${model} reached MAX_TOKENS ${what}`);
+  }
+  if (finish === "content_filter")
+    return new ModelError(
+      "never",
+      `the endpoint's content filter held back the answer of the model ${model}`,
+    );
+  const what = isThoughtful ? "thought, and gave no answer" : "gave an empty answer";
+  return new ModelError("now", `the model ${model} ${what}${finish ? ` (${finish})` : ""}`, {
+    maxAttempts: MAX_DOUBTFUL_ATTEMPTS,
+  });
 }
 
 /** The three time limits of one call, and the error text of the one that stopped it. */
@@ -225,7 +334,7 @@ class Watch {
   readonly controller = new AbortController();
   /** The reply is read; of its body nothing else is of use. */
   isReplied = false;
-  readonly #url: string;
+  readonly #url: URL;
   readonly #timeouts: ModelTimeouts;
   readonly #outer: AbortSignal | undefined;
   readonly #beganAt = performance.now();
@@ -238,10 +347,11 @@ class Watch {
   #heardAt: number | undefined;
   /** The body was read to its end. */
   #wholly = false;
+  #streams = true;
   readonly #onOuterAbort = () =>
     this.controller.abort(new ModelError("cancelled", "the model call was cancelled"));
 
-  constructor(url: string, timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
+  constructor(url: URL, timeouts: ModelTimeouts, outer: AbortSignal | undefined) {
     this.#url = url;
     this.#timeouts = timeouts;
     this.#outer = outer;
@@ -254,8 +364,12 @@ class Watch {
     return this.controller.signal;
   }
 
-  /** A request is about to be sent. What was read of an answer before it counts no more. */
-  asks(): void {
+  /**
+   * A request is about to be sent. What was read of an answer before it counts no more.
+   * @param streams false = the first byte comes with the last one
+   */
+  asks(streams: boolean): void {
+    this.#streams = streams;
     this.#reader?.cancel().catch(() => {});
     this.#reader = undefined;
     this.#askedAt = performance.now();
@@ -278,7 +392,8 @@ class Watch {
 
   /** One timer for all limits, set anew only when it runs: one for each piece would cost more. */
   #look(): void {
-    const { firstByteMs, firstByteSetting, betweenBytesMs, totalMs } = this.#timeouts;
+    const { firstByteSetting, betweenBytesMs, totalMs } = this.#timeouts;
+    const firstByteMs = this.#streams ? this.#timeouts.firstByteMs : totalMs;
     const now = performance.now();
     const totalLeft = this.#beganAt + totalMs - now;
     const heardAt = this.#heardAt;

@@ -1,124 +1,235 @@
 /**
  * Reads a model's reply as real endpoints send it: with arguments as an object or as broken JSON, call ids that are missing
- * or repeated, a wrong `finish_reason`, or deltas without index.
+ * or repeated, a wrong `finish_reason`, deltas without index, or thoughts within the text.
  */
+import { isObject } from "../protocol/is-object.ts";
+import { CallPieces, type LooseCall } from "./call-pieces.ts";
+import { errorWords } from "./error-words.ts";
 import type { Call, Usage } from "./history.ts";
+import { joined, type Replay, sentBack } from "./replay.ts";
+import { errorInReply } from "./retry.ts";
+import { ShownText } from "./shown-text.ts";
+import type { ReplyReader } from "./wire.ts";
 
-export type RequestedCall = { id: string | undefined; name: string; rawArguments: string };
+export type RequestedCall = {
+  id: string | undefined;
+  name: string;
+  rawArguments: string;
+  /** What it carried beside that (replay.ts). */
+  extra?: Record<string, unknown>;
+};
+
+/**
+ * Why a reply ended: `length` and `content_filter` cut it. Endpoints have names of their own (`toFinish`); one that is not known
+ * here stays as it is.
+ */
+export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "error" | (string & {});
 
 export type ModelReply = {
+  /** Without thoughts and tokens of the model's own format. */
   text: string;
   calls: RequestedCall[];
   /** The model that answered, as the endpoint names it. */
   model: string;
   usage: Usage | undefined;
-  finish: string | undefined;
+  finish: Finish | undefined;
+  /** The address and model that gave it (replay.ts). */
+  from?: string;
+  /** What goes back there with the reply. */
+  replay?: Pick<Replay, "message" | "content">;
+  /** It has thoughts, whether they are sent back or not. */
+  isThoughtful?: boolean;
 };
 
-/** Endpoints leave out and add fields freely, so only the nesting is certain. */
-type LooseCall = {
-  index?: unknown;
-  id?: unknown;
-  function?: { name?: unknown; arguments?: unknown } | null;
+type LooseMessage = {
+  content?: unknown;
+  refusal?: unknown;
+  tool_calls?: unknown;
+  /** The form of calls before `tool_calls`. */
+  function_call?: unknown;
 };
-type LooseMessage = { content?: unknown; refusal?: unknown; tool_calls?: unknown };
+/** Endpoints leave out and add fields freely, so only the nesting is certain. */
 export type LooseChunk = {
   model?: unknown;
   choices?: Array<{
+    index?: unknown;
     delta?: LooseMessage | null;
     message?: LooseMessage | null;
     finish_reason?: unknown;
+    usage?: unknown;
   } | null> | null;
-  usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
+  usage?: unknown;
 } | null;
 
-/** Builds a reply from the chunks of a stream, or from one whole completion. */
-export class ReplyBuilder {
-  #text = "";
-  #calls: Array<{ index: unknown; call: RequestedCall }> = [];
+/** Builds a reply from the chunks of a stream of OpenAI's form, or from one whole completion. */
+export class ReplyBuilder implements ReplyReader {
+  readonly #shown = new ShownText();
+  readonly #calls: CallPieces;
+  /** Members of the message that are sent back. */
+  #members: Record<string, unknown> = {};
+  /** Mistral's content with thoughts, as a list of parts. */
+  #parts: unknown[] | undefined;
+  #choice: unknown;
   #model = "";
   #usage: Usage | undefined;
-  #finish: string | undefined;
+  #finish: Finish | undefined;
   #length = 0;
 
-  /** Characters of text, names and arguments so far. */
+  /** @param names of the tools that the request offers */
+  constructor(names: ReadonlySet<string> = new Set()) {
+    this.#calls = new CallPieces(names);
+  }
+
   get length(): number {
-    return this.#length;
-  }
-
-  /** Adds a chunk and returns its text. */
-  add(chunk: LooseChunk): string {
-    if (typeof chunk !== "object" || chunk === null) return "";
-    if (typeof chunk.model === "string" && chunk.model) this.#model = chunk.model;
-    if (chunk.usage) {
-      this.#usage = {
-        input_tokens: count(chunk.usage.prompt_tokens),
-        output_tokens: count(chunk.usage.completion_tokens),
-      };
-    }
-    const choice = chunk.choices?.[0];
-    if (!choice) return "";
-    // Some endpoints send an empty one with every chunk.
-    if (typeof choice.finish_reason === "string" && choice.finish_reason) this.#finish = choice.finish_reason;
-    const part = choice.delta ?? choice.message;
-    if (!part) return "";
-    if (Array.isArray(part.tool_calls))
-      for (const call of part.tool_calls as LooseCall[]) this.#addCall(call ?? {}, part === choice.delta);
-    const text = textOfContent(part.content) || textOfContent(part.refusal);
-    this.#text += text;
-    this.#length += text.length;
-    return text;
-  }
-
-  /** @param fragment true in a stream, where a delta may continue a call; in a whole message each is a call of its own */
-  #addCall(delta: LooseCall, fragment: boolean): void {
-    const id = typeof delta.id === "string" && delta.id ? delta.id : undefined;
-    const name = typeof delta.function?.name === "string" ? delta.function.name : "";
-    const args = delta.function?.arguments;
-    const rawArguments = typeof args === "string" ? args : args == null ? "" : JSON.stringify(args);
-    const index = delta.index ?? undefined;
-    this.#length += name.length + rawArguments.length;
-
-    const open = fragment && this.#openCall(index, { id, name, rawArguments });
-    if (!open) {
-      this.#calls.push({ index, call: { id, name, rawArguments } });
-      return;
-    }
-    open.id ??= id;
-    // Some endpoints repeat the whole name with every fragment; none splits it.
-    if (!open.name) open.name = name;
-    open.rawArguments += rawArguments;
-  }
-
-  /** Returns the call that a fragment continues, or undefined when it begins a new one. */
-  #openCall(index: unknown, next: RequestedCall): RequestedCall | undefined {
-    const open = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((it) => it.index === index);
-    return open && !beginsAnother(open.call, next, index !== undefined) ? open.call : undefined;
+    return this.#length + this.#calls.length;
   }
 
   get finished(): boolean {
     return this.#finish !== undefined;
   }
 
+  /** @throws ModelError when the chunk is an error in place of a part of the reply */
+  add(value: unknown, event = ""): string {
+    if (!isObject(value)) return "";
+    const error = errorIn(value, event);
+    if (error !== undefined) throw errorInReply(error);
+    const chunk = value as NonNullable<LooseChunk>;
+    if (typeof chunk.model === "string" && chunk.model) this.#model = chunk.model;
+    const choices = chunk.choices ?? [];
+    // The first one that says anything: a request asks for one, and some endpoints send others.
+    const choice =
+      choices.find((it) => it && this.#choice !== undefined && it.index === this.#choice) ??
+      (this.#choice === undefined ? (choices.find(saysAnything) ?? choices[0]) : undefined);
+    this.#takeUsage(chunk.usage ?? choice?.usage);
+    if (!choice) return "";
+    if (saysAnything(choice)) this.#choice = choice.index;
+    // Some endpoints send an empty one with every chunk.
+    if (typeof choice.finish_reason === "string" && choice.finish_reason)
+      this.#finish = toFinish(choice.finish_reason);
+    const part = choice.delta ?? choice.message;
+    if (!part) return "";
+    this.#takeCalls(part, part === choice.delta);
+    const members = sentBack(part);
+    this.#length += JSON.stringify(members).length - 2;
+    for (const [name, member] of Object.entries(members))
+      this.#members[name] = joined(this.#members[name], member);
+    return this.#takeContent(part);
+  }
+
+  /** @returns the text that was not shown yet, and whether other text was shown */
+  end(): { left: string; isOther: boolean } {
+    return this.#shown.end();
+  }
+
+  #takeUsage(usage: unknown): void {
+    if (!isObject(usage)) return;
+    this.#usage = { input_tokens: count(usage.prompt_tokens), output_tokens: count(usage.completion_tokens) };
+  }
+
+  #takeCalls(part: LooseMessage, isPiece: boolean): void {
+    const calls = Array.isArray(part.tool_calls) ? (part.tool_calls as LooseCall[]) : [];
+    for (const call of calls) this.#calls.add(call ?? {}, isPiece);
+    if (isObject(part.function_call)) this.#calls.add({ index: 0, function: part.function_call }, isPiece);
+  }
+
+  #takeContent({ content, refusal }: LooseMessage): string {
+    const text = textOfContent(content) || textOfContent(refusal);
+    if (Array.isArray(content) && content.some((it) => isObject(it) && it.type !== "text"))
+      this.#parts ??= this.#shown.raw === "" ? [] : [{ type: "text", text: this.#shown.raw }];
+    if (this.#parts && content)
+      this.#parts = joinedParts(this.#parts, Array.isArray(content) ? content : [{ type: "text", text }]);
+    this.#length += Math.max(text.length, Array.isArray(content) ? JSON.stringify(content).length : 0);
+    return this.#shown.add(text);
+  }
+
   build(fallbackModel: string): ModelReply {
+    const { text, thoughts, asCame } = this.#shown.end();
+    const content = this.#parts ?? asCame;
+    const calls = this.#calls.build(this.#finish === "length");
+    const hasMembers = Object.keys(this.#members).length > 0;
+    const hasReplay = hasMembers || content !== undefined;
     return {
-      text: this.#text,
-      calls: this.#calls.map((entry) => entry.call).filter((call) => call.name !== ""),
+      text,
+      calls,
       model: this.#model || fallbackModel,
       usage: this.#usage,
       finish: this.#finish,
+      ...(hasReplay && {
+        replay: {
+          ...(hasMembers && { message: this.#members }),
+          ...(content !== undefined && { content }),
+        },
+      }),
+      ...((hasReplay || thoughts !== "") && { isThoughtful: true }),
     };
   }
 }
 
-/** Some endpoints give every call of a reply the same index or the same id, or send neither. */
-function beginsAnother(open: RequestedCall, next: RequestedCall, indexed: boolean): boolean {
-  if (next.id !== undefined && open.id !== undefined && next.id !== open.id) return true;
-  if (next.name && open.name && next.name !== open.name) return true;
-  if (next.name && next.id === undefined && !indexed) return true;
-  // Complete JSON cannot continue with another object, so this is a new call.
-  const bothWhole = parse(open.rawArguments) !== undefined && next.rawArguments.trimStart().startsWith("{");
-  return next.name !== "" && bothWhole;
+function saysAnything(choice: NonNullable<NonNullable<LooseChunk>["choices"]>[number]): boolean {
+  const part = choice?.delta ?? choice?.message;
+  return Boolean(part?.content || part?.tool_calls || part?.function_call || part?.refusal);
+}
+
+/** Adds parts to a list; parts of one type in a row are one. */
+function joinedParts(before: readonly unknown[], parts: readonly unknown[]): unknown[] {
+  const all = [...before];
+  for (const part of parts) {
+    const last = all.at(-1);
+    if (isObject(part) && isObject(last) && last.type === part.type)
+      all[all.length - 1] = onePart(last, part);
+    else all.push(part);
+  }
+  return all;
+}
+
+function onePart(last: Record<string, unknown>, part: Record<string, unknown>): Record<string, unknown> {
+  const names = new Set([...Object.keys(last), ...Object.keys(part)]);
+  const member = (name: string) => (name === "type" ? part.type : joinedInner(last[name], part[name]));
+  return Object.fromEntries([...names].map((name) => [name, member(name)]));
+}
+
+/** Mistral's thinking is a list of texts. */
+function joinedInner(before: unknown, piece: unknown): unknown {
+  if (Array.isArray(before) && Array.isArray(piece)) return joinedParts(before, piece);
+  return joined(before, piece);
+}
+
+/**
+ * Finds the error in a chunk or a completion: beside the choices, or in place of them.
+ *
+ * @param event the name of its server-sent event
+ */
+function errorIn(value: Record<string, unknown>, event: string): unknown {
+  if (event === "error") return value.error ?? value;
+  if (value.error) return value.error;
+  const { errors, choices, base_resp: base } = value;
+  if (Array.isArray(choices) && choices.length > 0) return undefined;
+  if (Array.isArray(errors) && errors.length > 0) return errors[0];
+  if (isObject(base) && base.status_code) return base;
+  const isFailed = value.success === false || value.object === "error" || value.type === "error";
+  const hasWords = [value.message, value.detail, value.msg, value.fault].some((it) => errorWords(it) !== "");
+  if (isFailed || (hasWords && !Array.isArray(choices))) return value;
+  return undefined;
+}
+
+/** The words of endpoints for the same end. */
+const FINISHES: ReadonlyArray<readonly [RegExp, Finish]> = [
+  [
+    /^(?:length|max_(?:output_|completion_)?tokens|model_(?:context_)?length|model_context_window_exceeded|truncat\w*|incomplete)$/i,
+    "length",
+  ],
+  [
+    /filter|safety|sensitive|refusal|recitation|blocklist|prohibited|spii|guardrail|moderation|language$/i,
+    "content_filter",
+  ],
+  [/malformed/i, "malformed"],
+  [/error|abort|insufficient_system_resource|cancel|fail/i, "error"],
+  [/^(?:tool_?(?:calls?|use)|function_?calls?)$/i, "tool_calls"],
+  [/^(?:stop|end_turn|eos(?:_token)?|stop_sequence|completed?|end|finished)$/i, "stop"],
+];
+
+export function toFinish(reason: string): Finish {
+  return FINISHES.find(([pattern]) => pattern.test(reason))?.[1] ?? reason;
 }
 
 function textOfContent(content: unknown): string {

@@ -43,7 +43,8 @@ test.each<[number, string | null, string, RetryKind]>([
     "later",
   ],
 ])("status %i with Retry-After %s and %s: %s", (status, retryAfter, body, kind) => {
-  expect(errorOfStatus(status, retryAfter, body)).toMatchObject({ kind, status });
+  const headers = new Headers(retryAfter === null ? {} : { "retry-after": retryAfter });
+  expect(errorOfStatus(status, headers, body)).toMatchObject({ kind, status });
 });
 
 test.each<[string, string]>([
@@ -57,7 +58,7 @@ test.each<[string, string]>([
   ["[]", ""],
   ['{"error":null}', ""],
   ['{"error":{"message":7}}', ""],
-  [`{"error":{"message":"${"x".repeat(400)}"}}`, `: ${"x".repeat(300)}`],
+  [`{"error":{"message":"${"x ".repeat(300)}"}}`, `: ${"x ".repeat(250)}`],
 ])("the text of an error is found in %s", (body, words) => {
   expect(errorOfStatus(400, null, body).message).toBe(`the model endpoint answered 400${words}`);
 });

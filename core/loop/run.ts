@@ -8,6 +8,7 @@ import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Us
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
 import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
+import { replayOf } from "./replay.ts";
 import { type ModelReply, toCalls } from "./reply.ts";
 import { ModelError, retryDelay } from "./retry.ts";
 
@@ -81,7 +82,8 @@ export function assistantEntry(
 ): Entry & { role: "assistant" } {
   const calls = offeredTools ? toCalls(reply.calls, usedCallIds(history)) : [];
   const text = calls.length === 0 && reply.text.trim() === "" ? "I could not sum this up." : reply.text;
-  return { role: "assistant", text, calls };
+  const replay = replayOf(offeredTools ? reply : { ...reply, calls: [] }, calls);
+  return { role: "assistant", text, calls, ...(replay && { replay }) };
 }
 
 function usedCallIds(history: readonly Entry[]): Set<string> {

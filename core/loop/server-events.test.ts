@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import { ServerEvents } from "./server-events.ts";
 
-/** The events of a body that arrives in pieces of so many bytes. */
+/** The events of a body that arrives in pieces of so many characters. */
 function eventsOf(text: string, size: number) {
   const events = new ServerEvents();
-  const bytes = new TextEncoder().encode(text);
   const all = [];
-  for (let at = 0; at < bytes.length; at += size) all.push(...events.add(bytes.subarray(at, at + size)));
+  for (let at = 0; at < text.length; at += size) all.push(...events.add(text.slice(at, at + size)));
   return [...all, ...events.end()];
 }
 
@@ -31,7 +30,7 @@ test.each([
 
 test("an event is there with its blank line, and its length is known before", () => {
   const events = new ServerEvents();
-  const add = (text: string) => events.add(new TextEncoder().encode(text));
+  const add = (text: string) => events.add(text);
   expect(add("data: a\nda")).toEqual([]);
   expect(events.length).toBe("data: ada".length);
   expect(add("ta: b\n\n")).toEqual([{ event: "", data: "a\nb" }]);

@@ -1,12 +1,12 @@
 /**
  * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream) piece by piece. An
- * event that no blank line ends counts too: some endpoints leave the last one out.
+ * event that no blank line ends counts too: some endpoints leave the last one out. Errors come in other forms too: llama.cpp has a field
+ * `error`, and some write JSON without a field.
  */
 
 export type ServerEvent = { event: string; data: string };
 
 export class ServerEvents {
-  readonly #decoder = new TextDecoder();
   /** The line that has begun, without a CR at its end: an LF may follow in the next piece. */
   #line = "";
   #isReturned = false;
@@ -20,8 +20,8 @@ export class ServerEvents {
   }
 
   /** @returns the events that this piece ends */
-  add(piece: Uint8Array): ServerEvent[] {
-    return this.#read(this.#decoder.decode(piece, { stream: true }));
+  add(piece: string): ServerEvent[] {
+    return this.#read(piece);
   }
 
   /** @returns what the end of the body ends */
@@ -53,11 +53,16 @@ export class ServerEvents {
       this.#length = 0;
       return isEvent ? ended : undefined;
     }
+    if (line.startsWith("{")) return { event: this.#event, data: line };
     const colon = line.indexOf(":");
     const name = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (name === "event") this.#event = value;
     if (name === "data") this.#data.push(value);
+    if (name === "error") {
+      this.#event = name;
+      this.#data.push(value);
+    }
     this.#length += line.length;
     return undefined;
   }

@@ -2,6 +2,7 @@
  * Brings the arguments of a call to one form: with the tool's own names, repaired and parsed. The person sees this form, the
  * policy judges it, the hash covers it, the record stores it, and the tool runs with it.
  */
+import { isObject } from "../protocol/is-object.ts";
 import { check, jsonSchema } from "../protocol/parse.ts";
 import { type Aliases, faultResult, type Tool, type ToolResult } from "./contract.ts";
 import { errorText } from "./errors.ts";
@@ -96,10 +97,6 @@ class Ambiguous {
 function named(value: Record<string, unknown>, aliases: Aliases, within: string): unknown {
   const renamed = withOwnNames(value, aliases, within);
   return typeof renamed === "string" ? new Ambiguous(renamed) : renamed;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -3,6 +3,7 @@
  * would make it refuse all tools, and descriptions are a stranger's text. So only known keywords are copied, with bounds.
  * The program that runs the tool checks the arguments itself.
  */
+import { isObject } from "../protocol/is-object.ts";
 import { oneLine } from "./one-line.ts";
 
 export type ToolSchema = { type: "object"; properties?: Record<string, object>; [keyword: string]: unknown };
@@ -89,8 +90,4 @@ function isPlain(value: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,103 @@
+/**
+ * Notices a call that a model wrote into its text in place of making it. Such a call is not run: an answer may quote one, and what a
+ * device reports may hold one. The model is asked once more to use the tool interface.
+ */
+
+/** Longest text in which a call is looked for, at its beginning and at its end. */
+const PART_CHARS = 4_000;
+
+/** Marks of the models' own call formats. A call-like sign counts with an offered name near it. */
+const MARK =
+  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^|｜<>]{0,40}(?:tool|call|python_tag|action|plugin)[^|｜<>]{0,40}[|｜]>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)/i;
+
+export const WRITTEN_CALL_NOTE =
+  "[edgecall] You wrote a tool call into your answer, so it was not made. Nothing was done. Make the call through the tool interface, or answer without it.";
+
+/**
+ * @param text of a reply without calls
+ * @param names of the offered tools
+ * @returns the tool that the text calls at its beginning or its end; undefined for an answer, also one that quotes a call
+ */
+export function writtenCall(text: string, names: ReadonlySet<string>): string | undefined {
+  const whole = text.trim();
+  const name = [...names].find((it) => whole.includes(it));
+  if (name === undefined) return undefined;
+  const parts = whole.length <= PART_CHARS ? [whole] : [whole.slice(0, PART_CHARS), whole.slice(-PART_CHARS)];
+  return [...names].find((it) => parts.some((part) => isCalled(part, it)));
+}
+
+function isCalled(text: string, name: string): boolean {
+  if (!text.includes(name)) return false;
+  return isMarked(text, name) || isJsonCall(text, name) || isWrittenOut(text, name) || isAction(text, name);
+}
+
+/** A mark of a call format, with the name after it, at the beginning or as the last thing of the text. */
+function isMarked(text: string, name: string): boolean {
+  const mark = MARK.exec(text);
+  if (!mark) return false;
+  const after = text.slice(mark.index);
+  // The mark of the format holds the name, or it follows within a line or two.
+  if (!new RegExp(`${bounded(name)}`).test(after.slice(0, 200 + name.length))) return false;
+  if (text[mark.index - 1] === "`" && !text.startsWith("`")) return false;
+  const isFirst = mark.index <= 3 || /^\s*(?:```\w*\s*)?$/.test(text.slice(0, mark.index));
+  return isFirst || endsAsCall(after, text.slice(0, mark.index));
+}
+
+/** After a lead such as "Let me look:" nothing follows the call. Two paragraphs before it are an explanation. */
+function endsAsCall(after: string, before: string): boolean {
+  const isLead = before.trim().split(/\n\s*\n/).length <= 2 && before.length < 600;
+  return isLead && /(?:[>\]})｜|]|```|\s)$/.test(after) && !/[.!?]\s*$/.test(after);
+}
+
+/** JSON with the name and with arguments: the whole text, a fence at its end, or after a lead. */
+function isJsonCall(text: string, name: string): boolean {
+  const bare = text.replace(/^```(?:\w+)?\s*|\s*```$/g, "").trim();
+  const quoted = `["']${escaped(name)}["']`;
+  const named = new RegExp(
+    `["']?(?:name|tool|tool_name|function|function_name|action|recipient_name|call|api)["']?\\s*:\\s*(?:\\{\\s*["']?name["']?\\s*:\\s*)?${quoted}|^[[{\\s]*${quoted}\\s*:\\s*\\{`,
+    "i",
+  );
+  const taken = /["']?(?:arguments|parameters|params|args|input|action_input|tool_input|kwargs)["']?\s*:/i;
+  const isObject = (it: string) =>
+    /^[[{]/.test(it) &&
+    /[\]}]$/.test(it) &&
+    named.test(it) &&
+    (taken.test(it) || new RegExp(`^[[{\\s]*${quoted}\\s*:\\s*\\{`).test(it));
+  if (isObject(bare)) return true;
+  const fence = /```\w*\s*([\s\S]*?)\s*```\s*$/.exec(text);
+  if (fence && isLeadBefore(text, fence.index)) return isObject(fence[1] ?? "");
+  const at = text.search(/(?:^|\n)\s*[[{]/);
+  return at >= 0 && isLeadBefore(text, at) && isObject(text.slice(at).trim());
+}
+
+function isLeadBefore(text: string, at: number): boolean {
+  const before = text.slice(0, at).trim();
+  return before.length < 300 && !before.includes("```");
+}
+
+/** `edge_call(agent_id="pi")` or `print(default_api.edge_call(…))`, alone or as the last line. */
+function isWrittenOut(text: string, name: string): boolean {
+  const bare = text.replace(/^```(?:\w+)?\s*|\s*```$/g, "").trim();
+  const called = `\\[?(?:print\\()?(?:await\\s+)?(?:\\w+\\.)?${escaped(name)}\\s*(?:\\(|\\{\\s*["'])[\\s\\S]*[)}\\]]{1,3}`;
+  if (new RegExp(`^${called}$`).test(bare)) return true;
+  const last = text.slice(text.lastIndexOf("\n") + 1).trim();
+  return (
+    last !== text && isLeadBefore(text, text.length - last.length) && new RegExp(`^${called}$`).test(last)
+  );
+}
+
+/** `Action: edge_call` with `Action Input: …`. */
+function isAction(text: string, name: string): boolean {
+  return new RegExp(
+    `(?:^|\\n)\\s*\\**Action\\**\\s*:\\**\\s*${bounded(name)}[\\s\\S]{0,80}\\n\\s*\\**Action[ _]?Input`,
+    "i",
+  ).test(text);
+}
+
+function bounded(name: string): string {
+  return `(?<![A-Za-z0-9_])${escaped(name)}(?![A-Za-z0-9_])`;
+}
+
+function escaped(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, "\\$&");
+}
