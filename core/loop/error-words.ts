@@ -9,11 +9,11 @@ const WORDS = [
   "message", "msg", "errormessage", "errormsg", "errmsg", "statusmsg", "statusmessage", "errordescription",
   "error", "errors", "err", "fault", "faultstring", "exception", "failure", "baseresp", "detail", "details", "metadata", "raw", "reason",
   "description", "title", "cause", "innererror", "body", "response", "result", "data",
-] as const; // biome-ignore format: a list
+]; // biome-ignore format: a list
 /** Of an error without words. */
-const CODES = ["code", "type", "status", "errorcode"] as const;
+const CODES = ["code", "type", "status", "errorcode"];
 
-const DEPTH_MAX = 6;
+const DEPTH_MAX = 10;
 const WORDS_MAX = 500;
 const PARTS_MAX = 3;
 /** Items of a list that are read. */
@@ -23,8 +23,7 @@ const ITEMS_MAX = 4;
 export function errorWords(body: unknown): string {
   const found: string[] = [];
   collect(body, WORDS, DEPTH_MAX, found);
-  if (found.length === 0 && typeof body !== "string") collect(body, CODES, DEPTH_MAX, found);
-  if (found.length === 0 && typeof body === "string" && isJson(body)) collect(body, CODES, DEPTH_MAX, found);
+  if (found.length === 0) collect(body, [...CODES, ...WORDS], DEPTH_MAX, found);
   // The same words often stand in two members.
   const parts = found.filter(
     (part, at) => !found.some((other, i) => i !== at && isWithin(part, at, other, i)),
@@ -60,20 +59,14 @@ function collectMember(
 ): void {
   for (const [key, member] of Object.entries(value)) {
     if (key.toLowerCase().replaceAll(/[^a-z]/g, "") !== name) continue;
-    // Codes are words where there are no others.
-    if (names === CODES && typeof member === "number") found.push(String(member));
-    else
-      collect(member, names === CODES && isObject(member) ? [...CODES, ...WORDS] : names, depth - 1, found);
+    if (typeof member === "number" && CODES.includes(name)) found.push(String(member));
+    else collect(member, names, depth - 1, found);
   }
 }
 
 /** An item of FastAPI's `detail` (https://fastapi.tiangolo.com/tutorial/handling-errors/): it names the field. */
 function isFieldError(value: Record<string, unknown>): value is { loc: unknown[]; msg: string } {
   return Array.isArray(value.loc) && typeof value.msg === "string";
-}
-
-function isJson(text: string): boolean {
-  return parsed(text) !== undefined;
 }
 
 function parsed(text: string): unknown {

@@ -5,7 +5,7 @@
  * libraries come out right in 131 to 134, each loses some that are right here, and they cost the Worker 71 to 85 KiB
  * (docs/architecture.md).
  */
-import { type Habit, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
+import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
 import { addUsage } from "./history.ts";
 import { sourceOf } from "./replay.ts";
 import type { ModelReply } from "./reply.ts";
@@ -21,7 +21,7 @@ import {
 import type { ServerEvent } from "./server-events.ts";
 import type { ReplyReader } from "./wire.ts";
 import { wireOf } from "./wires.ts";
-import { WRITTEN_CALL_NOTE, writtenCall } from "./written-calls.ts";
+import { HeldText, WRITTEN_CALL_NOTE, writtenCall } from "./written-calls.ts";
 
 /** A hosted endpoint sends its first byte within seconds; a longer silence is an outage. */
 export const HOSTED_FIRST_BYTE_MS = 30_000;
@@ -47,6 +47,9 @@ const BODY_END_MS = 1_000;
 /** Characters read of an error's body; its message stands at the beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
 
+/** For callers without a store of their own: as long as the program runs. */
+const LEARNED = new HabitsInMemory();
+
 /** Refusals of one request that are adapted to. */
 const MAX_REFUSALS = 8;
 /** Forms that are tried for the same words. */
@@ -63,23 +66,43 @@ export async function callModel(
   request: ModelRequest,
   fetch: Fetch = (url, init) => globalThis.fetch(url, init),
 ): Promise<ModelReply> {
-  const reply = await ask(settings, request, fetch);
   const names = namesOf(request);
+  const held = new HeldText(names);
+  const give = (text: string) => {
+    if (text) request.onText?.(text);
+  };
+  const onReset = () => {
+    held.forget();
+    request.onReset?.();
+  };
+  const onText = (text: string) => give(held.add(text));
+  const reply = await ask(settings, { ...request, onText, onReset }, fetch);
   const written = reply.calls.length === 0 ? writtenCall(reply.text, names) : undefined;
-  if (written === undefined) return reply;
-  request.onReset?.();
+  if (written === undefined) {
+    give(held.end());
+    return reply;
+  }
+  // What a person has seen before the call stays the beginning of the answer.
+  const isSeen = writtenCall(held.given, names) !== undefined;
+  if (isSeen) onReset();
+  const lead = held.given.trim() === "" ? held.given : `${held.given}\n\n`;
+  give(lead.slice(held.given.length));
   const again = [
     { role: "assistant" as const, content: reply.text },
     { role: "user" as const, content: WRITTEN_CALL_NOTE },
   ];
-  const second = await ask(settings, { ...request, messages: [...request.messages, ...again] }, fetch);
+  const second = await ask(
+    settings,
+    { ...request, onText: give, messages: [...request.messages, ...again] },
+    fetch,
+  );
   if (second.calls.length === 0 && writtenCall(second.text, names) !== undefined) {
     throw new ModelError(
       "never",
       `the model ${second.model} wrote the call of ${written} as text, twice, in place of making it. Nothing was run. It cannot call tools at this endpoint: choose another model, or turn on the endpoint's tool calls for it`,
     );
   }
-  return { ...second, usage: second.usage && addUsage(second.usage, reply.usage) };
+  return { ...second, text: lead + second.text, usage: second.usage && addUsage(second.usage, reply.usage) };
 }
 
 function namesOf({ tools }: ModelRequest): ReadonlySet<string> {
@@ -136,7 +159,7 @@ class Forms {
 
   constructor(settings: ModelSettings, url: URL) {
     this.#settings = settings;
-    const known = settings.habits?.of(sourceOf(settings)) ?? [];
+    const known = (settings.habits ?? LEARNED).of(sourceOf(settings));
     this.habits = new Set([...habitsOfHost(url.hostname), ...knownHabits(known)]);
   }
 
@@ -169,7 +192,8 @@ class Forms {
 
   /** The endpoint took the request. */
   remember(): void {
-    if (this.#learned.length > 0) this.#settings.habits?.learned(sourceOf(this.#settings), this.#learned);
+    if (this.#learned.length > 0)
+      (this.#settings.habits ?? LEARNED).learned(sourceOf(this.#settings), this.#learned);
   }
 }
 

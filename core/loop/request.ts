@@ -48,7 +48,7 @@ export type ModelSettings = {
   maxTokens: number;
   temperature: number;
   timeouts?: Partial<ModelTimeouts>;
-  /** What addresses and models refused before; absent = each call learns it anew. */
+  /** What addresses and models refused before; absent = what this program met. */
   habits?: HabitStore;
 };
 

@@ -8,7 +8,7 @@ const PART_CHARS = 4_000;
 
 /** Marks of the models' own call formats. A call-like sign counts with an offered name near it. */
 const MARK =
-  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^|｜<>]{0,40}(?:tool|call|python_tag|action|plugin)[^|｜<>]{0,40}[|｜]>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)/i;
+  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^|｜<>]{0,40}(?:tool|call|python_tag|action|plugin)[^|｜<>]{0,40}[|｜]>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
 
 export const WRITTEN_CALL_NOTE =
   "[edgecall] You wrote a tool call into your answer, so it was not made. Nothing was done. Make the call through the tool interface, or answer without it.";
@@ -28,7 +28,13 @@ export function writtenCall(text: string, names: ReadonlySet<string>): string | 
 
 function isCalled(text: string, name: string): boolean {
   if (!text.includes(name)) return false;
-  return isMarked(text, name) || isJsonCall(text, name) || isWrittenOut(text, name) || isAction(text, name);
+  return (
+    isMarked(text, name) ||
+    isAnnounced(text, name) ||
+    isJsonCall(text, name) ||
+    isWrittenOut(text, name) ||
+    isAction(text, name)
+  );
 }
 
 /** A mark of a call format, with the name after it, at the beginning or as the last thing of the text. */
@@ -38,9 +44,19 @@ function isMarked(text: string, name: string): boolean {
   const after = text.slice(mark.index);
   // The mark of the format holds the name, or it follows within a line or two.
   if (!new RegExp(`${bounded(name)}`).test(after.slice(0, 200 + name.length))) return false;
-  if (text[mark.index - 1] === "`" && !text.startsWith("`")) return false;
+  // In code within a sentence it is quoted.
+  if (/(?:^|[^`])`$/.test(text.slice(0, mark.index))) return false;
   const isFirst = mark.index <= 3 || /^\s*(?:```\w*\s*)?$/.test(text.slice(0, mark.index));
   return isFirst || endsAsCall(after, text.slice(0, mark.index));
+}
+
+/** `**Tool call:** edge_call`, and its arguments as the last thing of the text. */
+function isAnnounced(text: string, name: string): boolean {
+  const announced = new RegExp(
+    `(?:tool|function)[ _-]?call\\W{0,8}${bounded(name)}\\W{0,8}(?:\\w+\\s*:?\\s*)?[{]`,
+    "i",
+  );
+  return announced.test(text) && /\}\s*(?:```)?$/.test(text);
 }
 
 /** After a lead such as "Let me look:" nothing follows the call. Two paragraphs before it are an explanation. */
@@ -100,4 +116,90 @@ function bounded(name: string): string {
 
 function escaped(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "\\$&");
+}
+
+/** Where a call may begin: a mark, code, or JSON at the beginning of a line. */
+const SUSPECT = /<|```|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{]|\*{0,2}Action\b)/;
+/** Beginnings of a line with a call, beside the tools' names. */
+const LINE_BEGINNINGS = [
+  "functools[",
+  "print(",
+  "default_api.",
+  "functions.",
+  "call:",
+  "Action:",
+  "**Action",
+];
+/** A call names its tool within so many characters. */
+const NAMED_WITHIN = 250;
+
+/** The text of a streamed reply, without what may become a call: a text that a person has seen cannot be withdrawn everywhere. */
+export class HeldText {
+  readonly #names: ReadonlySet<string>;
+  #held = "";
+  #given = "";
+
+  /** @param names of the offered tools; without any nothing is held */
+  constructor(names: ReadonlySet<string>) {
+    this.#names = names;
+  }
+
+  /** What was given out so far. */
+  get given(): string {
+    return this.#given;
+  }
+
+  /** @returns the text that can be shown now */
+  add(piece: string): string {
+    this.#held += piece;
+    let next = "";
+    for (let at = this.#suspect(); this.#held !== ""; at = this.#suspect()) {
+      // The held part is looked at again from its second character on, once it is clear that no call begins there.
+      const free = at > 0 ? at : at < 0 ? this.#held.length : this.#isFree() ? 1 : 0;
+      if (free === 0) break;
+      next += this.#held.slice(0, free);
+      this.#given += this.#held.slice(0, free);
+      this.#held = this.#held.slice(free);
+    }
+    return next;
+  }
+
+  /** What came so far is no part of the reply. */
+  forget(): void {
+    this.#held = "";
+    this.#given = "";
+  }
+
+  /** @returns the rest, when the reply is over and has no call */
+  end(): string {
+    const rest = this.#held;
+    this.#held = "";
+    this.#given += rest;
+    return rest;
+  }
+
+  /** @returns where a call may begin; -1: nowhere */
+  #suspect(): number {
+    if (this.#names.size === 0) return -1;
+    const lineBegins = this.#given === "" || this.#given.endsWith("\n");
+    const held = lineBegins ? this.#held : `.${this.#held}`;
+    const found = SUSPECT.exec(held);
+    const line = lastLine(held);
+    const isName =
+      line.text !== "" &&
+      [...this.#names, ...LINE_BEGINNINGS].some(
+        (begin) => begin.startsWith(line.text) || line.text.startsWith(begin),
+      );
+    const places = [found?.index ?? -1, isName ? line.at : -1].filter((at) => at >= 0);
+    return places.length === 0 ? -1 : Math.max(0, Math.min(...places) - (lineBegins ? 0 : 1));
+  }
+
+  #isFree(): boolean {
+    return this.#held.length > NAMED_WITHIN && ![...this.#names].some((name) => this.#held.includes(name));
+  }
+}
+
+function lastLine(text: string): { text: string; at: number } {
+  const at = text.lastIndexOf("\n") + 1;
+  return { text: text.slice(at).trimStart(), at };
 }

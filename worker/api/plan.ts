@@ -3,6 +3,9 @@ import type { BudgetKey, Spent } from "@edgecall/core/loop/budget.ts";
 import type { ModelHealth } from "@edgecall/core/loop/models.ts";
 import type { Roster } from "./roster.ts";
 
+/** Forms that endpoints take (core/loop/habits.ts), by address and model. A later version may know others. */
+export type ModelHabits = Readonly<Record<string, readonly string[]>>;
+
 export type Plan = {
   /** The bridge, and the agents that this turn may need. */
   roster: Roster;
@@ -12,6 +15,8 @@ export type Plan = {
   version: number;
   /** The health of the models. */
   health: ModelHealth;
+  /** What the models' endpoints refuse. Absent in a plan of an earlier version's object. */
+  habits?: ModelHabits;
   /** The day's usage so far. `told`: the budgets that people were warned about. */
   day: Spent;
   told: BudgetKey[];

@@ -1,4 +1,5 @@
 /** The state that the parts of a conversation share. The object makes one context, when it has rows. */
+import { HabitsInMemory } from "@edgecall/core/loop/habits.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
@@ -44,6 +45,8 @@ export class ConversationContext {
   readonly unsent = new Set<string>();
   /** Calls whose outcomes came with the reply to `submit`: Home is told with the next request that they are stored. */
   readonly confirmed: string[] = [];
+  /** Learned here; Home's plan has the others. */
+  readonly habits = new HabitsInMemory();
   /** The gateway's own tools that run now, by the call's id. */
   readonly running = new Map<string, AbortController>();
   /** The model call that runs now. */

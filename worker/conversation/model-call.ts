@@ -30,6 +30,7 @@ import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { habitsOf } from "./habits.ts";
 import { withUnread } from "./rules/briefing.ts";
 import { hasRuleTools } from "./rules/offered.ts";
 import { usedUp } from "./sessions/budget.ts";
@@ -123,6 +124,10 @@ async function askModel(step: Step): Promise<void> {
       messages: toMessages(system, entries, note, picturesOf(context, entries)),
       ...offer,
       signal,
+      onReset: () => {
+        received = 0;
+        reset(context, turn);
+      },
       onText: (text: string) => {
         subscribers.delta(turn, text, received);
         chat?.delta(turn, text, received);
@@ -130,7 +135,7 @@ async function askModel(step: Step): Promise<void> {
       },
     };
     const { name, baseUrl } = model;
-    const chosen = model;
+    const chosen = { ...model, habits: habitsOf(context, plan) };
     const reply = await recordModelCall(context, turn, name, () =>
       callModel(chosen, request, modelFetch(env.AI, baseUrl)),
     );
@@ -162,12 +167,15 @@ async function askModel(step: Step): Promise<void> {
     subscribers.replied(turn, seq);
     chat?.progress(turn);
   } catch (error) {
-    if (received > 0) {
-      subscribers.reset(turn);
-      chat?.delta(turn, "", 0);
-    }
+    if (received > 0) reset(context, turn);
     await modelFailed(step, asModelError(error), model);
   }
+}
+
+/** The text so far is no part of the answer. */
+function reset({ subscribers, chat }: ConversationContext, turn: Turn): void {
+  subscribers.reset(turn);
+  chat?.delta(turn, "", 0);
 }
 
 function failTurn(context: ConversationContext, turn: Turn, answer: string, code: string): void {

@@ -29,6 +29,7 @@ import type { AgentAnswers } from "./rules/agent-answers.ts";
 import type { RuleStore } from "./rules/rule-store.ts";
 import type { HomeTokens } from "./tokens.ts";
 import type { ConversationList } from "./usage/conversation-list.ts";
+import type { ModelHabitStore } from "./usage/model-habits.ts";
 import type { Spending } from "./usage/spending.ts";
 import type { UsageCounters } from "./usage/usage-counters.ts";
 
@@ -66,6 +67,7 @@ export type HomeStores = {
   audit: Audit;
   counters: UsageCounters;
   spending: Spending;
+  modelHabits: ModelHabitStore;
   conversations: ConversationList;
   deviceCodes: DeviceCodes;
   tokens: HomeTokens;

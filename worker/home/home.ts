@@ -165,6 +165,7 @@ import { StoredSecrets } from "./stored-secrets.ts";
 import { HomeTokens } from "./tokens.ts";
 import { ConversationList } from "./usage/conversation-list.ts";
 import { metricsPage } from "./usage/metrics.ts";
+import { ModelHabitStore } from "./usage/model-habits.ts";
 import { admitToRelay, countRelayed } from "./usage/relay-admission.ts";
 import { Spending } from "./usage/spending.ts";
 import { UsageCounters } from "./usage/usage-counters.ts";
@@ -486,6 +487,10 @@ export class Home extends DurableObject<Env> implements HomeApi {
     this.#home.spending.modelAnswered(name);
   }
 
+  async modelLearned(source: string, habits: string[]): Promise<void> {
+    this.#home.modelHabits.learned(source, habits, Date.now());
+  }
+
   async isRelayToken(token: RelayToken): Promise<boolean> {
     return !this.#isBlank && (await this.#home.keys.isRelayToken(token));
   }
@@ -745,6 +750,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     audit: new Audit(storage, env),
     counters: new UsageCounters(storage, agents, conversations),
     spending: new Spending(storage),
+    modelHabits: new ModelHabitStore(storage),
     conversations,
     deviceCodes: new DeviceCodes(storage),
     tokens: new HomeTokens(storage),

@@ -649,4 +649,15 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 26,
+    sql: `
+      -- What the endpoints of models refuse (usage/model-habits.ts).
+      CREATE TABLE model_habit (
+        source TEXT PRIMARY KEY, -- address and model
+        habits TEXT NOT NULL CHECK (json_valid(habits)),
+        until  INTEGER NOT NULL -- epoch ms
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -9,14 +9,23 @@ import type { HomeContext } from "./context.ts";
 
 /** Who is there for a question, which models are well, and what the day took so far. */
 export function planOf(
-  { spending, env, name, clock }: HomeContext,
+  { spending, modelHabits, env, name, clock }: HomeContext,
   roster: Plan["roster"],
   version: number,
 ): Plan {
-  const { spent, told } = spending.today(Date.now());
+  const now = Date.now();
+  const { spent, told } = spending.today(now);
   const { tools } = readSettings(env);
   const home = tools.rules ? { home: { name, zone: clock.read().zone } } : {};
-  return { roster, ...home, version, health: spending.health(), day: spent, told };
+  return {
+    roster,
+    ...home,
+    version,
+    health: spending.health(),
+    habits: modelHabits.all(now),
+    day: spent,
+    told,
+  };
 }
 
 /** `GET /v1/status`. */

@@ -8,6 +8,7 @@
  * index: the rows of an older turn lie between its first and its last seq.
  */
 import { addUsage, type Outcome } from "@edgecall/core/loop/history.ts";
+import type { Replay } from "@edgecall/core/loop/replay.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import { callRef } from "../../api/turns.ts";
@@ -289,7 +290,10 @@ function foldEntry(entries: Entries, row: EntryRow): void {
         settledAt: null,
         settledSeq: null,
       }));
-      entries.set(turn, [...before, { seq, turn, role: "assistant", text: row.body.text, calls }]);
+      entries.set(turn, [
+        ...before,
+        { seq, turn, role: "assistant", text: row.body.text, calls, ...replayIn(row) },
+      ]);
       return;
     }
     case "result":
@@ -308,8 +312,15 @@ function foldEntry(entries: Entries, row: EntryRow): void {
       return;
     case "end":
       if (row.body.says)
-        entries.set(turn, [...before, { seq, turn, role: "assistant", text: row.body.answer, calls: [] }]);
+        entries.set(turn, [
+          ...before,
+          { seq, turn, role: "assistant", text: row.body.answer, calls: [], ...replayIn(row) },
+        ]);
   }
+}
+
+function replayIn({ body: { replay } }: EntryRow & { kind: "reply" | "end" }): { replay?: Replay } {
+  return replay ? { replay } : {};
 }
 
 function userEntry(seq: number, turn: number, text: string, images: string[]): StoredEntry {

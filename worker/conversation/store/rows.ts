@@ -2,6 +2,7 @@
 
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
 import type { Call, CallRecord, Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import type { Replay } from "@edgecall/core/loop/replay.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { Origin } from "../../api/turns.ts";
@@ -60,7 +61,7 @@ export type StoredCall = Call & {
 
 export type StoredEntry = { seq: number; turn: number } & (
   | Extract<Entry, { role: "user" | "note" }>
-  | { role: "assistant"; text: string; calls: StoredCall[] }
+  | { role: "assistant"; text: string; calls: StoredCall[]; replay?: Replay }
 );
 
 /** What a row of the transcript says, by its kind. Rows are appended and never changed. */
@@ -85,7 +86,15 @@ export type Bodies = {
   /** Joined to the person's message: another message, or pictures that have been fetched. */
   more: { text: string; images: string[]; sources: Source[]; idempotency?: string };
   /** The model's, with its calls. The reply that ends a turn stands in `end`. */
-  reply: { text: string; calls: Call[]; model?: string; usage?: Usage; sources?: Source[] };
+  reply: {
+    text: string;
+    calls: Call[];
+    model?: string;
+    usage?: Usage;
+    sources?: Source[];
+    /** For the model's endpoint alone: it is never shown. */
+    replay?: Replay;
+  };
   /** Of a call. @property at when it came @property submittedAt when the call went out (both epoch ms) */
   result: { call: string; outcome: Outcome; at: number; submittedAt?: number };
   /** Another result of a call that had one. Without an outcome the first one stands, and this one's tokens count. @property by the id under which it was reported */
@@ -114,6 +123,8 @@ export type Bodies = {
     at: number;
     /** The answer is the last reply too. */
     says: boolean;
+    /** Of the last reply, as in `reply`. */
+    replay?: Replay;
     /** The calls that the caller has to make. */
     open?: string[];
     /** The model was offered devices and asked none. */

@@ -410,6 +410,7 @@ export class Transcript {
       model,
       ...(usage && { usage }),
       ...(shown.length > 0 && { sources: [...shown] }),
+      ...(reply.replay && { replay: reply.replay }),
     });
   }
 
@@ -641,6 +642,7 @@ export class Transcript {
         ...(error !== undefined && { error }),
         at: Date.now(),
         says,
+        ...(last?.reply.replay && { replay: last.reply.replay }),
         ...(open.length > 0 && { open }),
         ...(last?.unasked && { unasked: true as const }),
         replies: turn.replies + (says ? 1 : 0),

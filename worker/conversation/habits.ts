@@ -1,0 +1,15 @@
+/** What the endpoints of models refuse, as a model call of a conversation knows and learns it. Home keeps it for all conversations. */
+import type { HabitStore } from "@edgecall/core/loop/habits.ts";
+import type { Plan } from "../api/plan.ts";
+import type { ConversationContext } from "./context.ts";
+
+export function habitsOf(context: ConversationContext, plan: Plan): HabitStore {
+  return {
+    of: (source) => [...(plan.habits?.[source] ?? []), ...context.habits.of(source)],
+    learned(source, habits) {
+      // A plan that was made before does not know of it.
+      context.habits.learned(source, habits);
+      context.later(context.home().modelLearned(source, [...habits]));
+    },
+  };
+}
