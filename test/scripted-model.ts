@@ -168,7 +168,7 @@ async function play(
     response.end(
       typeof step.body === "string"
         ? step.body
-        : JSON.stringify(step.body ?? { error: { message: "scripted" } }),
+        : JSON.stringify(step.body ?? { error: { message: step.status >= 500 ? "internal error" : "scripted" } }),
     );
     return;
   }

@@ -151,7 +151,12 @@ export function withReplays(messages: readonly ChatMessage[], from: string): Cha
 /** The ids that the endpoint itself gave to its calls, by ours. One that it gave twice is left out. */
 function endpointIds(messages: readonly ChatMessage[], from: string): Map<string, string> {
   const ids = new Map<string, string>();
-  const given = new Set<string>();
+  // One that stands in the history under our name is no other call's.
+  const given = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
+    ),
+  );
   for (const { replay } of messages) {
     if (replay?.from !== from) continue;
     for (const [ours, { id }] of Object.entries(replay.calls ?? {})) {
