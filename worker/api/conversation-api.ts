@@ -4,6 +4,7 @@ import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Briefing } from "./briefing.ts";
 import type { Accepted, Delivery } from "./chat.ts";
+import type { BroughtFiles, KeptFile } from "./files.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { Handed, Notice, PressedButton } from "./rules.ts";
@@ -93,6 +94,8 @@ export interface ConversationApi {
    * @returns false when something else is kept under this id
    */
   keep(media: NewMedia, principal?: string): Promise<boolean>;
+  /** Keeps the pictures of a call that belongs to no turn. @returns those of its files that are here, pictures and uploads */
+  keepBrought(brought: BroughtFiles): Promise<KeptFile[]>;
   /** A picture or file of this conversation; undefined when it is not kept (any more). */
   media(id: string): Promise<MediaContent | undefined>;
   /** Forgets everything, with the sessions that it began; asked again, also what its home listed meanwhile. @param isParents the conversation that began it is forgotten, and is not told */

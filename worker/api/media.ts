@@ -4,6 +4,7 @@ import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { isPicture, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import type { Owned } from "./may-see.ts";
 
 export type MediaContent = { mediaType: string; sha256: string; data: Uint8Array };
 
@@ -22,6 +23,14 @@ export function conversationOfMedia(id: string): { channel: string; conversation
   return match?.[1] !== undefined && match[2] !== undefined
     ? { channel: match[1], conversation: match[2] }
     : undefined;
+}
+
+/** What the id of a file tells for `maySee`. @property name `channel/id` */
+export function kindOfMedia(id: string): { name: string; kind: Owned["kind"] } | undefined {
+  const place = conversationOfMedia(id);
+  if (!place) return undefined;
+  const kind = place.channel === "command" ? "result" : "conversation";
+  return { name: `${place.channel}/${place.conversation}`, kind };
 }
 
 /** A person's pictures: a `data:` URL becomes a stored picture, an address stays. */

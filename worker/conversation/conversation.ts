@@ -14,6 +14,7 @@ import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Briefing } from "../api/briefing.ts";
 import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
+import type { BroughtFiles, KeptFile } from "../api/files.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
 import type { Handed, Notice, PressedButton } from "../api/rules.ts";
@@ -285,6 +286,11 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     // The alarm has to stand at its expiry, also where no turn sets it.
     drive(context);
     return isKept;
+  }
+
+  async keepBrought({ pictures, ids, principal }: BroughtFiles): Promise<KeptFile[]> {
+    for (const picture of pictures) await this.keep(picture, principal);
+    return this.#context?.media.keptOf(ids) ?? [];
   }
 
   async media(id: string): Promise<MediaContent | undefined> {
