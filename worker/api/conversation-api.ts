@@ -10,7 +10,7 @@ import type { QuestionToPerson } from "./questions.ts";
 import type { Handed, Notice, PressedButton } from "./rules.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn, TurnInput } from "./turns.ts";
 
 export interface ConversationApi {
   /**
@@ -75,6 +75,10 @@ export interface ConversationApi {
   accepted(call: string, at: number): Promise<void>;
   /** A turn as it stands, or undefined. */
   look(turnId: string): Promise<TurnResult | undefined>;
+  /** The same of a turn whose client may fetch it: not of one that was asked for with `store: false`. */
+  lookStored(turnId: string): Promise<TurnResult | undefined>;
+  /** What the client of such a turn sent. */
+  inputOf(turnId: string): Promise<TurnInput[] | undefined>;
   /**
    * A turn as it stands, for a client that waits no longer: `waiting` and `meanwhile` say what a running turn waits for.
    * @param origin the gateway's address, for links

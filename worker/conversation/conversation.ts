@@ -27,7 +27,14 @@ import {
 } from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { CallProgress } from "../api/turn-events.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "../api/turns.ts";
+import type {
+  HistoryPage,
+  HistoryPlace,
+  NewTurn,
+  SessionInfo,
+  SessionTurn,
+  TurnInput,
+} from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
@@ -46,6 +53,7 @@ import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
 import { Subscribers } from "./subscribers.ts";
 import { watchCalls } from "./tool-calls.ts";
+import { turnInput } from "./turn-input.ts";
 import { drive, resume } from "./turn-loop.ts";
 import { historyPage, turnResult } from "./turn-view.ts";
 import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
@@ -101,6 +109,20 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     const transcript = this.#context?.transcript;
     const turn = transcript?.turn(turnId);
     return transcript && turn && turnResult(transcript, turn);
+  }
+
+  async lookStored(turnId: string): Promise<TurnResult | undefined> {
+    return this.#storedTurn(turnId) && (await this.look(turnId));
+  }
+
+  async inputOf(turnId: string): Promise<TurnInput[] | undefined> {
+    const turn = this.#storedTurn(turnId);
+    return turn && this.#context && turnInput(this.#context.transcript, turn);
+  }
+
+  #storedTurn(turnId: string): Turn | undefined {
+    const turn = this.#context?.transcript.turn(turnId);
+    return turn?.origin.unstored ? undefined : turn;
   }
 
   async meanwhile(turnId: string, origin: string, ends?: string): Promise<TurnResult | undefined> {
