@@ -1,6 +1,6 @@
 /** Converts the answer of an MCP tool to a result of the tool contract. */
 
-import { MEDIA_MAX_BYTES, MEDIA_TYPE } from "@edgecall/core/protocol/media.ts";
+import { MEDIA_MAX_BYTES, MEDIA_TYPE, registeredType } from "@edgecall/core/protocol/media.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import {
@@ -80,8 +80,8 @@ async function artifact(
   context: Pick<ToolContext, "artifact">,
 ): Promise<Content> {
   const bytes = Buffer.from(base64, "base64");
-  const mediaType =
-    mimeType !== undefined && MEDIA_TYPE.test(mimeType) ? mimeType : "application/octet-stream";
+  const type = registeredType(mimeType ?? "");
+  const mediaType = MEDIA_TYPE.test(type) ? type : "application/octet-stream";
   if (bytes.length === 0 || bytes.length > MEDIA_MAX_BYTES)
     return words(`[${mediaType} of ${bytes.length} bytes, left out]`);
   try {

@@ -12,6 +12,7 @@ import { newRoutes } from "./http/app.ts";
 import { requireToken } from "./http/auth.ts";
 import { cors, securityHeaders } from "./http/browser-headers.ts";
 import { answerError, answerNoRoute } from "./http/errors.ts";
+import { tidyPath } from "./http/tidy-path.ts";
 import { traceRequest } from "./http/trace.ts";
 import { agents } from "./routes/agents.ts";
 import { ask } from "./routes/ask.ts";
@@ -95,5 +96,8 @@ app.use(requireToken);
 for (const routes of WITH_TOKEN) app.route("/", routes);
 app.notFound((c) => answerNoRoute(app, c));
 app.onError(answerError);
+
+const serve = app.fetch;
+app.fetch = (request, ...rest) => serve(tidyPath(request), ...rest);
 
 export default app;

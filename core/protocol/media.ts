@@ -20,13 +20,29 @@ export const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,80}$/;
 /** `uuid` or `uuid-n`, then the conversation that stores it (base64url of `channel/id`). */
 export const MEDIA_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d{1,2})?\.[A-Za-z0-9_-]{1,260}$/;
 
-const mediaType = z.string().check(z.regex(MEDIA_TYPE));
+/** Spellings of registered types that programs write. */
+const SPELLINGS = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["image/pjpeg", "image/jpeg"],
+  ["image/x-png", "image/png"],
+]);
+
+/** A media type as it is registered: in lower case, without parameters. */
+export function registeredType(written: string): string {
+  const [type = ""] = written.toLowerCase().split(";", 1);
+  return SPELLINGS.get(type.trim()) ?? type.trim();
+}
+
+const written = () => z.string().check(z.maxLength(200), z.overwrite(registeredType));
+const mediaType = written().check(z.regex(MEDIA_TYPE));
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const size = z.int().check(z.minimum(1), z.maximum(MEDIA_MAX_BYTES));
 
 /** A picture that travels in a report, with its bytes. */
 export const InlineMedia = z.looseObject({
-  media_type: z.enum(RASTER_TYPES),
+  media_type: written().check(
+    z.refine((media_type) => isPicture({ media_type }), "expected a picture's type"),
+  ),
   bytes: size,
   /** base64 */
   data: z.string().check(z.maxLength(INLINE_MAX_CHARS), z.regex(/^[A-Za-z0-9+/]+={0,2}$/)),

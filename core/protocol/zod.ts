@@ -27,6 +27,7 @@ export const nullable = /* @__PURE__ */ deferred(mini.nullable);
 export const number = /* @__PURE__ */ deferred(mini.number);
 export const object = /* @__PURE__ */ deferredObject(mini.object);
 export const optional = /* @__PURE__ */ deferred(mini.optional);
+export const overwrite = /* @__PURE__ */ deferred(mini.overwrite);
 export const record = /* @__PURE__ */ deferred(mini.record);
 export const refine = /* @__PURE__ */ deferred(mini.refine);
 export const regex = /* @__PURE__ */ deferred(mini.regex);

@@ -12,3 +12,13 @@ const OWN_TOOLS: ReadonlySet<string> = new Set(
 export function isOwnTool(name: string): boolean {
   return OWN_TOOLS.has(name);
 }
+
+/** Names of parameters that a tool of edgecall's own takes beside those of its schema (its `aliases`). */
+const OWN_ALIASES = new Map<string, readonly string[]>([
+  ["edit", ["file_path", "oldText", "newText", "old_text", "new_text", "replaceAll"]],
+  ["grep", ["glob", "ignoreCase"]],
+]);
+
+export function aliasesOfOwnTool(name: string): readonly string[] {
+  return OWN_ALIASES.get(name) ?? [];
+}

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
-import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
+import { aliasesOfOwnTool, isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { afterAll, expect, test } from "vitest";
 import { readSettings } from "../config/settings.ts";
 import { local } from "../env/local.ts";
@@ -139,6 +139,13 @@ test("each tool is in the list of which agent has what", async () => {
 
 test("the gateway takes no tool's name for a stranger's word", async () => {
   expect((await everyTool()).map(({ name }) => name).filter((name) => !isOwnTool(name))).toEqual([]);
+});
+
+test("D3: the gateway knows the other names of their parameters, so that it does not leave those out", async () => {
+  for (const { name, aliases = {} } of await everyTool()) {
+    const taken = Object.entries(aliases).flatMap(([alias, of]) => (typeof of === "string" ? [alias] : []));
+    expect([name, taken.toSorted()]).toEqual([name, [...aliasesOfOwnTool(name)].toSorted()]);
+  }
 });
 
 test("it has every tool that an agent offers or misses", async () => {

@@ -4,12 +4,13 @@ import type { TurnQuestion, TurnResult } from "./answers.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "./backup.ts";
 import type { Briefing } from "./briefing.ts";
 import type { Accepted, Delivery } from "./chat.ts";
+import type { BroughtFiles, KeptFile } from "./files.ts";
 import type { MediaContent, NewMedia } from "./media.ts";
 import type { QuestionToPerson } from "./questions.ts";
 import type { Handed, Notice, PressedButton } from "./rules.ts";
 import type { StartRule } from "./start-turn.ts";
 import type { CallProgress } from "./turn-events.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "./turns.ts";
+import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn, TurnInput } from "./turns.ts";
 
 export interface ConversationApi {
   /**
@@ -74,6 +75,10 @@ export interface ConversationApi {
   accepted(call: string, at: number): Promise<void>;
   /** A turn as it stands, or undefined. */
   look(turnId: string): Promise<TurnResult | undefined>;
+  /** The same of a turn whose client may fetch it: not of one that was asked for with `store: false`. */
+  lookStored(turnId: string): Promise<TurnResult | undefined>;
+  /** What the client of such a turn sent. */
+  inputOf(turnId: string): Promise<TurnInput[] | undefined>;
   /**
    * A turn as it stands, for a client that waits no longer: `waiting` and `meanwhile` say what a running turn waits for.
    * @param origin the gateway's address, for links
@@ -93,6 +98,8 @@ export interface ConversationApi {
    * @returns false when something else is kept under this id
    */
   keep(media: NewMedia, principal?: string): Promise<boolean>;
+  /** Keeps the pictures of a call that belongs to no turn. @returns those of its files that are here, pictures and uploads */
+  keepBrought(brought: BroughtFiles): Promise<KeptFile[]>;
   /** A picture or file of this conversation; undefined when it is not kept (any more). */
   media(id: string): Promise<MediaContent | undefined>;
   /** Forgets everything, with the sessions that it began; asked again, also what its home listed meanwhile. @param isParents the conversation that began it is forgotten, and is not told */

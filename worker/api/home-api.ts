@@ -25,6 +25,7 @@ import type { ListedConversation, Listing, ListQuery } from "./conversation-list
 import type { CodeState, NewCode, PairBody, PairResult } from "./device-codes.ts";
 import type { DeviceBody, Person } from "./devices.ts";
 import type { CallTarget } from "./edge-call.ts";
+import type { FileQuery, ListedFile, NewFiles } from "./files.ts";
 import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
@@ -86,6 +87,12 @@ export interface HomeApi {
   /** @returns false: the home shares too much already */
   shareConversation(name: string, principals: string[]): Promise<boolean>;
   forgetConversation(name: string): Promise<void>;
+  /** A conversation has files of devices. The same again changes nothing. */
+  addFiles(added: NewFiles): Promise<void>;
+  /** The files of devices that the caller may see, the newest first. */
+  files(viewer: Viewer, query: FileQuery): Promise<ListedFile[]>;
+  /** A listed file is not there any more. */
+  removeFile(id: string): Promise<void>;
   setBudgetTold(keys: BudgetKey[]): Promise<void>;
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;

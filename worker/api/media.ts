@@ -2,8 +2,9 @@
 import { fromBase64, sha256Hex, toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import { KEPT } from "@edgecall/core/loop/messages.ts";
-import { isPicture, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import { isPicture, registeredType, type StoredMedia } from "@edgecall/core/protocol/media.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import type { Owned } from "./may-see.ts";
 
 export type MediaContent = { mediaType: string; sha256: string; data: Uint8Array };
 
@@ -24,6 +25,35 @@ export function conversationOfMedia(id: string): { channel: string; conversation
     : undefined;
 }
 
+/** What the id of a file tells for `maySee`. @property name `channel/id` */
+export function kindOfMedia(id: string): { name: string; kind: Owned["kind"] } | undefined {
+  const place = conversationOfMedia(id);
+  if (!place) return undefined;
+  const kind = place.channel === "command" ? "result" : "conversation";
+  return { name: `${place.channel}/${place.conversation}`, kind };
+}
+
+/** The beginning of a `data:` URL with base64 (RFC 2397), whose letters may be of either case. */
+const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]{1,40})(?:;[a-z0-9-]{1,20}=[^;,]{0,60}){0,4};base64,/i;
+const HEAD_CHARS_MAX = 400;
+
+/** @returns the picture of a `data:` URL; undefined: it holds none of a type that a model and a browser can show */
+export function pictureOfUrl(url: string): { mediaType: string; base64: string } | undefined {
+  const [head, type = ""] = DATA_URL.exec(url.slice(0, HEAD_CHARS_MAX)) ?? [];
+  const mediaType = registeredType(type);
+  if (head === undefined || !isPicture({ media_type: mediaType })) return undefined;
+  // Some encoders break the lines.
+  const base64 = url.slice(head.length).replace(/\s+/g, "");
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? { mediaType, base64 } : undefined;
+}
+
+export const PICTURE_URL = "expected an https address, or a data address of a PNG, JPEG, WebP or GIF";
+
+/** An address of a picture that a person sends. */
+export function isPictureUrl(url: string): boolean {
+  return /^https:\/\/\S+$/i.test(url) || pictureOfUrl(url) !== undefined;
+}
+
 /** A person's pictures: a `data:` URL becomes a stored picture, an address stays. */
 export async function separateImages(
   images: readonly string[],
@@ -32,9 +62,9 @@ export async function separateImages(
   const added: NewMedia[] = [];
   const stored = await Promise.all(
     images.map(async (url, index) => {
-      const match = /^data:(image\/[a-z]+);base64,(.*)$/s.exec(url);
-      if (match?.[1] === undefined || match[2] === undefined) return url;
-      const picture = await newMedia(idOf(index), match[1], fromBase64(match[2]));
+      const found = pictureOfUrl(url);
+      if (!found) return url;
+      const picture = await newMedia(idOf(index), found.mediaType, fromBase64(found.base64));
       added.push(picture);
       return KEPT + picture.id;
     }),

@@ -13,6 +13,8 @@ export type WantedCall = "required" | { name: string };
 export type ClientContext = {
   /** Added below the gateway's system prompt, for this turn. */
   instructions?: string;
+  /** Those of the instructions that came as messages. */
+  developer?: string[];
   /** The model gets no tools. */
   tools?: false;
   /** The client's own tools (client-tools.ts). */
@@ -48,6 +50,12 @@ export type ClientContextOutline = Pick<
 /** `turn`: one of our turns that is also in the client's history; our rows have the devices' texts. */
 export type ClientHistoryItem = ClientHistoryEntry | { turn: string };
 
+/** What a client sent with its request, in this order. `own` calls as in `ClientHistoryCall`. */
+export type TurnInput =
+  | { role: "system" | "user" | "assistant"; text: string; images?: string[] }
+  | ({ role: "call" } & Omit<ClientHistoryCall, "result">)
+  | { role: "result"; id: string; own?: true; text: string };
+
 export type ClientHistoryEntry = {
   role: "user" | "assistant";
   text: string;
@@ -77,6 +85,8 @@ export type Origin = {
   model?: string;
   /** Another model may answer when that one is down. */
   replaceable?: true;
+  /** The client wants no response that can be fetched later (OpenAI's `store: false`). */
+  unstored?: true;
   /** A job's result began the turn, or a rule: what it says, or a briefing that it asks for. */
   event?: "job" | "rule";
   /** What a rule says: the turn's answer, with these buttons. Absent in a briefing. */

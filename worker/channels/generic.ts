@@ -5,6 +5,7 @@
  */
 import { toBase64, tryFromBase64 } from "@edgecall/core/encoding.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { pictureOfUrl } from "../api/media.ts";
 import type { GenericConnection } from "../settings/channels.ts";
 import {
   type Act,
@@ -34,15 +35,10 @@ const Body = z.strictObject({
   images: z.optional(
     z
       .array(
-        z
-          .string()
-          .check(
-            z.maxLength(IMAGE_MAX_CHARS),
-            z.regex(
-              /^data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/,
-              "expected data:image/png;base64,…",
-            ),
-          ),
+        z.string().check(
+          z.maxLength(IMAGE_MAX_CHARS),
+          z.refine((url) => pictureOfUrl(url) !== undefined, "expected data:image/png;base64,…"),
+        ),
       )
       .check(z.maxLength(8)),
   ),
@@ -197,8 +193,9 @@ export const generic: Channel<GenericConnection> = {
     await callBack(line, nonce, { type: "file", name, media_type: mediaType, data: toBase64(data) });
   },
   async picture(_, { ref }) {
-    const data = tryFromBase64(ref.slice(ref.indexOf(",") + 1));
+    const found = pictureOfUrl(ref);
+    const data = found && tryFromBase64(found.base64);
     if (!data) throw new PlatformError({ kind: "never" }, "images: a data: URL holds no base64");
-    return { mediaType: ref.slice("data:".length, ref.indexOf(";")), data };
+    return { mediaType: found.mediaType, data };
   },
 };

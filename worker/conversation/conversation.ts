@@ -14,6 +14,7 @@ import type { BackupPage, BackupPlace, RestoreStep } from "../api/backup.ts";
 import type { Briefing } from "../api/briefing.ts";
 import type { Accepted, Delivery } from "../api/chat.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
+import type { BroughtFiles, KeptFile } from "../api/files.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
 import type { Handed, Notice, PressedButton } from "../api/rules.ts";
@@ -26,7 +27,14 @@ import {
 } from "../api/start-turn.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { CallProgress } from "../api/turn-events.ts";
-import type { HistoryPage, HistoryPlace, NewTurn, SessionInfo, SessionTurn } from "../api/turns.ts";
+import type {
+  HistoryPage,
+  HistoryPlace,
+  NewTurn,
+  SessionInfo,
+  SessionTurn,
+  TurnInput,
+} from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate } from "../migrate.ts";
@@ -45,6 +53,7 @@ import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";
 import { Subscribers } from "./subscribers.ts";
 import { watchCalls } from "./tool-calls.ts";
+import { turnInput } from "./turn-input.ts";
 import { drive, resume } from "./turn-loop.ts";
 import { historyPage, turnResult } from "./turn-view.ts";
 import { beginTurn, cancelTurn, cancelTurns } from "./turns.ts";
@@ -100,6 +109,20 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     const transcript = this.#context?.transcript;
     const turn = transcript?.turn(turnId);
     return transcript && turn && turnResult(transcript, turn);
+  }
+
+  async lookStored(turnId: string): Promise<TurnResult | undefined> {
+    return this.#storedTurn(turnId) && (await this.look(turnId));
+  }
+
+  async inputOf(turnId: string): Promise<TurnInput[] | undefined> {
+    const turn = this.#storedTurn(turnId);
+    return turn && this.#context && turnInput(this.#context.transcript, turn);
+  }
+
+  #storedTurn(turnId: string): Turn | undefined {
+    const turn = this.#context?.transcript.turn(turnId);
+    return turn?.origin.unstored ? undefined : turn;
   }
 
   async meanwhile(turnId: string, origin: string, ends?: string): Promise<TurnResult | undefined> {
@@ -285,6 +308,11 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     // The alarm has to stand at its expiry, also where no turn sets it.
     drive(context);
     return isKept;
+  }
+
+  async keepBrought({ pictures, ids, principal }: BroughtFiles): Promise<KeptFile[]> {
+    for (const picture of pictures) await this.keep(picture, principal);
+    return this.#context?.media.keptOf(ids) ?? [];
   }
 
   async media(id: string): Promise<MediaContent | undefined> {

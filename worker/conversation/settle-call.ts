@@ -2,6 +2,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { logInfo } from "../log.ts";
 import type { ConversationContext } from "./context.ts";
+import { listFiles } from "./listed-files.ts";
 import type { Turn } from "./store/rows.ts";
 import { lateNote } from "./texts.ts";
 import { recordCall } from "./trace.ts";
@@ -40,6 +41,8 @@ export async function takeResult(
   const separated = await media.separate(callId, outcome);
   if (settleCall(context, callId, separated.outcome)) {
     for (const picture of separated.added) media.add(picture);
+    const call = separated.outcome.media && transcript.call(callId);
+    if (call) listFiles(context, call, separated.outcome);
     return;
   }
   const known = transcript.call(callId)?.outcome;
@@ -70,6 +73,7 @@ export async function takeLateResult(
   const note = lateNote(call, separated.outcome);
   if (!transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return false;
   for (const picture of separated.added) media.add(picture);
+  listFiles(context, call, separated.outcome);
   const turn = transcript.turnAt(call.turn);
   if (turn) chat?.forUser(turn, { ...call, outcome: separated.outcome });
   logInfo("call.late", { call: callId, by });

@@ -17,6 +17,7 @@ import type { ChannelConnections } from "./channels/channel-connections.ts";
 import type { ChannelSenders } from "./channels/senders.ts";
 import type { HomeClock } from "./clock.ts";
 import type { DeviceStates } from "./devices/device-states.ts";
+import type { FileList } from "./files/file-list.ts";
 import type { OauthClients } from "./oauth/clients.ts";
 import type { Grants } from "./oauth/grants.ts";
 import type { DeviceCodes } from "./pairing/device-codes.ts";
@@ -69,6 +70,7 @@ export type HomeStores = {
   spending: Spending;
   modelHabits: ModelHabitStore;
   conversations: ConversationList;
+  files: FileList;
   deviceCodes: DeviceCodes;
   tokens: HomeTokens;
   grants: Grants;

@@ -39,6 +39,7 @@ import type { CodeState, NewCode, PairBody, PairResult } from "../api/device-cod
 import type { DeviceBody, Person } from "../api/devices.ts";
 import type { CallTarget } from "../api/edge-call.ts";
 import { errorBody } from "../api/errors.ts";
+import type { FileQuery, ListedFile, NewFiles } from "../api/files.ts";
 import type { FindQuery, FoundWords } from "../api/find-agents.ts";
 import type { HomeApi, Targets } from "../api/home-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
@@ -129,6 +130,7 @@ import { HomeClock } from "./clock.ts";
 import type { HomeContext, HomeStores } from "./context.ts";
 import { DeviceStates } from "./devices/device-states.ts";
 import { changeDevice, deviceViews, forgetDevice } from "./devices/device-views.ts";
+import { FileList } from "./files/file-list.ts";
 import { OauthClients } from "./oauth/clients.ts";
 import { Grants } from "./oauth/grants.ts";
 import {
@@ -463,6 +465,20 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async forgetConversation(name: string): Promise<void> {
     this.#home.conversations.remove(name);
+    this.#home.files.forget(name);
+  }
+
+  async addFiles(added: NewFiles): Promise<void> {
+    this.#home.files.add(added);
+  }
+
+  async files(viewer: Viewer, query: FileQuery): Promise<ListedFile[]> {
+    const { files, conversations, name } = this.#home;
+    return files.page(viewer, conversations.sharedTo(viewer.name), name, query, Date.now());
+  }
+
+  async removeFile(id: string): Promise<void> {
+    this.#home.files.remove(id);
   }
 
   // Models, budgets and the relay
@@ -724,6 +740,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
   const borrowed = new Borrowed(storage);
   const states = new DeviceStates(bridge);
   const conversations = new ConversationList(storage);
+  const files = new FileList(storage);
   const stores: HomeStores = {
     ctx,
     env,
@@ -752,6 +769,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     spending: new Spending(storage),
     modelHabits: new ModelHabitStore(storage),
     conversations,
+    files,
     deviceCodes: new DeviceCodes(storage),
     tokens: new HomeTokens(storage),
     grants: new Grants(storage),

@@ -9,7 +9,7 @@ const EVERY_MS = 3_600_000;
 
 /** Prunes, once an hour. @returns true if it was time */
 export function prune(
-  { ctx, env, ledger, questions, agents, audit, lent, grants }: HomeContext,
+  { ctx, env, ledger, questions, agents, audit, lent, grants, files }: HomeContext,
   now: number,
 ): boolean {
   const due = ctx.storage.sql
@@ -21,6 +21,7 @@ export function prune(
   audit.prune(now);
   lent.prune(now);
   grants.prune(now);
+  files.prune(now);
   deleteExpiredCodes(ctx.storage.sql, now);
   const settings = settingsOrError(env);
   // With wrong settings it is not known how long agents are kept.

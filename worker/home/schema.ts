@@ -658,6 +658,18 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         habits TEXT NOT NULL CHECK (json_valid(habits)),
         until  INTEGER NOT NULL -- epoch ms
       ) STRICT, WITHOUT ROWID;
+      -- Pictures and files that devices sent, as clients list them (files/file-list.ts). Those of before are not in it.
+      CREATE TABLE file (
+        at         INTEGER NOT NULL, -- epoch ms
+        id         TEXT NOT NULL, -- names the conversation that has its bytes
+        ends_at    INTEGER NOT NULL,
+        principal  TEXT, -- who began the conversation
+        agent      TEXT NOT NULL,
+        action     TEXT, -- null: a question in words
+        media_type TEXT NOT NULL,
+        bytes      INTEGER NOT NULL,
+        PRIMARY KEY (at, id)
+      ) STRICT, WITHOUT ROWID;
     `,
   },
 ];

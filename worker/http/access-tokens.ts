@@ -12,7 +12,7 @@ import { seal, unseal } from "./sealed.ts";
 export const ACCESS_PREFIX = "oat1.";
 export const ACCESS_LIFE_S = 3_600;
 /** Where such a token counts: MCP, the files that its results link to, and the list of devices. */
-const PLACES = /^(?:[A-Z]+ \/mcp\/?|GET \/v1\/(?:media\/[^/]+|agents|agents\/[^/]+|status))$/;
+const PLACES = /^(?:[A-Z]+ \/mcp|GET \/v1\/(?:media\/[^/]+|agents|agents\/[^/]+|status))$/;
 
 /** @property exp epoch seconds */
 type AccessClaims = { home: string; grant: string; aud: string; exp: number };

@@ -27,7 +27,7 @@ export async function requireToken(c: Context<App>, next: Next): Promise<Respons
 
 /** Tells MCP's clients where they can sign in (RFC 9728 §5.1). */
 function challengeOf(c: Context<App>): string {
-  const issuer = /^\/mcp\/?$/.test(c.req.path) ? issuerOf(c.env, c.req.url) : undefined;
+  const issuer = c.req.path === "/mcp" ? issuerOf(c.env, c.req.url) : undefined;
   if (issuer === undefined) return 'Bearer realm="edgecall"';
   const wrong = c.req.header("authorization") === undefined ? "" : 'error="invalid_token", ';
   return `Bearer ${wrong}resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp", scope="ask"`;

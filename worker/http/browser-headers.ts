@@ -46,7 +46,7 @@ const CONSOLE = /^\/v1\/console(\/|$)/;
 const METHODS = "GET, POST, DELETE";
 /** Headers of our clients and of MCP's and OpenAI's. Never `x-edgecall-console`: it proves that a request comes from our page. */
 const HEADERS =
-  /^(authorization|accept|content-type|idempotency-key|last-event-id|cache-control|if-none-match|prefer|edgecall-[a-z-]+|mcp-[a-z-]+|x-edge-[a-z-]+|x-conversation-id|x-session-id|x-stainless-[a-z-]+|openai-[a-z-]+)$/;
+  /^(authorization|accept|content-type|idempotency-key|last-event-id|cache-control|if-none-match|prefer|edgecall-[a-z-]+|mcp-[a-z-]+|x-edge-[a-z-]+|x-conversation-id|x-session-id|x-stainless-[a-z-]+|openai-[a-z-]+|x-title|http-referer|x-requested-with)$/;
 const EXPOSED =
   "edgecall-turn, x-edge-conversation, mcp-session-id, retry-after, www-authenticate, preference-applied, location";
 /** Browsers store a preflight's answer for two hours at most. */

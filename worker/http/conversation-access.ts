@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { maySee, type Owned } from "../api/may-see.ts";
 import { conversationOf, homeOf } from "../api/stubs.ts";
+import type { Env } from "../env.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
 import { requireValid } from "./auth.ts";
@@ -29,27 +30,28 @@ export async function requireSeen(
   name: string,
   kind: Owned["kind"] = "conversation",
 ): Promise<"own" | "any"> {
-  const seen = await seenAs(c, name, kind);
+  const seen = await seenAs(c.env, c.get("token"), name, kind);
   if (seen) return seen;
   throw c.req.path.endsWith("/messages") ? idInUse() : noConversation();
 }
 
 export async function isSeen(c: Context<App>, name: string, kind: Owned["kind"]): Promise<boolean> {
-  return (await seenAs(c, name, kind)) !== undefined;
+  return (await seenAs(c.env, c.get("token"), name, kind)) !== undefined;
 }
 
-async function seenAs(
-  c: Context<App>,
+/** @returns undefined: the caller may not see it; `own` as with `requireSeen` */
+export async function seenAs(
+  env: Env,
+  token: ApiToken,
   name: string,
   kind: Owned["kind"],
 ): Promise<"own" | "any" | undefined> {
-  const token = c.get("token");
   // A caller who may see all conversations needs no answer from the object.
   if (maySee(token, { kind, by: undefined })) return "any";
-  const belongs = await conversationOf(c.env, name).belongs();
+  const belongs = await conversationOf(env, name).belongs();
   const by = belongs ? belongs.principal : token.name;
   if (maySee(token, { kind, by })) return "own";
-  const sharedWith = await homeOf(c.env, token.home).sharedWith(name);
+  const sharedWith = await homeOf(env, token.home).sharedWith(name);
   return maySee(token, { kind, by, sharedWith }) ? "any" : undefined;
 }
 

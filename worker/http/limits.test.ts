@@ -87,6 +87,16 @@ describe("CORS", () => {
     },
   );
 
+  test("D4: another form of a path gets what the path gets", async () => {
+    const asked = preflight("POST", "authorization");
+    for (const path of ["/mcp/", "//mcp", "/v1//responses/"])
+      expect((await fromPage(LISTED, path, asked)).status).toBe(204);
+    for (const path of ["/v1/console/session", "/v1//console//session/", "//v1/console/session"]) {
+      const answer = await fromPage(LISTED, path, {});
+      expect([path, answer.headers.get("access-control-allow-origin")]).toEqual([path, null]);
+    }
+  });
+
   test("only a listed origin can read an answer, including errors", async () => {
     const authorization = `Bearer ${TOKENS.owner}`;
     for (const [headers, status] of [

@@ -102,11 +102,13 @@ const KEEPALIVE_MS = 15_000;
  * A stream that ends when `send` does, or when the client goes.
  * @param send writes events, each with its empty line; `gone` fires when the client goes
  * @param keepaliveMs a comment is sent so often; workerd notices that a client has left only when something is written (measured)
+ * @param keepalive in place of the comment, for an answer of another form
  */
 export function eventStream(
   hangup: AbortSignal,
   send: (write: (events: string) => void, gone: AbortSignal) => Promise<void>,
   keepaliveMs = KEEPALIVE_MS,
+  keepalive = ": keep-alive\n\n",
 ): ReadableStream<Uint8Array> {
   const stop = new AbortController();
   const gone = AbortSignal.any([hangup, stop.signal]);
@@ -116,11 +118,11 @@ export function eventStream(
       const write = (text: string) => {
         if (!gone.aborted) controller.enqueue(encoder.encode(text));
       };
-      const keepalive = setInterval(() => write(": keep-alive\n\n"), keepaliveMs);
+      const timer = setInterval(() => write(keepalive), keepaliveMs);
       try {
         await send(write, gone);
       } finally {
-        clearInterval(keepalive);
+        clearInterval(timer);
         if (!gone.aborted) controller.close();
       }
     },

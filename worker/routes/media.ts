@@ -1,6 +1,6 @@
 /** `PUT` and `GET /v1/media/{id}`: files of devices and people, for callers who may see the conversation. */
 import { isPicture, MEDIA_ID } from "@edgecall/core/protocol/media.ts";
-import { conversationOfMedia, newMedia } from "../api/media.ts";
+import { kindOfMedia, newMedia } from "../api/media.ts";
 import { conversationOf } from "../api/stubs.ts";
 import { readGrant } from "../api/uploads.ts";
 import { newRoutes } from "../http/app.ts";
@@ -38,13 +38,12 @@ export const media = newRoutes();
 
 /** Shows a picture or file of a conversation that the caller may see, or of a command's report. */
 route(media, "GET /v1/media/:id", { path: FILE }, async (c, { path: { id } }) => {
-  const place = conversationOfMedia(id);
+  const place = kindOfMedia(id);
   if (!place) throw notStored();
-  const isCommand = place.channel === "command";
-  const token = requireScope(c, isCommand ? "command" : "ask");
+  const token = requireScope(c, place.kind === "result" ? "command" : "ask");
   // The home comes from the token, so an id of another home leads to a conversation without this file.
-  const name = `${token.home}/${place.channel}/${place.conversation}`;
-  if (!(await isSeen(c, name, isCommand ? "result" : "conversation"))) throw notStored();
+  const name = `${token.home}/${place.name}`;
+  if (!(await isSeen(c, name, place.kind))) throw notStored();
   const file = await conversationOf(c.env, name).media(id);
   if (!file) throw notStored();
   const etag = `"${file.sha256}"`;

@@ -1,7 +1,7 @@
 /** A conversation's turns: begins, shows, streams and cancels them. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import { mediaId, separateImages } from "../api/media.ts";
+import { isPictureUrl, mediaId, PICTURE_URL, separateImages } from "../api/media.ts";
 import type { StartedTurn } from "../api/start-turn.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationEvent, FollowedEvent, TurnEvent } from "../api/turn-events.ts";
@@ -37,14 +37,7 @@ const Message = z.strictObject({
   fallback: z.optional(z.boolean()),
   images: z.optional(
     z
-      .array(
-        z
-          .string()
-          .check(
-            z.maxLength(512 * 1024),
-            z.regex(/^(https:\/\/\S+|data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2})$/),
-          ),
-      )
+      .array(z.string().check(z.maxLength(512 * 1024), z.refine(isPictureUrl, PICTURE_URL)))
       .check(z.maxLength(8)),
   ),
 });
@@ -77,7 +70,7 @@ route(turns, "POST /v1/conversations/:id/messages", SENDING, async (c, { token, 
   const { model } = message;
   if (model !== undefined) requireModel(c, model);
   const idempotency = headers["idempotency-key"];
-  const isStream = headers.accept?.includes("text/event-stream") ?? false;
+  const isStream = headers.accept?.toLowerCase().includes("text/event-stream") ?? false;
   const wait = isStream ? undefined : headers.prefer;
   const id = crypto.randomUUID();
   const pictures = await separateImages(message.images ?? [], (n) => mediaId(`${id}-${n}`, name)).catch(

@@ -2,7 +2,7 @@
 import type { ClientContext, ClientContextOutline, ClientHistoryItem } from "../../api/turns.ts";
 
 export function outlineOf(brought: ClientContext): ClientContextOutline {
-  const { instructions: _, clientTools, results, history, ...rest } = brought;
+  const { instructions: _, developer: __, clientTools, results, history, ...rest } = brought;
   return {
     ...rest,
     ...(clientTools && { clientTools: clientTools.map((tool) => tool.function.name) }),

@@ -2,6 +2,7 @@
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { isPicture, MEDIA_MAX_BYTES, type StoredMedia } from "@edgecall/core/protocol/media.ts";
+import type { KeptFile } from "../../api/files.ts";
 import { type MediaContent, mediaId, type NewMedia, newMedia } from "../../api/media.ts";
 import type { Env } from "../../env.ts";
 import type { MediaLimits } from "../../settings/settings.ts";
@@ -84,6 +85,17 @@ export class MediaStore {
 
   has(id: string): boolean {
     return this.#row(id) !== undefined;
+  }
+
+  /** Those of these that are here. @param lifeMs they are deleted so long after they came, if not before */
+  keptOf(ids: readonly string[], lifeMs = Number.MAX_SAFE_INTEGER): KeptFile[] {
+    const life = Math.min(lifeMs, mediaLimits(this.#env).keepMs);
+    return ids.flatMap((id): KeptFile[] => {
+      const row = this.#row(id);
+      if (!row) return [];
+      const { media_type, bytes, created_at: at } = row;
+      return [{ id, media_type, bytes, at, endsAt: at + life }];
+    });
   }
 
   get(id: string): MediaContent | undefined {

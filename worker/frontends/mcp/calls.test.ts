@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { call, tools as listed, type McpResult, post } from "../../../test/mcp-requests.ts";
+import { call, tools as listed, type McpResult, post, rpc } from "../../../test/mcp-requests.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, TestBridge } from "../../../test/workerd.ts";
@@ -21,6 +21,12 @@ afterEach(() => {
 
 const success = { status: "success", tool: "cpu", result: "load 0.5" };
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch"];
+/** An action whose schema takes no other parameter. */
+const ECHO = {
+  ...CPU,
+  name: "echo",
+  parameters: { type: "object", properties: { text: { type: "string" } }, additionalProperties: false },
+};
 /** A picture of one white pixel. */
 const GIF = "R0lGODlhAQABAIAAAP///wAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
 
@@ -92,8 +98,94 @@ describe("a call", () => {
       "has no action 'fly'",
     );
     expect(textOf(await call("edge_call", {}))).toContain("missing 'agent_id'");
-    expect(textOf(await call("edge_call", { agent_id: "pi", quarry: "x" }))).toContain("quarry");
+    const misspelt = await call("edge_call", { agent_id: "pi", quarry: "x" });
+    expect(textOf(misspelt)).toContain("missing 'query' or 'action'");
+    expect(misspelt.content[1]?.text).toContain('no argument "quarry"');
     expect(bridge.calls()).toHaveLength(1);
+  });
+
+  test("D3: what another program adds to a call reaches no device, and the result says so", async () => {
+    const bridge = await withPi({ tools: [CPU, SIREN, ECHO] });
+    bridge.onCall = () => success;
+    const n8n = { toolCallId: "call_1", sessionId: "s", chatInput: "how warm?" };
+    const injected = { ...n8n, tool: "x" };
+    const answer = await call("pi__echo", { text: 7, ...injected });
+    expect(answer.content).toEqual([
+      { type: "text", text: "load 0.5" },
+      {
+        type: "text",
+        text: 'Note: this tool has no argument "toolCallId", "sessionId", "chatInput", "tool"; ignored.',
+      },
+    ]);
+    const sent = () => commandOf(bridge.calls().at(-1)).payload.parameters;
+    // What the action has keeps its name and value: the device checks it.
+    expect(sent()).toEqual({ text: 7 });
+    // The schema of this one takes other names too.
+    const open = await call("pi__cpu", injected);
+    expect(sent()).toEqual({ tool: "x" });
+    expect(open.content[1]?.text).toContain('"toolCallId", "sessionId", "chatInput"; ignored.');
+    const direct = await call("edge_call", { agent_id: "pi", action: "cpu", params: { n: 1 }, ...n8n });
+    expect(direct.content[1]?.text).toContain('"toolCallId", "sessionId", "chatInput"');
+    // Within `params` they are the device's to check.
+    expect(sent()).toEqual({ n: 1 });
+    const all = await call("edge_list", n8n);
+    expect(all.isError).toBeUndefined();
+    expect(all.content[1]?.text).toContain("toolCallId");
+    const wrong = await call("edge_call", { agent_id: 7, query: "x", toolCallId: "x" });
+    expect(wrong.isError).toBe(true);
+    expect(textOf(wrong)).toContain("agent_id");
+  });
+
+  test("D3: null for what is left out, and a note that quotes at most ten names", async () => {
+    const bridge = await withPi();
+    bridge.onCall = () => success;
+    const nulls = { agent_id: "pi", action: "cpu", query: null, params: null, toolCallId: null };
+    expect(textOf(await call("edge_call", nulls))).toBe("load 0.5");
+    const words = await call(
+      "edge_call",
+      { agent_id: "pi", query: "x", action: null },
+      { token: TOKENS.guest },
+    );
+    expect(words.isError).toBeUndefined();
+    const { result } = await rpc("tools/call", { name: "pi__cpu", arguments: null, _meta: null });
+    expect(result?.content).toEqual([{ type: "text", text: "load 0.5" }]);
+    const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`"\n${n}${"x".repeat(100)}`, 1]));
+    const { text = "" } = (await call("edge_list", many)).content[1] ?? {};
+    expect(text.length).toBeLessThan(900);
+    expect(text).toMatch(/^Note: [^\n]* and 2 more; ignored\.$/);
+  });
+
+  test("D2: a client of JSON alone gets a slow result as JSON, and one of events alone as an event", async () => {
+    const bridge = await withPi();
+    bridge.onCall = ({ id }) => {
+      setTimeout(() => bridge.report(id, "pi", success), 1_500);
+      return undefined;
+    };
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "pi__cpu" } };
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      progressToken: 1,
+    };
+    const modern = { ...message, params: { ...message.params, _meta } };
+    const named = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "pi__cpu" };
+    const forms = ["application/json", "text/event-stream"].flatMap((accept) => [
+      { accept, body: message, headers: { "mcp-protocol-version": "2025-06-18" } },
+      { accept, body: modern, headers: named },
+    ]);
+    await Promise.all(
+      forms.map(async ({ accept, body, headers }) => {
+        const response = await ask("/mcp", {
+          method: "POST",
+          body: JSON.stringify(body),
+          headers: { "content-type": "application/json; charset=utf-8", accept, ...headers },
+        });
+        expect([response.status, response.headers.get("content-type")]).toEqual([200, accept]);
+        const text = await response.text();
+        const json = accept === "application/json" ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? "");
+        expect(JSON.parse(json)).toMatchObject({ id: 1, result: { content: [{ text: "load 0.5" }] } });
+      }),
+    );
   });
 
   test("with a key runs once, however often it is sent", async () => {

@@ -88,6 +88,7 @@ export const InitializeParams = z.looseObject({
   capabilities: z.looseObject({}),
   clientInfo: Implementation,
 });
+export const ReadParams = z.looseObject({ uri: z.string() });
 export const ListParams = z.looseObject({ cursor: z.optional(z.string()) });
 export const CallParams = z.looseObject({
   name: z.string(),
@@ -100,7 +101,8 @@ export const CallParams = z.looseObject({
 type Message = z.infer<typeof Notification> & { id?: RequestId };
 
 /** @returns undefined for a notification and for a client's answer, which need no reply @throws McpError when the message is refused */
-export function readMessage(message: object, headers: Headers): McpRequest | undefined {
+export function readMessage(body: object, headers: Headers): McpRequest | undefined {
+  const message = withoutNulls(body);
   const request = Request.safeParse(message).data;
   const sent: Message | undefined = request ?? Notification.safeParse(message).data;
   if (!sent && !Answer.safeParse(message).success)
@@ -110,6 +112,18 @@ export function readMessage(message: object, headers: Headers): McpRequest | und
   if (!request) return undefined;
   const { id, method, params = {} } = request;
   return { id, method, params, modern, progressToken: params._meta?.progressToken };
+}
+
+/** Clients in languages with a null for what is absent send it: `params`, each member of it and of its `_meta` may be null. */
+function withoutNulls(message: object): object {
+  const { params, ...rest } = message as { params?: unknown };
+  if (params === undefined || params === null) return rest;
+  if (typeof params !== "object" || Array.isArray(params)) return message;
+  const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
+  const { _meta } = given;
+  if (typeof _meta === "object" && !Array.isArray(_meta))
+    given._meta = Object.fromEntries(Object.entries(_meta).filter(([, value]) => value !== null));
+  return { ...rest, params: given };
 }
 
 /** The body decides the revision; the headers may not contradict it. */
@@ -196,11 +210,18 @@ function checkModernHeaders({ id, method, params }: Message, headers: Headers, r
       "(missing)",
       `the body names method ${method} but the required Mcp-Method header is absent`,
     );
-  if (method === "tools/call") checkNameHeader(headers.get("mcp-name"), params?.name);
+  const field = NAME_FIELDS.get(method);
+  if (field !== undefined) checkNameHeader(headers.get("mcp-name"), field, params?.[field]);
 }
 
-function checkNameHeader(inHeader: string | null, name: unknown): void {
-  const body = typeof name === "string" ? `the body carries params.name="${name}"` : undefined;
+/** The parameter that the header `Mcp-Name` repeats. */
+const NAME_FIELDS = new Map([
+  ["tools/call", "name"],
+  ["resources/read", "uri"],
+]);
+
+function checkNameHeader(inHeader: string | null, field: string, name: unknown): void {
+  const body = typeof name === "string" ? `the body carries params.${field}="${name}"` : undefined;
   if (inHeader === null) {
     if (body) throw mismatch("(missing)", `${body} but the required Mcp-Name header is absent`);
     return;
@@ -230,13 +251,6 @@ function mismatch(header: string, body: string): McpError {
 }
 
 function checkOldHeaders(headers: Headers, method: string | undefined): void {
-  const accept = headers.get("accept") ?? "";
-  if (!accept.includes("application/json") || !accept.includes("text/event-stream"))
-    throw new McpError(
-      TRANSPORT_ERROR,
-      "Not Acceptable: Client must accept both application/json and text/event-stream",
-      { status: 406 },
-    );
   const revision = headers.get("mcp-protocol-version");
   // `initialize` settles the revision.
   if (revision !== null && method !== "initialize" && !OLD_REVISIONS.includes(revision))
@@ -275,6 +289,19 @@ export type ContentBlock =
       mimeType: string;
       size: number;
     };
+
+export type McpResource = {
+  uri: string;
+  name: string;
+  description: string;
+  mimeType: string;
+  /** In bytes. */
+  size: number;
+  annotations: { lastModified: string };
+};
+
+/** The blob is base64. */
+export type ResourceContents = { uri: string; mimeType: string } & ({ text: string } | { blob: string });
 
 export type CallToolResult = {
   content: ContentBlock[];

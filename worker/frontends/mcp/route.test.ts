@@ -100,7 +100,7 @@ describe("the protocol", () => {
     ["an empty batch", [], 400, -32_600],
     ["no message", "null", 400, -32_600],
     ["a message of nothing", {}, 400, undefined],
-    ["a method that is none", { jsonrpc: "2.0", id: 1, method: "resources/list" }, 200, -32_601],
+    ["a method that is none", { jsonrpc: "2.0", id: 1, method: "logging/setLevel" }, 200, -32_601],
     [
       "a tool that is none",
       { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x" } },

@@ -57,8 +57,8 @@ function needsCommand(message: object): boolean {
   // No schema has seen the arguments yet: what is no object is refused later, in words.
   const given: unknown = params?.arguments;
   const action = typeof given === "object" && given !== null && "action" in given ? given.action : undefined;
-  // Models send an empty text for what they leave out.
-  return action !== undefined && action !== "";
+  // Models send an empty text or null for what they leave out.
+  return action !== undefined && action !== null && action !== "";
 }
 
 /** Tells the client to ask its person for more (the specification's step-up). */

@@ -13,5 +13,4 @@ mcpDiscovery.all("/.well-known/*", (c) => {
 export const mcp = newRoutes();
 
 // The server is loaded at the first call, so it costs nothing at the Worker's start.
-for (const path of ["/mcp", "/mcp/"])
-  mcp.all(path, async (c) => await (await import("./route.ts")).serveMcp(c));
+mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c));

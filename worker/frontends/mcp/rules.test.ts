@@ -49,6 +49,18 @@ async function approve(said: string): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
+test("D3: an argument that a rule does not have is ignored, and the same rule is the same call; a wrong one is named", async () => {
+  await turnOn();
+  for (const toolCallId of ["one", "two"]) {
+    const { content } = await call("remind", { ...tea, toolCallId, sessionId: null });
+    expect(content[0]?.text).toContain("Nothing was changed yet");
+    expect(content[1]?.text).toContain('"toolCallId", "sessionId"; ignored.');
+  }
+  const { questions } = (await (await ask("/v1/questions")).json()) as { questions: unknown[] };
+  expect(questions).toHaveLength(1);
+  expect(await remind({ ...tea, in_minutes: "soon", toolCallId: "x" })).toContain("in_minutes");
+});
+
 test("with nobody to tell, nothing is made, and the error says what is possible", async () => {
   expect(await remind(tea)).toContain(
     "to: this client has no conversation, and you have no notifications turned on; possible: nobody yet. Notifications are turned on in the console",

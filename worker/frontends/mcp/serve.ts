@@ -2,6 +2,7 @@
 import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
 import { check, type z } from "@edgecall/core/protocol/parse.ts";
 import { logInfo } from "../../log.ts";
+import { type AnswerForm, answerForm } from "./accept.ts";
 import {
   CallParams,
   type CallToolResult,
@@ -16,10 +17,13 @@ import {
   METHOD_NOT_FOUND,
   MODERN_REVISION,
   OLD_REVISIONS,
+  ReadParams,
   type RequestId,
+  type ResourceContents,
   readMessage,
   SERVER,
 } from "./protocol.ts";
+import type { ResourcePage } from "./resources.ts";
 import { type Exchange, errorOf, respond } from "./stream.ts";
 
 export type McpServer = {
@@ -30,6 +34,10 @@ export type McpServer = {
   /** A client may use its list of tools for so long. */
   listTtlMs: number;
   list(): Promise<McpTool[]>;
+  /** The resources that the caller may see. @throws McpError for a wrong cursor */
+  resources(cursor: string | undefined): Promise<ResourcePage>;
+  /** @throws McpError when there is no such resource */
+  read(uri: string): Promise<ResourceContents>;
   /** @throws McpError when there is no such tool */
   call(name: string, args: Record<string, unknown>, context: CallContext): Promise<CallToolResult>;
 };
@@ -48,15 +56,29 @@ export type CallContext = {
   again?: { state: string; responses: Readonly<Record<string, unknown>> | undefined };
 };
 
-const OLD_METHODS = ["initialize", "ping", "tools/list", "tools/call"];
-const MODERN_METHODS = ["server/discover", "subscriptions/listen", "tools/list", "tools/call"];
-const CAPABILITIES = { tools: {} };
+const METHODS = [
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+];
+const OLD_METHODS = ["initialize", "ping", ...METHODS];
+const MODERN_METHODS = ["server/discover", "subscriptions/listen", ...METHODS];
+/** Of prompts there are none, so they are not announced. Clients that list them anyway take an error for a broken server. */
+const CAPABILITIES = { tools: {}, resources: {} };
+/** A stored file never changes. */
+const FILE_TTL_MS = 3_600_000;
 
 /** @param message the body of a POST */
 export async function serve(http: Request, message: object, server: McpServer): Promise<Response> {
   let request: McpRequest | undefined;
+  let form: AnswerForm = "json";
   try {
     request = readMessage(message, http.headers);
+    // The answer to a notification has no body.
+    if (request) form = answerForm(http.headers.get("accept"), request.modern);
     // In old revisions the stream has begun before a method is looked up.
     if (request?.modern && !MODERN_METHODS.includes(request.method)) throw unknownMethod(404);
   } catch (error) {
@@ -65,7 +87,7 @@ export async function serve(http: Request, message: object, server: McpServer): 
   }
   if (!request) return new Response(null, { status: 202 });
   const asked = request;
-  return await respond(asked, http.signal, async (exchange) => {
+  return await respond(asked, form, http.signal, async (exchange) => {
     const result = await resultOf(asked, http.headers, server, exchange);
     if (!asked.modern) return result;
     return { resultType: "complete", ...result, _meta: { ...result._meta, [SERVER]: server.info } };
@@ -121,14 +143,28 @@ async function resultOf(
         supportedVersions: [MODERN_REVISION],
         capabilities: CAPABILITIES,
         instructions,
-        ttlMs: 0,
-        cacheScope: "private",
+        ...cached(0),
       };
     case "tools/list": {
       paramsOf(request, ListParams);
       const tools = await server.list();
-      return { tools, ...(modern && { ttlMs: server.listTtlMs, cacheScope: "private" }) };
+      return { tools, ...(modern && cached(server.listTtlMs)) };
     }
+    case "resources/list": {
+      const { cursor } = paramsOf(request, ListParams);
+      // Devices send files at any time.
+      return { ...(await server.resources(cursor)), ...(modern && cached(0)) };
+    }
+    case "resources/read": {
+      const { uri } = paramsOf(request, ReadParams);
+      return { contents: [await server.read(uri)], ...(modern && cached(FILE_TTL_MS)) };
+    }
+    case "resources/templates/list":
+      paramsOf(request, ListParams);
+      return { resourceTemplates: [], ...(modern && cached(server.listTtlMs)) };
+    case "prompts/list":
+      paramsOf(request, ListParams);
+      return { prompts: [], ...(modern && cached(server.listTtlMs)) };
     case "tools/call": {
       const { name, arguments: args = {}, requestState, inputResponses } = paramsOf(request, CallParams);
       const context = contextOf(request, headers, exchange);
@@ -143,6 +179,11 @@ async function resultOf(
     default:
       return {};
   }
+}
+
+/** The fields of revision 2026-07-28 by which a client may keep an answer. */
+function cached(ttlMs: number): { ttlMs: number; cacheScope: "private" } {
+  return { ttlMs, cacheScope: "private" };
 }
 
 /** `elicitation: {}` means forms alone, which a program with the model could fill in itself. */
@@ -164,7 +205,7 @@ function contextOf(
   { signal, notify }: Exchange,
 ): CallContext {
   const context = { headers, signal, closeCancels: modern, showsUrl: modern && showsUrl(params) };
-  if (progressToken === undefined) return context;
+  if (progressToken === undefined || !notify) return context;
   let progress = 0;
   return {
     ...context,

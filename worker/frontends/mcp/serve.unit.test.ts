@@ -1,7 +1,7 @@
 /** Our server beside the SDK's, with the same tools: each request gets the same answer from both, or the difference has a reason. */
-import { createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
+import { createMcpHandler, ProtocolError, ResourceNotFoundError, Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
-import { type CallToolResult, INVALID_PARAMS, McpError, type McpTool } from "./protocol.ts";
+import { type CallToolResult, INVALID_PARAMS, McpError, type McpResource, type McpTool } from "./protocol.ts";
 import { type CallContext, type McpServer, serve } from "./serve.ts";
 
 const INFO = { name: "edgecall", title: "edgecall", version: "1" };
@@ -13,6 +13,21 @@ const TOOL: McpTool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 const PICTURE = { type: "image", data: "R0lG", mimeType: "image/gif" } as const;
+const PAGE: { resources: McpResource[]; nextCursor: string } = {
+  resources: [
+    {
+      uri: "https://gateway/v1/media/x",
+      name: "pi snapshot",
+      description: "a picture",
+      mimeType: "image/gif",
+      size: 3,
+      annotations: { lastModified: "2026-11-26T12:00:00.000Z" },
+    },
+  ],
+  nextCursor: "more",
+};
+const CONTENTS = { uri: "https://gateway/v1/media/x", mimeType: "image/gif", blob: "R0lG" };
+const NO_RESOURCE = "there is no such resource";
 const NO_TOOL = "there is no tool of this name";
 
 async function run(name: string, args: unknown, progress?: (text: string) => void): Promise<CallToolResult> {
@@ -28,6 +43,11 @@ const OURS: McpServer = {
   instructions: "Be kind.",
   listTtlMs: 30_000,
   list: async () => [TOOL],
+  resources: async () => PAGE,
+  read: async (uri) => {
+    if (uri !== CONTENTS.uri) throw new McpError(INVALID_PARAMS, NO_RESOURCE, { data: { uri } });
+    return CONTENTS;
+  },
   call: async (name, args, { progress }: CallContext) => {
     if (name === "none") throw new McpError(INVALID_PARAMS, NO_TOOL);
     return await run(name, args, progress);
@@ -37,9 +57,19 @@ const OURS: McpServer = {
 /** As this gateway used it. */
 function sdkServer(): Server {
   const server = new Server(INFO, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {} },
     instructions: "Be kind.",
-    cacheHints: { "tools/list": { ttlMs: 30_000, cacheScope: "private" } },
+    cacheHints: {
+      "tools/list": { ttlMs: 30_000, cacheScope: "private" },
+      "resources/read": { ttlMs: 3_600_000, cacheScope: "private" },
+      "resources/templates/list": { ttlMs: 30_000, cacheScope: "private" },
+    },
+  });
+  server.setRequestHandler("resources/list", async () => PAGE);
+  server.setRequestHandler("resources/templates/list", async () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    if (uri !== CONTENTS.uri) throw new ResourceNotFoundError(uri, NO_RESOURCE);
+    return { contents: [CONTENTS] };
   });
   server.setRequestHandler("tools/list", async () => ({
     // SAFETY: the SDK's type of a schema has more fields, all optional.
@@ -90,7 +120,8 @@ function modern(
     more = {},
   }: { meta?: object; params?: Body; headers?: Headers_; more?: Body } = {},
 ): [Body, Headers_] {
-  const name = typeof params.name === "string" ? { "mcp-name": params.name } : {};
+  const mirrored = params.name ?? params.uri;
+  const name = typeof mirrored === "string" ? { "mcp-name": mirrored } : {};
   const body = {
     jsonrpc: "2.0",
     id: "a",
@@ -176,7 +207,6 @@ const CASES: Array<[string, [Body, Headers_]]> = [
   ],
   ["tools/list with a client's name alone", old("tools/list", { _meta: { [`${KEY}clientInfo`]: {} } })],
   ["a modern tools/list", modern("tools/list")],
-  ["a modern tools/list that accepts nothing", modern("tools/list", { headers: { accept: "text/html" } })],
   ["server/discover", modern("server/discover")],
   ["server/discover of an old client", old("server/discover")],
   [
@@ -257,9 +287,26 @@ const CASES: Array<[string, [Body, Headers_]]> = [
     "a modern call with base64 that is no text",
     modern("tools/call", { params: { name: "cpu" }, headers: { "mcp-name": "=?base64?/w==?=" } }),
   ],
-  ["a method that is none", old("resources/list")],
+  ["D1: resources/list", old("resources/list")],
+  ["D1: resources/list with a cursor", old("resources/list", { cursor: "x" })],
+  ["D1: a modern resources/list", modern("resources/list")],
+  ["D1: resources/templates/list", old("resources/templates/list", {})],
+  ["D1: a modern resources/templates/list", modern("resources/templates/list")],
+  ["D1: resources/read", old("resources/read", { uri: CONTENTS.uri })],
+  ["D1: a modern resources/read", modern("resources/read", { params: { uri: CONTENTS.uri } })],
+  ["D1: resources/read of none", old("resources/read", { uri: "x:y" })],
+  ["D1: a modern resources/read of none", modern("resources/read", { params: { uri: "x:y" } })],
+  [
+    "D1: a modern resources/read without its header",
+    modern("resources/read", { params: { uri: CONTENTS.uri }, headers: { "mcp-name": null } }),
+  ],
+  [
+    "D1: a modern resources/read with another header",
+    modern("resources/read", { params: { uri: CONTENTS.uri }, headers: { "mcp-name": "x:y" } }),
+  ],
+  ["a method that is none", old("prompts/get", { name: "x" })],
   ["a method of nobody", old("x/y", {})],
-  ["a modern method that is none", modern("prompts/list")],
+  ["a modern method that is none", modern("prompts/get", { params: { name: "x" } })],
   ["a modern method of nobody", modern("x/y")],
   ["a method that every object has", old("constructor", {})],
   ["a client's answer", old("", undefined, { method: undefined, result: {} })],
@@ -281,74 +328,144 @@ const CASES: Array<[string, [Body, Headers_]]> = [
 ];
 
 /** The differences of our server. The status stays the same, unless it is given. */
-const DIFFERENCES: Array<[string, [Body, Headers_], string, { status?: number; ours: object; sdk: object }]> =
+type Difference = [string, [Body, Headers_], string, { status?: number; ours: object; sdk: object }];
+const DIFFERENCES: Difference[] = [
   [
-    [
-      "initialize without a client",
-      old("initialize", { protocolVersion: "2025-06-18", capabilities: {} }),
-      "wrong parameters are -32602 (JSON-RPC 2.0 §5.1); the SDK answers -32603 with a dump of its schema",
-      { ours: { error: { code: -32_602 } }, sdk: { error: { code: -32_603 } } },
-    ],
-    [
-      "tools/list with a cursor that is no text",
-      old("tools/list", { cursor: 1 }),
-      "the same",
-      { ours: { error: { code: -32_602 } }, sdk: { error: { code: -32_603 } } },
-    ],
-    [
-      "a call without a name",
-      old("tools/call", {}),
-      "the same code, with one line in place of the dump",
-      {
-        ours: {
-          error: { code: -32_602, message: expect.stringMatching(/^Invalid tools\/call request: name: .*$/) },
-        },
-        sdk: { error: { code: -32_602, message: expect.stringContaining("\n") } },
+    "initialize without a client",
+    old("initialize", { protocolVersion: "2025-06-18", capabilities: {} }),
+    "wrong parameters are -32602 (JSON-RPC 2.0 §5.1); the SDK answers -32603 with a dump of its schema",
+    { ours: { error: { code: -32_602 } }, sdk: { error: { code: -32_603 } } },
+  ],
+  [
+    "tools/list with a cursor that is no text",
+    old("tools/list", { cursor: 1 }),
+    "the same",
+    { ours: { error: { code: -32_602 } }, sdk: { error: { code: -32_603 } } },
+  ],
+  [
+    "a call without a name",
+    old("tools/call", {}),
+    "the same code, with one line in place of the dump",
+    {
+      ours: {
+        error: { code: -32_602, message: expect.stringMatching(/^Invalid tools\/call request: name: .*$/) },
       },
+      sdk: { error: { code: -32_602, message: expect.stringContaining("\n") } },
+    },
+  ],
+  [
+    "a call whose arguments are a list",
+    old("tools/call", { name: "cpu", arguments: [] }),
+    "the same",
+    { ours: { error: { code: -32_602 } }, sdk: { error: { code: -32_602 } } },
+  ],
+  [
+    "a modern method that is none, without its name's header",
+    modern("prompts/get", { params: { name: "x" }, headers: { "mcp-name": null } }),
+    "there is no such method, whatever its headers are",
+    { status: 404, ours: { error: { code: -32_601 } }, sdk: { error: { code: -32_020 } } },
+  ],
+  [
+    "a modern notification of another method",
+    modern("notifications/x", { more: { id: undefined }, headers: { "mcp-method": "y" } }),
+    "the same code; the SDK words it for notifications",
+    { ours: { error: { code: -32_020 } }, sdk: { error: { code: -32_020 } } },
+  ],
+  [
+    "a modern notification of another revision",
+    modern("notifications/x", {
+      more: { id: undefined },
+      headers: { "mcp-protocol-version": "2026-07-29" },
+    }),
+    "the same",
+    { ours: { error: { code: -32_020 } }, sdk: { error: { code: -32_020 } } },
+  ],
+  ...(
+    ["text/event-stream", "application/json", "*/*", "TEXT/*;q=0.5", "application/json; q=1.0"] as const
+  ).map(
+    (accept): Difference => [
+      `D2: Accept: ${accept}`,
+      [old("tools/list")[0], { accept }],
+      "a client is answered in a form that it takes; the SDK wants both named",
+      { status: 200, ours: { result: { tools: [TOOL] } }, sdk: { error: { code: -32_000 } } },
     ],
+  ),
+  [
+    "D2: no Accept",
+    [old("tools/list")[0], {}],
+    "a client that names no form takes any (RFC 9110 §12.5.1)",
+    { status: 200, ours: { result: { tools: [TOOL] } }, sdk: { error: { code: -32_000 } } },
+  ],
+  [
+    "D2: a modern request that accepts neither form",
+    modern("tools/list", { headers: { accept: "text/html, application/json;q=0" } }),
+    "the same as for old revisions; the SDK looks at Accept for those alone",
+    { status: 406, ours: { error: { code: -32_000 } }, sdk: { result: {} } },
+  ],
+  [
+    "D2: a modern request for events alone",
+    modern("tools/list", { headers: { accept: "text/event-stream" } }),
+    "the form that it takes",
+    { ours: { result: { tools: [TOOL] } }, sdk: { result: {} } },
+  ],
+  ...(
     [
-      "a call whose arguments are a list",
-      old("tools/call", { name: "cpu", arguments: [] }),
-      "the same",
-      { ours: { error: { code: -32_602 } }, sdk: { error: { code: -32_602 } } },
+      ["params", old("ping", null)],
+      ["a cursor", old("tools/list", { cursor: null })],
+      ["arguments", old("tools/call", { name: "cpu", arguments: null })],
+      ["a modern call's arguments", modern("tools/call", { params: { name: "cpu", arguments: null } })],
+      ["_meta", old("tools/list", { _meta: null })],
+      ["a progress token", old("tools/call", { name: "cpu", _meta: { progressToken: null } })],
+      ["a state", modern("tools/call", { params: { name: "cpu", requestState: null } })],
+    ] as const
+  ).map(
+    ([what, sent]): Difference => [
+      `D3: null for ${what}`,
+      [...sent],
+      "null is what some languages write for what is absent",
+      { status: 200, ours: { result: {} }, sdk: {} },
     ],
-    [
-      "a modern method that is none, without its name's header",
-      modern("prompts/get", { params: { name: "x" }, headers: { "mcp-name": null } }),
-      "there is no such method, whatever its headers are",
-      { status: 404, ours: { error: { code: -32_601 } }, sdk: { error: { code: -32_020 } } },
-    ],
-    [
-      "a modern notification of another method",
-      modern("notifications/x", { more: { id: undefined }, headers: { "mcp-method": "y" } }),
-      "the same code; the SDK words it for notifications",
-      { ours: { error: { code: -32_020 } }, sdk: { error: { code: -32_020 } } },
-    ],
-    [
-      "a modern notification of another revision",
-      modern("notifications/x", {
-        more: { id: undefined },
-        headers: { "mcp-protocol-version": "2026-07-29" },
-      }),
-      "the same",
-      { ours: { error: { code: -32_020 } }, sdk: { error: { code: -32_020 } } },
-    ],
-    [
-      "odd capabilities",
-      modern("tools/list", { meta: { [`${KEY}clientCapabilities`]: { roots: 1 } } }),
-      "this server uses none of them, so it does not check them",
-      { status: 200, ours: { result: { resultType: "complete" } }, sdk: { error: { code: -32_602 } } },
-    ],
-    [
-      "a state that is no text",
-      old("tools/call", { name: "cpu", requestState: 1 }),
-      "the same code, and the words name the field",
-      {
-        ours: { error: { code: -32_602, message: expect.stringContaining("requestState") } },
-        sdk: { error: { code: -32_602, message: "Invalid or expired requestState" } },
-      },
-    ],
-  ];
+  ),
+  [
+    "D3: null for a call's name",
+    old("tools/call", { name: null }),
+    "what is needed is missing then, and is named",
+    { ours: { error: { code: -32_602, message: expect.stringContaining("name") } }, sdk: {} },
+  ],
+  [
+    "D1: prompts/list",
+    old("prompts/list"),
+    "some clients take an error for a broken server, so there are none",
+    { ours: { result: { prompts: [] } }, sdk: { error: { code: -32_601 } } },
+  ],
+  [
+    "D1: a modern prompts/list",
+    modern("prompts/list"),
+    "the same",
+    { status: 200, ours: { result: { prompts: [], ttlMs: 30_000 } }, sdk: { error: { code: -32_601 } } },
+  ],
+  [
+    "D1: resources/read without a URI",
+    old("resources/read", {}),
+    "the words name the field",
+    { ours: { error: { code: -32_602, message: expect.stringContaining("uri") } }, sdk: {} },
+  ],
+  [
+    "odd capabilities",
+    modern("tools/list", { meta: { [`${KEY}clientCapabilities`]: { roots: 1 } } }),
+    "this server uses none of them, so it does not check them",
+    { status: 200, ours: { result: { resultType: "complete" } }, sdk: { error: { code: -32_602 } } },
+  ],
+  [
+    "a state that is no text",
+    old("tools/call", { name: "cpu", requestState: 1 }),
+    "the same code, and the words name the field",
+    {
+      ours: { error: { code: -32_602, message: expect.stringContaining("requestState") } },
+      sdk: { error: { code: -32_602, message: "Invalid or expired requestState" } },
+    },
+  ],
+];
 
 function requestOf([body, headers]: [Body, Headers_]): { request: Request; message: object } {
   const sent = Object.entries(headers).flatMap(([key, value]) => (value === null ? [] : [[key, value]]));
@@ -361,6 +478,8 @@ function requestOf([body, headers]: [Body, Headers_]): { request: Request; messa
   return { request, message: JSON.parse(text) as object };
 }
 
+type Answered = Awaited<ReturnType<typeof readAnswer>>;
+
 async function readAnswer(response: Response) {
   const text = await response.text();
   const type = response.headers.get("content-type")?.split(";")[0];
@@ -372,10 +491,13 @@ async function readAnswer(response: Response) {
   return { status: response.status, type, allow, cache, buffering, messages };
 }
 
-async function ask(sent: [Body, Headers_]) {
+/** @param isLenient the SDK, which answers no client that names one form alone, is told that the client takes both */
+async function ask(sent: [Body, Headers_], isLenient = true) {
   const { request, message } = requestOf(sent);
   const sdk = createMcpHandler(sdkServer, { maxSubscriptions: 0 });
-  const theirs = await readAnswer(await sdk.fetch(request.clone(), { parsedBody: structuredClone(message) }));
+  const asked = request.clone();
+  if (isLenient) asked.headers.set("accept", BOTH.accept);
+  const theirs = await readAnswer(await sdk.fetch(asked, { parsedBody: structuredClone(message) }));
   return { ours: await readAnswer(await serve(request, message, OURS)), theirs };
 }
 
@@ -386,13 +508,21 @@ describe("the same answer as the SDK's", () => {
     const [refused] = theirs.messages as Array<{ id?: unknown; error?: unknown }>;
     if (theirs.status >= 400 && refused?.id === null)
       expect({ ...ours, messages: [{ ...ours.messages[0], id: null }] }).toEqual(theirs);
-    else expect(ours).toEqual(theirs);
+    else
+      expect(ours).toEqual(
+        sent[1].accept === BOTH.accept || "mcp-method" in sent[1] ? theirs : inOwnForm(theirs, ours),
+      );
   });
 });
 
+/** A client that does not name both forms gets one of them from us. */
+function inOwnForm(theirs: Answered, { type, cache, buffering }: Answered): Answered {
+  return { ...theirs, type, cache, buffering };
+}
+
 describe("another answer than the SDK's", () => {
   test.each(DIFFERENCES)("%s", async (_, sent, _reason, { status, ours: expected, sdk }) => {
-    const { ours, theirs } = await ask(sent);
+    const { ours, theirs } = await ask(sent, false);
     expect(ours.status).toBe(status ?? theirs.status);
     expect(ours.messages.at(-1)).toMatchObject(expected);
     expect(theirs.messages.at(-1)).toMatchObject(sdk);
@@ -413,7 +543,7 @@ test("each of these bodies with the headers of each other gets the same code and
   expect([...different]).toEqual([]);
 });
 
-function outcomeOf({ status, messages }: Awaited<ReturnType<typeof readAnswer>>): string {
+function outcomeOf({ status, messages }: Answered): string {
   const [last] = messages.slice(-1) as Array<{ error?: { code: number } }>;
   return `${status} ${last?.error?.code ?? (last ? "result" : "nothing")}`;
 }

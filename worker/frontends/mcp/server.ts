@@ -3,9 +3,9 @@ import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import type { RuleToolName } from "@edgecall/core/rules/tools.ts";
+import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
-import { modelTextOf } from "@edgecall/core/tools/contract.ts";
+import { modelTextOf, type Tool } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../api/find-agents.ts";
@@ -23,7 +23,9 @@ import { askPerson, resumed } from "./ask-person.ts";
 import { callId } from "./call-id.ts";
 import { awaitCall, type CallEnd, callDevice, type Waiting } from "./device-call.ts";
 import { EdgeListInput, EdgeResultInput } from "./inputs.ts";
+import { knownArguments, knownParameters, withNote } from "./known-arguments.ts";
 import { type CallToolResult, INVALID_PARAMS, McpError } from "./protocol.ts";
+import { listResources, readResource } from "./resources.ts";
 import type { CallContext, McpServer } from "./serve.ts";
 import { actionTools, EDGE_LIST, EDGE_RESULT, namedActions, steadyTools } from "./tools.ts";
 
@@ -58,6 +60,8 @@ export function mcpServer(caller: McpCaller): McpServer {
       const actions = may ? actionTools((await namedActions(targets.agents)).values(), max) : [];
       return [...steadyTools(targets, may, mayMakeRules(caller)), ...actions];
     },
+    resources: async (cursor) => await listResources(caller, cursor),
+    read: async (uri) => await readResource(caller, uri),
     call: async (name, args, context) => {
       try {
         return await call(caller, name, args, context);
@@ -75,21 +79,37 @@ export function mcpServer(caller: McpCaller): McpServer {
 async function call(
   caller: McpCaller,
   tool: string,
-  args: Record<string, unknown>,
+  given: Record<string, unknown>,
   context: CallContext,
 ): Promise<CallToolResult> {
-  switch (tool) {
+  const own = ownTool(tool, caller);
+  if (!own) return await action(caller, tool, given, context);
+  const { args, ignored } = knownArguments(own.input, given);
+  return withNote(await own.run(caller, args, context), ignored);
+}
+
+type OwnTool = {
+  input: Tool["input"];
+  run(caller: McpCaller, args: Record<string, unknown>, context: CallContext): Promise<CallToolResult>;
+};
+
+/** @returns undefined: the name may be that of an action */
+function ownTool(name: string, caller: McpCaller): OwnTool | undefined {
+  switch (name) {
     case EDGE_LIST:
-      return await list(caller, args);
+      return { input: EdgeListInput, run: list };
     case FIND_AGENTS:
-      return await find(caller, args);
+      return { input: findAgentsTool.input, run: find };
     case EDGE_CALL:
-      return await edgeCall(caller, args, context);
+      return { input: edgeCallTool.input, run: edgeCall };
     case EDGE_RESULT:
-      return await result(caller, args, context);
+      return { input: EdgeResultInput, run: result };
     default:
-      if (isRuleTool(tool) && mayMakeRules(caller)) return await rule(caller, tool, args, context);
-      return await action(caller, tool, args, context);
+      if (!isRuleTool(name) || !mayMakeRules(caller)) return undefined;
+      return {
+        input: RULE_TOOLS[name].input,
+        run: async (by, args, context) => await rule(by, name, args, context),
+      };
   }
 }
 
@@ -180,7 +200,7 @@ async function edgeCall(
 async function action(
   caller: McpCaller,
   name: string,
-  params: Record<string, unknown>,
+  given: Record<string, unknown>,
   context: CallContext,
 ): Promise<CallToolResult> {
   const named = mayAct(caller.token)
@@ -191,8 +211,9 @@ async function action(
       INVALID_PARAMS,
       `there is no tool '${name.slice(0, 100)}' here (any more); tools/list has what there is`,
     );
+  const { args: params, ignored } = knownParameters(named.advert, given);
   const args: EdgeCallArgs = { agent_id: named.agent.id, action: named.advert.name, params };
-  return await run(caller, { tool: name, args: params }, args, context);
+  return withNote(await run(caller, { tool: name, args: params }, args, context), ignored);
 }
 
 /** @param asked as the client asked, by which its second try is known */

@@ -8,6 +8,8 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { agent, ask, CPU, TestBridge } from "../../../test/workerd.ts";
 import type { OauthGrantView } from "../../api/answers.ts";
+import { mediaId } from "../../api/media.ts";
+import { FileList } from "../../home/files/file-list.ts";
 import type { Home } from "../../home/home.ts";
 import { unseal } from "../../http/sealed.ts";
 
@@ -50,7 +52,8 @@ describe("§3 what clients look for", () => {
     expect(refused.headers.get("www-authenticate")).toBe(
       `Bearer resource_metadata="${ORIGIN}/.well-known/oauth-protected-resource/mcp", scope="ask"`,
     );
-    for (const path of ["", "/mcp"]) {
+    // D4: doubled and trailing slashes are those of clients that put paths together.
+    for (const path of ["", "/mcp", "/mcp/", "//mcp"]) {
       const answer = await send(`/.well-known/oauth-protected-resource${path}`);
       expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
       expect(await answer.json()).toEqual({
@@ -216,12 +219,35 @@ describe("a sign-in", () => {
       "/v1/conversations",
       "/v1/audit",
     ])
-      expect(await status(path)).toBe(403);
+      for (const form of [path, path.replace("/v1/", "/v1//"), `${path}/`, `/${path}`])
+        expect([form, await status(form)]).toEqual([form, 403]);
+    // D4: what it is for, it reaches in each form.
+    expect(await status("/v1//media//00000000-0000-4000-8000-000000000000/")).toBe(400);
+    expect(await status("//v1/agents/")).toBe(200);
     const id = "00000000-0000-4000-8000-000000000000";
     const answer = { method: "POST", body: JSON.stringify({ answer: "approve" }) };
     expect(await status(`/v1/questions/${id}`, answer)).toBe(403);
     expect(await status("/v1/chat/completions", { method: "POST", body: "{}" })).toBe(403);
     await expect(signIn.cookie(token)).rejects.toThrow("no session");
+  });
+
+  test("D1: as resources it is shown its person's own files and those shared with them, not everybody's", async () => {
+    const { access_token: token } = await signIn.connect(TOKENS.owner, { command: "yes" });
+    await sql((storage) => {
+      const list = new FileList(storage);
+      for (const [at, by] of ["anna", "mia"].entries()) {
+        const id = mediaId(crypto.randomUUID(), `a/api/${by}s`);
+        const file = { id, media_type: "image/png", bytes: 1, at, endsAt: Date.now() + 60_000 };
+        list.add({ files: [{ ...file, agent: `pi-${by}`, action: null }], by });
+      }
+    });
+    const namesOf = async (of: string) => {
+      const { result } = await rpc("resources/list", {}, { token: of });
+      const { resources } = result as unknown as { resources: Array<{ name: string }> };
+      return resources.map(({ name }) => name.split(" ")[0]);
+    };
+    expect(await namesOf(TOKENS.owner)).toEqual(["pi-mia", "pi-anna"]);
+    expect(await namesOf(token)).toEqual(["pi-anna"]);
   });
 
   test("ends when its person's token is revoked", async () => {

@@ -11,7 +11,12 @@ export function answerForm(format: unknown): ClientMessage[] {
     typeof nested === "object" && nested !== null && "schema" in nested ? nested.schema : undefined;
   const fits = schema === undefined ? "" : ` that fits this schema: ${textOf(schema)}`;
   return [
-    { role: "system", text: `Answer with one JSON value alone, without a code fence,${fits}.`, images: [] },
+    {
+      role: "system",
+      text: `Answer with one JSON value alone, without a code fence,${fits}.`,
+      images: [],
+      beside: true,
+    },
   ];
 }
 

@@ -34,6 +34,8 @@ export type TurnRequest = {
   /** The name of a configured model. */
   model: string | undefined;
   own: OwnTools;
+  /** A response: what its client sent is shown to it later. False: it wants none that can be fetched. Absent: a chat. */
+  stored?: boolean;
   /** The client waits for the answer during this request. */
   waits: boolean;
   /** The seconds that it waits at most; undefined: to the end. */
@@ -82,7 +84,7 @@ async function start(
   place: Place,
   idempotency: string | undefined,
 ): Promise<StartedTurn | undefined> {
-  const { sorted, model, hash, waits, wait } = asked;
+  const { sorted, model, hash, waits, wait, stored } = asked;
   const isPinned = asked.place !== undefined || sorted.object !== undefined;
   const id = crypto.randomUUID();
   const { images, history, added } = await storePictures(sorted, id, place.name);
@@ -99,6 +101,7 @@ async function start(
       channel: "openai",
       ...traceOf(c),
       ...(model !== undefined && { model, ...(mayReplace(c) && { replaceable: true as const }) }),
+      ...(stored === false && { unstored: true as const }),
       ...(waits && { client: { request: hash, ...(wait !== undefined && { waits: wait }) } }),
       brought: toClientContext(asked, place, history),
     },
@@ -119,17 +122,18 @@ function mayReplace(c: Context<App>): boolean {
 }
 
 function toClientContext(
-  { sorted, after, own }: TurnRequest,
+  { sorted, after, own, stored = false }: TurnRequest,
   place: Place,
   history: ClientHistoryEntry[],
 ): ClientContext {
-  const { instructions, results, hasHistory } = sorted;
+  const { instructions, developer, results, hasHistory } = sorted;
   const { clientTools, none, wants, oneCall } = own;
   // In a named conversation our rows are the history, unless the client sends its own.
   const tells =
     place.key === undefined ? hasHistory || Object.keys(results).length === 0 : hasHistory || place.whole;
   return {
     ...(instructions !== "" && { instructions }),
+    ...(stored && developer.length > 0 && { developer }),
     ...(none && { tools: false as const }),
     ...(clientTools.length > 0 && { clientTools, ...(oneCall && { oneCall }) }),
     ...(wants !== undefined && { wants }),

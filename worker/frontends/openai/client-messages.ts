@@ -1,7 +1,7 @@
 /** Sorts the messages of a client's request into instructions, history and the new message. */
 import { MAX_PICTURES } from "@edgecall/core/loop/messages.ts";
 import type { NewMedia } from "../../api/media.ts";
-import { mediaId, separateImages } from "../../api/media.ts";
+import { isPictureUrl, mediaId, separateImages } from "../../api/media.ts";
 import type { ClientHistoryCall, ClientHistoryEntry } from "../../api/turns.ts";
 import { HttpError } from "../../http/errors.ts";
 import { readClientCallId } from "./conversation-key.ts";
@@ -12,12 +12,13 @@ const TEXT_MAX_CHARS = 100_000;
 const HISTORY_MAX_CHARS = 200_000;
 /** A picture as the model's endpoint takes it: 4 MiB, in base64. */
 const PICTURE_MAX_CHARS = 5_600_000;
-const PICTURE = /^data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/;
 
 export type ClientMessage = {
   role: "system" | "user" | "assistant" | "tool";
   text: string;
   images: string[];
+  /** Of a field of its own: it is not among the messages. */
+  beside?: true;
   /** Calls of the client's own tools, in an assistant's message. */
   calls?: ClientHistoryCall[];
   /** The id of the call whose result a tool's message has. */
@@ -26,6 +27,8 @@ export type ClientMessage = {
 
 export type SortedMessages = {
   instructions: string;
+  /** Those of the instructions that the person's program sent as messages. */
+  developer: string[];
   history: ClientHistoryEntry[];
   /** The client sent earlier messages. */
   hasHistory: boolean;
@@ -67,7 +70,7 @@ export function sortMessages(messages: readonly ClientMessage[], field: string):
       throw invalid(`${field}: ${long.length} characters where ${TEXT_MAX_CHARS} are taken at once`);
   if (images.length > MAX_PICTURES)
     throw invalid(`${field}: ${images.length} pictures where ${MAX_PICTURES} are taken at once`);
-  const wrong = images.find((image) => !isPictureUrl(image));
+  const wrong = images.find((image) => !isTaken(image));
   if (wrong !== undefined)
     throw invalid(
       `${field}: a picture is an https address, or a data address of a PNG, JPEG, WebP or GIF of at most 4 MiB; got '${wrong.slice(0, 40)}'`,
@@ -75,6 +78,9 @@ export function sortMessages(messages: readonly ClientMessage[], field: string):
   const { past, results, object } = withResults(spoken.slice(0, before), field);
   return {
     instructions,
+    developer: messages.flatMap(({ role, text: one, beside }) =>
+      role === "system" && !beside && one !== "" ? [one] : [],
+    ),
     history: newest(past, MAX_PICTURES - images.length),
     hasHistory: past.length > 0,
     results,
@@ -129,9 +135,9 @@ function idFor(id: string, taken: ReadonlyMap<string, ClientHistoryCall>): strin
     : `call_${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
-function isPictureUrl(url: string): boolean {
-  if (url.startsWith("data:")) return url.length <= PICTURE_MAX_CHARS && PICTURE.test(url);
-  return url.length <= 4_096 && /^https:\/\/\S+$/.test(url) && URL.canParse(url);
+function isTaken(url: string): boolean {
+  if (/^data:/i.test(url)) return url.length <= PICTURE_MAX_CHARS && isPictureUrl(url);
+  return url.length <= 4_096 && isPictureUrl(url) && URL.canParse(url);
 }
 
 function newest(spoken: readonly ClientMessage[], maxPictures: number): ClientHistoryEntry[] {
@@ -141,7 +147,7 @@ function newest(spoken: readonly ClientMessage[], maxPictures: number): ClientHi
   for (const { role, text, images, calls } of spoken.toReversed()) {
     chars -= text.length + sizeOf(calls);
     if (chars < 0) break;
-    const pictures = role === "user" ? images.filter(isPictureUrl).slice(0, room) : [];
+    const pictures = role === "user" ? images.filter(isTaken).slice(0, room) : [];
     room -= pictures.length;
     const left = images.length > pictures.length ? "\n[a picture that is not shown any more]" : "";
     const words = `${role === "assistant" ? withoutLinks(text) : text}${left}`;

@@ -30,7 +30,8 @@ export type ToolFields = { tools?: unknown; tool_choice?: unknown; parallel_tool
  * Takes the form of a chat, which has the function in `function`, and that of a response, which has its fields in the tool itself.
  * @throws HttpError 400 naming the tool that cannot be offered
  */
-export function ownTools(env: Env, { tools, tool_choice, parallel_tool_calls }: ToolFields): OwnTools {
+export function ownTools(env: Env, { tools, tool_choice: asked, parallel_tool_calls }: ToolFields): OwnTools {
+  const tool_choice = wordOf(asked);
   const ours = [EDGE_CALL, FIND_AGENTS, ...toolNames(readSettings(env).tools)];
   const clientTools = definitions(tools, ours);
   const oneCall = parallel_tool_calls === false;
@@ -81,6 +82,12 @@ function definitionOf(tool: unknown, field: string): ToolDefinition {
       ...(strict === true && { strict }),
     },
   };
+}
+
+/** Some clients write a word as an object: `{"type": "auto"}`. */
+function wordOf(choice: unknown): unknown {
+  const { type } = asObject(choice);
+  return type === "auto" || type === "none" || type === "required" || type === "any" ? type : choice;
 }
 
 /** `only`: the only tools to offer. */

@@ -15,6 +15,8 @@ export type About = {
   previous?: string | null | undefined;
   metadata?: Record<string, unknown> | null | undefined;
   background?: boolean | undefined;
+  /** False: it cannot be fetched later. */
+  stored?: boolean | undefined;
 };
 
 export type MessageItem = {
@@ -43,7 +45,7 @@ const STATUS: Record<TurnResult["status"], Status> = {
 
 /** @param output the items that were streamed; by default the calls, and the answer if there is one */
 export async function responseObject(about: About, result?: TurnResult, output?: readonly Item[]) {
-  const { ref, background = false, metadata, previous = null } = about;
+  const { ref, background = false, stored = true, metadata, previous = null } = about;
   const { key } = ref.place;
   return {
     id: responseId(ref),
@@ -61,7 +63,7 @@ export async function responseObject(about: About, result?: TurnResult, output?:
     previous_response_id: previous,
     ...(key !== undefined && { conversation: { id: key } }),
     reasoning: { effort: null, summary: null },
-    store: true,
+    store: stored,
     temperature: null,
     text: { format: { type: "text" } },
     tool_choice: "auto",

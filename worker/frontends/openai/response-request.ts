@@ -23,6 +23,7 @@ export const ResponseRequest = z.looseObject({
   instructions: z.optional(z.nullable(z.string())),
   stream: z.optional(z.nullable(z.boolean())),
   background: z.optional(z.nullable(z.boolean())),
+  store: z.optional(z.nullable(z.boolean())),
   previous_response_id: z.optional(z.nullable(z.string().check(z.maxLength(300)))),
   conversation: z.optional(
     z.nullable(z.union([z.string(), z.looseObject({ id: z.string().check(z.maxLength(1_000)) })])),
@@ -37,7 +38,9 @@ export type ResponseRequest = z.infer<typeof ResponseRequest>;
 
 /** @throws HttpError 400 for an item that cannot be used */
 export function messagesInResponse({ input, instructions, text }: ResponseRequest): ClientMessage[] {
-  const first: ClientMessage[] = instructions ? [{ role: "system", text: instructions, images: [] }] : [];
+  const first: ClientMessage[] = instructions
+    ? [{ role: "system", text: instructions, images: [], beside: true }]
+    : [];
   const items: Array<z.infer<typeof Item>> =
     typeof input === "string" ? [{ role: "user", content: input }] : input;
   const messages: ClientMessage[] = [];

@@ -11,6 +11,7 @@ import { linkerOf, nameTurn, placeFor, readRequest, stopper, turnEnd, wantsTrace
 import { sortMessages } from "./client-messages.ts";
 import { clientWait, forVoice } from "./client-wait.ts";
 import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
+import { inputItems, pageOf, readPage } from "./input-items.ts";
 import { chosenModel, VOICE_NAME } from "./models.ts";
 import { NO_TOOLS, ownTools } from "./own-tools.ts";
 import { responseEvents } from "./response-events.ts";
@@ -24,6 +25,14 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const { request, hash } = await readRequest(c, ResponseRequest);
   const { previous_response_id: previous, metadata } = request;
   const background = request.background === true;
+  const stored = request.store !== false;
+  if (background && !stored)
+    throw new HttpError(
+      400,
+      "invalid_body",
+      "store: a response in the background is fetched later, so it has to be stored",
+      "store",
+    );
   const longest = clientWait(c, request);
   if (request.stream && longest !== undefined && request.model !== VOICE_NAME)
     throw new HttpError(
@@ -49,6 +58,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
     after,
     model,
     own,
+    stored,
     waits: !background,
     wait,
     follows,
@@ -57,7 +67,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
   const { turn } = started;
   nameTurn(c, place, turn);
   const ref: ResponseRef = { turn, place, createdAt: Math.floor(Date.now() / 1_000) };
-  const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background };
+  const about: About = { ref, model, linker: linkerOf(c), previous, metadata, background, stored };
   // A turn in the background continues without a connection, as one does whose client waits a bounded time.
   const stop = background || wait !== undefined ? () => {} : stopper(c, place, turn);
   if (request.stream) return stream(c, about, started, -1, stop);
@@ -72,7 +82,7 @@ export async function postResponse(c: Context<App>): Promise<Response> {
 /** `?stream=true&starting_after=N` attaches to the stream again. Leaving this stream does not cancel the turn. */
 export async function getResponse(c: Context<App>): Promise<Response> {
   const ref = await refOf(c);
-  const result = await conversationOf(c.env, ref.place.name).look(ref.turn);
+  const result = await conversationOf(c.env, ref.place.name).lookStored(ref.turn);
   if (!result) throw noSuchResponse();
   const about: About = { ref, model: undefined, linker: linkerOf(c) };
   if (c.req.query("stream") !== "true") return c.json(await responseObject(about, result));
@@ -82,9 +92,19 @@ export async function getResponse(c: Context<App>): Promise<Response> {
   return stream(c, about, { turn: ref.turn }, Number(after), () => {});
 }
 
+/** Lists what the client sent for the response: the newest first, unless `order=asc`. */
+export async function getInputItems(c: Context<App>): Promise<Response> {
+  const page = readPage(c);
+  const ref = await refOf(c);
+  const input = await conversationOf(c.env, ref.place.name).inputOf(ref.turn);
+  if (!input) throw noSuchResponse();
+  return c.json(pageOf(await inputItems(ref, input, linkerOf(c)), page));
+}
+
 export async function cancelResponse(c: Context<App>): Promise<Response> {
   const ref = await refOf(c);
-  const result = await conversationOf(c.env, ref.place.name).cancel(ref.turn);
+  const stub = () => conversationOf(c.env, ref.place.name);
+  const result = (await stub().lookStored(ref.turn)) && (await stub().cancel(ref.turn));
   if (!result) throw noSuchResponse();
   return c.json(await responseObject({ ref, model: undefined, linker: linkerOf(c) }, result));
 }
@@ -96,7 +116,7 @@ export async function cancelResponse(c: Context<App>): Promise<Response> {
 export async function deleteResponse(c: Context<App>): Promise<Response> {
   const ref = await refOf(c);
   const stub = () => conversationOf(c.env, ref.place.name);
-  if (!(await stub().look(ref.turn))) throw noSuchResponse();
+  if (!(await stub().lookStored(ref.turn))) throw noSuchResponse();
   const { turns } = await stub().history({ before: Number.MAX_SAFE_INTEGER, limit: 2 });
   if (turns.length > 1 && c.req.query("conversation") !== "true")
     throw new HttpError(
@@ -123,7 +143,7 @@ function stream(c: Context<App>, about: About, turn: StartedTurn, after: number,
 
 async function previousOf(c: Context<App>, id: string): Promise<ResponseRef> {
   const ref = await readResponseId(c.get("token"), id);
-  if (ref && (await conversationOf(c.env, ref.place.name).look(ref.turn))) return ref;
+  if (ref && (await conversationOf(c.env, ref.place.name).lookStored(ref.turn))) return ref;
   throw new HttpError(400, "previous_response_not_found", "previous_response_id: no such response");
 }
 

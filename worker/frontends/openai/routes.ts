@@ -12,13 +12,20 @@ import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError } from "../../settings/tokens.ts";
 import { postChat } from "./chat-route.ts";
 import { listedModels } from "./models.ts";
-import { cancelResponse, deleteResponse, getResponse, postResponse } from "./response-routes.ts";
+import {
+  cancelResponse,
+  deleteResponse,
+  getInputItems,
+  getResponse,
+  postResponse,
+} from "./response-routes.ts";
 
 export const openai = newRoutes();
 
 openai.post("/v1/chat/completions", needsToken, postChat);
 openai.post("/v1/responses", needsToken, postResponse);
 openai.get("/v1/responses/:id", needsToken, getResponse);
+openai.get("/v1/responses/:id/input_items", needsToken, getInputItems);
 openai.post("/v1/responses/:id/cancel", needsToken, cancelResponse);
 openai.delete("/v1/responses/:id", needsToken, deleteResponse);
 

@@ -8,6 +8,7 @@ import { logError, logInfo } from "../../log.ts";
 import { foreignLine, NO_AGENT } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
+import { keepBroughtFiles } from "../files/brought-files.ts";
 import { answerPeer } from "../peers/outgoing.ts";
 import { recordCall } from "../trace.ts";
 import { endWaits } from "./agent-tools.ts";
@@ -107,6 +108,7 @@ export async function settleLate(
   const replaced = home.ledger.replace(call.id, outcome, Date.now());
   if (!replaced) return;
   record(home, call, outcome);
+  keepBroughtFiles(home, call, outcome);
   await deliverStored(home, replaced, outcome);
 }
 
@@ -118,6 +120,7 @@ function withChoice({ agent, flags: { any } }: LedgerCall, outcome: SettledOutco
 /** A call was settled, once: for the record, the log and the counters. */
 export function noteSettled(home: HomeContext, call: LedgerCall, outcome: SettledOutcome, now: number): void {
   record(home, call, outcome);
+  keepBroughtFiles(home, call, outcome);
   recordCall(home, call, outcome, now);
   askerGoesOn(home, call);
   endWaits(home, call.id);

@@ -111,6 +111,15 @@ export class ConversationList {
       .map(({ principal }) => principal);
   }
 
+  /** The conversations that were shared with a principal. */
+  sharedTo(principal: string): Set<string> {
+    const rows = this.#sql.exec<{ name: string }>(
+      "SELECT name FROM conversation_reader WHERE principal = ?",
+      principal,
+    );
+    return new Set(rows.toArray().map(({ name }) => name));
+  }
+
   /** Replaces the readers of a conversation. @returns false: the home shares too much already */
   share(name: string, principals: readonly string[]): boolean {
     const { count } = this.#sql
