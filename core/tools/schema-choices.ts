@@ -9,8 +9,9 @@ export type Part = { schema: unknown; open: readonly string[] };
 /** @property type a JSON type, or `any` */
 export type Choice = { type: string; own: Json; open: readonly string[] };
 
-/** Schemas, properties and values that are looked at, those of references and combinations each time. */
+/** What is looked at: values, names, and schemas, which count as so many. Those of references and combinations count each time. */
 const LOOKS_MAX = 20_000;
+const SCHEMA_LOOKS = 20;
 /** References and combinations within one another. */
 const NESTED_MAX = 32;
 const CHOICES_MAX = 256;
@@ -47,7 +48,7 @@ export class SchemaChoices {
   /** @returns no choice where no value fits */
   of({ schema, open }: Part, nested = 0): Choice[] {
     if (schema === false) return [];
-    this.#looks -= 1;
+    this.#looks -= SCHEMA_LOOKS + (isObject(schema) ? sizeOf(schema) : 0);
     if (this.tooMany || nested > NESTED_MAX || !isObject(schema)) return [{ type: "any", own: {}, open }];
     const { $ref } = schema;
     const own = ownKeywords(schema);

@@ -27,9 +27,13 @@ type Found = { keywords: object; notes: string[] };
 
 /** Characters of the result as JSON. */
 const CHARS_MAX = 8_000;
-/** Levels of objects and lists. A schema that has too many characters is tried with fewer. */
-const DEPTHS = [8, 3, 1];
-const WORDS_MAX = 300;
+/** Levels of objects within objects, and characters of a description. A schema that is too large is tried with the next. */
+const SIZES: readonly Size[] = [
+  { depth: 8, words: 300 },
+  { depth: 2, words: 300 },
+  { depth: 0, words: 100 },
+];
+type Size = { depth: number; words: number };
 const NOTE_MAX = 120;
 /** Far below what a grammar may repeat. */
 const LENGTH_MAX = 200;
@@ -65,8 +69,8 @@ export function schemaForModels(schema: Readonly<Json>): ToolSchema {
 const MADE = new WeakMap<Readonly<Json>, ToolSchema>();
 
 function reducedToFit(schema: Json): ToolSchema {
-  for (const depth of DEPTHS) {
-    const reduced = new Reduction(schema, depth).run();
+  for (const size of SIZES) {
+    const reduced = new Reduction(schema, size).run();
     if (reduced && JSON.stringify(reduced).length <= CHARS_MAX) return reduced;
   }
   return { type: "object", properties: {} };
@@ -74,12 +78,12 @@ function reducedToFit(schema: Json): ToolSchema {
 
 class Reduction {
   readonly #root: unknown;
-  readonly #depthMax: number;
+  readonly #size: Size;
   readonly #choices: SchemaChoices;
 
-  constructor(root: unknown, depthMax: number) {
+  constructor(root: unknown, size: Size) {
     this.#root = root;
-    this.#depthMax = depthMax;
+    this.#size = size;
     this.#choices = new SchemaChoices(root);
   }
 
@@ -101,12 +105,13 @@ class Reduction {
   #node(parts: readonly Part[], depth: number, required: boolean): Node | undefined {
     const all = parts.flatMap((part) => this.#choices.of(part));
     const choices = all.filter(({ type }) => type !== "null");
-    if (choices.length === 0) return undefined;
+    if (choices.length === 0)
+      return required && all.length > 0 ? { type: "string", description: "always null" } : undefined;
     const type = richest(choices);
     const { keywords, notes } = this.#found(type, choices, depth);
     // A model leaves out what is not required.
     const taken = (required ? all : choices).map((one) => one.type);
-    const description = described(choices, [...typeNotes(type, new Set(taken)), ...notes]);
+    const description = described(choices, [...typeNotes(type, new Set(taken)), ...notes], this.#size.words);
     return { type, ...(description !== "" && { description }), ...keywords };
   }
 
@@ -120,7 +125,7 @@ class Reduction {
   }
 
   #object(choices: readonly Choice[], depth: number): Found {
-    if (depth > this.#depthMax) return { keywords: {}, notes: [] };
+    if (depth > this.#size.depth || this.#choices.tooMany) return { keywords: {}, notes: [] };
     const parts = new Map<string, Part[]>();
     const unsayable = new Set<string>();
     for (const { own, open } of choices) {
@@ -162,7 +167,7 @@ class Reduction {
       const items = [own.items, own.prefixItems].flat().filter((schema) => schema !== undefined);
       return items.map((schema) => ({ schema, open }));
     });
-    const items = depth > this.#depthMax ? undefined : this.#node(parts, depth + 1, true);
+    const items = depth > this.#size.depth + 1 ? undefined : this.#node(parts, depth + 1, true);
     const most = widest(choices, "maxItems", Math.max);
     return {
       keywords: {
@@ -319,13 +324,13 @@ function bounds(
   return { ...(isGiven(min, 1) && { [least]: min }), ...(isGiven(max, 0) && { [most]: max }) };
 }
 
-/** The description, and what is lost of the schema. */
-function described(choices: readonly Choice[], notes: readonly string[]): string {
+/** The description, and what is lost of the schema. @param max characters */
+function described(choices: readonly Choice[], notes: readonly string[], max: number): string {
   const own = [...new Set(choices.map(({ own }) => own.description).filter(isText))];
   const titles = [...new Set(choices.map(({ own }) => own.title).filter(isText))];
   const said = own.length > 0 ? own.join("; ") : titles.length === 1 ? titles.join() : "";
-  const lost = oneLine([...new Set([...notes, ...defaultNote(choices, said)])].join("; "), WORDS_MAX / 2);
-  const text = oneLine(said, lost === "" ? WORDS_MAX : WORDS_MAX - lost.length - 2);
+  const lost = oneLine([...new Set([...notes, ...defaultNote(choices, said)])].join("; "), max / 2);
+  const text = oneLine(said, lost === "" ? max : max - lost.length - 2);
   const between = text === "" || lost === "" ? "" : /[.!?…]$/.test(text) ? " " : "; ";
   return `${text}${between}${lost}`.toWellFormed();
 }
