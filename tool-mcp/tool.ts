@@ -8,8 +8,8 @@ import {
   type ToolContext,
   type ToolResult,
 } from "@edgecall/core/tools/contract.ts";
-import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
+import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import type { McpServerSettings } from "@edgecall/pi-agent/config/mcp-servers.ts";
 import type { CallOptions, ListedTool } from "./client.ts";
 import { type Params, RpcError, Unreachable } from "./messages.ts";
@@ -20,6 +20,8 @@ const NAME_MAX = 64;
 const DESCRIPTION_MAX = 1_000;
 const TIMEOUT_MAX_MS = 10 * 60_000;
 const HASH_DIGITS = 8;
+/** Of a schema as JSON: the advert of all tools has to pass a broker. */
+const SCHEMA_MAX_CHARS = 8_000;
 /** JSON-RPC's code for arguments that the server refuses. */
 const INVALID_PARAMS = -32_602;
 
@@ -102,11 +104,11 @@ export function mcpToolName(server: string, tool: string): string {
   return `${safe.slice(0, NAME_MAX - HASH_DIGITS - 1)}-${hash}`;
 }
 
-/** Accepts any object, since the server checks it itself; its JSON Schema is the server's. */
-function inputOf(schema: Params): z.ZodMiniType<Params> {
-  const copy = foreignSchema(schema);
+/** Accepts any object, since the server checks it itself. Its JSON Schema is the server's; where a model is shown it, it is reduced. */
+function inputOf(listed: Params): z.ZodMiniType<Params> {
+  const schema = JSON.stringify(listed).length > SCHEMA_MAX_CHARS ? schemaForModels(listed) : listed;
   const input = z.record(z.string(), z.unknown());
   // zod's hook for a type that has a JSON Schema of its own.
-  input._zod.toJSONSchema = () => ({ ...copy });
+  input._zod.toJSONSchema = () => ({ ...schema });
   return input;
 }

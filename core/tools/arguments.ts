@@ -116,7 +116,7 @@ function brokenText(value: unknown, at = ""): string | undefined {
   return undefined;
 }
 
-type Property = { type?: unknown; anyOf?: Array<{ type?: unknown }> };
+type Property = { type?: unknown; anyOf?: unknown; oneOf?: unknown };
 
 /** Models write `"5"` for 5, `"[1]"` for [1] and null for "left out"; the schema decides when they meant that. */
 function mendScalars(
@@ -132,8 +132,10 @@ function mendScalars(
   return Object.fromEntries(mended);
 }
 
-function typesOf({ type, anyOf }: Property): unknown[] {
-  return [type, ...(anyOf ?? []).map((option) => option.type)].flat();
+/** @param property of a tool of an MCP server, for instance, so anything may be in it */
+function typesOf({ type, anyOf, oneOf }: Property): unknown[] {
+  const options = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  return [type, ...options.map((option: Property | null) => option?.type)].flat();
 }
 
 function mendText(text: string, types: readonly unknown[]): unknown {

@@ -1,11 +1,21 @@
 import { jsonSchema } from "../protocol/parse.ts";
 import type { Tool } from "./contract.ts";
+import { schemaForModels } from "./schema-for-models.ts";
 
 /** A tool's definition for an OpenAI-compatible endpoint. */
 export type ToolDefinition = {
   type: "function";
   function: { name: string; description: string; parameters: Record<string, unknown>; strict?: true };
 };
+
+/** @param schema of its arguments, whole: a model gets the form that every endpoint takes */
+export function toolDefinition(
+  name: string,
+  description: string,
+  schema: Readonly<Record<string, unknown>>,
+): ToolDefinition {
+  return { type: "function", function: { name, description, parameters: schemaForModels(schema) } };
+}
 
 /**
  * An immutable set of tools, sorted by name, so that the same tools make the same list and the provider's prompt cache
@@ -50,13 +60,8 @@ export class ToolRegistry {
   }
 
   definitions(): ToolDefinition[] {
-    return this.all().map((tool) => ({
-      type: "function",
-      function: {
-        name: tool.name,
-        description: tool.description,
-        parameters: jsonSchema(tool.input),
-      },
-    }));
+    return this.all().map(({ name, description, input }) =>
+      toolDefinition(name, description, jsonSchema(input)),
+    );
   }
 }

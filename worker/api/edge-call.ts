@@ -7,7 +7,7 @@ import type { Call, Outcome } from "@edgecall/core/loop/history.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/registry.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { ago, type HomeCounts, oneLine, type Roster, type RosterAgent } from "./roster.ts";
 
@@ -224,36 +224,29 @@ export function edgeCallDefinition(
   const { online, queueing } = callable(roster);
   const { excerptOf } = roster;
   if (online.length + queueing.length + (excerptOf?.online ?? 0) === 0) return undefined;
-  return {
-    type: "function",
-    function: {
-      name: EDGE_CALL,
-      description: excerptOf ? LARGE_HOME_WORDS : callDescription(agentLines(roster), more),
-      parameters: {
-        type: "object",
-        properties: {
-          agent_id: {
-            type: "string",
-            description: targetWords(roster),
-            ...(!excerptOf && { enum: [...new Set(targetsOf(roster))] }),
-          },
-          query: { type: "string", description: "natural language query (agent handles routing)" },
-          action: { type: "string", description: "optional: specific action name for structured calls" },
-          params: { type: "object", description: "optional: parameters for the structured action" },
-          // core/loop/dependencies.ts takes these two out before the call is checked.
-          id: { type: "string", description: "optional: name of this call, for 'after'" },
-          after: {
-            type: "array",
-            items: { type: "string" },
-            description:
-              'optional: ids of calls of this reply to wait for; {"$ref":"/ID/result"} in params stands for a result',
-          },
-        },
-        required: ["agent_id"],
-        additionalProperties: false,
+  const description = excerptOf ? LARGE_HOME_WORDS : callDescription(agentLines(roster), more);
+  return toolDefinition(EDGE_CALL, description, {
+    type: "object",
+    properties: {
+      agent_id: {
+        type: "string",
+        description: targetWords(roster),
+        ...(!excerptOf && { enum: targetsOf(roster) }),
+      },
+      query: { type: "string", description: "natural language query (agent handles routing)" },
+      action: { type: "string", description: "optional: specific action name for structured calls" },
+      params: { type: "object", description: "optional: parameters for the structured action" },
+      // core/loop/dependencies.ts takes these two out before the call is checked.
+      id: { type: "string", description: "optional: name of this call, for 'after'" },
+      after: {
+        type: "array",
+        items: { type: "string" },
+        description:
+          'optional: ids of calls of this reply to wait for; {"$ref":"/ID/result"} in params stands for a result',
       },
     },
-  };
+    required: ["agent_id"],
+  });
 }
 
 /** The values that `agent_id` may have. */

@@ -7,8 +7,8 @@ import type { Source } from "@edgecall/core/loop/taint.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema, z } from "@edgecall/core/protocol/parse.ts";
-import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
-import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/registry.ts";
+import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { type CallTarget, countsLine, EDGE_CALL, FIND_AGENTS } from "./edge-call.ts";
 import { ago, type HomeCounts, oneLine, type RosterAgent } from "./roster.ts";
@@ -70,10 +70,7 @@ export function checkFindAgents(call: Pick<Call, "args" | "problem">): CheckedSe
 const FIND_AGENTS_WORDS = `Find edge agents by what they are, where they are and what they can do. Answers ids for ${EDGE_CALL}, presence and actions; if it answers one agent (its id as text, or limit 1), with the parameters of its actions.`;
 
 export function findAgentsDefinition(): ToolDefinition {
-  return {
-    type: "function",
-    function: { name: FIND_AGENTS, description: FIND_AGENTS_WORDS, parameters: shownSchema() },
-  };
+  return toolDefinition(FIND_AGENTS, FIND_AGENTS_WORDS, shownSchema());
 }
 
 /** Without the bounds of parameters, which an error names: the definition is in every model call of a large home. */
@@ -220,7 +217,7 @@ export function actionSchemas(adverts: readonly ActionAdvert[], max: number): Ar
           name,
           description: oneLine(description, WORDS_MAX),
           ...(effect && { effect }),
-          params: foreignSchema(parameters),
+          params: schemaForModels(parameters),
         };
     chars += JSON.stringify(action).length;
     if (chars > 2 * max) return [...actions, "…"];

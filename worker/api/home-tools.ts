@@ -3,7 +3,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
-import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/registry.ts";
 import {
   isSessionTool,
   SESSION_TOOL_NAMES,
@@ -95,10 +95,7 @@ export function sessionToolDefinitions(besideFind = false): ToolDefinition[] {
   const names = SESSION_TOOL_NAMES.filter((name) => !besideFind || name !== "agents_list");
   return names.map((name) => {
     const { description, input } = SESSION_TOOLS[name];
-    return {
-      type: "function",
-      function: { name, description, parameters: shortened(jsonSchema(input)) },
-    };
+    return toolDefinition(name, description, shortened(jsonSchema(input)));
   });
 }
 

@@ -1,7 +1,7 @@
 /** The tools of rules as a model is offered them. Home runs them (home-tools.ts). */
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
-import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/registry.ts";
 
 export const RULE_TOOL_NAMES = Object.keys(RULE_TOOLS) as RuleToolName[];
 
@@ -14,28 +14,22 @@ export function isRuleTool(name: string): name is RuleToolName {
  * @param folded all in one, whose parameters an error names: for a large home, whose agents need the room
  */
 export function ruleToolDefinitions(folded: boolean): ToolDefinition[] {
-  if (folded) return [FOLDED];
+  if (folded) return [toolDefinition(RULE_TOOLS.rules.name, FOLDED_WORDS, FOLDED_SCHEMA)];
   return RULE_TOOL_NAMES.map((name) => {
     const { description, input } = RULE_TOOLS[name];
-    return { type: "function", function: { name, description, parameters: shortened(jsonSchema(input)) } };
+    return toolDefinition(name, description, shortened(jsonSchema(input)));
   });
 }
 
-const FOLDED: ToolDefinition = {
-  type: "function",
-  function: {
-    name: RULE_TOOLS.rules.name,
-    description:
-      "Tell the person when a reading is so (watch), or at a time (remind). An error names the params.",
-    parameters: {
-      type: "object",
-      properties: {
-        do: { enum: ["watch", "remind", "ack", "list", "pause", "resume", "cancel", "history"] },
-        params: { type: "object" },
-      },
-      required: ["do"],
-    },
+const FOLDED_WORDS =
+  "Tell the person when a reading is so (watch), or at a time (remind). An error names the params.";
+const FOLDED_SCHEMA = {
+  type: "object",
+  properties: {
+    do: { enum: ["watch", "remind", "ack", "list", "pause", "resume", "cancel", "history"] },
+    params: { type: "object" },
   },
+  required: ["do"],
 };
 
 /** The tool that a call means, which may have come by the folded one. */

@@ -3,7 +3,7 @@
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
-import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
+import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import {
   type CallTarget,
   DESCRIPTION_MAX,
@@ -36,7 +36,7 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, ru
       title: "List edge agents",
       description:
         "List the edge agents (devices) of this home: whether each is online, when it was last seen, and its actions. With agent_id: that agent's actions with their JSON Schemas.",
-      inputSchema: { type: "object", properties: { agent_id: AGENT_ID }, additionalProperties: false },
+      inputSchema: { type: "object", properties: { agent_id: AGENT_ID } },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     {
@@ -54,7 +54,6 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, ru
           }),
         },
         required: ["agent_id"],
-        additionalProperties: false,
       },
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
@@ -70,12 +69,16 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, ru
           call_id: { type: "string", description: "the call_id that the earlier call answered" },
         },
         required: ["agent_id", "call_id"],
-        additionalProperties: false,
       },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ...(rules ? RULE_TOOL_NAMES.map(ruleTool) : []),
-  ];
+  ].map(forClients);
+}
+
+/** With the form of its schema that every client and model takes. */
+function forClients(tool: McpTool): McpTool {
+  return { ...tool, inputSchema: schemaForModels(tool.inputSchema) };
 }
 
 const AGENT_ID = { type: "string", description: "ID of the target edge agent" } as const;
@@ -139,7 +142,7 @@ export function actionTools(actions: Iterable<NamedAction>, max: number): McpToo
   const there = [...actions].filter(
     ({ agent, advert }) => agent.online || agent.queues.includes(advert.name),
   );
-  return there.length > max ? [] : there.map(actionTool);
+  return there.length > max ? [] : there.map(actionTool).map(forClients);
 }
 
 function actionTool({ name, agent, advert }: NamedAction): McpTool {
@@ -150,7 +153,7 @@ function actionTool({ name, agent, advert }: NamedAction): McpTool {
     name,
     title: `${agent.id}: ${advert.name}`,
     description: `${before}${words}`,
-    inputSchema: foreignSchema(advert.parameters),
+    inputSchema: advert.parameters,
     annotations: annotationsOf(advert),
   };
 }

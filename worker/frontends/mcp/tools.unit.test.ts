@@ -1,5 +1,4 @@
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { foreignSchema } from "@edgecall/core/tools/foreign-schema.ts";
 import { describe, expect, test } from "vitest";
 import type { CallTarget } from "../../api/edge-call.ts";
 import { TOOL_NAME_MAX, toolName } from "./tool-name.ts";
@@ -59,42 +58,25 @@ describe("names", () => {
   });
 });
 
-describe("schemas", () => {
-  test("the parts that a model needs are kept", () => {
-    const schema = {
-      type: "object",
-      properties: { pin: { type: "integer", minimum: 1, description: "GPIO\nnumber" } },
+describe("tools of actions", () => {
+  test("L2: the schema is the form that every client takes", async () => {
+    const parameters = {
+      properties: { pin: { type: "integer", exclusiveMinimum: 0 }, path: { $ref: "#/$defs/path" } },
       required: ["pin"],
       additionalProperties: false,
+      $defs: { path: { type: "string", maxLength: 4_096, pattern: "^/" } },
     };
-    expect(foreignSchema(schema)).toEqual({
-      ...schema,
-      properties: { pin: { type: "integer", minimum: 1, description: "GPIO number" } },
-    });
-  });
-
-  test("parts that would make a client drop all its tools are removed", () => {
-    const properties = JSON.parse('{"ok": {}, "no spaces": {}, "__proto__": {}, "x": {"type": "frog"}}');
-    const hostile = {
-      properties,
-      required: ["ok", "no spaces", 5],
-      $ref: "http://evil.example",
-      pattern: "(a+)+$",
-    };
-    expect(foreignSchema(hostile)).toEqual({
+    const [tool] = await toolsOf([target("pi", [{ name: "cpu", parameters }])]);
+    expect(tool?.inputSchema).toEqual({
       type: "object",
-      properties: { ok: {}, x: {} },
-      required: ["ok"],
+      properties: {
+        pin: { type: "integer", minimum: 1 },
+        path: { type: "string", description: "matches ^/" },
+      },
+      required: ["pin"],
     });
-    expect(foreignSchema({ type: "string" })).toEqual({ type: "object" });
-    expect(foreignSchema({ properties: { x: { enum: ["y".repeat(9_000)] } } })).toEqual({ type: "object" });
-    let deep: Record<string, unknown> = {};
-    for (let depth = 0; depth < 10_000; depth += 1) deep = { items: deep };
-    expect(JSON.stringify(foreignSchema({ properties: { deep } })).length).toBeLessThan(200);
   });
-});
 
-describe("tools of actions", () => {
   test("annotations contain the device's claims about its action", async () => {
     const tools = await toolsOf([
       target("pi", [
