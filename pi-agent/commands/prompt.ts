@@ -112,14 +112,18 @@ async function answer(
   const { llm, limits, systemPrompt } = tuned(device.settings, device.profile.taught.agent);
   if (!llm) return withoutModel(device);
   // The model client takes most of this program's memory, so it is loaded at the first prompt.
-  const [{ runLoop }, { callModel }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { ToolOffer, withoutMoreTools }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
+    import("@edgecall/core/loop/offer.ts"),
   ]);
+  const tools = enable_tools ? device.promptTools.definitions() : [];
+  const guides = guidesOf(device);
   const result = await runLoop({
-    system: systemPromptOf(device, systemPrompt, system_prompt),
+    system: systemPromptOf(device, guides, systemPrompt, system_prompt),
     prompt,
-    tools: enable_tools ? device.promptTools.definitions() : [],
+    tools,
+    offer: new ToolOffer({ tools, question: prompt, always: guides === "" ? [] : ["skill"] }),
     limits,
     model: (request) => {
       trace.modelCalls += 1;
@@ -149,6 +153,7 @@ async function answer(
     inputTokens: result.usage.input_tokens,
     outputTokens: result.usage.output_tokens,
   });
+  const calls = withoutMoreTools(result.calls).slice(0, SHOWN_CALLS);
   const packed = await pack(trace.media, call.command.request_id, device.uploads, call.signal);
   return succeeded({
     status: "success",
@@ -156,8 +161,8 @@ async function answer(
     ...(packed.media.length > 0 && { media: packed.media }),
     model: result.model,
     agent_id: device.settings.agentId,
-    tools_executed: result.calls.slice(0, SHOWN_CALLS).map(executedOf),
-    calls: reported(result.calls.slice(0, SHOWN_CALLS).map(withShortTexts)),
+    tools_executed: calls.map(executedOf),
+    calls: reported(calls.map(withShortTexts)),
     ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
     ...(call.taint.inResults && { tainted: true }),
     metadata: { ...addUsage(result.usage, trace.usage), elapsed_ms: elapsed() },
@@ -263,12 +268,17 @@ function withoutModel(device: Device): Reply {
   });
 }
 
+/** The skills that the model may load; empty where there are none, or no tool loads them. */
+function guidesOf({ registry, catalog }: Device): string {
+  return registry.get("skill") ? guideList(catalog.skills.guides) : "";
+}
+
 /**
  * @param owners text that agent.toml and the tuning add
  * @param asked text that the caller adds
  */
-function systemPromptOf(device: Device, owners: string, asked: string | undefined): string {
-  const { settings, profile, registry, catalog } = device;
+function systemPromptOf(device: Device, guides: string, owners: string, asked: string | undefined): string {
+  const { settings, profile } = device;
   const own =
     `You are ${settings.agentId}, a ${settings.agentType} agent on a device in someone's home. ` +
     "Use your tools for every fact about this device; never invent a reading. " +
@@ -277,6 +287,5 @@ function systemPromptOf(device: Device, owners: string, asked: string | undefine
     // core/loop/dependencies.ts; the tools' own schemas do not have it.
     `A call may wait for others of the same reply: name them with "id", list them in "after", and write {"$ref":"/ID/result"} where their result belongs.`;
   const style = profile.genome ? characterText(profile.genome) : DEFAULT_STYLE;
-  const guides = registry.get("skill") ? guideList(catalog.skills.guides) : "";
   return [own, style, guides, owners, asked ?? ""].filter((part) => part.trim() !== "").join("\n\n");
 }

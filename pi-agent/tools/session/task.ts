@@ -114,15 +114,18 @@ async function work(
   records: CallRecord[],
 ): Promise<LoopResult> {
   // Loaded only when needed, because the model client takes most of this program's memory.
-  const [{ runLoop }, { callModel }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { ToolOffer }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
+    import("@edgecall/core/loop/offer.ts"),
   ]);
+  const definitions = tools.definitions();
   return await runLoop({
     system: SUB_AGENT_WORDS,
     prompt,
     history,
-    tools: tools.definitions(),
+    tools: definitions,
+    offer: new ToolOffer({ tools: definitions, question: prompt, history }),
     limits,
     model: (request) => callModel(llm, { ...request, onText: update }),
     runCall: async (inner) => {
