@@ -186,7 +186,7 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call, batch: readonly Call[]): CallRecord {
   const base = { id: call.id, name: call.name, args: call.outcome?.args ?? shownArguments(call, batch) };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media, routed } = call.outcome;
+  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, asked, media, routed } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
@@ -200,5 +200,6 @@ function recordOf(call: Call, batch: readonly Call[]): CallRecord {
     ...(waitedMs !== undefined && { waited_ms: waitedMs }),
     ...(kept.length > 0 && { media: kept }),
     ...(calls && { calls }),
+    ...(asked === false && { asked }),
   };
 }

@@ -154,6 +154,7 @@ async function answer(
     outputTokens: result.usage.output_tokens,
   });
   const calls = withoutMoreTools(result.calls).slice(0, SHOWN_CALLS);
+  if (calls.length === 0) recordUnasked(call, device, elapsed());
   const packed = await pack(trace.media, call.command.request_id, device.uploads, call.signal);
   return succeeded({
     status: "success",
@@ -163,6 +164,7 @@ async function answer(
     agent_id: device.settings.agentId,
     tools_executed: calls.map(executedOf),
     calls: reported(calls.map(withShortTexts)),
+    ...(calls.length === 0 && { asked: false }),
     ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
     ...(call.taint.inResults && { tainted: true }),
     metadata: { ...addUsage(result.usage, trace.usage), elapsed_ms: elapsed() },
@@ -199,10 +201,28 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
+    ...(result.details?.asked === false && { asked: false as const }),
     ...(usage && { usage }),
     ...(args && { args }),
     elapsedMs,
   };
+}
+
+/** Each call of a tool leaves a line in the record. A prompt without one leaves a line of its own. */
+function recordUnasked(call: CommandCall, { audit, settings }: Device, elapsedMs: number): void {
+  const { request_id } = call.command;
+  audit.record({
+    agent_id: settings.agentId,
+    tool: "prompt",
+    parameters: {},
+    result: "success",
+    exit_code: null,
+    elapsed_ms: elapsedMs,
+    asked: false,
+    call_id: request_id.slice(0, 128),
+    request_id,
+    caller: call.caller,
+  });
 }
 
 /** Tokens that a tool's work took: a sub-agent's, or another agent's. */
@@ -221,6 +241,7 @@ function recordOf(call: Call, outcome: Outcome): CallRecord {
     ...(outcome.errorType && { error_type: outcome.errorType }),
     elapsed_ms: outcome.elapsedMs,
     ...(outcome.calls && { calls: outcome.calls }),
+    ...(outcome.asked === false && { asked: false }),
   });
 }
 
