@@ -7,6 +7,7 @@ import { memoryLog, Peer, readyAgent, startBroker, testSettings } from "../testi
 import { type ModelAnswer, type ModelRequest, startModel } from "../testing/model.ts";
 import { probe } from "../testing/tools.ts";
 import { ownTools } from "../toolbox/own-tools.ts";
+import { LATER_QUESTIONS } from "./testkit/later-questions.ts";
 import { QUESTIONS, type ToolQuestion } from "./testkit/questions.ts";
 
 const { tools: every, close } = await everyTool();
@@ -43,6 +44,13 @@ test("L2: of 120 questions in three languages the tool that answers is offered t
   expect(found.filter(({ isOffered, isNamed }) => !isOffered && !isNamed)).toEqual([]);
   expect(Math.max(...found.map(({ tokens }) => tokens))).toBeLessThanOrEqual(2_000);
   expect(Math.max(...found.map(({ characters }) => characters / 4))).toBeLessThanOrEqual(2_000);
+});
+
+test("L2: of 40 later questions the tool that answers is offered to 36, and named to the others", () => {
+  const found = LATER_QUESTIONS.map(offeredTo);
+  expect(found).toHaveLength(40);
+  expect(found.filter(({ isOffered }) => isOffered).length).toBeGreaterThanOrEqual(36);
+  expect(found.filter(({ isOffered, isNamed }) => !isOffered && !isNamed)).toEqual([]);
 });
 
 async function home(answer: (request: ModelRequest, count: number) => ModelAnswer) {

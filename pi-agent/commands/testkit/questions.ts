@@ -171,6 +171,10 @@ const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-export const QUESTIONS: readonly ToolQuestion[] = Object.entries(FAMILIES).flatMap(([family, rows]) =>
-  rows.map(([language, text, tools]) => ({ family, language, text, tools: tools.split(" ") })),
-);
+export const QUESTIONS = questionsOf(FAMILIES);
+
+export function questionsOf(families: Readonly<Record<string, readonly Row[]>>): ToolQuestion[] {
+  return Object.entries(families).flatMap(([family, rows]) =>
+    rows.map(([language, text, tools]) => ({ family, language, text, tools: tools.split(" ") })),
+  );
+}
