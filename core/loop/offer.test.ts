@@ -98,6 +98,13 @@ test("L2: what earlier turns used is offered again, and what the request tells t
   expect(names(new ToolOffer(options).tools([]))).toEqual(["disk", "filler_9", "snapshot", MORE_TOOLS]);
 });
 
+test("L2: however much earlier turns used, the question's tool is offered", () => {
+  const history: Entry[] = [reply(...FILLER.map((one) => call(one.function.name)))];
+  const offered = names(new ToolOffer({ tools: TOOLS, question: "And now the disk", history }).tools([]));
+  expect(offered).toHaveLength(FILLER.length + 2);
+  expect(offered).toContain("disk");
+});
+
 test("L2: a description in another language than the question's is found by its topic", () => {
   const tools = [...FILLER, tool("gewaechshaus", "Öffnet und schließt die Webseite mit dem Formular.")];
   const offered = new ToolOffer({ tools, question: "Remplis le formulaire du site" }).tools([]);

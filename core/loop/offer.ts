@@ -61,7 +61,10 @@ export class ToolOffer {
     const used = history.flatMap((entry) => callsOf(entry).map(({ name }) => name));
     const needed = new Set([...always, ...used].filter((name) => this.#all.has(name)));
     const room = OFFERED_TOKENS - tokensOfTools([moreTools([...this.#all.keys()])]);
-    const first = fitting([...needed, ...this.#search.fit(question)], this.#all, room, needed.size);
+    const taken = tokensOfTools(tools.filter((tool) => needed.has(tool.function.name)));
+    const fit = this.#search.fit(question).filter((name) => !needed.has(name));
+    // However much was used, the question gets its share.
+    const first = [...needed, ...fitting(fit, this.#all, Math.max(room - taken, room / 2))];
     const others = [...this.#all.keys()].filter((name) => !first.includes(name));
     for (const name of first.sort()) this.#add(name);
     this.#offered.set(MORE_TOOLS, moreTools(others));
@@ -163,7 +166,7 @@ function fitting(
   names: readonly string[],
   all: ReadonlyMap<string, ToolDefinition>,
   tokens: number,
-  certain: number,
+  certain = 0,
 ): string[] {
   let left = tokens;
   return names.filter((name, at) => {
@@ -180,7 +183,7 @@ function moreTools(others: readonly string[]): ToolDefinition {
     type: "function",
     function: {
       name: MORE_TOOLS,
-      description: `This device has more tools than are listed here: ${namesOf(others)}. Give a name, or what you need in words; the tools that fit can be called from the next step on.`,
+      description: `This device has more tools than are listed here: ${namesOf(others)}. Give a name, or what you need in words; the tools that fit can be called from the next step on. Call it before you say that there is no tool.`,
       parameters: {
         type: "object",
         properties: { about: { type: "string", description: "Names of tools, or what is needed" } },
