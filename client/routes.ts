@@ -174,6 +174,9 @@ export type Routes = {
         /** Why the call failed or was refused. */
         error?: string;
         exit_code: number | null;
+
+        /** false: of a `prompt` for which the device's model called no tool. */
+        asked?: boolean;
         elapsed_ms: number;
 
         /** The ids of the call, and of the command that it belongs to (its own, or the prompt's). */
@@ -878,6 +881,9 @@ export type CallRecord = {
   error?: string;
   result?: string;
 
+  /** The agent's own model called no tool for its answer, so nothing was done or measured. Absent: it called some, or does not say. */
+  asked?: false;
+
   /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
   for_user?: string;
   elapsed_ms?: number;
@@ -992,6 +998,9 @@ export type ConversationEventCall = {
       | "timeout";
     error?: string;
     result?: string;
+
+    /** The agent's own model called no tool for its answer, so nothing was done or measured. Absent: it called some, or does not say. */
+    asked?: false;
 
     /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
     for_user?: string;

@@ -2,8 +2,13 @@
  * Code that reads a stranger's or a model's text takes time in proportion to its length: sixteen times the text must
  * take far less than 256 times as long.
  */
+
+import { errorWords } from "@edgecall/core/loop/error-words.ts";
 import { readArguments } from "@edgecall/core/loop/reply.ts";
+import { errorOfStatus } from "@edgecall/core/loop/retry.ts";
 import { ServerEvents } from "@edgecall/core/loop/server-events.ts";
+import { ShownText } from "@edgecall/core/loop/shown-text.ts";
+import { HeldText, writtenCall } from "@edgecall/core/loop/written-calls.ts";
 import { htmlToMarkdown } from "@edgecall/core/web/html-markdown.ts";
 import { visible } from "@edgecall/core/web/page-text.ts";
 import { describe, expect, test } from "vitest";
@@ -90,14 +95,34 @@ const LOOKED_AT: Array<[string, (text: string) => unknown]> = [
   ["arguments of a model, in a fence", (text) => readArguments(`\`\`\`json${text}x`)],
   ["text of a page", visible],
   ["a model's events, in pieces", events],
+  ["a model's text, in pieces", shown],
+  ["a model's text after a thought", (text) => shown(`<think>${text}`)],
+  ["a model's text, where a call may begin", held],
+  ["a call that a model wrote as text", (text) => writtenCall(`edge_call ${text}`, NAMES)],
+  ["the words of an error", (text) => errorWords(text)],
+  ["the words of an error in JSON", (text) => errorWords(`{"message":"${text}`)],
+  ["the status of an error", (text) => errorOfStatus(500, null, text)],
   ["HTML of a page", (text) => htmlToMarkdown(text, undefined, 200_000)],
 ];
 
 function events(text: string): void {
   const read = new ServerEvents();
-  const bytes = new TextEncoder().encode(text);
   const PIECE = 512;
-  for (let at = 0; at < bytes.length; at += PIECE) read.add(bytes.subarray(at, at + PIECE));
+  for (let at = 0; at < text.length; at += PIECE) read.add(text.slice(at, at + PIECE));
+}
+
+const NAMES = new Set(["edge_call", "read"]);
+
+function shown(text: string): void {
+  const reply = new ShownText();
+  for (let at = 0; at < text.length; at += 64) reply.add(text.slice(at, at + 64));
+  reply.end();
+}
+
+function held(text: string): void {
+  const reply = new HeldText(NAMES);
+  for (let at = 0; at < text.length; at += 64) reply.add(text.slice(at, at + 64));
+  reply.end();
 }
 
 const SMALL = 16_000;

@@ -1,5 +1,6 @@
 /** `edgecall logs` shows the record of calls, the newest last. --follow shows new ones as they come. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { visibleJson } from "@edgecall/core/tools/visible.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
@@ -124,6 +125,10 @@ function rowOf(line: AuditLine): string[] {
     line.exit_code === null ? "" : String(line.exit_code),
     String(Math.round(line.elapsed_ms)),
     by,
-    line.error === undefined ? parameters : `${line.error}  ${parameters}`,
+    line.asked === false
+      ? NO_TOOL_CALLED
+      : line.error === undefined
+        ? parameters
+        : `${line.error}  ${parameters}`,
   ];
 }

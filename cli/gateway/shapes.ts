@@ -86,6 +86,7 @@ export const Call = z.looseObject({
   elapsed_ms: z.optional(z.number()),
   waited_ms: z.optional(z.number()),
   for_user: z.optional(z.string()),
+  asked: z.optional(z.boolean()),
 });
 export type Call = z.infer<typeof Call>;
 

@@ -1,4 +1,5 @@
 /** Shows a turn at a terminal: the text as it comes, and a line for each call. */
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import type { Io } from "../command.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -93,10 +94,12 @@ export class TurnView {
     const outcome = fine ? "success" : (call.error_type ?? "error");
     const waited = call.waited_ms ? ` (and ${took(call.waited_ms)} of waiting)` : "";
     const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
-    this.#tell(
-      fine ? "green" : "red",
-      `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${waited}${why}`,
-    );
+    if (call.asked === false) this.#tell("dim", `– ${callWords(call)}  ${NO_TOOL_CALLED}${time}${waited}`);
+    else
+      this.#tell(
+        fine ? "green" : "red",
+        `${fine ? "✓" : "✗"} ${callWords(call)}  ${outcome}${time}${waited}${why}`,
+      );
     if (call.for_user !== undefined) this.#tell("dim", printable(call.for_user).trimEnd());
   }
 

@@ -24,6 +24,8 @@ export type Outcome = Advised & {
   args?: Record<string, unknown>;
   /** The calls that the device's own loop made for its answer. */
   calls?: CallRecord[];
+  /** The device says that its own model called no tool for its answer. Absent: it called some, or does not say. */
+  asked?: false;
   /** The sources of its text. Empty: the gateway's own text. Absent: the text of the program that was called. */
   sources?: Source[];
   /** The call was only accepted; the final result arrives under this token. */
@@ -63,10 +65,14 @@ export function agentOfCall({ args, outcome }: Pick<Call, "args" | "outcome">): 
   return typeof agent === "string" ? agent : undefined;
 }
 
-/** Returns an outcome's text for a model, after a line about the agent that was chosen for it. */
-export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "routed">): string {
-  const { routed } = outcome;
-  return `${routed ? `[${routed.agent} was ${routed.why}]\n` : ""}${forModel(outcome)}`;
+/** Of an outcome with `asked: false`, for models and people: a model says "Done!" without a call, too. */
+export const NO_TOOL_CALLED =
+  "the device's model called no tool for this answer; nothing was done or measured";
+
+/** Returns an outcome's text for a model, after lines about the agent that was chosen for it and an answer without a call. */
+export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "routed" | "asked">): string {
+  const { routed, asked } = outcome;
+  return `${routed ? `[${routed.agent} was ${routed.why}]\n` : ""}${asked === false ? `[${NO_TOOL_CALLED}]\n` : ""}${forModel(outcome)}`;
 }
 
 export type Entry =
@@ -100,6 +106,8 @@ export type CallRecord = {
   error_type?: ErrorType;
   error?: string;
   result?: string;
+  /** The agent's own model called no tool for its answer, so nothing was done or measured. Absent: it called some, or does not say. */
+  asked?: false;
   /** Text for the person when it says more than the result, such as the diff of an edit. The model does not get it. */
   for_user?: string;
   elapsed_ms?: number;

@@ -8,6 +8,7 @@ import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Us
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
 import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
+import type { ToolOffer } from "./offer.ts";
 import { replayOf } from "./replay.ts";
 import { type ModelReply, toCalls } from "./reply.ts";
 import { ModelError, retryDelay } from "./retry.ts";
@@ -18,6 +19,8 @@ export type LoopOptions = {
   /** Earlier results: the messages before this task. */
   history?: readonly Entry[];
   tools: ToolDefinition[];
+  /** Offers some of the tools in place of all. */
+  offer?: Pick<ToolOffer, "tools" | "run">;
   limits: LoopLimits;
   model(request: {
     messages: ChatMessage[];
@@ -65,8 +68,9 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
     const messages = toMessages(options.system, [...history, ...turn], note);
+    const tools = next.tools ? (options.offer?.tools(turn) ?? options.tools) : [];
     const reply = await withRetries(options, () =>
-      options.model({ messages, tools: next.tools ? options.tools : [], signal: options.signal }),
+      options.model({ messages, tools, signal: options.signal }),
     );
     usage = addUsage(usage, reply.usage);
     model = reply.model;
@@ -109,7 +113,7 @@ async function makeCalls(
   batch: readonly Call[],
   options: LoopOptions,
 ): Promise<CallTiming[]> {
-  const { limits, signal, tools, runCall } = options;
+  const { limits, signal, tools, offer, runCall } = options;
   const look = (call: Call) =>
     waitingOf(call, batch, (name) => Object.keys(schemaOf(name, tools).properties ?? {}));
   const batchOptions = {
@@ -120,9 +124,9 @@ async function makeCalls(
   const timings = await runBatch(calls, batchOptions, async (call) => {
     const startedAt = performance.now();
     const waiting = look(call);
-    const refused = unreadable(call, tools) ?? neverRun(waiting);
-    const args = waiting.state === "ready" ? waiting.args : call.args;
-    const outcome = refused ?? (await runCall({ ...call, args }, signal));
+    const made = { ...call, args: waiting.state === "ready" ? waiting.args : call.args };
+    const run = async () => unreadable(call, tools) ?? neverRun(waiting) ?? (await runCall(made, signal));
+    const outcome = await (offer ? offer.run(made, run) : run());
     call.outcome = outcome;
     const { status, errorType, elapsedMs } = outcome;
     return { startedAt, endedAt: performance.now(), elapsedMs, status, ...(errorType && { errorType }) };
@@ -184,7 +188,7 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 function recordOf(call: Call, batch: readonly Call[]): CallRecord {
   const base = { id: call.id, name: call.name, args: call.outcome?.args ?? shownArguments(call, batch) };
   if (!call.outcome) return { ...base, status: "pending" };
-  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media, routed } = call.outcome;
+  const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, asked, media, routed } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];
   return {
     ...base,
@@ -198,5 +202,6 @@ function recordOf(call: Call, batch: readonly Call[]): CallRecord {
     ...(waitedMs !== undefined && { waited_ms: waitedMs }),
     ...(kept.length > 0 && { media: kept }),
     ...(calls && { calls }),
+    ...(asked === false && { asked }),
   };
 }

@@ -21,6 +21,8 @@ export const AuditLine = z.looseObject({
   /** Why the call failed or was refused. */
   error: z.optional(text(500)),
   exit_code: z.nullable(z.int()),
+  /** false: of a `prompt` for which the device's model called no tool. */
+  asked: z.optional(z.boolean()),
   elapsed_ms: z.number(),
   /** The ids of the call, and of the command that it belongs to (its own, or the prompt's). */
   call_id: text(128),

@@ -326,6 +326,8 @@ export const CalledOutcome = z.looseObject({
   routed: z.optional(z.looseObject({ agent: text(129), why: text(500) })),
   /** The calls of that agent's own loop, as in its report. */
   calls: z.optional(z.array(z.record(z.string(), z.unknown())).check(z.maxLength(CALLED_CALLS_MAX))),
+  /** false: that agent's own model called no tool for its answer. */
+  asked: z.optional(z.boolean()),
   media: z.optional(z.array(z.union([StoredMedia, InlineMedia])).check(z.maxLength(MEDIA_MAX_ITEMS))),
   usage: z.optional(ClaimedUsage),
   /** The call was only accepted: its result comes to the conversation with which the chain began. */

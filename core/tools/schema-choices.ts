@@ -2,6 +2,7 @@
  * Brings a JSON Schema to its choices: each has one type, and neither references nor combinations. A choice may allow more than the schema
  * does, never less. The schema may be hostile: deep, wide, or with references in a circle.
  */
+import { isObject } from "../protocol/is-object.ts";
 export type Json = Record<string, unknown>;
 
 /** A schema, and the references that led to it. */
@@ -192,8 +193,4 @@ function isOfType(value: unknown, type: string): boolean {
 
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -11,8 +11,10 @@
  * So each schema of the result has exactly one type. Of several types it is the one that says the most: an object, a list, or a text, which
  * can stand for any plain value (core/tools/arguments.ts reads `"5"` as 5 for a tool that takes no text).
  */
+
+import { isObject } from "../protocol/is-object.ts";
 import { oneLine } from "./one-line.ts";
-import { type Choice, isObject, type Json, listOf, type Part, SchemaChoices } from "./schema-choices.ts";
+import { type Choice, type Json, listOf, type Part, SchemaChoices } from "./schema-choices.ts";
 
 export type ToolSchema = {
   type: "object";

@@ -209,3 +209,21 @@ test("without a model: EvoClaw's text, and what can be called instead", async ()
     payload: { error: "missing prompt" },
   });
 });
+
+test("L15: an answer for which the model called no tool says so, in the record too", async () => {
+  const { peer, prompt } = await home(({ messages }) =>
+    messages.some(({ role }) => role === "tool") || !lastText({ messages } as ModelRequest).includes("disk")
+      ? { text: "Done!" }
+      : { calls: [{ name: "disk", args: { path: "/" } }] },
+  );
+  expect((await prompt("none", "Delete the old logs.")).payload).toMatchObject({
+    status: "success",
+    content: "Done!",
+    calls: [],
+    asked: false,
+  });
+  expect((await prompt("one", "How full is the disk?")).payload).not.toHaveProperty("asked");
+  const recent = { command: "get_metrics", payload: { recent: 10 }, request_id: "m" };
+  const { payload } = await peer.ask("eye", recent);
+  expect(JSON.stringify(payload)).toContain('"tool":"prompt"');
+});

@@ -112,14 +112,18 @@ async function answer(
   const { llm, limits, systemPrompt } = tuned(device.settings, device.profile.taught.agent);
   if (!llm) return withoutModel(device);
   // The model client takes most of this program's memory, so it is loaded at the first prompt.
-  const [{ runLoop }, { callModel }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { ToolOffer, withoutMoreTools }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
+    import("@edgecall/core/loop/offer.ts"),
   ]);
+  const tools = enable_tools ? device.promptTools.definitions() : [];
+  const guides = guidesOf(device);
   const result = await runLoop({
-    system: systemPromptOf(device, systemPrompt, system_prompt),
+    system: systemPromptOf(device, guides, systemPrompt, system_prompt),
     prompt,
-    tools: enable_tools ? device.promptTools.definitions() : [],
+    tools,
+    offer: new ToolOffer({ tools, question: prompt, always: guides === "" ? [] : ["skill"] }),
     limits,
     model: (request) => {
       trace.modelCalls += 1;
@@ -149,6 +153,8 @@ async function answer(
     inputTokens: result.usage.input_tokens,
     outputTokens: result.usage.output_tokens,
   });
+  const calls = withoutMoreTools(result.calls).slice(0, SHOWN_CALLS);
+  if (calls.length === 0) recordUnasked(call, device, elapsed());
   const packed = await pack(trace.media, call.command.request_id, device.uploads, call.signal);
   return succeeded({
     status: "success",
@@ -156,8 +162,9 @@ async function answer(
     ...(packed.media.length > 0 && { media: packed.media }),
     model: result.model,
     agent_id: device.settings.agentId,
-    tools_executed: result.calls.slice(0, SHOWN_CALLS).map(executedOf),
-    calls: reported(result.calls.slice(0, SHOWN_CALLS).map(withShortTexts)),
+    tools_executed: calls.map(executedOf),
+    calls: reported(calls.map(withShortTexts)),
+    ...(calls.length === 0 && { asked: false }),
     ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
     ...(call.taint.inResults && { tainted: true }),
     metadata: { ...addUsage(result.usage, trace.usage), elapsed_ms: elapsed() },
@@ -194,10 +201,28 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
+    ...(result.details?.asked === false && { asked: false as const }),
     ...(usage && { usage }),
     ...(args && { args }),
     elapsedMs,
   };
+}
+
+/** Each call of a tool leaves a line in the record. A prompt without one leaves a line of its own. */
+function recordUnasked(call: CommandCall, { audit, settings }: Device, elapsedMs: number): void {
+  const { request_id } = call.command;
+  audit.record({
+    agent_id: settings.agentId,
+    tool: "prompt",
+    parameters: {},
+    result: "success",
+    exit_code: null,
+    elapsed_ms: elapsedMs,
+    asked: false,
+    call_id: request_id.slice(0, 128),
+    request_id,
+    caller: call.caller,
+  });
 }
 
 /** Tokens that a tool's work took: a sub-agent's, or another agent's. */
@@ -216,6 +241,7 @@ function recordOf(call: Call, outcome: Outcome): CallRecord {
     ...(outcome.errorType && { error_type: outcome.errorType }),
     elapsed_ms: outcome.elapsedMs,
     ...(outcome.calls && { calls: outcome.calls }),
+    ...(outcome.asked === false && { asked: false }),
   });
 }
 
@@ -263,12 +289,17 @@ function withoutModel(device: Device): Reply {
   });
 }
 
+/** The skills that the model may load; empty where there are none, or no tool loads them. */
+function guidesOf({ registry, catalog }: Device): string {
+  return registry.get("skill") ? guideList(catalog.skills.guides) : "";
+}
+
 /**
  * @param owners text that agent.toml and the tuning add
  * @param asked text that the caller adds
  */
-function systemPromptOf(device: Device, owners: string, asked: string | undefined): string {
-  const { settings, profile, registry, catalog } = device;
+function systemPromptOf(device: Device, guides: string, owners: string, asked: string | undefined): string {
+  const { settings, profile } = device;
   const own =
     `You are ${settings.agentId}, a ${settings.agentType} agent on a device in someone's home. ` +
     "Use your tools for every fact about this device; never invent a reading. " +
@@ -277,6 +308,5 @@ function systemPromptOf(device: Device, owners: string, asked: string | undefine
     // core/loop/dependencies.ts; the tools' own schemas do not have it.
     `A call may wait for others of the same reply: name them with "id", list them in "after", and write {"$ref":"/ID/result"} where their result belongs.`;
   const style = profile.genome ? characterText(profile.genome) : DEFAULT_STYLE;
-  const guides = registry.get("skill") ? guideList(catalog.skills.guides) : "";
   return [own, style, guides, owners, asked ?? ""].filter((part) => part.trim() !== "").join("\n\n");
 }

@@ -1,5 +1,5 @@
 /** Texts for a person whose turn did not end well. */
-import { agentOfCall, type Outcome } from "@edgecall/core/loop/history.ts";
+import { agentOfCall, type Outcome, outcomeForModel } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
@@ -125,5 +125,7 @@ export function lateNote(call: StoredCall, outcome: Outcome): string {
   const agent = agentOfCall({ args: call.args, outcome });
   const what = typeof action === "string" ? `action '${action}'` : `query ${JSON.stringify(query ?? "")}`;
   const how = outcome.status === "success" ? "It succeeded" : "It failed";
-  return `The result of an earlier call (agent '${agent}', ${what}) has arrived. ${how}. Result:\n${forModel(outcome)}`;
+  // The agent that was chosen is in the sentence.
+  const { routed: _, ...words } = outcome;
+  return `The result of an earlier call (agent '${agent}', ${what}) has arrived. ${how}. Result:\n${outcomeForModel(words)}`;
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { NO_TOOL_CALLED, type Outcome } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
 import { withResult } from "./store/row-cache.ts";
 import type { StoredEntry } from "./store/rows.ts";
@@ -39,4 +39,9 @@ test("C10 a row of 0.2.0 has the advice in its text, and does not show it to peo
   expect(storedCall(result).outcome).toEqual(result);
   const now: Outcome = { status: "error", text: "Error: 1.\nTell the user.", elapsedMs: 0, sources: [] };
   expect(storedCall(now).outcome).toEqual(now);
+});
+
+test("L15: a late answer for which the device's model called no tool says so", () => {
+  const outcome = { status: "success", text: "Done!", elapsedMs: 1, asked: false } as const;
+  expect(lateNote(storedCall(outcome), outcome)).toContain(`Result:\n[${NO_TOOL_CALLED}]\nDone!`);
 });

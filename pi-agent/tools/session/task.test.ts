@@ -196,3 +196,11 @@ test("a tool that runs alone is not offered to it, because each would wait for t
   const [plain, alone] = [probe("plain").tool, probe("alone", { runs: "alone" }).tool];
   expect(offered([plain, alone]).list()).toEqual(["plain"]);
 });
+
+test("L15: a sub-agent that called no tool is told apart from one that did", async () => {
+  const { prompt, result } = await home(() => ({ text: "Done!" }));
+  const report = await result(await prompt("Look at the probe."));
+  expect(report.content).toBe(
+    "The task said: [The sub-agent called no tool for this answer; nothing was done or measured.]\nDone!",
+  );
+});

@@ -29,6 +29,9 @@ const WITHHELD = ["task", "question", "todowrite", "todoread"];
 
 const NEW = "new";
 
+/** Of an answer for the model that gave the task: a model says "Done!" without a call, too. */
+const NO_TOOL = "The sub-agent called no tool for this answer; nothing was done or measured.";
+
 /** @param state read at each task @param place.stateDir the folder that holds `task-sessions/` */
 export function task(
   state: Pick<CurrentState, "llm" | "limits" | "tools">,
@@ -69,7 +72,8 @@ export function task(
       const records: CallRecord[] = [];
       try {
         const asked = { prompt, llm, call, limits, tools: offered(tools), history, tainted: goesOn };
-        const { text, model, usage, turn } = await work(asked, context, records);
+        const { text: said, model, usage, turn } = await work(asked, context, records);
+        const text = records.length === 0 ? `[${NO_TOOL}]\n${said}` : said;
         const details = { model, calls: records, usage };
         if (session === undefined) return textResult(text, details);
         const id = goesOn ? session : sessions.newId();
@@ -114,15 +118,18 @@ async function work(
   records: CallRecord[],
 ): Promise<LoopResult> {
   // Loaded only when needed, because the model client takes most of this program's memory.
-  const [{ runLoop }, { callModel }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { ToolOffer }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
+    import("@edgecall/core/loop/offer.ts"),
   ]);
+  const definitions = tools.definitions();
   return await runLoop({
     system: SUB_AGENT_WORDS,
     prompt,
     history,
-    tools: tools.definitions(),
+    tools: definitions,
+    offer: new ToolOffer({ tools: definitions, question: prompt, history }),
     limits,
     model: (request) => callModel(llm, { ...request, onText: update }),
     runCall: async (inner) => {

@@ -212,6 +212,7 @@ function callLine(call: StoredCall, note = ""): string {
   const action = typeof args.action === "string" ? ` · ${args.action}` : "";
   const what = plain(`${agent}${action}`);
   if (!outcome) return `⏳ ${what}${note && ` (${plain(note)})`}`;
+  if (outcome.asked === false) return `– ${what} (${outcome.elapsedMs} ms, called no tool)`;
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
 }
 

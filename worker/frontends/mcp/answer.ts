@@ -60,6 +60,7 @@ async function answerOfOutcome(outcome: SettledOutcome, asked: AnswerPlace): Pro
     _meta: {
       ...metaOf(place, outcome.status),
       ...(outcome.errorType && { "edgecall/error_type": outcome.errorType }),
+      ...(outcome.asked === false && { "edgecall/asked": false }),
       "edgecall/elapsed_ms": outcome.elapsedMs,
     },
   };

@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -55,6 +56,14 @@ const answer = (id: string, text: string) =>
   ask(`/v1/questions/${id}`, { method: "POST", body: JSON.stringify({ answer: text }) });
 
 describe("a call", () => {
+  test("L15: an answer for which the device's model called no tool says so", async () => {
+    const bridge = await withPi();
+    bridge.onCall = () => ({ status: "success", content: "Done!", asked: false });
+    const result = await call("edge_call", { agent_id: "pi", query: "clean up" });
+    expect(textOf(result)).toBe(`[${NO_TOOL_CALLED}]\nDone!`);
+    expect(result._meta).toMatchObject({ "edgecall/asked": false });
+  });
+
   test("by edge_call and by its own name: the device learns who asked", async () => {
     const bridge = await withPi();
     bridge.onCall = () => success;

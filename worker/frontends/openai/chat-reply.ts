@@ -244,8 +244,8 @@ function refOf({ turn, place, createdAt }: Chat): ResponseRef {
 }
 
 /** A call without its result, which the answer already contains: a reader can check the answer against the calls. */
-function briefly({ id, name, agent, action, query, status, error_type, elapsed_ms }: CallRecord) {
-  return { id, name, agent, action, query, status, error_type, elapsed_ms };
+function briefly({ id, name, agent, action, query, status, error_type, elapsed_ms, asked }: CallRecord) {
+  return { id, name, agent, action, query, status, error_type, elapsed_ms, asked };
 }
 
 function usageOf({ input_tokens, output_tokens }: Usage) {

@@ -1,5 +1,6 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openaiBody, openaiHeader } from "../../../test/hostile/lookalikes.ts";
@@ -100,6 +101,18 @@ describe("a device's answer", () => {
     expect(asked.body).not.toHaveProperty("edgecall");
     const refused = await chat([user(script({ text: "no tools" }))], { tool_choice: "none" });
     expect(refused.body).not.toHaveProperty("edgecall");
+  });
+
+  test("L15: in words for which the device's model called no tool says so to model and person", async () => {
+    const bridge = await pi();
+    bridge.onCall = () => ({ status: "success", content: "Done!", calls: [], asked: false });
+    const query = { calls: [{ arguments: { agent_id: "pi", query: "clean up" } }] };
+    const { body } = await chat([user(script(query, { text: "$results" }))]);
+    expect(body.choices[0]?.message.content).toBe(`[${NO_TOOL_CALLED}]\nDone!`);
+    expect(body.choices[0]?.message.reasoning_content).toMatch(
+      /^– pi · "clean up" \d+ ms: .* called no tool/,
+    );
+    expect(body.edge).toMatchObject({ calls: [{ agent: "pi", status: "success", asked: false }] });
   });
 
   test("without the trace, if the client asks for that", async () => {

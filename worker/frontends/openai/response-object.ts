@@ -1,5 +1,5 @@
 /** Writes a turn as a `response` object. Calls to devices are `mcp_call` items, OpenAI's form for calls that a server made. */
-import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import { type CallRecord, NO_TOOL_CALLED, type Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
 import { askedMark, finalText } from "./chat-reply.ts";
 import { clientCallId, type ResponseRef, responseId } from "./conversation-key.ts";
@@ -128,7 +128,7 @@ export function callItem(call: CallRecord) {
     arguments: JSON.stringify(call.args ?? {}),
     approval_request_id: null,
     status: pending ? "in_progress" : call.status === "error" ? "failed" : "completed",
-    output: call.result ?? null,
+    output: (call.asked === false ? `[${NO_TOOL_CALLED}]\n` : "") + (call.result ?? "") || null,
     error: call.error ?? null,
   };
 }

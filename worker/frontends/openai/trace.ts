@@ -1,5 +1,5 @@
 /** Writes the devices' activity as lines beside the answer. A device's text is untrusted, so it is cut and put on one line. */
-import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { type CallRecord, NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../api/answers.ts";
 import { oneLine } from "../../api/roster.ts";
@@ -21,6 +21,7 @@ export function settledLines(call: CallRecord): string {
 
 function settledLine(call: CallRecord): string {
   const time = call.elapsed_ms === undefined ? "" : ` ${call.elapsed_ms} ms`;
+  if (call.asked === false) return `– ${whatOf(call)}${time}: ${NO_TOOL_CALLED}`;
   if (call.status !== "error") return `✓ ${whatOf(call)}${time}`;
   return `✗ ${whatOf(call)}${time}: ${bounded(call.error ?? call.error_type ?? "failed", ERROR_MAX_CHARS)}`;
 }

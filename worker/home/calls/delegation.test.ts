@@ -136,6 +136,18 @@ test(
 );
 
 test(
+  "L15: it learns of an answer for which the other agent's model called no tool",
+  async () => {
+    const { call } = await annIsAsked(crypto.randomUUID());
+    const child = await annAsks(call, { agent_id: "pi", query: "clean up" });
+    await callOf(child);
+    bridge.report(child, "pi", { status: "success", content: "Done!", asked: false });
+    expect(await outcomeOf(child)).toMatchObject({ status: "success", text: "Done!", asked: false });
+  },
+  WITHIN_MS,
+);
+
+test(
   "it may ask any other agent, and learns which one that was: never one that is in the chain",
   async () => {
     const { call } = await annIsAsked(crypto.randomUUID());

@@ -86,8 +86,10 @@ export function outcomeOf(
     };
   }
   const failed = report.type === "error" || payload.status === "error";
-  if (!failed)
-    return { status: "success", text: cutText(answerText(payload), RESULT_TEXT_MAX_BYTES), ...common };
+  if (!failed) {
+    const text = cutText(answerText(payload), RESULT_TEXT_MAX_BYTES);
+    return { status: "success", text, ...(isUnasked(payload, calls) && { asked: false }), ...common };
+  }
 
   const errorType = errorTypeOf(payload.error_type);
   const { text: error, advice } = reportedError(payload, foreign);
@@ -98,6 +100,11 @@ export function outcomeOf(
   const output = partialOutput(payload);
   const text = cutText(`${error}${schema}${output}`, RESULT_TEXT_MAX_BYTES);
   return { status: "error", text, ...(advice !== undefined && { advice }), errorType, ...common };
+}
+
+/** An answer in words for which the device says that its model called no tool. */
+function isUnasked({ asked, tool }: Record<string, unknown>, calls: readonly CallRecord[]): boolean {
+  return asked === false && tool === undefined && calls.length === 0;
 }
 
 function reportedError(payload: Record<string, unknown>, foreign: boolean | undefined): Advised {
@@ -234,6 +241,7 @@ const InnerCall = z.looseObject({
   error_type: z.optional(z.string()),
   elapsed_ms: z.optional(z.number()),
   agent: z.optional(z.string()),
+  asked: z.optional(z.unknown()),
 });
 
 /** The calls of a device's own loop: ours in `calls`, EvoClaw's in `tools_executed`. */
@@ -256,8 +264,21 @@ function innerCalls(
       if (within.left === 0) return [];
       within.left -= 1;
     }
-    const { id, name, tool, agent, args, status, success, result, error, advice, error_type, elapsed_ms } =
-      call.data;
+    const {
+      id,
+      name,
+      tool,
+      agent,
+      args,
+      status,
+      success,
+      result,
+      error,
+      advice,
+      error_type,
+      elapsed_ms,
+      asked,
+    } = call.data;
     const calls = innerCalls(call.data, foreign, depth - 1, within);
     const ok = status === undefined ? success === true : status === "success";
     return [
@@ -278,6 +299,7 @@ function innerCalls(
         ...(elapsed_ms !== undefined && { elapsed_ms }),
         ...(agent !== undefined && { agent: agent.slice(0, 129) }),
         ...(calls.length > 0 && { calls }),
+        ...(ok && asked === false && { asked }),
       },
     ];
   });

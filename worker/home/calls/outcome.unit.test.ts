@@ -1,3 +1,4 @@
+import { NO_TOOL_CALLED, outcomeForModel } from "@edgecall/core/loop/history.ts";
 import type { ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -135,4 +136,31 @@ test("any report's payload becomes a bounded outcome", () => {
       },
     ),
   );
+});
+
+const CALLED = [{ name: "disk", status: "success", result: "81 %" }];
+
+test.each<[string, Record<string, unknown>, boolean]>([
+  ["no tool", { asked: false, calls: [] }, true],
+  ["a tool", { calls: CALLED }, false],
+  ["a tool, whatever it says", { asked: false, calls: CALLED }, false],
+  ["an older agent, which does not say", { calls: [] }, false],
+  ["EvoClaw's, which does not say", { tools_executed: [] }, false],
+  ["a tool's own result", { asked: false, tool: "disk", result: "81 %" }, false],
+  ["not a boolean", { asked: "false" }, false],
+  ["a failure", { asked: false, status: "error", error: "no" }, false],
+])("L15: an answer in words for which the device's model called %s", (_, payload, isUnasked) => {
+  const outcome = outcomeFrom({ status: "success", content: "Done!", ...payload });
+  expect(outcome.asked).toBe(isUnasked ? false : undefined);
+  expect(outcomeForModel(outcome).startsWith(`[${NO_TOOL_CALLED}]\n`)).toBe(isUnasked);
+});
+
+test("L15: a device's call to another one whose model called no tool is marked among its calls", () => {
+  const asks = { name: "edge_call", status: "success", result: "Done!", agent: "eye" };
+  const { calls } = outcomeFrom({
+    status: "success",
+    content: "ok",
+    calls: [{ ...asks, asked: false }, asks],
+  });
+  expect(calls?.map(({ asked }) => asked)).toEqual([false, undefined]);
 });

@@ -136,7 +136,7 @@ export async function settleLent(home: HomeContext, call: LedgerCall, called: Ca
 /** It is read like a device's report. Whose texts it holds is unknown, so it always taints. */
 function readLent(
   { agent, createdAt, payload, command }: LedgerCall,
-  { text, status, error_type, advice, elapsed_ms, calls, media, usage, job }: CalledOutcome,
+  { text, status, error_type, advice, elapsed_ms, calls, asked, media, usage, job }: CalledOutcome,
 ): SettledOutcome {
   const report = {
     type: "result",
@@ -148,6 +148,7 @@ function readLent(
       advice,
       elapsed_ms,
       calls,
+      asked,
       // The id of a stored file would name one of this home.
       media: media?.filter((item) => "data" in item),
       metadata: usage,

@@ -1,5 +1,6 @@
 /** Audit: shows the devices' own record of calls, with filters, and exports it as JSON lines. */
 import type { Routes } from "@edgecall/client/routes.ts";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
@@ -183,6 +184,7 @@ function Lines({ entries, more, onChain }: LinesProps) {
             </td>
             <td class="mono wide">
               {visibleJson(entry.parameters)}
+              {entry.asked === false && <div>{NO_TOOL_CALLED}</div>}
               {entry.error && <div class="problem">{visible(entry.error)}</div>}
             </td>
           </tr>

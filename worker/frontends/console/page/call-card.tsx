@@ -1,5 +1,6 @@
 /** Shows one call: the device, the action, its progress and its result. All texts come from a device or a model. */
 import type { CallRecord, TurnQuestion } from "@edgecall/client/routes.ts";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { hiddenNotice, shortened, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
 import { Pre } from "./markdown-view.tsx";
 import { MediaList } from "./media-view.tsx";
@@ -52,7 +53,8 @@ function failedOf({ calls = [] }: CallRecord): number {
   return calls.filter(({ status }) => status === "error").length;
 }
 
-function endWords({ status, error_type }: CallRecord, failed: number): string {
+function endWords({ status, error_type, asked }: CallRecord, failed: number): string {
+  if (asked === false) return "answered without a tool";
   if (failed > 0) return `done, ${failed} ${failed === 1 ? "call" : "calls"} failed`;
   if (status === "success") return "done";
   return error_type === "permission_denied" ? "denied" : (error_type ?? "failed").replaceAll("_", " ");
@@ -119,6 +121,7 @@ function Outcome({ call }: { call: CallRecord }) {
   const text = textOf(call);
   return (
     <>
+      {call.asked === false && <p class="notice">Note: {NO_TOOL_CALLED}.</p>}
       {call.for_user !== undefined && <Pre text={call.for_user} label="for you" />}
       {text.length > SHORT_RESULT || (call.for_user !== undefined && text !== "") ? (
         <details>

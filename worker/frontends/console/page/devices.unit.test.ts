@@ -1,4 +1,5 @@
 import type { DeviceView } from "@edgecall/client/routes.ts";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { describe, expect, test } from "vitest";
 import { controlsOf } from "./control-kinds.ts";
 import { groupsOf, mainReadings, NO_AREA } from "./device-groups.ts";
@@ -166,6 +167,7 @@ test("a closed card shows three values that were reported", () => {
 test.each([
   [{ status: "success", confirmed: true }, "success", "done, and confirmed by its state"],
   [{ status: "success" }, "success", "done"],
+  [{ status: "success", asked: false, content: "Done!" }, "partial", NO_TOOL_CALLED],
   [{ status: "success", confirmed: false }, "partial", "sent, not confirmed"],
   [{ status: "error", error_type: "outcome_unknown" }, "partial", "sent, not confirmed"],
   [{ status: "error", error_type: "timeout" }, "error", "failed: timeout"],

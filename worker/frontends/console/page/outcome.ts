@@ -1,5 +1,6 @@
 /** The outcome of a command in words. "Done" is said only where the device did it. Pure. */
 import type { CommandReport } from "@edgecall/client/routes.ts";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 
 /** @property style of the card: `partial` is neither a success nor a failure */
@@ -19,6 +20,7 @@ function standing(failed: boolean, payload: Record<string, unknown>): Pick<Outco
   const { error_type, confirmed } = payload;
   if (failed && error_type === "outcome_unknown") return { style: "partial", words: NOT_CONFIRMED };
   if (failed) return { style: "error", words: `failed${error_type ? `: ${String(error_type)}` : ""}` };
+  if (payload.asked === false) return { style: "partial", words: NO_TOOL_CALLED };
   if (confirmed === false) return { style: "partial", words: NOT_CONFIRMED };
   return { style: "success", words: confirmed === true ? "done, and confirmed by its state" : "done" };
 }

@@ -1,0 +1,22 @@
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
+import { expect, test } from "vitest";
+import { paintFor } from "./paint.ts";
+import { TurnView } from "./turn-view.ts";
+
+test("L15: a call for which the device's model called no tool is shown as such, and not as done", () => {
+  const lines: string[] = [];
+  const io = { out: () => {}, err: (text: string) => void lines.push(text) };
+  const view = new TurnView({
+    io: { ...io, terminal: false, watched: false, person: false },
+    streams: false,
+    tells: true,
+    paint: paintFor(false, {}),
+  });
+  const call = { id: "c", name: "edge_call", agent: "pi", query: "clean up", elapsed_ms: 900 };
+  view.show({ event: "call", call: { ...call, status: "success", asked: false } });
+  view.show({ event: "call", call: { ...call, status: "success" } });
+  expect(lines).toEqual([
+    `– pi "clean up"  ${NO_TOOL_CALLED}  900 ms\n`,
+    '✓ pi "clean up"  success  900 ms\n',
+  ]);
+});
