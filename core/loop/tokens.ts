@@ -15,8 +15,10 @@ const BLANK = 0.15;
 const SIGN = 0.5;
 /** é, ß, ł … */
 const ACCENTED = 1;
-/** Greek, Cyrillic, Hebrew, Arabic. */
+/** Greek, Cyrillic. */
 const OTHER_ALPHABET = 0.6;
+/** Hebrew, Arabic. */
+const WITHOUT_VOWELS = 0.8;
 /** Indian and Thai writing, Chinese, Japanese, Korean. */
 const OTHER = 1.1;
 /** Each of the two UTF-16 units of a further code point, as of an emoji. */
@@ -54,7 +56,21 @@ function callTokens(call: Call): number {
   return 2 * PER_MESSAGE + textTokens(asked) + textTokens(result) + PER_IMAGE * pictures;
 }
 
+/** A long text is estimated by pieces of it, since a history may have megabytes of results that are cut later. */
+const SAMPLED_FROM = 4_096;
+const SAMPLES = 4;
+const SAMPLE_CHARS = 1_024;
+
 export function textTokens(text: string): number {
+  if (text.length < SAMPLED_FROM) return Math.ceil(tokensIn(text));
+  const step = Math.floor((text.length - SAMPLE_CHARS) / (SAMPLES - 1));
+  const samples = Array.from({ length: SAMPLES }, (_, nth) =>
+    text.slice(nth * step, nth * step + SAMPLE_CHARS),
+  );
+  return Math.ceil((tokensIn(samples.join(" ")) / (SAMPLES * SAMPLE_CHARS)) * text.length);
+}
+
+function tokensIn(text: string): number {
   let tokens = 0;
   let letters = 0;
   let digits = 0;
@@ -69,7 +85,7 @@ export function textTokens(text: string): number {
       digits = 0;
     }
   }
-  return Math.ceil(tokens + wordTokens(letters, digits));
+  return tokens + wordTokens(letters, digits);
 }
 
 function wordTokens(letters: number, digits: number): number {
@@ -81,7 +97,8 @@ function signTokens(code: number): number {
   if (code === 32 || (code >= 9 && code <= 13)) return BLANK;
   if (code < 0x80) return SIGN;
   if (code < 0x250) return ACCENTED;
-  if (code < 0x800) return OTHER_ALPHABET;
+  if (code < 0x590) return OTHER_ALPHABET;
+  if (code < 0x900) return WITHOUT_VOWELS;
   return code >= 0xd800 && code < 0xe000 ? HALF : OTHER;
 }
 

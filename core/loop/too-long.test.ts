@@ -149,7 +149,11 @@ const SAID: Array<[endpoint: string, words: string, expected: TooLong]> = [
     "AiError: 5021: The estimated number of input and maximum output tokens (9001) exceeded this model context window limit (7968).",
     input(7968, 9001),
   ],
-  ["Moonshot", "Invalid request: Your request exceeded model token limit: 8192 (requested: 9001)", input(8192, 9001)],
+  [
+    "Moonshot",
+    "Invalid request: Your request exceeded model token limit: 8192 (requested: 9001)",
+    input(8192, 9001),
+  ],
   ["Z.ai", "Prompt exceeds max length", input()],
   ["DashScope", "Range of input length should be [1, 30720]", input(30720)],
   ["MiniMax", "invalid params, context window exceeds limit (2013)", input()],
@@ -171,11 +175,7 @@ const SAID: Array<[endpoint: string, words: string, expected: TooLong]> = [
     "max_tokens: 9000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-sonnet-20241022",
     output(8192, 9000),
   ],
-  [
-    "DeepSeek's reply",
-    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
-    output(8192),
-  ],
+  ["DeepSeek's reply", "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", output(8192)],
   [
     "Groq's reply",
     "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model",

@@ -19,14 +19,15 @@ const NUMBER = String.raw`(\d{1,3}(?:,\d{3})+|\d+)`;
 const gap = (most: number) => String.raw`(?:(?!\bby\b)\D){0,${most}}`;
 /** The places of a limit, the surest first. */
 const LIMITS = [
+  String.raw`\d ?>=? ?(?:\w+ \()?${NUMBER}`,
   String.raw`\bonly\b${gap(25)}${NUMBER}`,
   String.raw`(?:range|between)\b${gap(45)}\d+${gap(22)}${NUMBER}(?: \(exclusive\))?`,
   String.raw`${NUMBER}(?: tokens?)? (?:maximum|max)\b`,
   String.raw`(?:context[\s_-]*(?:length|window|size|limit)|n_ctx|max_model_len|max_seq_len|token limit|(?:maximum|max)\s+(?:\w+ ){0,2}length)${gap(40)}${NUMBER}`,
-  String.raw`(?:\blimit\b|at most|up to|\bmaximum(?: \w+){0,4}|\bmax\b|cannot exceed|less than or equal to|<=|≤|>|\ballowed\b|\bsupports\b|lower than)${gap(25)}${NUMBER}`,
+  String.raw`(?:\blimit\b|at most|up to|\bmaximum(?: [a-z]+){0,4}|\bmax\b|not exceed|less than or equal to|<=|≤|>|\ballowed\b|\bsupports\b|(?:lower|less|smaller) than)${gap(25)}${NUMBER}`,
 ].map((source) => new RegExp(source, "i"));
 const INPUT_SIZES = [
-  String.raw`${NUMBER} (?:input tokens|in the messages|of text input|.inputs. tokens|tokens from the input)`,
+  `${NUMBER} (?:input tokens|in the messages|of text input|.inputs. tokens|tokens from the input)`,
   String.raw`input token count\D{0,12}${NUMBER}`,
 ].map((source) => new RegExp(source, "i"));
 /** Neither a part of a name nor the status of the answer. */
@@ -34,9 +35,10 @@ const FREE_NUMBER = new RegExp(String.raw`(?<![\w.-]|answered )${NUMBER}`, "g");
 /** Smaller numbers are codes, versions and shares. */
 const LEAST = 64;
 
-const REPLY = /max[_ ]?(?:completion|output|new)?[_ ]?tokens|maximum (?:number of )?(?:output |completion )?tokens/i;
+const REPLY =
+  /max[_ ]?(?:completion|output|new)?[_ ]?tokens|maximum (?:number of )?(?:output |completion )?tokens/i;
 const REPLY_TOO_LARGE =
-  /too (?:large|high|big|many)|at most|up to|less than|lower than|<=|≤|> ?\d|exceed|range|between|greater than the max|fewer|maximum (?:allowed|value)/i;
+  /too (?:large|high|big|many)|at most|up to|(?:less|lower|smaller) than|above|<=|≤|> ?\d|exceed|range|between|greater than the max|fewer|maximum (?:allowed|value)/i;
 /** Words of another fault of this parameter. */
 const REPLY_OTHERWISE =
   /unsupported parameter|not supported|at least|higher max|was reached|budget_tokens|extra inputs|required/i;
@@ -45,11 +47,11 @@ const SUM =
   /context[\s_-]*(?:length|window|size|limit)\D{0,25}\d|input (?:length|tokens)\b.{0,30}(?:\+|and)|inputs\S? tokens \+|number of input and|in the completion|in the prompt|input tokens?\b/i;
 
 const WINDOW =
-  /context[\s_-]*(?:length|window|size|limit|overflow)|contextwindow|overflows|n_ctx|max_model_len|max_seq_len|(?:maximum|max) (?:\w+ )?(?:prompt|model|sequence) length/i;
+  /context[\s_-]*(?:length|window|size|limit|overflow)|context is full|contextwindow|model's window|overflows|n_ctx|max_model_len|max_seq_len|(?:maximum|max) (?:\w+ )?(?:prompt|model|sequence) length/i;
 const PROMPT =
-  /\btokens\b|token (?:count|limit)|\bprompt\b|\binputs? (?:is|length|exceed|validation)|max length|message size|length of the messages|(?:request|payload)(?: entity| body)? (?:is )?too large|content too large|request exceeds/i;
+  /(?<!max_|completion_|output_|new_|budget_)tokens\b|token (?:count|limit)|\bprompt\b|\binputs? (?:is|length|exceed|validation)|max length|message size|length of the messages|(?:messages?|conversation|history|chat) (?:is|are) too|(?:request|payload)(?: entity| body)? (?:is )?too large|content too large|request exceeds/i;
 const EXCESS =
-  /too (?:long|large|many)|exceed|overflow|(?:longer|larger|greater|more) than|> ?\d|>= ?n_|<= ?\d|however|cannot truncate|reduce (?:the|your)|should be \[|not enough|supports? (?:only )?up to|while limit|request contains|maximum \w+ length/i;
+  /too (?:long|large|many)|exceed|overflow|(?:longer|larger|greater|more) than|> ?\d|>= ?n_|<= ?\d|is full|not fit|however|cannot truncate|reduce (?:the|your)|should be \[|not enough|supports? (?:only )?up to|while limit|request contains|maximum \w+ length/i;
 /** What else may be too long, too large or too many. */
 const OTHERWISE =
   /string too long|array too long|\bimages?\b|picture|audio|\bMB\b|too many (?:requests|tools|messages)|credit|quota|billing|expired/i;
@@ -59,12 +61,12 @@ const ALONE_TOO_LARGE = /request too large|must be reduced|reduce your message/i
 
 /** @param words the endpoint's, of any error */
 export function tooLong(words: string): TooLong | undefined {
-  const isReply = REPLY.test(words) && REPLY_TOO_LARGE.test(words) && !REPLY_OTHERWISE.test(words);
-  if (isReply && !SUM.test(words)) return { kind: "output", ...sizesIn(words) };
-  const isWindow = WINDOW.test(words) && EXCESS.test(words);
-  const isPrompt = PROMPT.test(words) && EXCESS.test(words) && !OTHERWISE.test(words);
-  if (!isWindow && !isPrompt) return undefined;
   const sizes = sizesIn(words);
+  const isReply = REPLY.test(words) && REPLY_TOO_LARGE.test(words) && !REPLY_OTHERWISE.test(words);
+  if (isReply && !SUM.test(words)) return { kind: "output", ...sizes };
+  const isExcess = EXCESS.test(words) || sizes.sent !== undefined;
+  const isOfTokens = WINDOW.test(words) || (PROMPT.test(words) && !OTHERWISE.test(words));
+  if (!isExcess || !isOfTokens) return undefined;
   if (RATE.test(words) && !ALONE_TOO_LARGE.test(words)) {
     const isAbove = sizes.limit !== undefined && requestedIn(words) > sizes.limit;
     if (!isAbove) return undefined;
@@ -89,7 +91,13 @@ function sizesIn(words: string): Omit<TooLong, "kind"> {
 function limitIn(words: string, numbers: readonly number[]): number | undefined {
   // A single number in brackets, where nothing says that it counts tokens, is the error's code.
   if (numbers.length === 1 && /\(\d+\)/.test(words) && !/token/i.test(words)) return undefined;
-  return first(LIMITS, words);
+  // Of two numbers without such a word the smaller one is the limit.
+  const [most = 0, next] = [...new Set(numbers)].filter((number) => number >= LEAST).sort((a, b) => b - a);
+  const said = first(LIMITS, words);
+  return said !== undefined &&
+    (said < most || numbers.length === 1 || INPUT_SIZES.some((size) => size.test(words)))
+    ? said
+    : (next ?? said);
 }
 
 function first(patterns: readonly RegExp[], words: string): number | undefined {

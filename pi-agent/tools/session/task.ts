@@ -4,6 +4,7 @@ import type { Call, CallRecord, Entry, Outcome } from "@edgecall/core/loop/histo
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { LoopResult } from "@edgecall/core/loop/run.ts";
+import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
 import {
@@ -77,7 +78,9 @@ export function task(
         return textResult(`${text}\n[${problem ?? `Session ${id}: give it to task to go on.`}]`, details);
       } catch (error) {
         // The runner's text says why it was stopped; what it had done is listed below.
-        const why = context.signal.aborted ? "it was stopped" : messageOf(error);
+        const advice =
+          error instanceof TooLongError ? ` (${error.advice({ reply: "[llm] max_tokens" })})` : "";
+        const why = context.signal.aborted ? "it was stopped" : messageOf(error) + advice;
         return faultResult("tool_failed", `Error: The task was not done: ${why}.${doneSoFar(records)}`, {
           cause: error,
           details: { calls: records },
@@ -114,9 +117,10 @@ async function work(
   records: CallRecord[],
 ): Promise<LoopResult> {
   // Loaded only when needed, because the model client takes most of this program's memory.
-  const [{ runLoop }, { callModel }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { modelLimits }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
+    import("../../calls/model-limits.ts"),
   ]);
   return await runLoop({
     system: SUB_AGENT_WORDS,
@@ -124,6 +128,7 @@ async function work(
     history,
     tools: tools.definitions(),
     limits,
+    fit: { model: llm, limits: modelLimits },
     model: (request) => callModel(llm, { ...request, onText: update }),
     runCall: async (inner) => {
       const outcome = await runCall(inner, tools, call, tainted);
