@@ -18,7 +18,7 @@ const ACCENTED = 1;
 /** Greek, Cyrillic. */
 const OTHER_ALPHABET = 0.6;
 /** Hebrew, Arabic. */
-const WITHOUT_VOWELS = 0.8;
+const WITHOUT_VOWELS = 0.72;
 /** Indian and Thai writing, Chinese, Japanese, Korean. */
 const OTHER = 1.1;
 /** Each of the two UTF-16 units of a further code point, as of an emoji. */
