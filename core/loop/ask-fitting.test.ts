@@ -23,8 +23,6 @@ afterEach(() => endpoint.stop());
 /** Refuses requests by these rules; the first that gives words answers. */
 function refuse(status: number, ...rules: Array<(body: Body, sent: number) => string | undefined>): void {
   endpoint.handle = async (request, response) => {
-    const path = request.url ?? "";
-    if (request.method === "GET") return void response.writeHead(404).end(path);
     const body = (await bodyOf(request)) as Body;
     bodies.push(body);
     const sent = Math.ceil(JSON.stringify(body.messages).length / 4);

@@ -1,6 +1,6 @@
 /** Asks a model with as much of a history as fits it, and once more with less when it refuses that as too long. */
 import type { Entry } from "./history.ts";
-import type { HistoryLimit, ModelLimits, Room } from "./model-limits.ts";
+import { type HistoryLimit, lessonsOf, type ModelLimits, maxReply, type Room } from "./model-limits.ts";
 import type { ModelReply } from "./reply.ts";
 import type { ModelSettings } from "./request.ts";
 import { ModelError } from "./retry.ts";
@@ -35,22 +35,24 @@ export async function askFitting(question: FittingQuestion): Promise<ModelReply>
   const told = await limits.ask(model);
   if (told) question.onWindow?.(told);
   const adapted = new Set<TooLong["kind"]>();
+  let lessons: ReturnType<typeof lessonsOf>;
   for (;;) {
-    const room = limits.room(model, history);
+    const room = limits.room(model, history, lessons);
     const entries = await question.cut(roomForEntries(room, beside));
     const sent = beside + estimateTokens(entries);
-    const maxReply = limits.maxReply(model, room, sent);
+    const asked = { sent, maxReply: maxReply(room, sent), factor: room.factor };
     try {
-      const reply = await question.send(entries, maxReply, sent);
-      limits.replied(model, sent, reply.usage);
+      const reply = await question.send(entries, asked.maxReply, sent);
+      limits.replied(model, sent, reply.usage, lessons);
       return reply;
     } catch (error) {
       if (!(error instanceof ModelError) || error.kind === "cancelled") throw error;
       const words = tooLong(error.message);
       if (!words) throw error;
-      const isWorthIt = !adapted.has(words.kind) && limits.refused(model, words, { sent, maxReply });
-      if (!isWorthIt) throw new TooLongError(error, words, { sent, maxReply, beside, server: room.server });
+      const more = adapted.has(words.kind) ? undefined : lessonsOf(words, asked);
+      if (!more) throw new TooLongError(error, words, { ...asked, beside, server: room.server });
       adapted.add(words.kind);
+      lessons = { ...lessons, ...more };
       question.onAgain?.();
     }
   }

@@ -46,6 +46,9 @@ type Known = {
   factor: number;
 };
 
+/** What refusals taught. */
+type Lessons = Partial<Pick<Known, "refusedAbove" | "halved" | "maxReply" | "factor">>;
+
 /** How much of a request fits. All figures are of our own estimate. */
 export type Room = {
   /** Tokens of all that is sent, as it was set or is assumed. The current turn may go beyond it. */
@@ -56,6 +59,8 @@ export type Room = {
   reply: { least: number; most: number };
   /** The window that was told, in the model's own tokens. */
   window: number | undefined;
+  /** The model's tokens for one of our estimate. */
+  factor: number;
   server: LocalServer | undefined;
   /** The window will be known after this request. */
   isProvisional: boolean;
@@ -85,8 +90,9 @@ export class ModelLimits {
     return { server: told.server, tokens: told.tokens };
   }
 
-  room(model: ModelSettings, history: HistoryLimit): Room {
-    const known = this.#of(model);
+  /** @param lessons of refusals that are not certain yet */
+  room(model: ModelSettings, history: HistoryLimit, lessons: Lessons = {}): Room {
+    const known = { ...this.#of(model), ...lessons };
     const { server, factor, halved } = known;
     const window = smallest(known.window, known.refusedAbove);
     const most = Math.min(model.maxTokens, known.maxReply ?? model.maxTokens);
@@ -98,52 +104,23 @@ export class ModelLimits {
       soft: smallest(history.maxTokens, hard, assumed) ?? history.maxTokens,
       hard,
       reply: { least: window === undefined ? most : Math.min(most, Math.floor(window * REPLY_SHARE)), most },
+      factor,
       window,
       server,
       isProvisional: isAssumed && known.asked?.isLoaded !== true,
     };
   }
 
-  /** @param sent our estimate of the request @returns `max_tokens` for it */
-  maxReply(model: ModelSettings, { reply, window }: Room, sent: number): number {
-    if (window === undefined) return reply.most;
-    const left = Math.floor(window - sent * this.#of(model).factor * SLACK);
-    return Math.min(reply.most, Math.max(reply.least, left));
-  }
-
-  /** A request was answered. @param sent our estimate of it */
-  replied(model: ModelSettings, sent: number, usage: Usage | undefined): void {
-    const known = this.#of(model);
+  /**
+   * A request was answered.
+   *
+   * @param sent our estimate of it
+   * @param lessons what made it short enough: now it is certain
+   */
+  replied(model: ModelSettings, sent: number, usage: Usage | undefined, lessons: Lessons = {}): void {
+    const known = Object.assign(this.#of(model), lessons);
     known.hasReplied = true;
     if (usage && sent >= FACTOR_FROM) known.factor = factorOf(usage.input_tokens, sent);
-  }
-
-  /**
-   * A request was refused as too long.
-   *
-   * @param asked our estimate of what was sent, and its `max_tokens`
-   * @returns whether a shorter one is worth a try
-   */
-  refused(model: ModelSettings, { kind, limit, sent, input }: TooLong, asked: Asked): boolean {
-    const known = this.#of(model);
-    if (kind === "output") {
-      const most = limit ?? Math.floor(asked.maxReply / 2);
-      if (most >= asked.maxReply || most < LEAST_REPLY) return false;
-      known.maxReply = most;
-      return true;
-    }
-    if (limit === undefined) {
-      known.halved = Math.floor(asked.sent / 2);
-      return true;
-    }
-    known.refusedAbove = limit;
-    const own = input ?? ownTokens(sent, asked);
-    if (own !== undefined) known.factor = Math.max(known.factor, factorOf(own, asked.sent));
-    const least = Math.min(asked.maxReply, Math.floor(limit * REPLY_SHARE));
-    const isSmaller = (limit - least) / known.factor < asked.sent * ENOUGH_SMALLER;
-    // Nothing else changes, so our estimate is wrong by more than is known.
-    if (!isSmaller && least >= asked.maxReply) known.halved = Math.floor(asked.sent / 2);
-    return true;
   }
 
   #of({ baseUrl, model }: ModelSettings): Known {
@@ -159,7 +136,30 @@ export class ModelLimits {
   }
 }
 
-export type Asked = { sent: number; maxReply: number };
+/** @param sent our estimate of the request @returns `max_tokens` for it */
+export function maxReply({ reply, window, factor }: Room, sent: number): number {
+  if (window === undefined) return reply.most;
+  return Math.min(reply.most, Math.max(reply.least, Math.floor(window - sent * factor * SLACK)));
+}
+
+/** A request that was refused: our estimate of what was sent, its `max_tokens`, and the factor that held. */
+export type Asked = { sent: number; maxReply: number; factor: number };
+
+/** @returns what to do otherwise; undefined: a shorter request is not worth a try */
+export function lessonsOf({ kind, limit, sent, input }: TooLong, asked: Asked): Lessons | undefined {
+  if (kind === "output") {
+    const most = limit ?? Math.floor(asked.maxReply / 2);
+    return most >= asked.maxReply || most < LEAST_REPLY ? undefined : { maxReply: most };
+  }
+  if (limit === undefined) return { halved: Math.floor(asked.sent / 2) };
+  const own = input ?? ownTokens(sent, asked);
+  const factor = own === undefined ? asked.factor : Math.max(asked.factor, factorOf(own, asked.sent));
+  const least = Math.min(asked.maxReply, Math.floor(limit * REPLY_SHARE));
+  const isSmaller = (limit - least) / factor < asked.sent * ENOUGH_SMALLER;
+  // Where nothing else would change, our estimate is wrong by more than is known.
+  const halved = !isSmaller && least >= asked.maxReply ? { halved: Math.floor(asked.sent / 2) } : {};
+  return { refusedAbove: limit, factor, ...halved };
+}
 
 /** A server that cut the prompt or had a part of it in its cache counts less, so less says nothing. */
 function factorOf(tokens: number, estimate: number): number {

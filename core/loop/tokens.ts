@@ -12,7 +12,7 @@ const DIGIT = 0.9;
 /** Letters and digits in one word: an id, a hash, base64. */
 const MIXED = 0.75;
 const BLANK = 0.15;
-const SIGN = 0.5;
+const SIGN = 0.48;
 /** é, ß, ł … */
 const ACCENTED = 1;
 /** Greek, Cyrillic. */

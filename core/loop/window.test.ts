@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { ModelLimits } from "./model-limits.ts";
+import { lessonsOf, ModelLimits, maxReply } from "./model-limits.ts";
 import { askWindow, isLocalModel } from "./window.ts";
 
 const open: Server[] = [];
@@ -173,7 +173,7 @@ test("L16: a hosted address is never asked", async () => {
   expect(await limits.ask(hosted)).toBeUndefined();
   const room = limits.room(hosted, { maxTokens: 24_000, isOwn: false });
   expect(room).toMatchObject({ soft: 24_000, hard: undefined, isProvisional: false });
-  expect(limits.maxReply(hosted, room, 20_000)).toBe(100);
+  expect(maxReply(room, 20_000)).toBe(100);
 });
 
 test("L16: a local server is asked before the first request, after the first reply, and then not for a while", async () => {
@@ -204,8 +204,10 @@ test("L16: a local server is asked before the first request, after the first rep
   // A smaller setting wins, a larger one does not.
   expect(limits.room(model, { maxTokens: 5_000, isOwn: true })).toMatchObject({ soft: 5_000, hard: 12_288 });
   expect(limits.room(model, { maxTokens: 90_000, isOwn: true })).toMatchObject({ soft: 12_288 });
-  expect(limits.maxReply(model, told, 1_000)).toBe(4_096);
-  expect(limits.maxReply({ ...model, maxTokens: 16_000 }, told, 11_000)).toBeLessThan(5_000);
+  expect(maxReply(told, 1_000)).toBe(4_096);
+  const long = limits.room({ ...model, maxTokens: 16_000 }, history);
+  expect(maxReply(long, 11_000)).toBe(4_096);
+  expect(maxReply(long, 1_000)).toBeGreaterThan(15_000);
 
   for (let time = 0; time < 3; time += 1) {
     limits.replied(model, 100, undefined);
@@ -219,7 +221,11 @@ test("L16: a model whose tokens are shorter than our estimate gets less; one tha
   const model = { baseUrl: "https://api.example.com/v1", model: "m", maxTokens: 1_000, temperature: 0 };
   const history = { maxTokens: 24_000, isOwn: false };
   const asked = { sent: 9_000, maxReply: 1_000 };
-  expect(limits.refused(model, { kind: "input", limit: 8_000, sent: 9_000 }, asked)).toBe(true);
+  const lessons = lessonsOf({ kind: "input", limit: 8_000, sent: 9_000 }, { ...asked, factor: 1 });
+  expect(limits.room(model, history, lessons).hard).toBe(7_000);
+  // Only a request that was answered proves it.
+  expect(limits.room(model, history).hard).toBeUndefined();
+  limits.replied(model, 7_000, undefined, lessons);
   expect(limits.room(model, history).hard).toBe(7_000);
   limits.replied(model, 2_000, { input_tokens: 3_000, output_tokens: 1 });
   expect(limits.room(model, history).hard).toBe(4_666);
