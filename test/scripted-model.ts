@@ -39,6 +39,7 @@ export type ModelRequest = {
   model: string;
   messages: Message[];
   tool_choice?: unknown;
+  max_tokens?: number;
   tools: Array<{ function: { name: string; description: string; parameters: Record<string, unknown> } }>;
 };
 
@@ -54,6 +55,8 @@ export type ScriptedModel = {
   url: string;
   requests: ModelRequest[];
   breaches: string[];
+  /** What a local server tells of itself, by path. A test may change it. */
+  told: Record<string, unknown>;
   /** Releases a held step, also one that is requested later. */
   release(name: string): void;
   close(): Promise<void>;
@@ -68,6 +71,7 @@ export function script(...steps: Step[]): string {
 export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const breaches: string[] = [];
+  const told: ScriptedModel["told"] = {};
   const position = new Map<string, number>();
   const holds = new Map<string, PromiseWithResolvers<void>>();
   const hold = (name: string) => {
@@ -102,7 +106,8 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       return;
     }
     if (request.method === "GET") {
-      json(response, 200, { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
+      const known = told[request.url?.split("?")[0] ?? ""];
+      json(response, 200, known ?? { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
       return;
     }
     const asked = JSON.parse(body) as ModelRequest;
@@ -113,6 +118,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       model: asked.model,
       messages: asked.messages,
       ...(asked.tool_choice !== undefined && { tool_choice: asked.tool_choice }),
+      ...(asked.max_tokens !== undefined && { max_tokens: asked.max_tokens }),
       tools: asked.tools ?? [],
     });
     const breach = breachOf(asked.messages);
@@ -148,6 +154,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     url: `http://${host}:${port}/v1`,
     requests,
     breaches,
+    told,
     release: (name) => hold(name).resolve(),
     close: () =>
       new Promise((resolve) => {

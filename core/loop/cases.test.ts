@@ -9,6 +9,7 @@ import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/runner.ts";
 import type { Call, Outcome } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
+import { ModelLimits } from "./model-limits.ts";
 import { DEFAULT_LIMITS } from "./next.ts";
 import type { ModelReply } from "./reply.ts";
 import { runLoop } from "./run.ts";
@@ -96,6 +97,10 @@ async function play({ given, input }: Case) {
     prompt: input.prompt ?? "p",
     tools: registry.definitions(),
     limits: { ...DEFAULT_LIMITS, ...(given.maxIterations && { maxModelCalls: given.maxIterations }) },
+    fit: {
+      model: { baseUrl: "https://model.example/v1", model: "m", maxTokens: 100, temperature: 0 },
+      limits: new ModelLimits(),
+    },
     signal: new AbortController().signal,
     async model({ messages, tools: list }) {
       offered.push(list.map((tool) => tool.function.name));

@@ -66,7 +66,7 @@ test("the given history is not modified", () => {
 });
 
 test("then whole old turns are replaced by a note", () => {
-  const { entries, cut, toSummarise } = fit(560);
+  const { entries, cut, toSummarise } = fit(450);
   expect(cut.turns).toBe(3);
   expect(entries).toEqual([
     first[0],
@@ -130,6 +130,57 @@ test("images count, and the summary's space too", () => {
   expect(estimateTokens([withImage]) - estimateTokens([user("look")])).toBeGreaterThan(500);
 });
 
+describe("L16: what the model takes at most", () => {
+  const hard = (entries: Entry[], hardTokens: number, more: Partial<FitOptions> = {}) =>
+    fitHistory(entries, { maxTokens: hardTokens, hardTokens, keepFirst: 1, ...more });
+
+  test("holds for the current turn too: its longest results are cut, and it is said", () => {
+    const long = "line of a log\n".repeat(1_000);
+    const entries = [user("what happened?"), asks(long, "short", long)];
+    const fitted = hard(entries, 1_500, { keepFirst: 0 }).entries;
+    expect(estimateTokens(fitted)).toBeLessThanOrEqual(1_500);
+    expect(estimateTokens(fitted)).toBeGreaterThan(1_200);
+    const [one, two, three] = fitted.flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+    expect(two?.outcome?.text).toBe("short");
+    for (const cut of [one, three])
+      expect(cut?.outcome?.text).toMatch(/^line of a log\n[\s\S]*\[cut: \d+ more characters do not fit/);
+  });
+
+  test("holds for the first messages: their texts are cut before the current turn's", () => {
+    const entries = [
+      user(`first ${"word ".repeat(2_000)}`),
+      says("fine"),
+      user("and now?"),
+      asks("r ".repeat(300)),
+    ];
+    const fitted = hard(entries, 600).entries;
+    expect(estimateTokens(fitted)).toBeLessThanOrEqual(600);
+    expect(fitted[0]?.text).toMatch(/^first word.*\[cut: \d+ characters\]$/);
+    expect(fitted.at(-1)).toEqual(entries.at(-1));
+  });
+
+  test("leaves no tenth for old turns beside a turn that takes all, and asks for no summary that would not fit", () => {
+    const entries = [...turn("old"), ...turn("older"), user("now?"), asks("n ".repeat(5_000))];
+    const { entries: fitted, toSummarise } = hard(entries, 800, { keepFirst: 0 });
+    expect(estimateTokens(fitted)).toBeLessThanOrEqual(800 + 30);
+    expect(toSummarise).toBeUndefined();
+  });
+
+  test("property: any history fits, unless the texts of the first and the current turn alone do not", () => {
+    fc.assert(
+      fc.property(anyHistory, fc.integer({ min: 200, max: 3_000 }), (entries, hardTokens) => {
+        const fitted = hard(entries, hardTokens).entries;
+        // A notice may be longer than the few characters that it stands for.
+        const shortest = hard(entries, 0).entries;
+        expect(estimateTokens(fitted)).toBeLessThanOrEqual(
+          Math.max(hardTokens, estimateTokens(shortest)) + 20,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe("which turn is the current one", () => {
   const keptOf = (entries: Entry[], more: Partial<FitOptions> = {}) =>
     fitHistory(entries, { maxTokens: 0, keepFirst: 0, ...more }).entries.filter(
@@ -175,16 +226,16 @@ describe("a summary", () => {
   });
 
   test("of the omitted turns is requested once, and then fits", () => {
-    const before = fit(560);
+    const before = fit(450);
     const given = { text: "Sum.", turns: before.cut.turns };
-    const after = fit(560, { summary: given });
+    const after = fit(450, { summary: given });
     expect(after.toSummarise).toBeUndefined();
     expect(after.cut.turns).toBe(before.cut.turns);
   });
 
   test("is kept when more turns are omitted, and begins the text of the next summary", () => {
     const two = { text: "They asked two things.", turns: 2 };
-    const { entries, cut, toSummarise } = fit(450, { summary: two });
+    const { entries, cut, toSummarise } = fit(375, { summary: two });
     expect(cut.turns).toBe(4);
     expect(entries[1]).toMatchObject({
       text: "2 earlier turns summed up:\nThey asked two things.\n2 earlier turns of this conversation left out here.",

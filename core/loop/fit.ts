@@ -1,10 +1,11 @@
 /**
  * Shortens a history until it fits the model. Old tool results are cut first; then whole old turns are left out and a note
- * replaces them. The current turn and the texts of the first entries stay unchanged. Pure.
+ * replaces them. The current turn and the texts of the first entries stay unchanged, unless the model takes no more. Pure.
  *
  * An entry holds its calls together with their results, so no call ever loses its result.
  */
 import { mediaText } from "../protocol/media.ts";
+import { fitCurrent } from "./fit-current.ts";
 import type { Call, Entry, LeftOut, Note, Summary } from "./history.ts";
 import { codePoints, estimateTokens, headOf } from "./tokens.ts";
 
@@ -22,10 +23,14 @@ const DOWN_TO = 0.7;
  * would leave out the turn before it and pay for a summary.
  */
 const BESIDE_TOO_LARGE = 0.1;
+/** A summary's tokens. With less room for old turns, each turn would pay for a summary that does not fit either. */
+const SUMMARY_ROOM = 600;
 
 export type FitOptions = {
   /** The limit for the entries alone; the caller has subtracted the system prompt and the tool definitions. */
   maxTokens: number;
+  /** What the model takes at most. Above it the first entries' texts and the current turn's results are cut too. */
+  hardTokens?: number;
   /** Number of first entries whose texts are kept; their results are the first to be cut. */
   keepFirst: number;
   /** Index of the current turn's first entry; absent = the first entry after the last answer. */
@@ -50,19 +55,23 @@ export type Fitted = {
 /** @param history the whole stored history, or the result of an earlier fit */
 export function fitHistory(history: readonly Entry[], options: FitOptions): Fitted {
   const { maxTokens, keepFirst, currentFrom = currentTurnStart(history) } = options;
-  const kept = Math.min(keepFirst, currentFrom);
-  const current = history.slice(currentFrom);
+  const { hardTokens = Number.POSITIVE_INFINITY } = options;
+  // The note in place of old turns needs room too.
+  const mostFixed = hardTokens - noteSize(currentFrom > 0 ? { turns: currentFrom } : undefined);
+  const current = fitCurrent(history.slice(currentFrom), mostFixed);
   const currentSize = estimateTokens(current);
+  const kept = Math.min(keepFirst, currentFrom);
   const whole = history.slice(0, kept);
   const fits = estimateTokens(history.slice(0, currentFrom)) + currentSize <= maxTokens;
-  const first = fits ? whole : whole.map(withCutResults);
+  let first = fits ? whole : whole.map(withCutResults);
+  if (estimateTokens(first) + currentSize > mostFixed) first = first.map(withCutText);
   const fixed = estimateTokens(first) + currentSize;
-  const limit = fixed > maxTokens ? fixed + maxTokens * BESIDE_TOO_LARGE : maxTokens;
+  const limit = Math.min(hardTokens, fixed > maxTokens ? fixed + maxTokens * BESIDE_TOO_LARGE : maxTokens);
 
   let { leftOut, old } = withSummary(oldTurns(history.slice(kept, currentFrom)), options.summary);
   let gone: OldTurn[] = [];
   if (fixed + sizeOf(old, leftOut) > limit) {
-    const target = Math.max(maxTokens * DOWN_TO, fixed + (limit - fixed) * DOWN_TO) - fixed;
+    const target = Math.max(Math.min(maxTokens, limit) * DOWN_TO, fixed + (limit - fixed) * DOWN_TO) - fixed;
     old = cutResults(old, sizeOf(old, leftOut) - target);
     if (fixed + sizeOf(old, leftOut) > limit) ({ leftOut, old, gone } = leaveOut(old, leftOut, target));
   }
@@ -72,7 +81,8 @@ export function fitHistory(history: readonly Entry[], options: FitOptions): Fitt
   const results = old.reduce((sum, turn) => sum + turn.results, fits ? 0 : longResultsIn(whole));
   const cut = { results, turns: leftOut?.turns ?? 0 };
   const shownFrom = currentFrom - old.reduce((sum, turn) => sum + turn.entries.length, 0);
-  if (gone.length === 0) return { entries, cut, shownFrom };
+  const hasRoom = limit < hardTokens || limit - fixed >= SUMMARY_ROOM;
+  if (gone.length === 0 || !hasRoom) return { entries, cut, shownFrom };
   const earlier = leftOut?.summary ? [summaryNote(leftOut.summary)] : [];
   return { entries, cut, shownFrom, toSummarise: [...earlier, ...gone.flatMap((turn) => turn.whole)] };
 }
@@ -192,6 +202,12 @@ function withCutResult(call: Call): Call {
   // The picture's name stays, so that a person can still ask for it.
   const names = media.map((item) => `\n${mediaText(item)}`).join("");
   return { ...call, outcome: { ...outcome, text: `${shorter}${names}` } };
+}
+
+function withCutText(entry: Entry): Entry {
+  const more = codePoints(entry.text) - CUT_RESULT_TO;
+  if (more <= NOTICE_ROOM) return entry;
+  return { ...entry, text: `${headOf(entry.text, CUT_RESULT_TO)}[cut: ${more} characters]` };
 }
 
 /** Leaves turns out, oldest first, until the rest is at most `target` tokens or no old turn is left. */

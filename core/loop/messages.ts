@@ -27,6 +27,8 @@ export const KEPT = "media:";
 /** Most pictures in one request, newest first: each costs about a thousand tokens, and bodies are limited. */
 export const MAX_PICTURES = 8;
 
+export const GONE_PICTURE = "[a picture that is not shown any more]";
+
 /** Returns a stored picture as a `data:` URL; undefined when it was deleted or does not fit this request. */
 export type Pictures = (id: string) => string | undefined;
 
@@ -68,7 +70,7 @@ function userMessage(entry: Extract<Entry, { role: "user" }>, pictures: Pictures
       ...(entry.text ? [textPart(entry.text)] : []),
       ...entry.images.map((url) => {
         const seen = url.startsWith(KEPT) ? pictures(url.slice(KEPT.length)) : url;
-        return seen === undefined ? textPart("[a picture that is not shown any more]") : imagePart(seen);
+        return seen === undefined ? textPart(GONE_PICTURE) : imagePart(seen);
       }),
     ],
   };

@@ -5,6 +5,7 @@ import { permissionDenied } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import type { Call, Outcome } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
+import { ModelLimits } from "./model-limits.ts";
 import { DEFAULT_LIMITS } from "./next.ts";
 import type { ModelReply, RequestedCall } from "./reply.ts";
 import { ModelError } from "./retry.ts";
@@ -38,6 +39,7 @@ const asks = (...names: string[]): ModelReply => ({
 const ok = (text: string): Outcome => ({ status: "success", text, elapsedMs: 1 });
 const failed: Outcome = { status: "error", text: "Error: no", errorType: "execution_failed", elapsedMs: 1 };
 
+const HOSTED = { baseUrl: "https://model.example/v1", model: "m", maxTokens: 100, temperature: 0 };
 type Asked = { messages: ChatMessage[]; tools: ToolDefinition[] };
 
 /** A model that gives these replies in order, and records its requests. */
@@ -58,6 +60,7 @@ const run = (options: Pick<LoopOptions, "model"> & Partial<LoopOptions>) =>
     prompt: "p",
     tools: TOOLS,
     limits: DEFAULT_LIMITS,
+    fit: { model: HOSTED, limits: new ModelLimits() },
     runCall: async () => ok("done"),
     signal: new AbortController().signal,
     ...options,

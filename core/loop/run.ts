@@ -2,16 +2,21 @@
 import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
+import { askFitting } from "./ask-fitting.ts";
 import { runBatch } from "./batch.ts";
 import { shownArguments, type Waiting, waitingOf } from "./dependencies.ts";
+import { fitHistory } from "./fit.ts";
 import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
+import { HISTORY_MAX_TOKENS, type ModelLimits } from "./model-limits.ts";
 import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
 import type { ToolOffer } from "./offer.ts";
 import { replayOf } from "./replay.ts";
 import { type ModelReply, toCalls } from "./reply.ts";
+import type { ModelSettings } from "./request.ts";
 import { ModelError, retryDelay } from "./retry.ts";
+import { estimateTokens, tokensBeside } from "./tokens.ts";
 
 export type LoopOptions = {
   system: string;
@@ -22,9 +27,12 @@ export type LoopOptions = {
   /** Offers some of the tools in place of all. */
   offer?: Pick<ToolOffer, "tools" | "run">;
   limits: LoopLimits;
+  /** The model behind `model`, and what is known of how much fits it. */
+  fit: { model: ModelSettings; limits: ModelLimits };
   model(request: {
     messages: ChatMessage[];
     tools: ToolDefinition[];
+    maxTokens: number;
     signal: AbortSignal;
   }): Promise<ModelReply>;
   runCall(call: Call, signal: AbortSignal): Promise<Outcome>;
@@ -67,15 +75,33 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       continue;
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
-    const messages = toMessages(options.system, [...history, ...turn], note);
     const tools = next.tools ? (options.offer?.tools(turn) ?? options.tools) : [];
-    const reply = await withRetries(options, () =>
-      options.model({ messages, tools, signal: options.signal }),
-    );
+    const reply = await withRetries(options, () => ask(options, turn, tools, note));
     usage = addUsage(usage, reply.usage);
     model = reply.model;
     turn.push(assistantEntry(reply, [...history, ...turn], next.tools));
   }
+}
+
+/** Earlier results are left out where they do not fit the model, and results of this turn are shortened. */
+function ask(
+  { system, history = [], fit, model, signal }: LoopOptions,
+  turn: readonly Entry[],
+  tools: ToolDefinition[],
+  note: string | undefined,
+): Promise<ModelReply> {
+  const all = [...history, ...turn];
+  return askFitting({
+    ...fit,
+    history: { maxTokens: HISTORY_MAX_TOKENS, isOwn: false },
+    beside: tokensBeside([system, note], tools),
+    cut: (room) =>
+      estimateTokens(all) <= room.maxTokens
+        ? all
+        : fitHistory(all, { ...room, keepFirst: 0, currentFrom: history.length }).entries,
+    send: (entries, maxTokens) =>
+      model({ messages: toMessages(system, entries, note), tools, maxTokens, signal }),
+  });
 }
 
 /** Converts a reply to an entry. Calls are dropped when the request offered no tools, because nothing would run them. */

@@ -1,9 +1,29 @@
-/** Estimates the tokens of entries without a tokenizer, since each model has its own. Pure. */
+/** Estimates the tokens of what is sent to a model without a tokenizer, since each model has its own. Pure. */
 import { isPicture } from "../protocol/media.ts";
 import { type Call, type Entry, outcomeForModel } from "./history.ts";
 
-/** English has about four characters a token; JSON and other languages have fewer. */
-const CHARACTERS_PER_TOKEN = 3;
+/*
+ * Tokens of a character, by what it stands in. Measured with the tokenizers of GPT-4o, GPT-4, Llama 3, Llama 2 and Mistral 7B:
+ * English has 4.0 to 4.7 letters and blanks a token, German 2.8 to 4.1, JSON 2.5 to 3.8, ids and base64 1.1 to 1.8, Chinese,
+ * Japanese and Korean 0.6 to 1.4. Qwen, Gemma, Llama 2 and Mistral have a token for each digit.
+ */
+const LETTER = 0.26;
+const DIGIT = 0.9;
+/** Letters and digits in one word: an id, a hash, base64. */
+const MIXED = 0.75;
+const BLANK = 0.15;
+const SIGN = 0.48;
+/** é, ß, ł … */
+const ACCENTED = 1;
+/** Greek, Cyrillic. */
+const OTHER_ALPHABET = 0.6;
+/** Hebrew, Arabic. */
+const WITHOUT_VOWELS = 0.72;
+/** Indian and Thai writing, Chinese, Japanese, Korean. */
+const OTHER = 1.1;
+/** Each of the two UTF-16 units of a further code point, as of an emoji. */
+const HALF = 1.2;
+
 /** Tokens of the role and the separators. */
 const PER_MESSAGE = 5;
 /** Providers count 700 to 1,600 for a picture of a usual size. */
@@ -11,6 +31,13 @@ const PER_IMAGE = 1_200;
 
 export function estimateTokens(entries: readonly Entry[]): number {
   return entries.reduce((sum, entry) => sum + entryTokens(entry), 0);
+}
+
+/** Tokens of what is sent beside the history. @param texts the system text, and a note at the end */
+export function tokensBeside(texts: readonly (string | undefined)[], tools: readonly unknown[]): number {
+  const messages = texts.filter((text) => text !== undefined && text !== "");
+  const ofTools = tools.length > 0 ? textTokens(JSON.stringify(tools)) : 0;
+  return messages.reduce((sum, text) => sum + PER_MESSAGE + textTokens(text ?? ""), ofTools);
 }
 
 function entryTokens(entry: Entry): number {
@@ -22,14 +49,57 @@ function entryTokens(entry: Entry): number {
 
 /** The call and its result: two messages. */
 function callTokens(call: Call): number {
-  const asked = call.name + JSON.stringify(call.args);
+  // Its id is sent with the call and with the result.
+  const asked = call.name + JSON.stringify(call.args) + call.modelCallId.repeat(2);
   const result = call.outcome ? outcomeForModel(call.outcome) : "";
   const pictures = call.outcome?.media?.filter(isPicture).length ?? 0;
   return 2 * PER_MESSAGE + textTokens(asked) + textTokens(result) + PER_IMAGE * pictures;
 }
 
+/** A long text is estimated by pieces of it, since a history may have megabytes of results that are cut later. */
+const SAMPLED_FROM = 4_096;
+const SAMPLES = 4;
+const SAMPLE_CHARS = 1_024;
+
 export function textTokens(text: string): number {
-  return Math.ceil(codePoints(text) / CHARACTERS_PER_TOKEN);
+  if (text.length < SAMPLED_FROM) return Math.ceil(tokensIn(text));
+  const step = Math.floor((text.length - SAMPLE_CHARS) / (SAMPLES - 1));
+  const samples = Array.from({ length: SAMPLES }, (_, nth) =>
+    text.slice(nth * step, nth * step + SAMPLE_CHARS),
+  );
+  return Math.ceil((tokensIn(samples.join(" ")) / (SAMPLES * SAMPLE_CHARS)) * text.length);
+}
+
+function tokensIn(text: string): number {
+  let tokens = 0;
+  let letters = 0;
+  let digits = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const lower = code | 32;
+    if (lower >= 97 && lower <= 122) letters += 1;
+    else if (code >= 48 && code <= 57) digits += 1;
+    else {
+      tokens += wordTokens(letters, digits) + signTokens(code);
+      letters = 0;
+      digits = 0;
+    }
+  }
+  return tokens + wordTokens(letters, digits);
+}
+
+function wordTokens(letters: number, digits: number): number {
+  if (letters > 0 && digits > 0) return (letters + digits) * MIXED;
+  return letters * LETTER + digits * DIGIT;
+}
+
+function signTokens(code: number): number {
+  if (code === 32 || (code >= 9 && code <= 13)) return BLANK;
+  if (code < 0x80) return SIGN;
+  if (code < 0x250) return ACCENTED;
+  if (code < 0x590) return OTHER_ALPHABET;
+  if (code < 0x900) return WITHOUT_VOWELS;
+  return code >= 0xd800 && code < 0xe000 ? HALF : OTHER;
 }
 
 export function codePoints(text: string): number {

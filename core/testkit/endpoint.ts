@@ -20,7 +20,11 @@ export class Endpoint {
   private constructor(server: Server, settings: ModelSettings) {
     this.#server = server;
     this.settings = settings;
-    server.on("request", (request, response) => void this.handle(request, response));
+    server.on("request", (request, response) => {
+      // A local server is also asked for its window; this one tells none.
+      if (request.method === "GET") response.writeHead(404).end();
+      else void this.handle(request, response);
+    });
   }
 
   static async start(): Promise<Endpoint> {

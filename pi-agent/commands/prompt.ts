@@ -6,6 +6,7 @@ import {
   type Outcome,
   type Usage,
 } from "@edgecall/core/loop/history.ts";
+import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { countTurn } from "@edgecall/core/metrics/tally.ts";
 import type { Media } from "@edgecall/core/protocol/media.ts";
 import { ClaimedUsage, PromptCommand } from "@edgecall/core/protocol/mqtt.ts";
@@ -109,13 +110,15 @@ async function answer(
   elapsed: () => number,
 ): Promise<Reply> {
   const { prompt, system_prompt, enable_tools = true, max_tokens } = call.command.payload as PromptCommand;
-  const { llm, limits, systemPrompt } = tuned(device.settings, device.profile.taught.agent);
-  if (!llm) return withoutModel(device);
+  const { llm: own, limits, systemPrompt } = tuned(device.settings, device.profile.taught.agent);
+  if (!own) return withoutModel(device);
+  const llm = { ...own, maxTokens: max_tokens ?? own.maxTokens };
   // The model client takes most of this program's memory, so it is loaded at the first prompt.
-  const [{ runLoop }, { callModel }, { ToolOffer, withoutMoreTools }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { ToolOffer, withoutMoreTools }, { modelLimits }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
     import("@edgecall/core/loop/offer.ts"),
+    import("../calls/model-limits.ts"),
   ]);
   const tools = enable_tools ? device.promptTools.definitions() : [];
   const guides = guidesOf(device);
@@ -125,12 +128,12 @@ async function answer(
     tools,
     offer: new ToolOffer({ tools, question: prompt, always: guides === "" ? [] : ["skill"] }),
     limits,
+    fit: { model: llm, limits: modelLimits },
     model: (request) => {
       trace.modelCalls += 1;
       return recordModelCall(device, call.span, llm.model, () =>
         callModel(llm, {
           ...request,
-          ...(max_tokens !== undefined && { maxTokens: max_tokens }),
           onText: (delta) => call.progress?.output(delta, undefined),
         }),
       );
@@ -271,8 +274,9 @@ function errorWords(error: unknown): { error: string; advice: string; error_type
       error_type: error.why === "expired" ? "timeout" : "execution_failed",
     };
   }
+  const advice = error instanceof TooLongError ? ` ${error.advice({ reply: "[llm] max_tokens" })}` : "";
   return {
-    ...errorFields(`Error: The agent's model gave no answer: ${messageOf(error)}`),
+    ...errorFields(`Error: The agent's model gave no answer: ${messageOf(error)}${advice}`),
     error_type: "execution_failed",
   };
 }

@@ -15,11 +15,18 @@ export type ModelAnswer =
 
 export type ModelEndpoint = { baseUrl: string; requests: ModelRequest[]; stop(): Promise<void> };
 
+/** @param told answers of a local server to other questions, by path; it tells nothing else */
 export async function startModel(
   answer: (request: ModelRequest, count: number) => ModelAnswer | Promise<ModelAnswer>,
+  told: Record<string, unknown> = {},
 ): Promise<ModelEndpoint> {
   const requests: ModelRequest[] = [];
   const server = createServer((request, response) => {
+    if (request.method === "GET") {
+      const known = told[request.url?.split("?")[0] ?? ""];
+      response.writeHead(known === undefined ? 404 : 200).end(JSON.stringify(known));
+      return;
+    }
     let body = "";
     request.on("data", (chunk) => (body += chunk));
     request.on("end", async () => {

@@ -93,7 +93,7 @@ test("the gateway takes no tool's name for a stranger's word", () => {
 });
 
 test("D3: the gateway knows the other names of their parameters, so that it does not leave those out", async () => {
-  for (const { name, aliases = {} } of await everyTool()) {
+  for (const { name, aliases = {} } of all) {
     const taken = Object.entries(aliases).flatMap(([alias, of]) => (typeof of === "string" ? [alias] : []));
     expect([name, taken.toSorted()]).toEqual([name, [...aliasesOfOwnTool(name)].toSorted()]);
   }

@@ -186,6 +186,7 @@ function chunk(type: string, content: Buffer): Buffer {
 /** An OpenAI-compatible endpoint that plays the answers above. */
 async function startPlayedModel() {
   const server = createServer(async (request, response) => {
+    if (request.method === "GET") return void response.writeHead(404).end();
     let body = "";
     for await (const part of request) body += part;
     const { messages } = JSON.parse(body) as { messages: Array<{ role: string; content: unknown }> };

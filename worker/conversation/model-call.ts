@@ -2,18 +2,18 @@
  * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
  * what becomes of its reply or its failure.
  */
+import { askFitting } from "@edgecall/core/loop/ask-fitting.ts";
 import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
-import { fitHistory } from "@edgecall/core/loop/fit.ts";
-import { agentOfCall, type Entry, type Usage } from "@edgecall/core/loop/history.ts";
-import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
+import { agentOfCall, type Entry } from "@edgecall/core/loop/history.ts";
+import { pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { FAILURES_TO_COOL, isModelFailure, type NamedModel, pickModel } from "@edgecall/core/loop/models.ts";
 import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
+import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
 import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
-import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
 import { agentSource } from "@edgecall/core/loop/taint.ts";
-import { estimateTokens } from "@edgecall/core/loop/tokens.ts";
+import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 import type { Listing } from "../api/conversation-list.ts";
@@ -24,12 +24,15 @@ import type { Plan } from "../api/plan.ts";
 import type { Roster, RosterQuestion } from "../api/roster.ts";
 import { ruleToolDefinitions } from "../api/rule-tools.ts";
 import type { ClientContext } from "../api/turns.ts";
-import { logError } from "../log.ts";
+import { logError, logInfo } from "../log.ts";
+import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
-import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
+import { turnsOfChat } from "./client-context.ts";
 import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
+import { correctSpending } from "./correct-spending.ts";
+import { cutToFit } from "./cut-to-fit.ts";
 import { habitsOf } from "./habits.ts";
 import { withUnread } from "./rules/briefing.ts";
 import { hasRuleTools } from "./rules/offered.ts";
@@ -91,13 +94,21 @@ type Step = {
 async function askModel(step: Step): Promise<void> {
   const { context, turn, history, next, settings, signal } = step;
   const { transcript, subscribers, chat, env } = context;
-  const estimate = estimateTokens(history);
+  const shown = withoutOldPictures(history);
+  // What is sent beside the history is known only with the plan, and the endpoint's figure corrects this.
+  const reserved = Math.min(estimateTokens(shown), settings.history.maxTokens);
   const own = history.filter((entry) => entry.turn === turn.n);
   let model: NamedModel | undefined;
   let received = 0;
+  const takeBack = () => {
+    if (received === 0) return;
+    subscribers.reset(turn);
+    chat?.delta(turn, "", 0);
+    received = 0;
+  };
   try {
     const counts = settings.countsDays;
-    const plan = await takePlan(step, counts ? estimate : undefined);
+    const plan = await takePlan(step, counts ? reserved : undefined);
     const isReplaceable = turn.origin.replaceable === true;
     const picked = pickModel(settings.models, plan.health, turn.origin.model, Date.now(), isReplaceable);
     if (!picked.ok) return failTurn(context, turn, picked.error, "unknown_model");
@@ -106,8 +117,6 @@ async function askModel(step: Step): Promise<void> {
     if (over !== undefined) return failTurn(context, turn, over, "budget");
     if (settings.hasBudget && !isWithinBudget(step, plan)) return;
 
-    const fits = estimate <= settings.history.maxTokens;
-    const entries = fits ? history : await cutToFit(step, model);
     const brought = transcript.clientContextOf(turn);
     const { roster } = plan;
     const loopEnabled = settings.loopEnabled && brought.tools !== false;
@@ -121,25 +130,37 @@ async function askModel(step: Step): Promise<void> {
     const system = systemPrompt(settings, [...agents, clockLine(plan, turn)], brought.instructions);
     const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
     const request = {
-      messages: toMessages(system, entries, note, picturesOf(context, entries)),
       ...offer,
       signal,
-      onReset: () => {
-        received = 0;
-        reset(context, turn);
-      },
+      onReset: takeBack,
       onText: (text: string) => {
         subscribers.delta(turn, text, received);
         chat?.delta(turn, text, received);
         received += text.length;
       },
     };
-    const { name, baseUrl } = model;
     const chosen = { ...model, habits: habitsOf(context, plan) };
-    const reply = await recordModelCall(context, turn, name, () =>
-      callModel(chosen, request, modelFetch(env.AI, baseUrl)),
-    );
-    if (counts) correctSpending(step, model, reply.usage, estimate);
+    const fetch = modelFetch(env.AI, model.baseUrl);
+    let estimate = reserved;
+    const reply = await askFitting({
+      model: chosen,
+      limits: modelLimits,
+      history: settings.history,
+      beside: tokensBeside([system, note], offer.tools),
+      cut: (room) =>
+        cutToFit({ context, turn, history: shown, settings, signal, model: chosen, fetch }, room),
+      send: (entries, maxTokens, sent) => {
+        estimate = sent;
+        const messages = toMessages(system, entries, note, picturesOf(context, entries));
+        return recordModelCall(context, turn, chosen.name, () =>
+          callModel(chosen, { ...request, messages, maxTokens }, fetch),
+        );
+      },
+      onAgain: takeBack,
+      onWindow: ({ server, tokens }) =>
+        logInfo("model.window", { model: chosen.name, server, tokens, setting: settings.history.maxTokens }),
+    });
+    correctSpending(context, settings, { model: model.name, usage: reply.usage, reserved, estimate });
     if (model.name in plan.health) {
       context.plan = undefined;
       context.later(context.home().modelAnswered(model.name));
@@ -167,15 +188,9 @@ async function askModel(step: Step): Promise<void> {
     subscribers.replied(turn, seq);
     chat?.progress(turn);
   } catch (error) {
-    if (received > 0) reset(context, turn);
+    takeBack();
     await modelFailed(step, asModelError(error), model);
   }
-}
-
-/** The text so far is no part of the answer. */
-function reset({ subscribers, chat }: ConversationContext, turn: Turn): void {
-  subscribers.reset(turn);
-  chat?.delta(turn, "", 0);
 }
 
 function failTurn(context: ConversationContext, turn: Turn, answer: string, code: string): void {
@@ -254,21 +269,6 @@ function picturesOf(
   return (id) => (ids.has(id) ? media.dataUrl(id) : undefined);
 }
 
-/** Usage is the endpoint's figure; an endpoint that gives none is counted by our estimate. @param reserved tokens */
-function correctSpending(
-  { context, settings }: Step,
-  model: NamedModel,
-  usage: Usage | undefined,
-  reserved: number,
-): void {
-  if (!usage) return;
-  const difference = usage.input_tokens + usage.output_tokens - reserved;
-  const isPriced = Object.keys(settings.prices).length > 0;
-  context.later(
-    context.home().correctSpending(difference, isPriced ? { model: model.name, usage } : undefined),
-  );
-}
-
 /** Ends the turn where a budget is used up, and notes where one nearly is. */
 function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean {
   const { transcript, isOneShot } = context;
@@ -286,41 +286,6 @@ function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean 
   const ofDay = verdict.keys.filter((key) => key.startsWith("day."));
   if (ofDay.length > 0) context.later(context.home().setBudgetTold(ofDay));
   return true;
-}
-
-/** Cuts the history to what fits. The model sums up the rest, once. */
-async function cutToFit(step: Step, model: NamedModel): Promise<Entry[]> {
-  const { context, turn, history, settings, signal } = step;
-  const { transcript, env } = context;
-  const begins = history.findIndex((entry) => entry.turn === turn.n);
-  const lastQuestion = Math.max(
-    0,
-    history.findLastIndex(({ role }) => role === "user"),
-  );
-  // A turn that takes results of its caller's tools goes on with what they were asked for.
-  const currentFrom = begins >= 0 ? begins : lastQuestion;
-  // A summary is of all the rows, in their order.
-  const isApart = hasOwnHistory(transcript, turn);
-  const summary = isApart ? undefined : transcript.summary();
-  const options = { ...settings.history, currentFrom, ...(summary && { summary }) };
-  const fitted = fitHistory(history, options);
-  const from = history[fitted.shownFrom];
-  if (summary && !summary.from && from && fitted.cut.turns === summary.turns)
-    transcript.summaryEnds(summary, from);
-  if (!fitted.toSummarise || !from || isApart) return fitted.entries;
-  try {
-    const messages: ChatMessage[] = [{ role: "user", content: summaryPrompt(fitted.toSummarise) }];
-    const reply = await callModel(model, { messages, tools: [], signal }, modelFetch(env.AI, model.baseUrl));
-    transcript.summarise({ text: reply.text, turns: fitted.cut.turns }, turn.n, from, reply.usage);
-    if (settings.countsDays) correctSpending(step, model, reply.usage, 0);
-    return fitHistory(history, { ...options, summary: { text: reply.text, turns: fitted.cut.turns } })
-      .entries;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    // Without a summary the turns are left out all the same, and the note in their place says so.
-    logError("summary.failed", error, { turn: turn.id });
-    return fitted.entries;
-  }
 }
 
 async function modelFailed(step: Step, error: ModelError, model: NamedModel | undefined): Promise<void> {

@@ -2,6 +2,7 @@
 import { agentOfCall, type Outcome, outcomeForModel } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
+import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./store/rows.ts";
@@ -13,6 +14,8 @@ export const FROM_BACKUP =
 
 /** Tells a person what to do about a model that gave no answer: it names the setting where one is to blame. */
 export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseUrl" | "model">): string {
+  if (error instanceof TooLongError)
+    return error.advice({ reply: "MAX_TOKENS", history: "HISTORY_MAX_TOKENS" });
   const isWorkersAi = model.baseUrl === WORKERS_AI_URL;
   if (isWorkersAi && error.status === 404)
     return `Check that LLM_MODEL names one of Cloudflare's models; '${model.model}' is not known there.`;
@@ -29,7 +32,7 @@ export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseU
     case 400:
     case 413:
     case 422:
-      return "The endpoint does not take this request. Check LLM_MODEL and MAX_TOKENS; if the conversation has grown long, begin a new one.";
+      return "The endpoint does not take this request. Check LLM_MODEL, MAX_TOKENS and TEMPERATURE.";
     case 429:
       return error.kind === "never"
         ? NO_CREDIT

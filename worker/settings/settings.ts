@@ -1,14 +1,15 @@
 /** Reads the Worker's variables: their defaults, their limits, and the error for a wrong one. */
 import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
 import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS } from "@edgecall/core/loop/model.ts";
+import { HISTORY_MAX_TOKENS, type HistoryLimit } from "@edgecall/core/loop/model-limits.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
+import { isLocalModel } from "@edgecall/core/loop/window.ts";
 import { FOREIGN_TIMEOUT_MAX_MS, FOREIGN_TIMEOUT_MS } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { TraceSettings } from "@edgecall/core/trace/settings.ts";
-import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import type { Env } from "../env.ts";
 import { type AuditSettings, readAuditSettings } from "./audit.ts";
 import { BROKER_URL } from "./broker-url.ts";
@@ -32,8 +33,8 @@ export type Settings = {
   countsDays: boolean;
   /** USD per million tokens, by model; empty when there are none. */
   prices: Prices;
-  /** Limits of the part of a conversation that a model gets. */
-  history: { maxTokens: number; keepFirst: number };
+  /** Limits of what a model is sent of a conversation, with all that goes beside it. */
+  history: HistoryLimit & { keepFirst: number };
   systemPrompt: string;
   /** False: one model call without tools. */
   loopEnabled: boolean;
@@ -88,7 +89,8 @@ export const readSettings = readOnce((env: Env): Settings => {
     countsDays: hasLimit(budgets.day) || Object.keys(prices).length > 0,
     prices,
     history: {
-      maxTokens: integer("HISTORY_MAX_TOKENS", env.HISTORY_MAX_TOKENS, 24_000, 500, 10_000_000),
+      maxTokens: integer("HISTORY_MAX_TOKENS", env.HISTORY_MAX_TOKENS, HISTORY_MAX_TOKENS, 500, 10_000_000),
+      isOwn: Boolean(env.HISTORY_MAX_TOKENS?.trim()),
       keepFirst: integer("HISTORY_KEEP_FIRST", env.HISTORY_KEEP_FIRST, 2, 0, 100),
     },
     systemPrompt: env.SYSTEM_PROMPT || DEFAULT_SYSTEM_PROMPT,
@@ -205,9 +207,7 @@ function readModels(env: Env): NamedModel[] {
 }
 
 function firstByteMs(env: Env, baseUrl: string): number {
-  const { protocol, hostname } = new URL(baseUrl);
-  const isLocal = /^https?:$/.test(protocol) && isPrivateHost(hostname);
-  const usual = isLocal ? LOCAL_FIRST_BYTE_MS : HOSTED_FIRST_BYTE_MS;
+  const usual = isLocalModel({ baseUrl }) ? LOCAL_FIRST_BYTE_MS : HOSTED_FIRST_BYTE_MS;
   return integer("MODEL_FIRST_BYTE_MS", env.MODEL_FIRST_BYTE_MS, usual, 10, 600_000);
 }
 

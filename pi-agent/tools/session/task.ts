@@ -4,6 +4,7 @@ import type { Call, CallRecord, Entry, Outcome } from "@edgecall/core/loop/histo
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { LoopResult } from "@edgecall/core/loop/run.ts";
+import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
 import {
@@ -81,7 +82,9 @@ export function task(
         return textResult(`${text}\n[${problem ?? `Session ${id}: give it to task to go on.`}]`, details);
       } catch (error) {
         // The runner's text says why it was stopped; what it had done is listed below.
-        const why = context.signal.aborted ? "it was stopped" : messageOf(error);
+        const advice =
+          error instanceof TooLongError ? ` (${error.advice({ reply: "[llm] max_tokens" })})` : "";
+        const why = context.signal.aborted ? "it was stopped" : messageOf(error) + advice;
         return faultResult("tool_failed", `Error: The task was not done: ${why}.${doneSoFar(records)}`, {
           cause: error,
           details: { calls: records },
@@ -118,10 +121,11 @@ async function work(
   records: CallRecord[],
 ): Promise<LoopResult> {
   // Loaded only when needed, because the model client takes most of this program's memory.
-  const [{ runLoop }, { callModel }, { ToolOffer }] = await Promise.all([
+  const [{ runLoop }, { callModel }, { ToolOffer }, { modelLimits }] = await Promise.all([
     import("@edgecall/core/loop/run.ts"),
     import("@edgecall/core/loop/model.ts"),
     import("@edgecall/core/loop/offer.ts"),
+    import("../../calls/model-limits.ts"),
   ]);
   const definitions = tools.definitions();
   return await runLoop({
@@ -131,6 +135,7 @@ async function work(
     tools: definitions,
     offer: new ToolOffer({ tools: definitions, question: prompt, history }),
     limits,
+    fit: { model: llm, limits: modelLimits },
     model: (request) => callModel(llm, { ...request, onText: update }),
     runCall: async (inner) => {
       const outcome = await runCall(inner, tools, call, tainted);
