@@ -866,6 +866,9 @@ export type CallRecord = {
   action?: string;
   query?: string;
   args?: Record<string, unknown>;
+
+  /** The id of an equal call of the same reply: that one ran, and this one did not. */
+  same_as?: string;
   status: "error" | "pending" | "success";
   error_type?:
     | "execution_failed"
@@ -981,6 +984,9 @@ export type ConversationEventCall = {
     action?: string;
     query?: string;
     args?: Record<string, unknown>;
+
+    /** The id of an equal call of the same reply: that one ran, and this one did not. */
+    same_as?: string;
     status: "error" | "pending" | "success";
     error_type?:
       | "execution_failed"
@@ -1340,6 +1346,9 @@ export type PastTurn = {
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: Array<CallRecord>;
 
+  /** The answer is not whole, and its last line says so: the model reached MAX_TOKENS, or a filter stopped it. */
+  cut?: "content_filter" | "length";
+
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: Array<CallRecord>;
   usage: Usage;
@@ -1612,6 +1621,9 @@ export type TurnResult = {
 
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: Array<CallRecord>;
+
+  /** The answer is not whole, and its last line says so: the model reached MAX_TOKENS, or a filter stopped it. */
+  cut?: "content_filter" | "length";
 
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: Array<CallRecord>;

@@ -3,8 +3,18 @@ import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import { runBatch } from "./batch.ts";
+import { boundCalls, sharedOutcome } from "./bounded-calls.ts";
+import { cutOf, unbroken, withCutLine } from "./cut.ts";
 import { shownArguments, type Waiting, waitingOf } from "./dependencies.ts";
-import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
+import {
+  addUsage,
+  type Call,
+  type CallRecord,
+  type Cut,
+  type Entry,
+  type Outcome,
+  type Usage,
+} from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
 import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
@@ -29,6 +39,8 @@ export type LoopOptions = {
 
 export type LoopResult = {
   text: string;
+  /** The answer is not whole, and its last line says so. */
+  cut?: Cut;
   model: string;
   calls: CallRecord[];
   usage: Usage;
@@ -56,7 +68,18 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     if (next.do === "done") {
       const iterations = modelCalls(turn);
       const metrics = turnMetrics(batches, iterations, startedAt, performance.now());
-      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: iterations, metrics, turn };
+      const last = turn.at(-1);
+      const cut = last?.role === "assistant" ? last.cut : undefined;
+      return {
+        text: next.text,
+        ...(cut && { cut }),
+        model,
+        calls: recordsOf(turn),
+        usage,
+        modelCalls: iterations,
+        metrics,
+        turn,
+      };
     }
     if (next.do === "calls") {
       batches.push(await makeCalls(next.calls, batchOf(turn), options));
@@ -64,8 +87,9 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
     const messages = toMessages(options.system, [...history, ...turn], note);
-    const reply = await withRetries(options, () =>
-      options.model({ messages, tools: next.tools ? options.tools : [], signal: options.signal }),
+    const tools = next.tools ? options.tools : [];
+    const reply = await withRetries(options, async () =>
+      unbroken(await options.model({ messages, tools, signal: options.signal })),
     );
     usage = addUsage(usage, reply.usage);
     model = reply.model;
@@ -73,15 +97,21 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
   }
 }
 
-/** Converts a reply to an entry. Calls are dropped when the request offered no tools, because nothing would run them. */
+/**
+ * Converts a reply to an entry. Calls are dropped when the request offered no tools, because nothing would run them.
+ * @param isOthers true for a call that another program runs: it is not bounded here
+ */
 export function assistantEntry(
   reply: ModelReply,
   history: readonly Entry[],
   offeredTools: boolean,
+  isOthers?: (call: Call) => boolean,
 ): Entry & { role: "assistant" } {
-  const calls = offeredTools ? toCalls(reply.calls, usedCallIds(history)) : [];
-  const text = calls.length === 0 && reply.text.trim() === "" ? "I could not sum this up." : reply.text;
-  return { role: "assistant", text, calls };
+  const calls = offeredTools ? boundCalls(toCalls(reply.calls, usedCallIds(history)), isOthers) : [];
+  if (calls.length > 0) return { role: "assistant", text: reply.text, calls };
+  const cut = cutOf(reply);
+  const text = withCutLine(reply.text.trim() === "" ? "I could not sum this up." : reply.text, cut);
+  return { role: "assistant", text, calls, ...(cut && { cut }) };
 }
 
 function usedCallIds(history: readonly Entry[]): Set<string> {
@@ -115,13 +145,15 @@ async function makeCalls(
     signal,
     isReady: (call: Call) => look(call).state !== "waits",
   };
-  const timings = await runBatch(calls, batchOptions, async (call) => {
+  const different = calls.filter(({ same }) => same === undefined);
+  const timings = await runBatch(different, batchOptions, async (call) => {
     const startedAt = performance.now();
     const waiting = look(call);
     const refused = unreadable(call, tools) ?? neverRun(waiting);
     const args = waiting.state === "ready" ? waiting.args : call.args;
     const outcome = refused ?? (await runCall({ ...call, args }, signal));
     call.outcome = outcome;
+    for (const other of batch) if (other.same === call.id) other.outcome = sharedOutcome(call, outcome);
     const { status, errorType, elapsedMs } = outcome;
     return { startedAt, endedAt: performance.now(), elapsedMs, status, ...(errorType && { errorType }) };
   });
@@ -180,7 +212,12 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 }
 
 function recordOf(call: Call, batch: readonly Call[]): CallRecord {
-  const base = { id: call.id, name: call.name, args: call.outcome?.args ?? shownArguments(call, batch) };
+  const base = {
+    id: call.id,
+    name: call.name,
+    args: call.outcome?.args ?? shownArguments(call, batch),
+    ...(call.same !== undefined && { same_as: call.same }),
+  };
   if (!call.outcome) return { ...base, status: "pending" };
   const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, media, routed } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];

@@ -1,5 +1,5 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
-import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./rules.ts";
 
@@ -25,6 +25,8 @@ export type TurnResult = {
   model: string | null;
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: CallRecord[];
+  /** The answer is not whole, and its last line says so: the model reached MAX_TOKENS, or a filter stopped it. */
+  cut?: Cut;
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: CallRecord[];
   usage: Usage;

@@ -47,7 +47,7 @@ function waitingFor(transcript: Transcript, turn: Turn, link: string): { waiting
   const calls = transcript
     .entriesOf(current.n)
     .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []))
-    .filter((call) => !call.outcome && !isClients(current, call));
+    .filter((call) => !call.outcome && call.same === undefined && !isClients(current, call));
   const questions = transcript
     .questionsOf(current.n)
     .flatMap(({ question }) => (question.answer === undefined ? [question] : []));

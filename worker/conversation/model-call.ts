@@ -3,6 +3,7 @@
  * what becomes of its reply or its failure.
  */
 import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
+import { unbroken } from "@edgecall/core/loop/cut.ts";
 import { fitHistory } from "@edgecall/core/loop/fit.ts";
 import { agentOfCall, type Entry, type Usage } from "@edgecall/core/loop/history.ts";
 import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
@@ -28,7 +29,7 @@ import { logError } from "../log.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { hasOwnHistory, turnsOfChat } from "./client-context.ts";
-import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
+import { isClients, lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { withUnread } from "./rules/briefing.ts";
 import { hasRuleTools } from "./rules/offered.ts";
@@ -131,8 +132,8 @@ async function askModel(step: Step): Promise<void> {
     };
     const { name, baseUrl } = model;
     const chosen = model;
-    const reply = await recordModelCall(context, turn, name, () =>
-      callModel(chosen, request, modelFetch(env.AI, baseUrl)),
+    const reply = await recordModelCall(context, turn, name, async () =>
+      unbroken(await callModel(chosen, request, modelFetch(env.AI, baseUrl))),
     );
     if (counts) correctSpending(step, model, reply.usage, estimate);
     if (model.name in plan.health) {
@@ -141,7 +142,7 @@ async function askModel(step: Step): Promise<void> {
     }
     // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
     const mayCall = (loopEnabled && next.tools) || offer.tools.length > 0;
-    const entry = assistantEntry(reply, history, mayCall);
+    const entry = assistantEntry(reply, history, mayCall, (call) => isClients(turn, call));
     entry.calls = withoutOthers(turn, entry.calls);
     const unread = loopEnabled ? roster.agents.filter(({ newText }) => newText) : [];
     const made = {

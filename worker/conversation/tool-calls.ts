@@ -292,8 +292,11 @@ function ownCalls(turn: Turn, calls: StoredCall[]): StoredCall[] {
   return calls.filter((call) => !isClients(turn, call) || call.problem !== undefined);
 }
 
+/** A call that is equal to another one of its reply has no course of its own: it is open as long as that one. */
 function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
   return entries.flatMap((entry) =>
-    entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
+    entry.role === "assistant"
+      ? entry.calls.filter(({ outcome, same }) => outcome === undefined && same === undefined)
+      : [],
   );
 }

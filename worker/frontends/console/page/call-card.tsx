@@ -9,10 +9,19 @@ import type { CallView } from "./turns.ts";
 
 const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
 
-/** @property answer the turn's answer; text that it repeats word for word is not shown twice */
-type Props = { call: CallView; questions: TurnQuestion[]; mayApprove: boolean; answer: string | null };
+/**
+ * @property times how often the model asked for this call in one step; it ran once
+ * @property answer the turn's answer; text that it repeats word for word is not shown twice
+ */
+type Props = {
+  call: CallView;
+  times: number;
+  questions: TurnQuestion[];
+  mayApprove: boolean;
+  answer: string | null;
+};
 
-export function CallCard({ call, questions, mayApprove, answer }: Props) {
+export function CallCard({ call, times, questions, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   // A device may answer although a call that it made for the answer was denied or failed.
   const failed = call.status === "success" ? failedOf(call) : 0;
@@ -25,6 +34,7 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
       <header>
         <span class="agent">{call.agent ?? "gateway"}</span>
         <span class="action">{title}</span>
+        {times > 1 && <span class="end">asked {times} times, ran once</span>}
         <Stages call={call} waits={open} failed={failed} />
       </header>
       {call.query !== undefined && <p class="query">{visible(call.query)}</p>}

@@ -290,6 +290,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
           <CallCard
             key={step.id}
             call={step}
+            times={1 + turn.calls.filter(({ same_as }) => same_as === step.id).length}
             questions={of(step.id)}
             mayApprove={mayApprove}
             answer={turn.answer}
@@ -368,7 +369,8 @@ function stepsOf({ said, calls }: TurnView): Array<string | CallView> {
   for (let at = 0; at <= calls.length; at += 1) {
     steps.push(...said.filter(({ before }) => before === at).map(({ text }) => text));
     const call = calls[at];
-    if (call) steps.push(call);
+    // An equal call of the same step ran for it, and its card says how many there were.
+    if (call && call.same_as === undefined) steps.push(call);
   }
   return steps;
 }
