@@ -58,11 +58,18 @@ export type PastTurn = TurnResult & {
   images?: string[];
 };
 
-/** A question to a person. */
+/** An approval that is listed in a question with others. It can be answered alone, by its id. */
+export type QuestionMember = { id: string; call: string; agent: string };
+
+/** A question to a person. One that lists several approvals is answered for all of them. */
 export type TurnQuestion = {
   id: string;
+  /** The first one's, where it lists several. */
   call: string;
+  /** Of several: how many, in words, unless it is one. */
   agent: string;
+  /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+  members?: QuestionMember[];
   /** The agents that asked for this call, the first one first. */
   via?: readonly string[] | undefined;
   text: string;

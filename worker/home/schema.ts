@@ -649,4 +649,14 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    version: 26,
+    sql: `
+      -- Approvals of one reply of a model that a person gives together (questions/together.ts). group_key: those with the same
+      -- one belong together; null: the question stands alone. listed_in: the id of the question that lists it; the
+      -- question that lists others has its own id there; null: it is not listed yet.
+      ALTER TABLE question ADD COLUMN group_key TEXT;
+      ALTER TABLE question ADD COLUMN listed_in TEXT;
+    `,
+  },
 ];
