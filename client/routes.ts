@@ -1035,8 +1035,15 @@ export type ConversationEventQuestion = {
   event: "question";
   data: {
     id: string;
+
+    /** The first one's, where it lists several. */
     call: string;
+
+    /** Of several: how many, in words, unless it is one. */
     agent: string;
+
+    /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+    members?: Array<QuestionMember>;
 
     /** The agents that asked for this call, the first one first. */
     via?: Array<string>;
@@ -1292,8 +1299,15 @@ export type OauthGrantView = {
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
 export type OpenQuestion = {
   id: string;
+
+  /** The first one's, where it lists several. */
   call: string;
+
+  /** Of several: how many, in words, unless it is one. */
   agent: string;
+
+  /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+  members?: Array<QuestionMember>;
 
   /** The agents that asked for this call, the first one first. */
   via?: Array<string>;
@@ -1415,6 +1429,9 @@ export type PushView = {
 
 /** `total`: of all that the caller may see, in this answer or not. */
 export type QuestionList = { questions: Array<OpenQuestion>; total: number };
+
+/** An approval that is listed in a question with others. It can be answered alone, by its id. */
+export type QuestionMember = { id: string; call: string; agent: string };
 
 export type QuestionsEvent = { event: "questions"; data: QuestionList };
 
@@ -1592,11 +1609,18 @@ export type TurnMetrics = {
   duration_ms: number;
 };
 
-/** A question to a person. */
+/** A question to a person. One that lists several approvals is answered for all of them. */
 export type TurnQuestion = {
   id: string;
+
+  /** The first one's, where it lists several. */
   call: string;
+
+  /** Of several: how many, in words, unless it is one. */
   agent: string;
+
+  /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+  members?: Array<QuestionMember>;
 
   /** The agents that asked for this call, the first one first. */
   via?: Array<string>;
@@ -1678,6 +1702,8 @@ export type Waiting = {
   calls: Array<{ id: string; name: string; agent?: string; action?: string; query?: string }>;
   questions: Array<{
     id: string;
+
+    /** Of several: how many, in words, unless it is one. */
     agent: string;
     text: string;
     expires_at: number;

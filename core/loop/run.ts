@@ -2,7 +2,7 @@
 import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
-import { runBatch } from "./batch.ts";
+import { runBatch, type Slot } from "./batch.ts";
 import { boundCalls, sharedOutcome } from "./bounded-calls.ts";
 import { cutOf, unbroken, withCutLine } from "./cut.ts";
 import { shownArguments, type Waiting, waitingOf } from "./dependencies.ts";
@@ -33,7 +33,7 @@ export type LoopOptions = {
     tools: ToolDefinition[];
     signal: AbortSignal;
   }): Promise<ModelReply>;
-  runCall(call: Call, signal: AbortSignal): Promise<Outcome>;
+  runCall(call: Call, signal: AbortSignal, slot: Slot): Promise<Outcome>;
   signal: AbortSignal;
 };
 
@@ -146,12 +146,12 @@ async function makeCalls(
     isReady: (call: Call) => look(call).state !== "waits",
   };
   const different = calls.filter(({ same }) => same === undefined);
-  const timings = await runBatch(different, batchOptions, async (call) => {
+  const timings = await runBatch(different, batchOptions, async (call, slot) => {
     const startedAt = performance.now();
     const waiting = look(call);
     const refused = unreadable(call, tools) ?? neverRun(waiting);
     const args = waiting.state === "ready" ? waiting.args : call.args;
-    const outcome = refused ?? (await runCall({ ...call, args }, signal));
+    const outcome = refused ?? (await runCall({ ...call, args }, signal, slot));
     call.outcome = outcome;
     for (const other of batch) if (other.same === call.id) other.outcome = sharedOutcome(call, outcome);
     const { status, errorType, elapsedMs } = outcome;

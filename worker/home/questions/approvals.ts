@@ -31,9 +31,11 @@ const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** The device asks again every minute until it has its answer, and then gets it again. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
-/** Questions that may be open at once: of one call, and of one device. */
+/** Questions that may be open at once: of one call, and of one device. Approvals that are asked for together are one. */
 const OPEN_A_CALL = 3;
 const OPEN_A_DEVICE = 20;
+/** Approvals of one call: as many as a reply of its agent's own loop may make calls. */
+const TOGETHER_A_CALL = 64;
 
 /** An agent asks. It repeats the question until it has the answer, so a question that is known is not asked twice. */
 export async function askFromAgent(
@@ -76,8 +78,11 @@ export async function askFromAgent(
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
 function refusalOf({ questions }: HomeContext, call: LedgerCall): string | undefined {
-  if (questions.openOf(call.id).length >= OPEN_A_CALL)
+  const open = questions.openOf(call.id);
+  if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
+  if (open.length >= TOGETHER_A_CALL)
+    return `Not asked: ${TOGETHER_A_CALL} approvals of this call wait for an answer already. Ask again when one is answered.`;
   if (questions.openBy(call.agent) >= OPEN_A_DEVICE)
     return `Not asked: ${OPEN_A_DEVICE} questions of this device wait for an answer already. Ask again when one is answered.`;
   return undefined;

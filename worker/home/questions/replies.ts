@@ -31,8 +31,11 @@ export class Replies {
     if (!reply || reply.seen.size < reply.calls) return true;
     for (const one of reply.seen) {
       const call = ledger.get(one);
-      const isSilent = call ? !call.outcome && questions.openOf(one).length === 0 : reply.coming.has(one);
-      if (isSilent) return true;
+      if (!call && reply.coming.has(one)) return true;
+      if (!call || call.outcome) continue;
+      // An agent's own loop may ask more than once.
+      const hasLoop = call.command === "prompt" && call.state !== "asking";
+      if (hasLoop || questions.openOf(one).length === 0) return true;
     }
     return false;
   }

@@ -21,10 +21,12 @@ const LISTED_MAX_CHARS = 400_000;
 
 /** @returns the key of the approvals that this one is asked for with; undefined: it stands alone */
 export function groupKeyOf(call: LedgerCall, approval: NewQuestion["approval"]): string | undefined {
-  const { reply, tainted = false } = call.flags;
-  if (reply === undefined || !approval) return undefined;
+  // An agent that was asked in words makes calls of its own, and asks for several of them.
+  const isAsked = call.command === "prompt";
+  const { reply = isAsked && call.state !== "asking" ? call.id : undefined, tainted = false } = call.flags;
+  if (reply === undefined || call.conversation === null || !approval) return undefined;
   const { reason, cwd, tool } = approval;
-  const isWords = call.command === "prompt" && tool === "prompt";
+  const isWords = isAsked && tool === "prompt";
   const kind = isWords ? "words" : cwd === undefined ? "action" : "program";
   return JSON.stringify([reply, tainted, kind, reason]);
 }

@@ -11,21 +11,23 @@ const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } a
 
 /**
  * @property times how often the model asked for this call in one step; it ran once
+ * @property waits a question at another call lists it
  * @property answer the turn's answer; text that it repeats word for word is not shown twice
  */
 type Props = {
   call: CallView;
   times: number;
   questions: TurnQuestion[];
+  waits: boolean;
   mayApprove: boolean;
   answer: string | null;
 };
 
-export function CallCard({ call, times, questions, mayApprove, answer }: Props) {
+export function CallCard({ call, times, questions, waits, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   // A device may answer although a call that it made for the answer was denied or failed.
   const failed = call.status === "success" ? failedOf(call) : 0;
-  const open = questions.some((question) => question.answer === undefined);
+  const open = waits || questions.some((question) => question.answer === undefined);
   return (
     <article
       class={`call ${open ? "waiting" : failed > 0 ? "partial" : call.status}`}

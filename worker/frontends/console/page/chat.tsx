@@ -271,6 +271,10 @@ type TurnProps = { turn: TurnView; mayApprove: boolean; onAgain: ((turn: TurnVie
 
 function Turn({ turn, mayApprove, onAgain }: TurnProps) {
   const of = (id: string) => turn.questions.filter(({ call }) => call === id);
+  const waits = (id: string) =>
+    turn.questions.some(
+      ({ answer, members }) => answer === undefined && members?.some(({ call }) => call === id),
+    );
   const calls = new Set(turn.calls.map(({ id }) => id));
   const others = turn.questions.filter(({ call }) => !calls.has(call));
   return (
@@ -292,6 +296,7 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
             call={step}
             times={1 + turn.calls.filter(({ same_as }) => same_as === step.id).length}
             questions={of(step.id)}
+            waits={waits(step.id)}
             mayApprove={mayApprove}
             answer={turn.answer}
           />
