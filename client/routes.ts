@@ -869,6 +869,9 @@ export type CallRecord = {
   action?: string;
   query?: string;
   args?: Record<string, unknown>;
+
+  /** The id of an equal call of the same reply: that one ran, and this one did not. */
+  same_as?: string;
   status: "error" | "pending" | "success";
   error_type?:
     | "execution_failed"
@@ -987,6 +990,9 @@ export type ConversationEventCall = {
     action?: string;
     query?: string;
     args?: Record<string, unknown>;
+
+    /** The id of an equal call of the same reply: that one ran, and this one did not. */
+    same_as?: string;
     status: "error" | "pending" | "success";
     error_type?:
       | "execution_failed"
@@ -1038,8 +1044,15 @@ export type ConversationEventQuestion = {
   event: "question";
   data: {
     id: string;
+
+    /** The first one's, where it lists several. */
     call: string;
+
+    /** Of several: how many, in words, unless it is one. */
     agent: string;
+
+    /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+    members?: Array<QuestionMember>;
 
     /** The agents that asked for this call, the first one first. */
     via?: Array<string>;
@@ -1295,8 +1308,15 @@ export type OauthGrantView = {
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */
 export type OpenQuestion = {
   id: string;
+
+  /** The first one's, where it lists several. */
   call: string;
+
+  /** Of several: how many, in words, unless it is one. */
   agent: string;
+
+  /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+  members?: Array<QuestionMember>;
 
   /** The agents that asked for this call, the first one first. */
   via?: Array<string>;
@@ -1348,6 +1368,9 @@ export type PastTurn = {
 
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: Array<CallRecord>;
+
+  /** The answer is not whole, and its last line says so: the model reached MAX_TOKENS, or a filter stopped it. */
+  cut?: "content_filter" | "length";
 
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: Array<CallRecord>;
@@ -1415,6 +1438,9 @@ export type PushView = {
 
 /** `total`: of all that the caller may see, in this answer or not. */
 export type QuestionList = { questions: Array<OpenQuestion>; total: number };
+
+/** An approval that is listed in a question with others. It can be answered alone, by its id. */
+export type QuestionMember = { id: string; call: string; agent: string };
 
 export type QuestionsEvent = { event: "questions"; data: QuestionList };
 
@@ -1592,11 +1618,18 @@ export type TurnMetrics = {
   duration_ms: number;
 };
 
-/** A question to a person. */
+/** A question to a person. One that lists several approvals is answered for all of them. */
 export type TurnQuestion = {
   id: string;
+
+  /** The first one's, where it lists several. */
   call: string;
+
+  /** Of several: how many, in words, unless it is one. */
   agent: string;
+
+  /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+  members?: Array<QuestionMember>;
 
   /** The agents that asked for this call, the first one first. */
   via?: Array<string>;
@@ -1621,6 +1654,9 @@ export type TurnResult = {
 
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: Array<CallRecord>;
+
+  /** The answer is not whole, and its last line says so: the model reached MAX_TOKENS, or a filter stopped it. */
+  cut?: "content_filter" | "length";
 
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: Array<CallRecord>;
@@ -1675,6 +1711,8 @@ export type Waiting = {
   calls: Array<{ id: string; name: string; agent?: string; action?: string; query?: string }>;
   questions: Array<{
     id: string;
+
+    /** Of several: how many, in words, unless it is one. */
     agent: string;
     text: string;
     expires_at: number;

@@ -15,13 +15,20 @@ export type Step =
    * `$pictures` the media type and length of each picture that it was shown.
    */
   | { text: string }
+  /** `finish`: the reason that it gives for its end. */
+  | { text: string; finish: string }
   /** Stops in the middle of its text until the test calls `release` with this name; then it continues or breaks off. */
   | { text: string; pause: string; breakOff?: true }
   /** A text with this many characters. */
   | { chars: number }
   /** A slow text in this many pieces, with a pause in ms between them. */
   | { text: string; pieces: number; everyMs: number }
-  | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string; pause?: string }
+  | {
+      calls: Array<{ name?: string; arguments: unknown; id?: string }>;
+      text?: string;
+      pause?: string;
+      finish?: string;
+    }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { hang: "before" | "middle" }
   | { breakOff: true }
@@ -218,9 +225,8 @@ async function play(
       choices: [{ index: 0, delta: { tool_calls: [{ index, id, type: "function", function: named }] } }],
     });
   }
-  out += event({
-    choices: [{ index: 0, delta: {}, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }],
-  });
+  const finish = ("finish" in step && step.finish) || (calls.length > 0 ? "tool_calls" : "stop");
+  out += event({ choices: [{ index: 0, delta: {}, finish_reason: finish }] });
   out += event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } });
   response.end(`${out}data: [DONE]\n\n`);
 }

@@ -80,6 +80,8 @@ export const Call = z.looseObject({
   agent: z.optional(z.string()),
   action: z.optional(z.string()),
   query: z.optional(z.string()),
+  /** An equal call of the same step, which ran for this one. */
+  same_as: z.optional(z.string()),
   status: z.enum(["pending", "success", "error"]),
   error_type: z.optional(z.string()),
   error: z.optional(z.string()),

@@ -40,10 +40,11 @@ export class TurnView {
         break;
       case "message":
         this.#endStep();
-        for (const call of event.calls) this.#tell("dim", `→ ${callWords(call)}`);
+        for (const call of event.calls)
+          if (call.same_as === undefined) this.#tell("dim", `→ ${callWords(call)}`);
         break;
       case "call":
-        this.#call(event.call);
+        if (event.call.same_as === undefined) this.#call(event.call);
         break;
       case "waiting": {
         const seconds = Math.max(1, Math.round((event.until - Date.now()) / 1_000));

@@ -95,3 +95,20 @@ test("a call that never is ready is not started, and holds nobody up", async () 
   ]);
   expect(await runBatch([1], { maxParallel: 2, isReady }, async (call) => call)).toEqual([undefined]);
 });
+
+test("L14: a call that waits for a person leaves its place, and holds nobody up", async () => {
+  const approved = Promise.withResolvers<void>();
+  const asking: number[] = [];
+  const calls = Array.from({ length: 60 }, (_, at) => at);
+  const batch = runBatch(calls, { maxParallel: 5 }, async (call, slot) => {
+    await Promise.resolve();
+    const comeBack = slot.leave();
+    asking.push(call);
+    await approved.promise;
+    comeBack();
+    return call;
+  });
+  await until(() => asking.length === 60);
+  approved.resolve();
+  expect(await batch).toEqual(calls);
+});

@@ -33,6 +33,8 @@ type Labelled = ReadonlyMap<string, ReadonlyArray<{ call: Call; after: readonly 
  * @param batch the calls of its reply that the same program runs, itself among them
  */
 export function waitingOf(call: Call, batch: readonly Call[], parametersOf: ParametersOf = none): Waiting {
+  // It gets the other one's result.
+  if (call.same !== undefined) return { state: "waits" };
   // Arguments that could not be read are answered where the call would run.
   if (call.problem !== undefined) return { state: "ready", args: call.args };
   const place = placeOf(call, parametersOf);
@@ -113,6 +115,7 @@ function labelsIn(values: readonly unknown[]): string[] {
 function byLabel(batch: readonly Call[], parametersOf: ParametersOf): Labelled {
   const labelled = new Map<string, Array<{ call: Call; after: readonly string[] }>>();
   for (const call of batch) {
+    if (call.same !== undefined) continue;
     const place = call.problem === undefined ? placeOf(call, parametersOf) : undefined;
     if (!place?.ok || place.value.label === undefined) continue;
     const { label, after } = place.value;

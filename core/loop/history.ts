@@ -56,6 +56,8 @@ export type Call = {
   args: Record<string, unknown>;
   /** Why the arguments could not be read, as a text for the model. */
   problem?: string;
+  /** The id of an equal call of its reply, which runs for both (bounded-calls.ts). */
+  same?: string;
   outcome?: Outcome;
 };
 
@@ -75,11 +77,14 @@ export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "rout
   return `${routed ? `[${routed.agent} was ${routed.why}]\n` : ""}${asked === false ? `[${NO_TOOL_CALLED}]\n` : ""}${forModel(outcome)}`;
 }
 
+/** Why a reply is not whole, as OpenAI's `finish_reason` and `incomplete_details.reason` say it. */
+export type Cut = "length" | "content_filter";
+
 export type Entry =
   /** `images`: an https address, a `data:` URL, or `media:` and the id of a stored picture. */
   | { role: "user"; text: string; images?: string[] }
-  /** `replay`: what the model's endpoint wants back with it. It is never shown. */
-  | { role: "assistant"; text: string; calls: Call[]; replay?: Replay }
+  /** `cut`: the reply is not whole. `replay`: what the model's endpoint wants back with it; it is never shown. */
+  | { role: "assistant"; text: string; calls: Call[]; cut?: Cut; replay?: Replay }
   | Note;
 
 /** A message from the gateway to the model: a late result, a job's result, or a summary of turns left out. */
@@ -102,6 +107,8 @@ export type CallRecord = {
   action?: string;
   query?: string;
   args?: Record<string, unknown>;
+  /** The id of an equal call of the same reply: that one ran, and this one did not. */
+  same_as?: string;
   status: "pending" | "success" | "error";
   error_type?: ErrorType;
   error?: string;

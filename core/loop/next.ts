@@ -65,7 +65,8 @@ function sameFailures(turn: readonly Entry[]): number {
   const failures = new Map<string, number>();
   for (const entry of sinceAsked) {
     for (const call of entry.role === "assistant" ? entry.calls : []) {
-      if (call.outcome?.status !== "error") continue;
+      // Equal calls of one reply are one failure.
+      if (call.outcome?.status !== "error" || call.same !== undefined) continue;
       // Unreadable arguments are stored as empty, so the problem's text distinguishes such calls.
       const same = canonicalJson([call.name, call.args, call.problem]);
       failures.set(same, (failures.get(same) ?? 0) + 1);

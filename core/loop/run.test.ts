@@ -370,3 +370,90 @@ describe("retries, on a clock that jumps from pause to pause", () => {
     }
   });
 });
+
+describe("equal calls of one reply", () => {
+  test("L14: 300 run once, each has its result, and the record names the one that ran", async () => {
+    const { model, asked } = script(asks(...Array.from({ length: 300 }, () => "a")), says("ok"));
+    const runCall = vi.fn(async () => ok("content"));
+    const result = await run({ model, runCall });
+    expect(runCall).toHaveBeenCalledTimes(1);
+    const results = asked[1]?.messages.filter(({ role }) => role === "tool") ?? [];
+    expect(results).toHaveLength(300);
+    expect(results[0]?.content).toBe("content");
+    expect(new Set(results.slice(1).map(({ content }) => content)).size).toBe(1);
+    expect(result.calls).toHaveLength(300);
+    expect(new Set(result.calls.slice(1).map(({ same_as }) => same_as))).toEqual(
+      new Set([result.calls[0]?.id]),
+    );
+    expect(result.metrics.calls).toBe(1);
+  });
+
+  test("L14: a failure of equal calls counts once, so the turn is not ended by it", async () => {
+    const { model, asked } = script(asks("a", "a", "a", "a"), asks("b"), says("ok"));
+    const runCall = async ({ args }: Call) => (args.path === "a" ? failed : ok("b"));
+    expect((await run({ model, runCall })).text).toBe("ok");
+    expect(asked[1]?.tools).toHaveLength(1);
+  });
+
+  test("L14: of 100 different ones 64 run, and the model is told to go on in a further step", async () => {
+    const { model, asked } = script(asks(...Array.from({ length: 100 }, (_, at) => `f${at}`)), says("ok"));
+    const runCall = vi.fn(async () => ok("content"));
+    await run({ model, runCall });
+    expect(runCall).toHaveBeenCalledTimes(64);
+    const results = asked[1]?.messages.filter(({ role }) => role === "tool") ?? [];
+    expect(results.filter(({ content }) => String(content).includes("further step"))).toHaveLength(36);
+  });
+
+  test("L14: a labelled call that is repeated is one call, and others may come after it", async () => {
+    const labelled = (args: object): RequestedCall => ({
+      id: undefined,
+      name: "read",
+      rawArguments: JSON.stringify(args),
+    });
+    const first = labelled({ path: "a", id: "x" });
+    const reply = { ...base, calls: [first, first, labelled({ path: "b", after: ["x"] })] };
+    const ran: unknown[] = [];
+    const runCall = async ({ args }: Call) => {
+      ran.push(args.path);
+      return ok("content");
+    };
+    await run({ model: script(reply, says("ok")).model, runCall });
+    expect(ran).toEqual(["a", "b"]);
+  });
+});
+
+describe("a cut reply", () => {
+  test("L4: the answer says that it is cut, and by what", async () => {
+    const { model } = script({ ...says("The disk is"), finish: "length" });
+    const result = await run({ model });
+    expect(result).toMatchObject({
+      cut: "length",
+      text: "The disk is\n\n[The answer was cut: the model reached MAX_TOKENS.]",
+    });
+  });
+
+  test("L4: its whole calls run, and one that is cut is answered as unreadable", async () => {
+    const cut: RequestedCall = { id: undefined, name: "read", rawArguments: '{"path": "b' };
+    const reply = { ...asks("a"), finish: "length" };
+    const { model, asked } = script({ ...reply, calls: [...reply.calls, cut] }, says("ok"));
+    const runCall = vi.fn(async () => ok("content"));
+    expect(await run({ model, runCall })).not.toHaveProperty("cut");
+    expect(runCall).toHaveBeenCalledTimes(1);
+    expect(JSON.stringify(asked[1]?.messages)).toContain("not a JSON object");
+  });
+
+  test("L4: the calls of one that ended with an error do not run, and the step is tried again", async () => {
+    vi.useFakeTimers();
+    try {
+      const { model, asked } = script({ ...asks("a"), finish: "error" }, says("ok"));
+      const runCall = vi.fn(async () => ok("content"));
+      const result = run({ model, runCall });
+      await vi.runAllTimersAsync();
+      expect((await result).text).toBe("ok");
+      expect(runCall).not.toHaveBeenCalled();
+      expect(asked).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -3,10 +3,20 @@ import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import { askFitting } from "./ask-fitting.ts";
-import { runBatch } from "./batch.ts";
+import { runBatch, type Slot } from "./batch.ts";
+import { boundCalls, sharedOutcome } from "./bounded-calls.ts";
+import { cutOf, withCutLine } from "./cut.ts";
 import { shownArguments, type Waiting, waitingOf } from "./dependencies.ts";
 import { fitHistory } from "./fit.ts";
-import { addUsage, type Call, type CallRecord, type Entry, type Outcome, type Usage } from "./history.ts";
+import {
+  addUsage,
+  type Call,
+  type CallRecord,
+  type Cut,
+  type Entry,
+  type Outcome,
+  type Usage,
+} from "./history.ts";
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
 import { HISTORY_MAX_TOKENS, type ModelLimits } from "./model-limits.ts";
@@ -35,12 +45,14 @@ export type LoopOptions = {
     maxTokens: number;
     signal: AbortSignal;
   }): Promise<ModelReply>;
-  runCall(call: Call, signal: AbortSignal): Promise<Outcome>;
+  runCall(call: Call, signal: AbortSignal, slot: Slot): Promise<Outcome>;
   signal: AbortSignal;
 };
 
 export type LoopResult = {
   text: string;
+  /** The answer is not whole, and its last line says so. */
+  cut?: Cut;
   model: string;
   calls: CallRecord[];
   usage: Usage;
@@ -68,7 +80,18 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     if (next.do === "done") {
       const iterations = modelCalls(turn);
       const metrics = turnMetrics(batches, iterations, startedAt, performance.now());
-      return { text: next.text, model, calls: recordsOf(turn), usage, modelCalls: iterations, metrics, turn };
+      const last = turn.at(-1);
+      const cut = last?.role === "assistant" ? last.cut : undefined;
+      return {
+        text: next.text,
+        ...(cut && { cut }),
+        model,
+        calls: recordsOf(turn),
+        usage,
+        modelCalls: iterations,
+        metrics,
+        turn,
+      };
     }
     if (next.do === "calls") {
       batches.push(await makeCalls(next.calls, batchOf(turn), options));
@@ -104,16 +127,22 @@ function ask(
   });
 }
 
-/** Converts a reply to an entry. Calls are dropped when the request offered no tools, because nothing would run them. */
+/**
+ * Converts a reply to an entry. Calls are dropped when the request offered no tools, because nothing would run them.
+ * @param isOthers true for a call that another program runs: it is not bounded here
+ */
 export function assistantEntry(
   reply: ModelReply,
   history: readonly Entry[],
   offeredTools: boolean,
+  isOthers?: (call: Call) => boolean,
 ): Entry & { role: "assistant" } {
-  const calls = offeredTools ? toCalls(reply.calls, usedCallIds(history)) : [];
-  const text = calls.length === 0 && reply.text.trim() === "" ? "I could not sum this up." : reply.text;
+  const calls = offeredTools ? boundCalls(toCalls(reply.calls, usedCallIds(history)), isOthers) : [];
   const replay = replayOf(offeredTools ? reply : { ...reply, calls: [] }, calls);
-  return { role: "assistant", text, calls, ...(replay && { replay }) };
+  if (calls.length > 0) return { role: "assistant", text: reply.text, calls, ...(replay && { replay }) };
+  const cut = cutOf(reply);
+  const text = withCutLine(reply.text.trim() === "" ? "I could not sum this up." : reply.text, cut);
+  return { role: "assistant", text, calls, ...(cut && { cut }), ...(replay && { replay }) };
 }
 
 function usedCallIds(history: readonly Entry[]): Set<string> {
@@ -147,13 +176,16 @@ async function makeCalls(
     signal,
     isReady: (call: Call) => look(call).state !== "waits",
   };
-  const timings = await runBatch(calls, batchOptions, async (call) => {
+  const different = calls.filter(({ same }) => same === undefined);
+  const timings = await runBatch(different, batchOptions, async (call, slot) => {
     const startedAt = performance.now();
     const waiting = look(call);
     const made = { ...call, args: waiting.state === "ready" ? waiting.args : call.args };
-    const run = async () => unreadable(call, tools) ?? neverRun(waiting) ?? (await runCall(made, signal));
+    const run = async () =>
+      unreadable(call, tools) ?? neverRun(waiting) ?? (await runCall(made, signal, slot));
     const outcome = await (offer ? offer.run(made, run) : run());
     call.outcome = outcome;
+    for (const other of batch) if (other.same === call.id) other.outcome = sharedOutcome(call, outcome);
     const { status, errorType, elapsedMs } = outcome;
     return { startedAt, endedAt: performance.now(), elapsedMs, status, ...(errorType && { errorType }) };
   });
@@ -212,7 +244,12 @@ export function recordsOf(turn: readonly Entry[]): CallRecord[] {
 }
 
 function recordOf(call: Call, batch: readonly Call[]): CallRecord {
-  const base = { id: call.id, name: call.name, args: call.outcome?.args ?? shownArguments(call, batch) };
+  const base = {
+    id: call.id,
+    name: call.name,
+    args: call.outcome?.args ?? shownArguments(call, batch),
+    ...(call.same !== undefined && { same_as: call.same }),
+  };
   if (!call.outcome) return { ...base, status: "pending" };
   const { status, text, forUser, errorType, elapsedMs, waitedMs, calls, asked, media, routed } = call.outcome;
   const kept = media?.filter((item) => "id" in item) ?? [];

@@ -48,6 +48,8 @@ export async function askForApproval(
   };
   await ledger.approvalAsked(id, settings.approvalMs);
   const resume = call.budget.pause();
+  // What else the reply asks for may have to be approved too, and is asked for together with this.
+  const comeBack = call.slot?.leave();
   const answered = await questions.ask(
     {
       requestId: id,
@@ -59,6 +61,7 @@ export async function askForApproval(
     call.signal,
   );
   resume();
+  comeBack?.();
   const at = new Date().toISOString();
   const verdict = verdictOf(tool.name, answered, await hash());
   const by = answered.by === "person" ? answered.principal : undefined;

@@ -1,4 +1,5 @@
 /** A command while it is carried out. */
+import type { Slot } from "@edgecall/core/loop/batch.ts";
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import type { SpanContext } from "@edgecall/core/trace/context.ts";
@@ -25,6 +26,8 @@ export type CommandCall = {
   progress: Progress | undefined;
   /** Its place among the prompts that run at once. */
   place?: Place;
+  /** Of a call that a prompt's own loop makes: its place among those of its reply. */
+  slot?: Slot;
   /** Its span; undefined: it is not recorded. */
   span?: SpanContext | undefined;
 };

@@ -35,8 +35,11 @@ import { commandSpan, recordCommand } from "./spans.ts";
 
 /** Larger commands are not read. The gateway sends far smaller ones. */
 const COMMAND_MAX_BYTES = 256 * 1024;
-/** The number of commands under way at once. More could use up the memory of a small device. */
-const MAX_UNDER_WAY = 64;
+/**
+ * The number of commands under way at once. More could use up the memory of a small device. The calls of one reply of a model
+ * (core/loop/bounded-calls.ts) may all wait for a person, and leave room for others.
+ */
+const MAX_UNDER_WAY = 128;
 /** A call that ends within this time needs no `accepted`. */
 const ACCEPTED_AFTER_MS = 100;
 /** The number of cancels without a call that are remembered: their call may still come. */

@@ -138,8 +138,8 @@ async function answer(
         }),
       );
     },
-    runCall: async (inner) => {
-      const outcome = await runCall(inner, call, device);
+    runCall: async (inner, _signal, slot) => {
+      const outcome = await runCall(inner, { ...call, slot }, device);
       if (trace.records.length < SHOWN_CALLS) trace.records.push(recordOf(inner, outcome));
       if (outcome.job !== undefined) trace.jobs.push({ job: outcome.job, tool: inner.name });
       trace.media.push(...(outcome.media ?? []));

@@ -1,5 +1,5 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
-import type { CallRecord, Usage } from "@edgecall/core/loop/history.ts";
+import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./rules.ts";
 
@@ -25,6 +25,8 @@ export type TurnResult = {
   model: string | null;
   /** Calls of the caller's own tools, with which the turn ended. The caller runs them and sends their results. */
   requested?: CallRecord[];
+  /** The answer is not whole, and its last line says so: the model reached MAX_TOKENS, or a filter stopped it. */
+  cut?: Cut;
   /** Every call with its outcome, so that the answer's claims can be checked. */
   calls: CallRecord[];
   usage: Usage;
@@ -56,11 +58,18 @@ export type PastTurn = TurnResult & {
   images?: string[];
 };
 
-/** A question to a person. */
+/** An approval that is listed in a question with others. It can be answered alone, by its id. */
+export type QuestionMember = { id: string; call: string; agent: string };
+
+/** A question to a person. One that lists several approvals is answered for all of them. */
 export type TurnQuestion = {
   id: string;
+  /** The first one's, where it lists several. */
   call: string;
+  /** Of several: how many, in words, unless it is one. */
   agent: string;
+  /** The approvals that it lists, in the order of `approval.parameters`. Absent: it is about one thing. */
+  members?: QuestionMember[];
   /** The agents that asked for this call, the first one first. */
   via?: readonly string[] | undefined;
   text: string;

@@ -33,7 +33,12 @@ export type SubmitRequest = {
   confirmed?: readonly string[];
   /** The `traceparent` of the span that makes the call. Absent: it is not traced. */
   trace?: string | undefined;
+  /** The reply of the model that asked for this call and for others. Absent: it asked for this one alone. */
+  reply?: ReplyOfCalls;
 };
+
+/** @property calls how many calls of the reply are given to Home before any of them has ended */
+export type ReplyOfCalls = { id: string; calls: number };
 
 /** @property sentTo the agent to which an earlier life of Home may have sent the call; absent: it certainly was not sent */
 export type CancelledCall = { id: string; sentTo?: string };

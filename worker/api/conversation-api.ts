@@ -64,6 +64,11 @@ export interface ConversationApi {
   pressed(press: PressedButton, words: string): Promise<boolean>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
+  /**
+   * A call waits for a person, who is asked a little later, together with what else its reply asks for.
+   * @param until epoch ms; the call is not over before
+   */
+  waits(call: string, until: number): Promise<void>;
   /** It was answered, or nobody needs to any more. */
   closeQuestion(id: string, answer: string, by: string | null): Promise<void>;
   /**

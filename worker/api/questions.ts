@@ -1,6 +1,6 @@
 /** Questions that a device, or the gateway for it, asks a person. */
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
-import type { TurnQuestion } from "./answers.ts";
+import type { QuestionMember, TurnQuestion } from "./answers.ts";
 
 export type NewQuestion = {
   id: string;
@@ -13,6 +13,8 @@ export type NewQuestion = {
   options: string[];
   approval: ApprovalRequest | null;
   expiresAt: number;
+  /** Approvals with the same key are asked for together. Absent: it stands alone. */
+  groupKey?: string | undefined;
 };
 
 export type Question = NewQuestion & {
@@ -22,6 +24,10 @@ export type Question = NewQuestion & {
   answeredBy: string | null;
   /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
+  /** The question that lists this one. */
+  listedIn: string | null;
+  /** The approvals that this question lists: its answer is the answer to each of them that is open. */
+  members?: Question[];
 };
 
 export type AnswerResult =
@@ -35,7 +41,12 @@ export type AnswerResult =
 export type QuestionToPerson = Pick<
   NewQuestion,
   "id" | "call" | "agent" | "text" | "options" | "expiresAt" | "approval"
-> & { via?: readonly string[] | undefined; isPassedOn?: true };
+> & {
+  via?: readonly string[] | undefined;
+  isPassedOn?: true;
+  /** The approvals that it lists; absent: it stands alone. */
+  members?: QuestionMember[];
+};
 
 /** A call is given up this long after its question expired: the device says so itself before. */
 export const AFTER_EXPIRY_MS = 15_000;
@@ -58,6 +69,11 @@ export type AskedQuestion = {
 export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
   const { tool, parameters, cwd, reason } = approval;
   return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
+}
+
+/** The approvals that a question lists, for whoever is shown it. They are of calls that a conversation made itself. */
+export function listedMembers(members: readonly Question[]): QuestionMember[] {
+  return members.map(({ id, call, agent }) => ({ id, call, agent }));
 }
 
 /** `title`: of the conversation, if it is listed. `via`: as above. */

@@ -1,11 +1,6 @@
 /** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
-import {
-  betweenWords,
-  headAndTail,
-  hiddenNotice,
-  visible,
-  visibleJson,
-} from "@edgecall/core/tools/visible.ts";
+import { approvalText } from "@edgecall/core/text/approval-text.ts";
+import { betweenWords, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../api/answers.ts";
 import { CLOSED, EXPIRED } from "../api/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
@@ -53,8 +48,8 @@ export function answerOf(question: TurnQuestion, choice: number | string): strin
 }
 
 /** True if a chat does not show all that would be approved: then nobody approves it there. */
-export function isTooLong({ approval }: TurnQuestion): boolean {
-  return approval !== undefined && visibleJson(approval.parameters, 1).length > WHOLE_MAX;
+export function isTooLong({ approval, members }: TurnQuestion): boolean {
+  return approval !== undefined && approvalText({ approval, members }, 1).length > WHOLE_MAX;
 }
 
 /**
@@ -73,12 +68,12 @@ export function questionWords(question: TurnQuestion, console?: string): string 
         : "Please answer with /answer and your words.";
     return `**${agent}**${askedBy(question)} asks: ${text}\n\n${how}`;
   }
-  const { tool, parameters, cwd, reason } = approval;
-  const json = visibleJson(parameters, 1);
-  const cut = isTooLong(question) ? headAndTail(json, { chars: CUT_MAX }) : undefined;
+  const { tool, cwd, reason } = approval;
+  const whole = approvalText({ approval, members: question.members }, 1);
+  const cut = isTooLong(question) ? headAndTail(whole, { chars: CUT_MAX }) : undefined;
   const shown = cut
     ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
-    : fenced(json);
+    : fenced(whole);
   const hidden = hiddenNotice(approval);
   return [
     `**${agent}**${askedBy(question)} wants to run **${visible(tool)}**`,

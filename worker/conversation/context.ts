@@ -19,7 +19,8 @@ import { Transcript } from "./store/transcript.ts";
 import { Subscribers } from "./subscribers.ts";
 
 /** A call that Home has. @property deadline when Home will have settled it @property at when Home took it (both epoch ms) */
-type SentCall = { deadline: number; at: number };
+/** @property asks a person is about to be asked for it, or is asked */
+type SentCall = { deadline: number; at: number; asks?: true };
 
 export class ConversationContext {
   readonly ctx: DurableObjectState;

@@ -68,7 +68,9 @@ describe("a turn", () => {
           bridge.report(id, "pi", { status: "success", tool: "cpu", result: `r${held.indexOf(id)}` });
       return undefined;
     };
-    const three = { calls: [1, 2, 3].map(() => ({ arguments: { agent_id: "pi", action: "cpu" } })) };
+    const three = {
+      calls: [1, 2, 3].map((n) => ({ arguments: { agent_id: "pi", action: "cpu", params: { n } } })),
+    };
     const { body } = await say("order", script(three, { text: "$results" }));
     expect(body.answer).toBe("r0 | r1 | r2");
   });

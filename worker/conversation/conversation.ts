@@ -43,7 +43,14 @@ import { receive } from "./chat/incoming.ts";
 import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
 import { meanwhile } from "./meanwhile.ts";
-import { onLateResult, onQuestion, onQuestionClosed, onResult, onSessionEnded } from "./results.ts";
+import {
+  onLateResult,
+  onQuestion,
+  onQuestionClosed,
+  onResult,
+  onSessionEnded,
+  waitForPerson,
+} from "./results.ts";
 import { forgetSessions, wipe } from "./retention.ts";
 import { canTell, onBriefing, onNotice, onPressed } from "./rules/notices.ts";
 import { sessionInfo, sessionTurn } from "./sessions/session-view.ts";
@@ -272,6 +279,12 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async ask(asked: QuestionToPerson): Promise<void> {
     if (this.#context) await onQuestion(this.#context, asked);
+  }
+
+  async waits(call: string, until: number): Promise<void> {
+    if (!this.#context) return;
+    waitForPerson(this.#context, call, until);
+    drive(this.#context);
   }
 
   async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {

@@ -151,7 +151,11 @@ describe("cancelling", () => {
     const waiting = say(
       "cancel-out",
       script(
-        { calls: [1, 2, 3].map(() => ({ arguments: { agent_id: "pi", action: "cpu" } })) },
+        {
+          calls: [1, 2, 3].map((core) => ({
+            arguments: { agent_id: "pi", action: "cpu", params: { core } },
+          })),
+        },
         { text: "never" },
       ),
     );

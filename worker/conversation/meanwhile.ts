@@ -47,11 +47,13 @@ function waitingFor(transcript: Transcript, turn: Turn, link: string): { waiting
   const calls = transcript
     .entriesOf(current.n)
     .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []))
-    .filter((call) => !call.outcome && !isClients(current, call));
+    .filter((call) => !call.outcome && call.same === undefined && !isClients(current, call));
   const questions = transcript
     .questionsOf(current.n)
     .flatMap(({ question }) => (question.answer === undefined ? [question] : []));
-  const asking = new Set(questions.map(({ call }) => call));
+  const asking = new Set(
+    questions.flatMap(({ call, members = [] }) => [call, ...members.map((one) => one.call)]),
+  );
   const silent = new Set(calls.filter(({ id }) => !asking.has(id)).map(nameOf));
   const sentences = [
     ...(current.n === turn.n ? [] : ["Your earlier question comes first."]),
@@ -81,8 +83,9 @@ const NAME_MAX_CHARS = 60;
 const QUESTION_MAX_CHARS = 200;
 
 /** Nothing follows the address on its line, so that programs make the right link of it. */
-function questionSentence({ agent, text, approval }: TurnQuestion, link: string): string {
-  if (approval) return `${plain(approval.tool)} on ${plain(agent)} waits for your approval: ${link}`;
+function questionSentence({ agent, text, approval, members }: TurnQuestion, link: string): string {
+  const wait = members ? "wait" : "waits";
+  if (approval) return `${plain(approval.tool)} on ${plain(agent)} ${wait} for your approval: ${link}`;
   return `${plain(agent)} asks: ${plain(text, QUESTION_MAX_CHARS)} Answer at ${link}`;
 }
 

@@ -29,7 +29,7 @@ import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
 import { NO_MODEL, type Settings } from "../settings/settings.ts";
 import { turnsOfChat } from "./client-context.ts";
-import { lastOffered, offered, withoutOthers } from "./client-tools.ts";
+import { isClients, lastOffered, offered, withoutOthers } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { correctSpending } from "./correct-spending.ts";
 import { cutToFit } from "./cut-to-fit.ts";
@@ -167,7 +167,7 @@ async function askModel(step: Step): Promise<void> {
     }
     // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
     const mayCall = (loopEnabled && next.tools) || offer.tools.length > 0;
-    const entry = assistantEntry(reply, history, mayCall);
+    const entry = assistantEntry(reply, history, mayCall, (call) => isClients(turn, call));
     entry.calls = withoutOthers(turn, entry.calls);
     const unread = loopEnabled ? roster.agents.filter(({ newText }) => newText) : [];
     const made = {

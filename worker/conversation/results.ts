@@ -1,12 +1,13 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { TurnQuestion } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
 import { isRuleTool } from "../api/rule-tools.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
-import { extendCall, waitsForCalls } from "./tool-calls.ts";
+import { extendCall, resumeCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
 export async function onResult(
@@ -87,7 +88,7 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   const { approval, expiresAt: expires_at, isPassedOn: _, ...rest } = asked;
   const question = { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
   if (transcript.addQuestion(question, turn.n)) {
-    if (!call.outcome) extendCall(context, call.id, expires_at + AFTER_EXPIRY_MS);
+    for (const id of callsOf(question)) waitForPerson(context, id, expires_at + AFTER_EXPIRY_MS);
     subscribers.changed(turn);
     chat?.asked(turn, asked.id);
     drive(context);
@@ -99,6 +100,17 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   // It may have its answer meanwhile.
   const answer = transcript.question(asked.id)?.question.answer;
   if (answer !== undefined) await parent.closeQuestion(asked.id, answer, null);
+}
+
+/** The calls that a question is about. In a conversation that began the session of the call, that is the call that began it. */
+function callsOf({ call, members }: Pick<TurnQuestion, "call" | "members">): string[] {
+  return members?.map((one) => one.call) ?? [call];
+}
+
+/** A call waits for a person, who is asked now or in a moment. @param until epoch ms; the call is not over before */
+export function waitForPerson(context: ConversationContext, callId: string, until: number): void {
+  const call = context.transcript.call(callId);
+  if (call && !call.outcome) extendCall(context, callId, until);
 }
 
 /** The question has its answer, or nobody needs to answer it any more. */
@@ -115,7 +127,9 @@ export async function onQuestionClosed(
   if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by);
   subscribers.changed(turn);
   chat?.closed(turn, id);
-  askHomeAgain(context, transcript.question(id)?.question.call);
+  const closed = transcript.question(id)?.question;
+  for (const call of closed ? callsOf(closed) : []) resumeCall(context, call);
+  askHomeAgain(context, closed?.call);
 }
 
 /** Home answers the call of a rule tool when it is asked again after its approval. */

@@ -73,7 +73,10 @@ test("a turn writes its begin, each reply with calls, each result and its end, a
   };
   expect(await longAfter({ text: "Hello." })).toEqual({ rows: 2, alarms: 1 });
   expect(await longAfter(...ONE_CALL)).toEqual({ rows: 4, alarms: 1 });
-  expect(await longAfter({ calls: [cpu, cpu] }, answer)).toEqual({ rows: 5, alarms: 1 });
+  const other = { arguments: { ...cpu.arguments, params: { core: 1 } } };
+  expect(await longAfter({ calls: [cpu, other] }, answer)).toEqual({ rows: 5, alarms: 1 });
+  // An equal call shares the row of the one that ran.
+  expect(await longAfter({ calls: [cpu, cpu] }, answer)).toEqual({ rows: 4, alarms: 1 });
   expect(await longAfter({ calls: [cpu] }, { calls: [cpu] }, answer)).toEqual({ rows: 6, alarms: 1 });
 }, 20_000);
 

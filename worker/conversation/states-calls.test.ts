@@ -31,6 +31,7 @@ import { say } from "../../test/workerd.ts";
 import { Home } from "../home/home.ts";
 
 const cpu = on("pi", { action: "cpu" });
+const otherCpu = { arguments: { ...cpu.arguments, params: { core: 1 } } };
 const load = { status: "success", tool: "cpu", result: "load 0.5" };
 
 const first = { arguments: { ...siren.arguments, id: "first" } };
@@ -44,7 +45,7 @@ stopConversationWhile({
   "calls are given to Home, which does not have them yet": async ({ id, bridge, stop }) => {
     bridge.onCall = () => load;
     const submit = hold(Home, "submit", "before");
-    const waiting = say(id, script({ calls: [cpu, cpu] }, results));
+    const waiting = say(id, script({ calls: [cpu, otherCpu] }, results));
     await submit.reached();
     expect(await openCalls()).toEqual([]);
     await stop(submit.release);
@@ -101,7 +102,17 @@ stopConversationWhile({
   },
 
   "a sixth call waits until one of five is answered": async ({ id, bridge, stop }) => {
-    const waiting = say(id, script({ calls: Array.from({ length: 6 }, () => siren) }, results));
+    const waiting = say(
+      id,
+      script(
+        {
+          calls: Array.from({ length: 6 }, (_, level) => ({
+            arguments: { ...siren.arguments, params: { level } },
+          })),
+        },
+        results,
+      ),
+    );
     await until(() => bridge.calls().length === 5);
     await stop();
     expect(bridge.calls()).toHaveLength(5);

@@ -53,7 +53,8 @@ export function tryAgain(history: readonly StoredEntry[], advice = LATER): strin
   const turn = history.at(-1)?.turn;
   const calls = history
     .filter((entry) => entry.turn === turn)
-    .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
+    .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []))
+    .filter(({ same }) => same === undefined);
   const done = calls.filter((call) => call.outcome?.status === "success");
   const unsure = calls.filter((call) => !call.outcome || UNSURE.has(call.outcome.errorType ?? ""));
   const parts: string[] = [];

@@ -8,7 +8,7 @@ import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
-import type { CancelledCall } from "../api/calls.ts";
+import type { CancelledCall, ReplyOfCalls } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
 import { asksSession, homeToolParameters, isHomeTool } from "../api/home-tools.ts";
 import { isRuleTool, RULE_TOOL_NAMES } from "../api/rule-tools.ts";
@@ -45,12 +45,15 @@ export async function takeCallStep(
   const open = ownCalls(turn, openCalls(history.filter((entry) => entry.turn === turn.n)));
   const out = open.filter((call) => sent.has(call.id));
   const overdue = out.filter((call) => dueAt(context, call) <= now);
-  const room = Math.max(0, settings.limits.maxParallel - out.length);
+  const asking = askingCalls(context, turn);
+  // What waits for a person takes no room: all that has to be approved is asked for together.
+  const busy = out.filter(({ id }) => !asking.has(id));
+  const room = Math.max(0, settings.limits.maxParallel - busy.length);
   const batch = batchOf(turn, history);
   const unsent = open.filter((call) => !sent.has(call.id));
   for (const call of unsent) endUnrun(context, call, waitingFor(call, batch));
   const due = [...readyOf(unsent, batch).slice(0, room), ...readyOf(overdue, batch)];
-  if (due.length > 0) await sendCalls(context, turn, due, history, settings);
+  if (due.length > 0) await sendCalls(context, turn, { due, batch }, history, settings);
   const left = ownCalls(turn, openCalls(transcript.entriesOf(turn.n)));
   // Something was settled on the spot: there is room for another call, or the batch is complete.
   if (left.length < open.length) return undefined;
@@ -88,7 +91,13 @@ export async function cancelCalls(context: ConversationContext, turn: Turn): Pro
 
 /** A person is asked: the call cannot be over before `until` (epoch ms). */
 export function extendCall({ sent }: ConversationContext, callId: string, until: number): void {
-  sent.set(callId, { at: Date.now(), ...sent.get(callId), deadline: until });
+  sent.set(callId, { at: Date.now(), ...sent.get(callId), deadline: until, asks: true });
+}
+
+/** The person has answered, and the call goes on. */
+export function resumeCall({ sent }: ConversationContext, callId: string): void {
+  const out = sent.get(callId);
+  if (out) sent.set(callId, { deadline: out.deadline, at: out.at });
 }
 
 /** A client came to watch after the calls were sent: from now on devices send their output. */
@@ -137,10 +146,33 @@ function endUnrun(context: ConversationContext, call: StoredCall, waiting: Waiti
   });
 }
 
+/** The calls of a turn for which a person is asked. After a rebuild the question's row says so. */
+function askingCalls({ transcript, sent }: ConversationContext, turn: Turn): Set<string> {
+  const asked = transcript
+    .questionsOf(turn.n)
+    .filter(({ question }) => question.answer === undefined)
+    .flatMap(({ question: { call, members } }) => members?.map((one) => one.call) ?? [call]);
+  const known = [...sent].filter(([, { asks }]) => asks).map(([id]) => id);
+  return new Set([...asked, ...known]);
+}
+
+/** The calls of a reply that Home is given, when there are several. */
+function replyOf(batch: readonly StoredCall[]): ReplyOfCalls | undefined {
+  const [first] = batch;
+  // One that was too many for the reply was answered with it.
+  const isGiven = ({ outcome, settledAt }: StoredCall) => outcome === undefined || settledAt !== null;
+  const calls = readyOf(batch, batch).filter(
+    (call) => call.name === EDGE_CALL && isGiven(call) && checkEdgeCall(call).ok,
+  );
+  // The first call's id names the reply.
+  return first && calls.length > 1 ? { id: first.id, calls: calls.length } : undefined;
+}
+
+/** @param due the calls to send @param batch all calls of their reply */
 async function sendCalls(
   context: ConversationContext,
   turn: Turn,
-  calls: readonly StoredCall[],
+  { due: calls, batch: all }: { due: readonly StoredCall[]; batch: readonly StoredCall[] },
   history: readonly StoredEntry[],
   settings: Settings,
 ): Promise<void> {
@@ -168,10 +200,11 @@ async function sendCalls(
   ];
   const ofHome = ({ name }: StoredCall) =>
     name === FIND_AGENTS || (isRuleTool(name) ? hasRules : hasSessions && isHomeTool(name));
+  const reply = replyOf(all);
   const take = (call: StoredCall) =>
     ofHome(call) && !isClients(turn, call)
       ? askHome(context, turn, call, { sources, settings })
-      : submitCall(context, turn, call, sources, names);
+      : submitCall(context, turn, call, { sources, names, reply });
   const [refused] = await Promise.all([Promise.all(others.map(take)), runGatewayCalls(context, batch)]);
   const unreached = refused.filter((call) => call !== undefined);
   if (unreached.length > 0) homeFailed(context, turn, unreached);
@@ -182,8 +215,11 @@ async function submitCall(
   context: ConversationContext,
   turn: Turn,
   call: StoredCall,
-  sources: readonly Source[],
-  gatewaysTools: readonly string[],
+  {
+    sources,
+    names,
+    reply: of,
+  }: { sources: readonly Source[]; names: readonly string[]; reply: ReplyOfCalls | undefined },
 ): Promise<StoredCall | undefined> {
   const { transcript, name, sent, subscribers } = context;
   if (isClients(turn, call)) {
@@ -192,7 +228,7 @@ async function submitCall(
     settleCall(context, call.id, { status: "error", errorType: "invalid_params", ...words, elapsedMs: 0 });
     return undefined;
   }
-  const checked = checkEdgeCall(call, gatewaysTools);
+  const checked = checkEdgeCall(call, names);
   if (!checked.ok) {
     settleCall(context, call.id, { ...checked.outcome, unsent: true });
     return undefined;
@@ -202,7 +238,7 @@ async function submitCall(
   const sentBefore = !context.unsent.delete(call.id);
   const at = sent.get(call.id)?.at ?? Date.now();
   // Its result may come before the reply.
-  sent.set(call.id, { deadline: 0, at });
+  sent.set(call.id, { ...sent.get(call.id), deadline: 0, at });
   try {
     const reply = await context.home().submit({
       id: call.id,
@@ -215,6 +251,7 @@ async function submitCall(
       ...traceOfCall(context, turn, call.id),
       tainted: isTainted(sources, { agent }),
       ...(sentBefore && { sentBefore, askedAt: turn.createdAt }),
+      ...(of && { reply: of }),
     });
     // These lines have both ids: devices and bridge know the call, and no turn.
     const ids = { turn: turn.id, call: call.id, agent };
@@ -292,8 +329,11 @@ function ownCalls(turn: Turn, calls: StoredCall[]): StoredCall[] {
   return calls.filter((call) => !isClients(turn, call) || call.problem !== undefined);
 }
 
+/** A call that is equal to another one of its reply has no course of its own: it is open as long as that one. */
 function openCalls(entries: readonly StoredEntry[]): StoredCall[] {
   return entries.flatMap((entry) =>
-    entry.role === "assistant" ? entry.calls.filter((call) => call.outcome === undefined) : [],
+    entry.role === "assistant"
+      ? entry.calls.filter(({ outcome, same }) => outcome === undefined && same === undefined)
+      : [],
   );
 }

@@ -91,6 +91,7 @@ function resultOf(
     ...ruleWords(turn, entries),
     ...(turn.notices.length > 0 && { notices: turn.notices.map(({ text }) => text) }),
     ...(turn.unasked && { edgecall: { asked: false as const } }),
+    ...(turn.cut && { cut: turn.cut }),
     ...(questions.length > 0 && { questions: questions.map(({ question }) => question) }),
     ...(turn.error !== null && turn.answer !== null && { error: { code: turn.error, message: turn.answer } }),
   };
@@ -136,8 +137,8 @@ function metricsOf(turn: Turn, entries: readonly StoredEntry[]): TurnMetrics {
     entry.role === "assistant" && entry.calls.length > 0 ? [entry.calls] : [],
   );
   const timings = batches.map((calls) =>
-    calls.flatMap(({ outcome, submittedAt, settledAt }): CallTiming[] => {
-      if (!outcome || settledAt === null) return [];
+    calls.flatMap(({ outcome, same, submittedAt, settledAt }): CallTiming[] => {
+      if (!outcome || same !== undefined || settledAt === null) return [];
       const { elapsedMs, status, errorType } = outcome;
       return [
         {
@@ -173,8 +174,8 @@ export function reportOf(turn: Turn, entries: readonly StoredEntry[]): Omit<Repo
 }
 
 function reportedCall(turn: Turn, call: StoredCall): ReportedTurn["calls"] {
-  const { id, name, args, outcome } = call;
-  if (!outcome || isClients(turn, call)) return [];
+  const { id, name, args, outcome, same } = call;
+  if (!outcome || same !== undefined || isClients(turn, call)) return [];
   const { status, elapsedMs, waitedMs = 0, unsent } = outcome;
   const figures = {
     elapsedMs: elapsedMs + waitedMs,
@@ -201,9 +202,10 @@ export function eventsOf(transcript: Transcript, turn: Turn, after: number): Tur
     if (own.length === 0) continue;
     const calls = recordsOf([{ ...entry, calls: own }]).map(shownCall);
     // The message came before its calls were made, so they are pending in it.
-    const asked = calls.map(({ id, name, agent, action, query, args }) => ({
+    const asked = calls.map(({ id, name, agent, action, query, args, same_as }) => ({
       id,
       name,
+      ...(same_as !== undefined && { same_as }),
       ...(agent !== undefined && { agent }),
       ...(action !== undefined && { action }),
       ...(query !== undefined && { query }),

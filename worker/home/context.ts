@@ -26,6 +26,7 @@ import type { Lent } from "./peers/lent.ts";
 import type { PeerRates } from "./peers/peer-rates.ts";
 import type { OutletStore } from "./push/outlet-store.ts";
 import type { Questions } from "./questions/questions.ts";
+import type { Replies } from "./questions/replies.ts";
 import type { AgentAnswers } from "./rules/agent-answers.ts";
 import type { RuleStore } from "./rules/rule-store.ts";
 import type { HomeTokens } from "./tokens.ts";
@@ -56,6 +57,8 @@ export type HomeStores = {
   questions: Questions;
   /** Calls of Home's own tools that an agent waits for: the call in which it does, and the session. Memory: the agent asks again. */
   agentWaits: Map<string, { parent: string; session: string }>;
+  /** Calls that were asked for together, for questions that list several. */
+  replies: Replies;
   /** Questions that a conversation did not take. */
   questionRetries: RetrySchedule;
   clock: HomeClock;

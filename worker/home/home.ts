@@ -153,6 +153,7 @@ import { PeerRates } from "./peers/peer-rates.ts";
 import { OutletStore } from "./push/outlet-store.ts";
 import { answerQuestion, closeQuestions, openQuestions } from "./questions/approvals.ts";
 import { Questions } from "./questions/questions.ts";
+import { Replies } from "./questions/replies.ts";
 import { AgentAnswers } from "./rules/agent-answers.ts";
 import { devicesGone, onPresence } from "./rules/alarm-part.ts";
 import { changeClock } from "./rules/clock-changed.ts";
@@ -758,6 +759,7 @@ export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
     agentWaits: new Map(),
     deliveryRetries: new RetrySchedule(),
     questions: new Questions(ctx),
+    replies: new Replies(),
     questionRetries: new RetrySchedule(),
     clock: new HomeClock(storage, env),
     rules: new RuleStore(storage),

@@ -670,6 +670,11 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
         bytes      INTEGER NOT NULL,
         PRIMARY KEY (at, id)
       ) STRICT, WITHOUT ROWID;
+      -- Approvals of one reply of a model that a person gives together (questions/together.ts). group_key: those with the same
+      -- one belong together; null: the question stands alone. listed_in: the id of the question that lists it; the
+      -- question that lists others has its own id there; null: it is not listed yet.
+      ALTER TABLE question ADD COLUMN group_key TEXT;
+      ALTER TABLE question ADD COLUMN listed_in TEXT;
     `,
   },
 ];

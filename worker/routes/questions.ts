@@ -2,7 +2,7 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
 import type { OpenQuestion as OpenQuestionView } from "../api/answers.ts";
-import { approvalView, type OpenQuestion } from "../api/questions.ts";
+import { approvalView, listedMembers, type OpenQuestion } from "../api/questions.ts";
 import { homeOf } from "../api/stubs.ts";
 import { type App, newRoutes } from "../http/app.ts";
 import { requireValid } from "../http/auth.ts";
@@ -67,19 +67,10 @@ async function openQuestions(c: Context<App>, token: ApiToken): Promise<Question
 
 /** Converts a question for the API: it has the conversation's id in place of the object's name. */
 function questionView(question: OpenQuestion): OpenQuestionView {
-  const {
-    id,
-    call,
-    agent,
-    via,
-    text,
-    options,
-    approval,
-    expiresAt: expires_at,
-    answer,
-    answeredBy,
-  } = question;
+  const { id, agent, via, text, options, approval, expiresAt: expires_at, answer, answeredBy } = question;
   const [, channel = "", ...conversation] = question.conversation.split("/");
+  const members = question.members && listedMembers(question.members);
+  const call = members?.[0]?.call ?? question.call;
   const asked = {
     id,
     conversation: conversation.join("/"),
@@ -90,6 +81,7 @@ function questionView(question: OpenQuestion): OpenQuestionView {
     text,
     options,
     expires_at,
+    ...(members && { members }),
   };
   return {
     ...asked,

@@ -173,6 +173,7 @@ export class Live {
       .entriesOf(turn)
       .flatMap((entry) => (entry.role === "assistant" ? entry.calls : []));
     return calls
+      .filter(({ same }) => same === undefined)
       .slice(-STATUS_LINES)
       .map((call) => callLine(call, this.#notes.get(call.id)))
       .join("\n");

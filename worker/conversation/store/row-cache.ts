@@ -7,6 +7,7 @@
  * share the object, the turns of others are shown to no model: there, entries are held while their turn runs. There is no
  * index: the rows of an older turn lie between its first and its last seq.
  */
+import { sharedOutcome } from "@edgecall/core/loop/bounded-calls.ts";
 import { addUsage, type Outcome } from "@edgecall/core/loop/history.ts";
 import type { Replay } from "@edgecall/core/loop/replay.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
@@ -225,7 +226,8 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
       return { origin: { ...origin, ...(client && { client: { ...client, lost: row.body.lost } }) } };
     }
     case "end": {
-      const { status, answer, error, at, unasked, replies, model, usage, agentsUsage, sources } = row.body;
+      const { status, answer, error, at, unasked, cut, replies, model, usage, agentsUsage, sources } =
+        row.body;
       return {
         status,
         answer,
@@ -234,6 +236,7 @@ function changesOf(turn: Turn, row: EntryRow): Partial<Turn> {
         finishedSeq: row.seq,
         replies,
         ...(unasked && { unasked }),
+        ...(cut && { cut }),
         ...(model !== undefined && { model }),
         ...(usage && { usage }),
         ...(agentsUsage && { agentsUsage }),
@@ -283,12 +286,13 @@ function foldEntry(entries: Entries, row: EntryRow): void {
       return;
     }
     case "reply": {
+      // One that is beyond the bound of a reply was answered with the reply.
       const calls = row.body.calls.map((call) => ({
         ...call,
         turn,
         submittedAt: null,
         settledAt: null,
-        settledSeq: null,
+        settledSeq: call.outcome ? seq : null,
       }));
       entries.set(turn, [
         ...before,
@@ -302,7 +306,7 @@ function foldEntry(entries: Entries, row: EntryRow): void {
         turn,
         before.map((entry) =>
           entry.role === "assistant" && entry.calls.some(({ id }) => id === row.body.call)
-            ? { ...entry, calls: entry.calls.map((call) => withResult(call, row)) }
+            ? { ...entry, calls: withResultOfEqual(entry.calls, row) }
             : entry,
         ),
       );
@@ -349,6 +353,20 @@ export function withResult(call: StoredCall, row: EntryRow & { kind: "result" | 
     lateBy: [...(before.lateBy ?? []), by],
   };
   return { ...call, outcome: after, settledSeq: row.seq };
+}
+
+/** The result of a call is that of the equal ones of its reply too, which have no rows of their own. */
+function withResultOfEqual(calls: StoredCall[], row: EntryRow & { kind: "result" | "late" }): StoredCall[] {
+  const all = calls.map((call) => withResult(call, row));
+  const answered = all.find(({ id }) => id === row.body.call);
+  const { outcome } = answered ?? {};
+  if (!answered || !outcome) return all;
+  const { submittedAt, settledAt, settledSeq } = answered;
+  return all.map((call) =>
+    call.same === answered.id
+      ? { ...call, submittedAt, settledAt, settledSeq, outcome: sharedOutcome(answered, outcome) }
+      : call,
+  );
 }
 
 /** A row of 0.2.0, which names no sources, has the model's advice in its text. */

@@ -1,7 +1,7 @@
 /** The rows of a conversation, and what the code has in their place (row-cache.ts converts them). */
 
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
-import type { Call, CallRecord, Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
+import type { Call, CallRecord, Cut, Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
 import type { Replay } from "@edgecall/core/loop/replay.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
@@ -41,6 +41,8 @@ export type Turn = {
   pressed?: RulePressed[];
   /** The model was offered devices and asked none. */
   unasked?: true;
+  /** The answer is not whole. */
+  cut?: Cut;
   /** What its client was told in place of the answer. `told`: with the answers of the turns that it carries. */
   meanwhile?: Meanwhile;
   /** The numbers of earlier turns whose answers its client gets with its own. */
@@ -129,6 +131,8 @@ export type Bodies = {
     open?: string[];
     /** The model was offered devices and asked none. */
     unasked?: true;
+    /** The answer is not whole. */
+    cut?: Cut;
     // Of the whole turn, so that its other rows need not be read. Absent in turns of an earlier version.
     replies: number;
     model?: string;

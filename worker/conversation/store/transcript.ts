@@ -645,6 +645,7 @@ export class Transcript {
         ...(last?.reply.replay && { replay: last.reply.replay }),
         ...(open.length > 0 && { open }),
         ...(last?.unasked && { unasked: true as const }),
+        ...(last?.reply.cut && { cut: last.reply.cut }),
         replies: turn.replies + (says ? 1 : 0),
         ...(model !== null && { model }),
         usage: addUsage(turn.usage, last?.usage),

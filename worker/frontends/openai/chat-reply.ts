@@ -7,7 +7,7 @@ import { clientCallId, type Place, type ResponseRef, responseId } from "./conver
 import { OWN_NAME } from "./models.ts";
 import { type Linker, shownMedia } from "./pictures.ts";
 import { KEEP_ALIVE } from "./sending.ts";
-import { askedLine, questionLine, settledLines } from "./trace.ts";
+import { askedLine, isRun, questionLine, settledLines } from "./trace.ts";
 import { LOST, TAKEN_BACK } from "./turn-text.ts";
 
 export type Chat = {
@@ -29,7 +29,7 @@ export type Chat = {
 /** The whole answer. A failed turn is an answer in words too: an error status would make the client repeat the request. */
 export async function chatCompletion(result: TurnResult, chat: Chat) {
   const lineOf = (call: CallRecord) => (call.status === "pending" ? askedLine(call) : settledLines(call));
-  const trace = chat.trace ? result.calls.map(lineOf).join("") : "";
+  const trace = chat.trace ? result.calls.filter(isRun).map(lineOf).join("") : "";
   return {
     ...common(chat, result.model),
     object: "chat.completion",
@@ -74,7 +74,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
   for await (const event of withPatience(events, chat.patience, () => !text.inStep)) {
     if (event.event === "delta") yield* content(text.delta(event.data.text, event.data.at));
     else if (event.event === "probe") yield KEEP_ALIVE;
-    else if (event.event === "call") yield* trace(settledLines(event.data));
+    else if (event.event === "call" && isRun(event.data)) yield* trace(settledLines(event.data));
     else if (event.event === "question" && event.data.answer === undefined)
       yield* trace(questionLine(event.data, chat.linker.origin));
     else if (event.event === "message") {
@@ -82,7 +82,7 @@ export async function* chatChunks(events: AsyncIterable<TurnEvent>, chat: Chat):
       if (rest === undefined) return yield takenBack();
       yield* content(rest);
       text.stepEnds();
-      for (const call of event.data.calls) yield* trace(askedLine(call));
+      for (const call of event.data.calls.filter(isRun)) yield* trace(askedLine(call));
     } else if (event.event === "reset") {
       // Text that the person has seen cannot be withdrawn.
       if (text.inStep) return yield takenBack();
@@ -207,8 +207,8 @@ function toolCalls({ requested = [] }: TurnResult, { place }: Chat) {
   }));
 }
 
-function finishOf({ requested }: TurnResult): "tool_calls" | "stop" {
-  return requested ? "tool_calls" : "stop";
+function finishOf({ requested, cut }: TurnResult): "tool_calls" | "stop" | "length" | "content_filter" {
+  return requested ? "tool_calls" : (cut ?? "stop");
 }
 
 function common(chat: Chat, model: string | null) {
@@ -227,6 +227,7 @@ function edgeOf(chat: Chat, result?: TurnResult) {
     turn: chat.turn,
     ...(chat.place.key !== undefined && { conversation: chat.place.key }),
     ...(result && { status: result.status, calls: result.calls.map(briefly) }),
+    ...(result?.cut && { cut: result.cut }),
     ...(result?.error && { error: result.error }),
     ...(result?.notices && { notices: result.notices }),
     ...(result?.waiting && { waiting: result.waiting, response: responseId(refOf(chat)) }),
@@ -244,8 +245,9 @@ function refOf({ turn, place, createdAt }: Chat): ResponseRef {
 }
 
 /** A call without its result, which the answer already contains: a reader can check the answer against the calls. */
-function briefly({ id, name, agent, action, query, status, error_type, elapsed_ms, asked }: CallRecord) {
-  return { id, name, agent, action, query, status, error_type, elapsed_ms, asked };
+function briefly(record: CallRecord) {
+  const { id, name, agent, action, query, same_as, status, error_type, elapsed_ms, asked } = record;
+  return { id, name, agent, action, query, same_as, status, error_type, elapsed_ms, asked };
 }
 
 function usageOf({ input_tokens, output_tokens }: Usage) {

@@ -20,7 +20,7 @@ import {
   responseObject,
 } from "./response-object.ts";
 import { KEEP_ALIVE } from "./sending.ts";
-import { questionLine } from "./trace.ts";
+import { isRun, questionLine } from "./trace.ts";
 import { LOST, TAKEN_BACK } from "./turn-text.ts";
 
 const PER_ROW = 1_000_000;
@@ -86,7 +86,7 @@ class Teller {
       case "message": {
         const spoken = this.#finishText(event.id, event.data.text);
         if (!spoken) return await this.fail(TAKEN_BACK);
-        return [...spoken, ...event.data.calls.flatMap((call) => this.#asked(call))];
+        return [...spoken, ...event.data.calls.filter(isRun).flatMap((call) => this.#asked(call))];
       }
       case "call":
         this.#at(event.id);
@@ -128,7 +128,8 @@ class Teller {
     const requested = (result.requested ?? []).flatMap((call) => this.#requested(call));
     const response = await responseObject(this.#about, result, this.#output);
     const end = { done: "completed", failed: "failed", cancelled: "incomplete", running: "incomplete" };
-    return [...spoken, ...requested, ...this.#next(`response.${end[result.status]}`, { response })];
+    const type = result.cut ? "incomplete" : end[result.status];
+    return [...spoken, ...requested, ...this.#next(`response.${type}`, { response })];
   }
 
   // ── text ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ import { askedMark, finalText } from "./chat-reply.ts";
 import { clientCallId, type ResponseRef, responseId } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import type { Linker } from "./pictures.ts";
+import { isRun } from "./trace.ts";
 
 /** The data of a response that its turn does not have. */
 export type About = {
@@ -35,7 +36,7 @@ export type ReasoningItem = {
 type FunctionItem = ReturnType<typeof functionItem>;
 export type Item = MessageItem | CallItem | ReasoningItem | FunctionItem;
 
-type Status = "in_progress" | "completed" | "failed" | "cancelled";
+type Status = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 const STATUS: Record<TurnResult["status"], Status> = {
   running: "in_progress",
   done: "completed",
@@ -47,14 +48,15 @@ const STATUS: Record<TurnResult["status"], Status> = {
 export async function responseObject(about: About, result?: TurnResult, output?: readonly Item[]) {
   const { ref, background = false, stored = true, metadata, previous = null } = about;
   const { key } = ref.place;
+  const { cut } = result ?? {};
   return {
     id: responseId(ref),
     object: "response",
     created_at: ref.createdAt,
-    status: STATUS[result?.status ?? "running"],
+    status: cut ? "incomplete" : STATUS[result?.status ?? "running"],
     background,
     error: result?.status === "failed" ? { code: "server_error", message: result.answer ?? "" } : null,
-    incomplete_details: null,
+    incomplete_details: cut ? { reason: cut === "length" ? "max_output_tokens" : cut } : null,
     instructions: null,
     max_output_tokens: null,
     model: result?.model ?? about.model ?? OWN_NAME,
@@ -88,7 +90,7 @@ function shortTexts(metadata: Record<string, unknown>): Record<string, string> {
 }
 
 async function outputOf(ref: ResponseRef, result: TurnResult, linker: Linker): Promise<Item[]> {
-  const calls = result.calls.map(callItem);
+  const calls = result.calls.filter(isRun).map(callItem);
   if (result.answer === null && result.meanwhile === undefined) return calls;
   const requested = (result.requested ?? []).map((call) => functionItem(ref, call));
   const text = await finalText(result, linker);

@@ -9,6 +9,11 @@ const bounded = (text: string, max: number) => oneLine(visible(text), max);
 const ASKED_MAX_CHARS = 60;
 const ERROR_MAX_CHARS = 160;
 
+/** False: an equal call of the same reply ran for it. */
+export function isRun({ same_as }: CallRecord): boolean {
+  return same_as === undefined;
+}
+
 export function askedLine(call: CallRecord): string {
   return `→ ${whatOf(call)}\n`;
 }

@@ -42,6 +42,8 @@ export type CallFlags = {
   any?: { of: string; tried: string[]; why: string };
   /** A change of a hosted device: the hash for which it was decided. `remember`: a person's yes allows the device's other changes too. */
   device?: { allow: string; remember?: boolean };
+  /** The reply of the model that asked for this call and for others: approvals of one reply are asked for together. */
+  reply?: string;
   /** The `traceparent` of the span that made the call. Absent: it is not traced. */
   trace?: string;
 };

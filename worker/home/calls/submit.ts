@@ -18,6 +18,7 @@ import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
 import { type Permission, permissionFor } from "../devices/permission.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
+import { showIfComplete } from "../questions/together.ts";
 import { confirmOutcomes } from "./acks.ts";
 import {
   type Dispatched,
@@ -34,6 +35,21 @@ import { choose, isRouted } from "./routing.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
 export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {
+  const { reply: of } = request;
+  const isOut = of && home.replies.add(request.id, of);
+  try {
+    return await submitOne(home, request, asker);
+  } finally {
+    isOut?.();
+    await showIfComplete(home, of?.id);
+  }
+}
+
+async function submitOne(
+  home: HomeContext,
+  request: SubmitRequest,
+  asker: Asker | undefined,
+): Promise<SubmitReply> {
   await confirmOutcomes(home, request.confirmed);
   const reply = await takeCall(home, request, asker);
   // A call that was sent is counted when it is settled.
@@ -141,6 +157,7 @@ async function takeNamed(
       ...(asks && { asks }),
       ...(hasLimits(limits) && { limits }),
       ...(any && { any }),
+      ...(request.reply && { reply: request.reply.id }),
       ...(permission && { device: permission.device }),
       ...(request.trace !== undefined && { trace: request.trace }),
     },
@@ -200,6 +217,7 @@ async function queueOrRefuse(
     ...(tainted && { tainted }),
     ...(needsPerson && !isHeld && { asks: true }),
     ...(hasLimits(limits) && { limits }),
+    ...(request.reply && { reply: request.reply.id }),
     ...(request.trace !== undefined && { trace: request.trace }),
   };
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };

@@ -24,15 +24,18 @@ import { rememberApproval } from "../devices/permission.ts";
 import { tellBorrower } from "../peers/progress.ts";
 import { recordQuestion } from "../trace.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */
 const GATEWAY_APPROVAL_MS = 10 * 60_000;
 /** The device asks again every minute until it has its answer, and then gets it again. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
-/** Questions that may be open at once: of one call, and of one device. */
+/** Questions that may be open at once: of one call, and of one device. Approvals that are asked for together are one. */
 const OPEN_A_CALL = 3;
 const OPEN_A_DEVICE = 20;
+/** Approvals of one call: as many as a reply of its agent's own loop may make calls. */
+const TOGETHER_A_CALL = 64;
 
 /** An agent asks. It repeats the question until it has the answer, so a question that is known is not asked twice. */
 export async function askFromAgent(
@@ -64,6 +67,7 @@ export async function askFromAgent(
     call: call.id,
     conversation: placeOf(call, home.name),
     agent: call.agent,
+    groupKey: groupKeyOf(call, approval ?? null),
     agentQuestion: event.question_id,
     text: event.text,
     options: event.options ?? [],
@@ -74,8 +78,11 @@ export async function askFromAgent(
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
 function refusalOf({ questions }: HomeContext, call: LedgerCall): string | undefined {
-  if (questions.openOf(call.id).length >= OPEN_A_CALL)
+  const open = questions.openOf(call.id);
+  if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
+  if (open.length >= TOGETHER_A_CALL)
+    return `Not asked: ${TOGETHER_A_CALL} approvals of this call wait for an answer already. Ask again when one is answered.`;
   if (questions.openBy(call.agent) >= OPEN_A_DEVICE)
     return `Not asked: ${OPEN_A_DEVICE} questions of this device wait for an answer already. Ask again when one is answered.`;
   return undefined;
@@ -95,15 +102,17 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
+  const approval = { tool: command, parameters: payload, reason, hash };
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
     conversation: placeOf(call, home.name),
     agent,
+    groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
     text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(payload), { chars: 2_000 })}`,
     options: [],
-    approval: { tool: command, parameters: payload, reason, hash },
+    approval,
     expiresAt,
   });
   return expiresAt + AFTER_EXPIRY_MS + totalMs;
@@ -119,6 +128,7 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
     home.ledger.postpone(call.id, until);
     askerWaits(home, call.id);
   } else waitFor(home, call, until, wasWaiting);
+  if (question.groupKey !== undefined) return await gather(home, call, until);
   if (call.conversation !== null) return await deliverSoon(home, question, now);
   await deliverQuestion(home, question, now);
   await home.alarm.arm();
@@ -137,6 +147,25 @@ export async function answerQuestion(
 }
 
 async function passOn(home: HomeContext, question: Question, answer: string): Promise<void> {
+  if (question.members) return await passOnToAll(home, question, question.members, answer);
+  await passOnToCall(home, question, answer);
+  await closeShown(home, question, answer);
+}
+
+/** Each member's answer is stored. A device that does not get it asks again, like one that was asked alone. */
+async function passOnToAll(
+  home: HomeContext,
+  question: Question,
+  members: readonly Question[],
+  answer: string,
+): Promise<void> {
+  const passed = await Promise.allSettled(members.map((one) => passOnToCall(home, one, answer)));
+  for (const one of passed)
+    if (one.status === "rejected") logError("question.pass_failed", one.reason, { question: question.id });
+  await closeInConversation(home, question, answer);
+}
+
+async function passOnToCall(home: HomeContext, question: Question, answer: string): Promise<void> {
   const call = home.ledger.get(question.call);
   if (call) recordQuestion(home, call, question, answer);
   if (call && !call.outcome) {
@@ -144,7 +173,14 @@ async function passOn(home: HomeContext, question: Question, answer: string): Pr
     if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
     else await sendAnswer(home, question, call, answer);
   }
-  await closeInConversation(home, question, answer);
+}
+
+/** Closes a question where it is shown: one that another question lists is shown with that, until its last one is closed. */
+async function closeShown(home: HomeContext, question: Question, answer: string): Promise<void> {
+  if (question.listedIn === null) return await closeInConversation(home, question, answer);
+  const how = answer === EXPIRED ? EXPIRED : CLOSED;
+  const listing = home.questions.closeListing(question.listedIn, how, Date.now());
+  if (listing) await closeInConversation(home, listing, how);
 }
 
 /** The gateway's own approval of a call that it holds back. */
@@ -222,21 +258,27 @@ export function openQuestions({ questions }: HomeContext, callId: string): CallN
 export async function closeQuestions(home: HomeContext, callId: string): Promise<void> {
   for (const question of home.questions.openOf(callId)) {
     home.questions.close(question.id, CLOSED, null, Date.now());
-    await closeInConversation(home, question, CLOSED);
+    await closeShown(home, question, CLOSED);
   }
 }
 
 /** When a question expires, or has to be delivered again, epoch ms. */
-export function nextDue({ questions, questionRetries }: HomeStores): number | undefined {
+export function nextDue(home: HomeStores): number | undefined {
+  const { questions, questionRetries } = home;
   const expiry = questions.nextExpiry();
+  // Most times nobody is asked anything.
+  if (expiry === undefined) return undefined;
   const retry = questionRetries.nextDue(questions.undelivered().map(({ id }) => id));
-  const times = [expiry, retry].filter((time) => time !== undefined);
+  const times = [expiry, retry, nextShown(home)].filter((time) => time !== undefined);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 /** Closes questions that nobody answered, and delivers those that their conversation does not have yet. */
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
+  await showDue(home, now);
   for (const question of home.questions.expired(now)) {
+    // The last one that it lists took it along.
+    if (home.questions.get(question.id)?.answer !== null) continue;
     home.questions.close(question.id, EXPIRED, null, now);
     home.questionRetries.remove(question.id);
     await passOn(home, question, EXPIRED);

@@ -1,6 +1,6 @@
 /** Shows a question to whoever waits for its call: in its conversation, or in Home's own waiting room. */
 import type { CallNews } from "../../api/calls.ts";
-import type { NewQuestion } from "../../api/questions.ts";
+import { listedMembers, type NewQuestion, type Question } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { notifyWatchers } from "../calls/call-watchers.ts";
@@ -16,7 +16,11 @@ export async function askForOwnCall(home: HomeContext, question: NewQuestion): P
 }
 
 /** If this object is stopped before the conversation has it, its alarm delivers it. */
-export async function deliverSoon(home: HomeContext, question: NewQuestion, now: number): Promise<void> {
+export async function deliverSoon(
+  home: HomeContext,
+  question: NewQuestion & Pick<Question, "members">,
+  now: number,
+): Promise<void> {
   home.questionRetries.failed(question.id, now, now);
   await home.alarm.arm();
   await deliverQuestion(home, question, now);
@@ -26,13 +30,14 @@ export async function deliverSoon(home: HomeContext, question: NewQuestion, now:
 /** @param askedAt epoch ms */
 export async function deliverQuestion(
   home: HomeContext,
-  question: NewQuestion,
+  question: NewQuestion & Pick<Question, "members">,
   askedAt: number,
 ): Promise<void> {
   const { id, agent, text, options, expiresAt, approval } = question;
   const call = home.ledger.get(question.call);
   // A person sees it at the call with which the chain began.
-  const shownAs = call ? idInConversation(call) : question.call;
+  const members = question.members && listedMembers(question.members);
+  const shownAs = members?.[0]?.call ?? (call ? idInConversation(call) : question.call);
   if (call?.conversation === null) {
     notifyWatchers(home.ctx, shownAs, newsOf(question));
     return home.questions.setDelivered(id);
@@ -48,6 +53,7 @@ export async function deliverQuestion(
       options,
       expiresAt,
       approval,
+      ...(members && { members }),
     });
     home.questions.setDelivered(id);
     home.questionRetries.remove(id);

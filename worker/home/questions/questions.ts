@@ -10,6 +10,7 @@
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
+import { listedParameters } from "./listed.ts";
 
 type QuestionRow = {
   id: string;
@@ -26,7 +27,16 @@ type QuestionRow = {
   answer: string | null;
   answered_by: string | null;
   answered_at: number | null;
+  group_key: string | null;
+  listed_in: string | null;
 };
+
+/** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
+type Gathering = { key: string; first: number; last: number };
+
+/** What a person is shown: neither approvals that are being gathered nor those that another question lists. */
+const IS_SHOWN = "(listed_in = id OR (listed_in IS NULL AND group_key IS NULL))";
+const IS_GATHERED = "answer IS NULL AND group_key IS NOT NULL AND listed_in IS NULL";
 
 const KEEP_CLOSED_MS = 48 * 3_600_000;
 
@@ -63,8 +73,9 @@ export class Questions {
   add(asked: NewQuestion, now: number): boolean {
     if (asked.agentQuestion !== null && this.#ofAgent(asked.call, asked.agentQuestion)) return false;
     this.#sql.exec(
-      `INSERT INTO question (id, call, conversation, agent, agent_question, text, options, approval, asked_at, expires_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO question
+         (id, call, conversation, agent, agent_question, text, options, approval, asked_at, expires_at, group_key)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       asked.id,
       asked.call,
       asked.conversation,
@@ -75,31 +86,78 @@ export class Questions {
       asked.approval && JSON.stringify(asked.approval),
       now,
       asked.expiresAt,
+      asked.groupKey ?? null,
     );
     this.#asked?.add(asked.call);
-    this.#notifySubscribers();
+    if (asked.groupKey === undefined) this.#notifySubscribers();
     return true;
+  }
+
+  /** The groups that are being gathered. Most times there is none. */
+  gathering(): Gathering[] {
+    return this.#sql
+      .exec<Gathering>(
+        `SELECT group_key AS key, MIN(asked_at) AS first, MAX(asked_at) AS last FROM question
+         WHERE ${IS_GATHERED} GROUP BY group_key`,
+      )
+      .toArray();
+  }
+
+  /** The approvals of a group that nobody was shown yet, the oldest first. */
+  ofGroup(key: string): Question[] {
+    return this.#select(`WHERE ${IS_GATHERED} AND group_key = ? ORDER BY asked_at`, key);
+  }
+
+  /**
+   * Shows approvals of a group. One alone is a question like any other.
+   * @param listOf makes the question that lists several
+   * @returns what a person is shown
+   */
+  list(
+    members: readonly Question[],
+    now: number,
+    listOf: (members: readonly Question[]) => NewQuestion,
+  ): Question {
+    const [only] = members;
+    const shown = members.length === 1 && only ? only : listOf(members);
+    if (shown === only) this.#sql.exec("UPDATE question SET group_key = NULL WHERE id = ?", shown.id);
+    else {
+      this.add(shown, now);
+      for (const { id } of [...members, shown])
+        this.#sql.exec("UPDATE question SET listed_in = ? WHERE id = ?", shown.id, id);
+    }
+    this.#notifySubscribers();
+    const [question] = this.#select("WHERE id = ?", shown.id);
+    if (!question) throw new Error("the question has no row");
+    return question;
   }
 
   get(id: string): Question | undefined {
     return this.#select("WHERE id = ?", id)[0];
   }
 
+  /** Those that a person is shown. */
   open(): Question[] {
-    return this.#select("WHERE answer IS NULL ORDER BY asked_at");
+    return this.#select(`WHERE answer IS NULL AND ${IS_SHOWN} ORDER BY asked_at`);
   }
 
   openOf(call: string): Question[] {
     // Every call that ends is looked for here, and hardly one was asked about.
-    this.#asked ??= new Set(this.open().map((question) => question.call));
+    this.#asked ??= new Set(
+      this.#sql
+        .exec<{ call: string }>("SELECT call FROM question WHERE answer IS NULL")
+        .toArray()
+        .map(({ call }) => call),
+    );
     if (!this.#asked.has(call)) return [];
     return this.#select("WHERE call = ? AND answer IS NULL", call);
   }
 
-  /** The number of an agent's own open questions. */
+  /** The number of an agent's own open questions. Those that are asked together are one. */
   openBy(agent: string): number {
     const where = "agent = ? AND agent_question IS NOT NULL AND answer IS NULL";
-    return this.#sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM question WHERE ${where}`, agent).one().n;
+    const what = "COUNT(DISTINCT COALESCE(listed_in, group_key, id))";
+    return this.#sql.exec<{ n: number }>(`SELECT ${what} AS n FROM question WHERE ${where}`, agent).one().n;
   }
 
   /** Whether somebody is asked to approve this tool of a call. */
@@ -114,14 +172,14 @@ export class Questions {
 
   /** Open questions that their conversation does not have yet. */
   undelivered(): Question[] {
-    return this.#select("WHERE told = 0 AND answer IS NULL");
+    return this.#select(`WHERE told = 0 AND answer IS NULL AND ${IS_SHOWN}`);
   }
 
   setDelivered(id: string): void {
     this.#sql.exec("UPDATE question SET told = 1 WHERE id = ?", id);
   }
 
-  /** Takes a person's answer, once. */
+  /** Takes a person's answer, once. It is the answer to each open one that the question lists. */
   answer(
     id: string,
     answer: string,
@@ -146,8 +204,24 @@ export class Questions {
         `answer: expected one of ${allowed.map((one) => `'${one}'`).join(", ")}`,
       );
     }
-    this.close(id, answer, by.principal, now);
-    return { ok: true, question: { ...question, answer, answeredBy: by.principal, answeredAt: now } };
+    const decided = { answer, answeredBy: by.principal, answeredAt: now };
+    // One that ran out of time is closed as that, by the alarm.
+    const members = question.members?.filter((one) => one.answer === null && one.expiresAt > now);
+    for (const one of [...(members ?? []), question]) this.close(one.id, answer, by.principal, now);
+    const listed = members && { members: members.map((one) => ({ ...one, ...decided })) };
+    return { ok: true, question: { ...question, ...decided, ...listed } };
+  }
+
+  /**
+   * One that a question lists is closed. That question goes with the last one.
+   * @returns it, when it is closed now
+   */
+  closeListing(listedIn: string, how: string, now: number): Question | undefined {
+    const listing = this.get(listedIn);
+    if (!listing || listing.answer !== null) return undefined;
+    if (listing.members?.some(({ answer }) => answer === null)) return undefined;
+    this.close(listedIn, how, null, now);
+    return listing;
   }
 
   close(id: string, answer: string, by: string | null, now: number): void {
@@ -172,7 +246,11 @@ export class Questions {
   }
 
   expired(now: number): Question[] {
-    return this.#select("WHERE answer IS NULL AND expires_at <= ?", now);
+    // What lists others goes with the last of them, so it comes last.
+    return this.#select(
+      "WHERE answer IS NULL AND expires_at <= ? ORDER BY COALESCE(listed_in = id, 0), expires_at",
+      now,
+    );
   }
 
   nextExpiry(): number | undefined {
@@ -190,7 +268,14 @@ export class Questions {
     return this.#sql
       .exec<QuestionRow>(`SELECT * FROM question ${where}`, ...bindings)
       .toArray()
-      .map(toQuestion);
+      .map((row) =>
+        row.listed_in === row.id
+          ? withMembers(
+              toQuestion(row),
+              this.#select("WHERE listed_in = ? AND id <> listed_in ORDER BY asked_at", row.id),
+            )
+          : toQuestion(row),
+      );
   }
 }
 
@@ -214,5 +299,17 @@ function toQuestion(row: QuestionRow): Question {
     answer: row.answer,
     answeredBy: row.answered_by,
     answeredAt: row.answered_at,
+    groupKey: row.group_key ?? undefined,
+    listedIn: row.listed_in,
+  };
+}
+
+/** What is approved is what the members say: the question that lists them stores nothing of it. */
+function withMembers(question: Question, members: Question[]): Question {
+  const { approval } = question;
+  return {
+    ...question,
+    approval: approval && { ...approval, parameters: listedParameters(members) },
+    members,
   };
 }

@@ -10,14 +10,25 @@ import type { CallView } from "./turns.ts";
 
 const STAGE_WORDS = { sent: "sent", accepted: "accepted", waits: "asked you" } as const;
 
-/** @property answer the turn's answer; text that it repeats word for word is not shown twice */
-type Props = { call: CallView; questions: TurnQuestion[]; mayApprove: boolean; answer: string | null };
+/**
+ * @property times how often the model asked for this call in one step; it ran once
+ * @property waits a question at another call lists it
+ * @property answer the turn's answer; text that it repeats word for word is not shown twice
+ */
+type Props = {
+  call: CallView;
+  times: number;
+  questions: TurnQuestion[];
+  waits: boolean;
+  mayApprove: boolean;
+  answer: string | null;
+};
 
-export function CallCard({ call, questions, mayApprove, answer }: Props) {
+export function CallCard({ call, times, questions, waits, mayApprove, answer }: Props) {
   const title = visible(call.action ?? (call.query !== undefined ? "asked in words" : call.name));
   // A device may answer although a call that it made for the answer was denied or failed.
   const failed = call.status === "success" ? failedOf(call) : 0;
-  const open = questions.some((question) => question.answer === undefined);
+  const open = waits || questions.some((question) => question.answer === undefined);
   return (
     <article
       class={`call ${open ? "waiting" : failed > 0 ? "partial" : call.status}`}
@@ -26,6 +37,7 @@ export function CallCard({ call, questions, mayApprove, answer }: Props) {
       <header>
         <span class="agent">{call.agent ?? "gateway"}</span>
         <span class="action">{title}</span>
+        {times > 1 && <span class="end">asked {times} times, ran once</span>}
         <Stages call={call} waits={open} failed={failed} />
       </header>
       {call.query !== undefined && <p class="query">{visible(call.query)}</p>}

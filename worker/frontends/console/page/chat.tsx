@@ -271,6 +271,10 @@ type TurnProps = { turn: TurnView; mayApprove: boolean; onAgain: ((turn: TurnVie
 
 function Turn({ turn, mayApprove, onAgain }: TurnProps) {
   const of = (id: string) => turn.questions.filter(({ call }) => call === id);
+  const waits = (id: string) =>
+    turn.questions.some(
+      ({ answer, members }) => answer === undefined && members?.some(({ call }) => call === id),
+    );
   const calls = new Set(turn.calls.map(({ id }) => id));
   const others = turn.questions.filter(({ call }) => !calls.has(call));
   return (
@@ -290,7 +294,9 @@ function Turn({ turn, mayApprove, onAgain }: TurnProps) {
           <CallCard
             key={step.id}
             call={step}
+            times={1 + turn.calls.filter(({ same_as }) => same_as === step.id).length}
             questions={of(step.id)}
+            waits={waits(step.id)}
             mayApprove={mayApprove}
             answer={turn.answer}
           />
@@ -368,7 +374,8 @@ function stepsOf({ said, calls }: TurnView): Array<string | CallView> {
   for (let at = 0; at <= calls.length; at += 1) {
     steps.push(...said.filter(({ before }) => before === at).map(({ text }) => text));
     const call = calls[at];
-    if (call) steps.push(call);
+    // An equal call of the same step ran for it, and its card says how many there were.
+    if (call && call.same_as === undefined) steps.push(call);
   }
   return steps;
 }

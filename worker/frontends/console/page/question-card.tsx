@@ -1,6 +1,7 @@
 /** Asks a person during a call: for an approval, a choice or a text. */
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
-import { headAndTail, hiddenNotice, visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { approvalText } from "@edgecall/core/text/approval-text.ts";
+import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { client, wordsOf } from "./api.ts";
@@ -15,15 +16,16 @@ type Props = {
   place?: ComponentChildren;
 };
 
-/** A longer text first shows only its head and tail. */
+/** A longer text first shows only its head and tail. Of several calls each is a line, and all lines fit. */
 const SHOWN = { chars: 2_000, lines: 30 };
+const SHOWN_OF_SEVERAL = { chars: 8_000, lines: 64 };
 
 export function QuestionCard({ question, mayApprove, onAnswered, place }: Props) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<string>();
   const [sent, setSent] = useState(false);
   const [whole, setWhole] = useState(false);
-  const { id, approval, options, answer } = question;
+  const { id, approval, members, options, answer } = question;
   const agent = visible(question.agent);
   const words = useRef<HTMLParagraphElement>(null);
   const answered = answer !== undefined;
@@ -47,12 +49,14 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
   if (answered)
     return (
       <p class="answered" ref={words} tabIndex={-1}>
-        {visible(question.text)} <strong>{visible(answer)}</strong>
+        {visible(members ? (question.text.split("\n", 1)[0] ?? "") : question.text)}{" "}
+        <strong>{visible(answer)}</strong>
         {question.answered_by && ` (${question.answered_by})`}
       </p>
     );
-  const shown = approval && visibleJson(approval.parameters, 2);
-  const isCut = shown !== undefined && headAndTail(shown, SHOWN) !== undefined;
+  const shown = approval && approvalText({ approval, members }, 2);
+  const max = members ? SHOWN_OF_SEVERAL : SHOWN;
+  const isCut = shown !== undefined && headAndTail(shown, max) !== undefined;
   const hidden = hiddenNotice(approval ?? [question.text, options]);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a landmark for each question would be too many
@@ -65,7 +69,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
       </p>
       {approval && shown !== undefined ? (
         <>
-          <Whole text={shown} isShown={whole} onShow={() => setWhole(true)} />
+          <Whole text={shown} max={max} isShown={whole} onShow={() => setWhole(true)} />
           <p class="quiet">
             {approval.cwd && `In ${visible(approval.cwd)}. `}
             {visible(approval.reason)}
@@ -87,10 +91,10 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
             disabled={sent || !mayApprove || (isCut && !whole)}
             onClick={() => reply("approve")}
           >
-            Approve
+            {members ? "Approve all" : "Approve"}
           </button>
           <button type="button" class="bad" disabled={sent || !mayApprove} onClick={() => reply("deny")}>
-            Deny
+            {members ? "Deny all" : "Deny"}
           </button>
         </div>
       ) : options.length > 0 ? (
@@ -126,14 +130,24 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
 }
 
 /** Shows the call that would run, whole or as head and tail until "Show all". No scroll box may hide its end. */
-function Whole({ text, isShown, onShow }: { text: string; isShown: boolean; onShow: () => void }) {
+function Whole({
+  text,
+  max,
+  isShown,
+  onShow,
+}: {
+  text: string;
+  max: typeof SHOWN;
+  isShown: boolean;
+  onShow: () => void;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const [pressed, setPressed] = useState(false);
   useEffect(() => {
     // The button has disappeared, so the focus moves to the text that it revealed.
     if (pressed) box.current?.querySelector("pre")?.focus();
   }, [pressed]);
-  const cut = isShown ? undefined : headAndTail(text, SHOWN);
+  const cut = isShown ? undefined : headAndTail(text, max);
   return (
     <div class="whole" ref={box}>
       {cut ? (

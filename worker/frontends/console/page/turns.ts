@@ -178,7 +178,10 @@ export function applied(before: TurnView, event: TurnEvent, now: number): TurnVi
       }));
     case "question": {
       const questions = [...turn.questions.filter(({ id }) => id !== event.data.id), event.data];
-      return eachCall({ ...turn, questions }, event.data.call, (call) => staged(call, "waits", now));
+      const { call: only, members = [{ call: only }] } = event.data;
+      const asking = new Set(members.map(({ call }) => call));
+      const calls = turn.calls.map((call) => (asking.has(call.id) ? staged(call, "waits", now) : call));
+      return { ...turn, questions, calls };
     }
     case "done":
       return ended(turn, event.data, now);

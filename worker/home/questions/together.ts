@@ -1,0 +1,88 @@
+/**
+ * Approvals that a model's reply needs at the same time are asked for in one question, which lists them. They are gathered while
+ * more may come, and for a short time only. A question that was shown never grows: what comes later is asked for anew.
+ *
+ * Joined is only what is decided alike: calls of one reply, so of one conversation and caller, with the same reason (which says what
+ * is dangerous), the same taint and the same kind of action. Each keeps its own row, hash and check.
+ */
+import type { NewQuestion, Question } from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
+import { idInConversation, type LedgerCall } from "../calls/ledger.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+import { deliverSoon } from "./deliver-question.ts";
+import { listOf } from "./listed.ts";
+
+/** While approvals go on coming, they are waited for this long after each, and this long at most. */
+const QUIET_MS = 1_000;
+const GATHER_MAX_MS = 10_000;
+/** A question is a row of its conversation, which takes 2 MB. */
+const LISTED_MAX_CHARS = 400_000;
+
+/** @returns the key of the approvals that this one is asked for with; undefined: it stands alone */
+export function groupKeyOf(call: LedgerCall, approval: NewQuestion["approval"]): string | undefined {
+  // An agent that was asked in words makes calls of its own, and asks for several of them.
+  const isAsked = call.command === "prompt";
+  const { reply = isAsked && call.state !== "asking" ? call.id : undefined, tainted = false } = call.flags;
+  if (reply === undefined || call.conversation === null || !approval) return undefined;
+  const { reason, cwd, tool } = approval;
+  const isWords = isAsked && tool === "prompt";
+  const kind = isWords ? "words" : cwd === undefined ? "action" : "program";
+  return JSON.stringify([reply, tainted, kind, reason]);
+}
+
+/** An approval has its row. It is shown now, or with others. */
+export async function gather(home: HomeContext, call: LedgerCall, until: number): Promise<void> {
+  // Before anything that is awaited: an object that is stopped here shows it later.
+  const armed = home.alarm.arm();
+  await Promise.all([armed, tellWaits(home, call, until)]);
+  await showIfComplete(home, call.flags.reply);
+}
+
+/** The conversation may make its next calls meanwhile, which may have to be approved too. */
+async function tellWaits(home: HomeContext, call: LedgerCall, until: number): Promise<void> {
+  if (call.conversation === null) return;
+  try {
+    await conversationOf(home.env, call.conversation).waits(idInConversation(call), until);
+  } catch (error) {
+    logError("question.waits_failed", error, { call: call.id });
+  }
+}
+
+/** A call of a reply was taken, refused or answered, or waits for a person: perhaps nothing more is to be asked. */
+export async function showIfComplete(home: HomeContext, reply: string | undefined): Promise<void> {
+  if (reply === undefined || home.replies.mayAsk(reply, home)) return;
+  for (const { key } of home.questions.gathering())
+    if ((JSON.parse(key) as unknown[])[0] === reply) await show(home, key);
+}
+
+/** When approvals that are being gathered have to be shown, epoch ms. */
+export function nextShown({ questions }: Pick<HomeStores, "questions">): number | undefined {
+  const times = questions.gathering().map(shownAt);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+export async function showDue(home: HomeContext, now: number): Promise<void> {
+  for (const group of home.questions.gathering()) if (shownAt(group) <= now) await show(home, group.key);
+}
+
+function shownAt({ first, last }: { first: number; last: number }): number {
+  return Math.min(last + QUIET_MS, first + GATHER_MAX_MS);
+}
+
+async function show(home: HomeContext, key: string): Promise<void> {
+  const now = Date.now();
+  for (let open = home.questions.ofGroup(key); open.length > 0; open = home.questions.ofGroup(key)) {
+    const shown = home.questions.list(fitting(open), now, listOf);
+    await deliverSoon(home, shown, now);
+  }
+}
+
+/** The first ones, as many as one question takes. */
+function fitting(all: readonly Question[]): Question[] {
+  let chars = 0;
+  return all.filter(({ approval }, at) => {
+    chars += JSON.stringify(approval).length;
+    return at === 0 || chars <= LISTED_MAX_CHARS;
+  });
+}
