@@ -2,8 +2,9 @@
  * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
  * what becomes of its reply or its failure.
  */
-import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
+
 import { apiOf } from "@edgecall/core/loop/api.ts";
+import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { fitHistory } from "@edgecall/core/loop/fit.ts";
 import { agentOfCall, type Entry, type Usage } from "@edgecall/core/loop/history.ts";
 import { type ChatMessage, pictureIds, toMessages } from "@edgecall/core/loop/messages.ts";
