@@ -1,5 +1,5 @@
 /**
- * A real OpenAI-compatible endpoint. The test writes its answers into the question.
+ * A real OpenAI-compatible endpoint, which also speaks Anthropic's Messages API. The test writes its answers into the question.
  *
  * A user message with `script: [step, …]` is answered step by step, one step for each request, so a step may be a fault and
  * the next one answers the retry. Every history is checked as strict endpoints do: each call has exactly one result, in
@@ -8,13 +8,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
+import { breachOfMessages, type MessagesBody, openAiMessages, playMessages } from "./scripted-messages.ts";
 
 export type Step =
   /**
    * `$results` becomes the tool results since the user's message, `$notes` what the gateway told the model,
    * `$pictures` the media type and length of each picture that it was shown.
+   * Of Anthropic's form alone: `thinks` is a thought before it, whose signature has to come back.
    */
-  | { text: string }
+  | { text: string; thinks?: string }
   /** `finish`: the reason that it gives for its end. */
   | { text: string; finish: string }
   /** Stops in the middle of its text until the test calls `release` with this name; then it continues or breaks off. */
@@ -28,6 +30,7 @@ export type Step =
       text?: string;
       pause?: string;
       finish?: string;
+      thinks?: string;
     }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { hang: "before" | "middle" }
@@ -48,6 +51,8 @@ export type ModelRequest = {
   tool_choice?: unknown;
   max_tokens?: number;
   tools: Array<{ function: { name: string; description: string; parameters: Record<string, unknown> } }>;
+  /** The body of a request in Anthropic's form. */
+  body?: MessagesBody;
 };
 
 type Message = {
@@ -114,11 +119,17 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     }
     if (request.method === "GET") {
       const known = told[request.url?.split("?")[0] ?? ""];
-      json(response, 200, known ?? { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
+      json(
+        response,
+        200,
+        known ?? { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] },
+      );
       return;
     }
-    const asked = JSON.parse(body) as ModelRequest;
-    const question = textOf(asked.messages.findLast(isScript));
+    const inMessages = request.url?.endsWith("/messages") ? (JSON.parse(body) as MessagesBody) : undefined;
+    const asked = inMessages ? openAiForm(inMessages) : (JSON.parse(body) as ModelRequest);
+    // A proxy may have joined the gateway's words to the person's.
+    const [question = ""] = textOf(asked.messages.findLast(isScript)).split("\n[edgecall] ");
     requests.push({
       question,
       at: performance.now(),
@@ -127,11 +138,12 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       ...(asked.tool_choice !== undefined && { tool_choice: asked.tool_choice }),
       ...(asked.max_tokens !== undefined && { max_tokens: asked.max_tokens }),
       tools: asked.tools ?? [],
+      ...(inMessages && { body: inMessages }),
     });
-    const breach = breachOf(asked.messages);
+    const breach = inMessages ? breachOfMessages(inMessages, request.headers) : breachOf(asked.messages);
     if (breach) {
       breaches.push(breach);
-      json(response, 400, { error: { message: breach } });
+      json(response, 400, { type: "error", error: { type: "invalid_request_error", message: breach } });
       return;
     }
     if (question === "") {
@@ -182,7 +194,9 @@ async function play(
     response.end(
       typeof step.body === "string"
         ? step.body
-        : JSON.stringify(step.body ?? { error: { message: step.status >= 500 ? "internal error" : "scripted" } }),
+        : JSON.stringify(
+            step.body ?? { error: { message: step.status >= 500 ? "internal error" : "scripted" } },
+          ),
     );
     return;
   }
@@ -202,6 +216,15 @@ async function play(
     .replaceAll("$notes", notesOf(asked.messages))
     .replaceAll("$pictures", picturesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
+  if (asked.body) {
+    const thinks = "thinks" in step ? step.thinks : undefined;
+    const pause = async () => {
+      if (!("pause" in step) || step.pause === undefined) return false;
+      await hold(step.pause).promise;
+      return "breakOff" in step;
+    };
+    return playMessages(response, asked.model, { thinks, text, calls, pause });
+  }
   let out = "";
   // In at least two pieces, so that streaming is visible.
   const pieces = "pieces" in step ? step.pieces : 2;
@@ -231,6 +254,15 @@ async function play(
   response.end(`${out}data: [DONE]\n\n`);
 }
 
+/** A request of Anthropic's form in OpenAI's. */
+function openAiForm(body: MessagesBody): ModelRequest {
+  const tools = (body.tools ?? []).map(({ name, description = "", input_schema }) => ({
+    function: { name, description, parameters: input_schema },
+  }));
+  const { tool_choice } = body;
+  return { question: "", at: 0, model: body.model, messages: openAiMessages(body), tools, tool_choice, body };
+}
+
 function event(chunk: Record<string, unknown>): string {
   return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "scripted", ...chunk })}\n\n`;
 }
@@ -243,7 +275,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
 function textOf(message: Message | undefined): string {
   const content = message?.content;
   if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
+  return Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : "";
 }
 
 /** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
