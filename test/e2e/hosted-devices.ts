@@ -16,9 +16,9 @@ export type Device = {
 };
 
 export class HostedDevices {
-  readonly #stack: Stack;
+  readonly #stack: Pick<Stack, "gateway">;
 
-  constructor(stack: Stack) {
+  constructor(stack: Pick<Stack, "gateway">) {
     this.#stack = stack;
   }
 

@@ -2,14 +2,16 @@
  * Bridges and agents of other versions, as real programs: one minor version back works, and any other is refused with a
  * clear text.
  */
-import { readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startWorker } from "../../local/gateway.ts";
 import { freePort } from "../../local/port.ts";
-import { openPrograms } from "../kept/programs.ts";
+import { KEPT_VERSIONS, type KeptVersion, keptWorker, openPrograms } from "../kept/programs.ts";
 import { script } from "../scripted-model.ts";
-import { TOKENS } from "../tokens.ts";
+import { TOKENS, testVars } from "../tokens.ts";
 import { until } from "../wait.ts";
 import { edgecall } from "./command.ts";
 import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
@@ -21,12 +23,24 @@ afterAll(() => rmSync(programs.folder, { recursive: true, force: true }));
 const bridge: Record<string, string> = {};
 const TOOLS = { EDGECALL_TEST_TOOLS: "1", EDGECALL_TEST_FILE: "/dev/null" };
 const AGENT = { model: true, env: TOOLS, top: { policy: { device: "allow" } } };
-const OLD_BRIDGE = programs.kept("bridge", "0.2.0");
-const stack = useStack({ bridge, bridgeScript: OLD_BRIDGE }, async (stack) => {
-  await stack.startAgent({ ...AGENT, id: "old", script: programs.kept("agent", "0.2.0") });
+const agentOf = (version: KeptVersion) => `of-${version.replaceAll(".", "-")}`;
+const [OLDEST] = KEPT_VERSIONS.toReversed() as [KeptVersion];
+const bridgeScript = programs.kept("bridge", OLDEST);
+const stack = useStack({ bridge, bridgeScript }, async (stack) => {
+  for (const version of KEPT_VERSIONS)
+    await stack.startAgent({ ...AGENT, id: agentOf(version), script: programs.kept("agent", version) });
   await stack.startAgent({ ...AGENT, id: "new" });
-  await Promise.all([stack.gateway.online("old"), stack.gateway.online("new")]);
+  await online();
 });
+
+/** Waits until all agents are online. */
+async function online(): Promise<void> {
+  for (const id of [...KEPT_VERSIONS.map(agentOf), "new"]) await stack.gateway.online(id);
+}
+
+/** The minor version of today, and the next. */
+const MINOR = VERSION.replace(/\.\d+$/, "");
+const NEXT = MINOR.replace(/\d+$/, (minor) => `${Number(minor) + 1}.0`);
 
 type Seen = { version: string | null; online: boolean; problem?: string };
 
@@ -69,31 +83,41 @@ function works(agent: string): void {
   });
 }
 
-describe("a bridge of 0.2.0 and an agent of 0.2.0", () => works("old"));
-describe("a bridge of 0.2.0 and today's agent", () => works("new"));
+describe.each(KEPT_VERSIONS)("a bridge of %s", (version) => {
+  beforeAll(async () => {
+    await stack.bridge.stop();
+    await stack.startBridge("e2e", programs.kept("bridge", version));
+    await online();
+  });
 
-test("one minor version back causes no problem in any program", async () => {
-  expect(await bridgeSeen()).toMatchObject({ online: true, version: "0.2.0" });
-  expect(await bridgeSeen()).not.toHaveProperty("problem");
-  for (const [id, version] of [
-    ["old", "0.2.0"],
-    ["new", VERSION],
-  ] as const) {
-    expect(await agentSeen(id)).toMatchObject({ online: true, version });
-    expect(await agentSeen(id)).not.toHaveProperty("problem");
-  }
-  // They received nothing that they do not know.
-  expect(stack.bridge.events("frame_ignored")).toEqual([]);
-  for (const id of ["old", "new"])
-    expect(stack.agent(id).events("gateway.version")).toMatchObject([{ level: "info", version: VERSION }]);
+  describe("and an agent of the same version", () => works(agentOf(version)));
+  describe("and today's agent", () => works("new"));
+
+  test("one minor version back causes no problem in any program", async () => {
+    expect(await bridgeSeen()).toMatchObject({ online: true, version });
+    expect(await bridgeSeen()).not.toHaveProperty("problem");
+    for (const [id, itsVersion] of [
+      [agentOf(version), version],
+      ["new", VERSION],
+    ] as const) {
+      expect(await agentSeen(id)).toMatchObject({ online: true, version: itsVersion });
+      expect(await agentSeen(id)).not.toHaveProperty("problem");
+      const greetings = stack.agent(id).events("gateway.version");
+      expect(greetings.length).toBeGreaterThan(0);
+      expect(greetings.every(({ level, version }) => level === "info" && version === VERSION)).toBe(true);
+    }
+    // It received nothing that it does not know. Up to 0.2 a bridge's events had no dot.
+    for (const event of ["frame_ignored", "gateway.frame_ignored"])
+      expect(stack.bridge.events(event)).toEqual([]);
+  });
 });
 
 describe.each([
   ["0.0.9", "kept", `bridge 0.0.9 is too old for gateway ${VERSION}: update the bridge`],
   [
-    "0.4.0",
+    NEXT,
     "today's",
-    `bridge 0.4.0 is newer than gateway ${VERSION}: update the gateway, or put the bridge back to 0.3`,
+    `bridge ${NEXT} is newer than gateway ${VERSION}: update the gateway, or put the bridge back to ${MINOR}`,
   ],
 ] as const)("a bridge that calls itself %s", (version, which, words) => {
   beforeAll(async () => {
@@ -101,15 +125,13 @@ describe.each([
     // Chosen just before its use, because other programs of this machine also look for free ports.
     bridge.HEALTH_PORT = String(await freePort());
     const path =
-      which === "kept"
-        ? programs.kept("bridge", "0.2.0", version)
-        : await programs.ofToday("bridge", version);
+      which === "kept" ? programs.kept("bridge", OLDEST, version) : await programs.ofToday("bridge", version);
     stack.startBridge("e2e", path).catch(() => {});
   });
 
   test("is refused with a text: in its log, its health, the gateway's status and the doctor", async () => {
     // Up to 0.2 a bridge's events had no dot.
-    const down = which === "kept" ? "gateway_down" : "gateway.down";
+    const down = which === "kept" && OLDEST === "0.2.0" ? "gateway_down" : "gateway.down";
     await stack.bridge.logged(down, (line) => line.code === 4003 && line.reason === words);
     // It does not retry every second.
     expect(stack.bridge.events(down)).toMatchObject([{ level: "error", retry_in_ms: 300_000 }]);
@@ -130,21 +152,21 @@ describe.each([
   });
 });
 
-describe("today's bridge and an agent of 0.2.0", () => {
+describe("today's bridge", () => {
   beforeAll(async () => {
     await stack.bridge.stop();
     await stack.startBridge("e2e", "bridge/main.ts");
-    await stack.gateway.online("old");
+    await online();
   });
-  works("old");
+  for (const version of KEPT_VERSIONS) describe(`and an agent of ${version}`, () => works(agentOf(version)));
 });
 
 describe.each([
   ["ancient", "0.0.9", `agent 0.0.9 is too old for gateway ${VERSION}: update the agent`],
   [
     "future",
-    "0.4.0",
-    `agent 0.4.0 is newer than gateway ${VERSION}: update the gateway, or put the agent back to 0.3`,
+    NEXT,
+    `agent ${NEXT} is newer than gateway ${VERSION}: update the gateway, or put the agent back to ${MINOR}`,
   ],
 ])("an agent that calls itself %s", (id, version, words) => {
   const runtime = programs.folder;
@@ -175,4 +197,17 @@ describe.each([
     const status = JSON.parse(readFileSync(join(runtime, "status.json"), "utf8"));
     expect(status.gateway).toEqual({ version: VERSION, problem: words });
   });
+});
+
+test("the Worker of 0.3.0 starts from its own settings", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "edgecall-kept-worker-"));
+  const worker = await startWorker({ ...keptWorker("0.3.0"), port: 0, dir, vars: testVars });
+  try {
+    const headers = { authorization: `Bearer ${TOKENS.owner}` };
+    const response = await fetch(`${worker.url}/v1/status`, { headers });
+    expect(await response.json()).toMatchObject({ version: "0.3.0" });
+  } finally {
+    await worker.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
 });

@@ -2,9 +2,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { bundleAgent, bundleBridge } from "../../local/bundles.ts";
+import type { GatewayOptions } from "../../local/gateway.ts";
+
+/** The newest first. */
+export const KEPT_VERSIONS = ["0.3.0", "0.2.0"] as const;
+export type KeptVersion = (typeof KEPT_VERSIONS)[number];
 
 const BUNDLES = {
   bridge: { file: "bridge.mjs", ofToday: bundleBridge },
@@ -15,7 +21,7 @@ type ProgramName = keyof typeof BUNDLES;
 
 export type Programs = {
   /** @returns the path of the released program; with `calledItself`, under another version number */
-  kept(name: ProgramName, version: "0.2.0", calledItself?: string): string;
+  kept(name: ProgramName, version: KeptVersion, calledItself?: string): string;
   /** @returns the path of the present program under another version number */
   ofToday(name: ProgramName, calledItself: string): Promise<string>;
   /** Remove it at the end. */
@@ -34,13 +40,27 @@ export function openPrograms(): Programs {
   return {
     folder,
     kept(name, version, calledItself = version) {
-      const packed = readFileSync(new URL(`${version}/${BUNDLES[name].file}.gz`, import.meta.url));
-      return write(name, gunzipSync(packed).toString("utf8"), version, calledItself);
+      return write(name, unpacked(version, BUNDLES[name].file), version, calledItself);
     },
     async ofToday(name, calledItself) {
       return write(name, await BUNDLES[name].ofToday(), VERSION, calledItself);
     },
   };
+}
+
+/** Returns the options of startWorker for a released Worker, without the console's files. 0.2.0's is not kept. */
+export function keptWorker(
+  version: Exclude<KeptVersion, "0.2.0">,
+): Required<Pick<GatewayOptions, "bundle" | "files" | "config">> {
+  return {
+    bundle: unpacked(version, "worker.js"),
+    files: new Map(),
+    config: fileURLToPath(new URL(`${version}/wrangler.toml`, import.meta.url)),
+  };
+}
+
+function unpacked(version: KeptVersion, file: string): string {
+  return gunzipSync(readFileSync(new URL(`${version}/${file}.gz`, import.meta.url))).toString("utf8");
 }
 
 /** Replaces the version number, which occurs once in the code. */

@@ -1,0 +1,129 @@
+/** A kept home (test/kept/README.md) with today's programs, without a manual step. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
+import { freePort } from "../../local/port.ts";
+import type { KeptVersion } from "../kept/programs.ts";
+import { type RunningCommand, startEdgecall } from "./command.ts";
+import type { GatewayClient } from "./gateway-client.ts";
+import { interrupt, killAll, npmStart, running, type Started } from "./npm-start.ts";
+import { changeRows } from "./stored-rows.ts";
+
+/** What the home depends on outside of its folder: that folder's former path, and ports. */
+type Kept = {
+  folder: string;
+  broker: string;
+  /** The address of the Telegram that make-home.ts played. */
+  telegram?: string;
+  /** A token that a person made. */
+  tablet?: string;
+};
+
+const KEPT_OF_0_2: Kept = { folder: "/tmp/h020", broker: "39075" };
+/** A person had this time for the question when the home was kept, and has it again. */
+const TO_ANSWER_MS = 10 * 60_000;
+
+export class KeptHome {
+  readonly folder = mkdtempSync(join(tmpdir(), "edgecall-upgrade-"));
+  /** The key of the device eye, before today's program has run. */
+  readonly keyOfEye: string;
+  readonly kept: Kept;
+  readonly broker: string;
+  #gateway: GatewayClient | undefined;
+  #stack: Started | undefined;
+  #eye: RunningCommand | undefined;
+
+  private constructor(version: KeptVersion, broker: number) {
+    const archive = fileURLToPath(new URL(`../kept/${version}/home.tar.gz`, import.meta.url));
+    execFileSync("tar", ["-C", this.folder, "-xzf", archive]);
+    this.kept = version === "0.2.0" ? KEPT_OF_0_2 : (JSON.parse(this.read("kept.json")) as Kept);
+    this.broker = `mqtt://127.0.0.1:${broker}`;
+    this.keyOfEye = this.read("eye/state/key.json");
+    this.#replace("eye/agent.toml", this.kept.folder, this.folder);
+    this.#replace("eye/agent.toml", this.kept.broker, String(broker));
+    this.#replace("home/broker-port", this.kept.broker, String(broker));
+  }
+
+  static async unpack(version: KeptVersion): Promise<KeptHome> {
+    return new KeptHome(version, await freePort());
+  }
+
+  get gateway(): GatewayClient {
+    if (!this.#gateway) throw new Error("the home does not run");
+    return this.#gateway;
+  }
+
+  /** What `npm start` printed. */
+  get out(): string {
+    return this.#stack?.out() ?? "";
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), "utf8");
+  }
+
+  #replace(path: string, from: string, to: string): void {
+    writeFileSync(join(this.folder, path), this.read(path).replaceAll(from, to));
+  }
+
+  /** The played Telegram has another port in each run. */
+  movesTelegram(url: string): void {
+    this.#changeRows(
+      "connection",
+      `UPDATE connection SET settings = json_set(settings, '$.base_url', '${url}')`,
+    );
+  }
+
+  /** As if the home was kept a moment ago: its questions wait for ten minutes from now. */
+  postponesQuestions(): void {
+    const until = Date.now() + TO_ANSWER_MS;
+    this.#changeRows("question", `UPDATE question SET expires_at = ${until} WHERE answer IS NULL`);
+    this.#changeRows(
+      "question",
+      `UPDATE call SET deadline = ${until}, ends_at = ${until} WHERE state = 'asking'`,
+    );
+    this.#changeRows(
+      "entry",
+      `UPDATE entry SET body = json_set(body, '$.expires_at', ${until}) WHERE kind = 'question'`,
+    );
+  }
+
+  #changeRows(table: string, sql: string): void {
+    changeRows(join(this.folder, "home/worker"), table, (rows) => rows.exec(sql));
+  }
+
+  async start(env: Record<string, string> = {}): Promise<void> {
+    const port = String(await freePort());
+    this.#stack = npmStart(join(this.folder, "home"), [], { PORT: port, ...env });
+    this.#eye = startEdgecall(["agent", "run", "--config", join(this.folder, "eye/agent.toml")], {});
+    this.#gateway = await running(this.#stack);
+  }
+
+  async stop(): Promise<void> {
+    this.#eye?.signal("SIGTERM");
+    await this.#eye?.ended;
+    if (this.#stack) {
+      interrupt(this.#stack);
+      await this.#stack.code;
+      await killAll(join(this.folder, "home"));
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Ends the home after the file's or group's tests. @param start starts it */
+export function useKeptHome(version: KeptVersion, start: (home: KeptHome) => Promise<void>): () => KeptHome {
+  let home: KeptHome | undefined;
+  beforeAll(async () => {
+    home = await KeptHome.unpack(version);
+    await start(home);
+  });
+  afterAll(() => home?.stop());
+  return () => {
+    if (!home) throw new Error("no test has begun");
+    return home;
+  };
+}
