@@ -124,7 +124,7 @@ const inWorkerd = () => ({
   define: { EDGECALL_PROGRAM: JSON.stringify(testProgram) },
 });
 /** A machine under load takes its time; what is slow is told by the bench, not by a test. */
-const SHORT = { testTimeout: 20_000, maxWorkers: WORKERS, ...POLL };
+const SHORT = { testTimeout: 20_000, hookTimeout: 20_000, maxWorkers: WORKERS, ...POLL };
 /** A group of their own: in shuffled order, too, a file then follows one of its own project, and takes over its workerd. */
 const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"], sequence: { groupOrder: 1 } };
 
