@@ -100,12 +100,12 @@ ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
 const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000, ...POLL };
-/** Each file starts a gateway, a bridge and devices; two of them wait for each other's processor less than it idles. */
-const WHOLE_PROGRAMS = { ...PATIENT, maxWorkers: 2, sequence: { groupOrder: 1 } };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
-/** One more than the processors: most tests wait for something half of their time, and `idle` holds a worker for minutes. */
-const WORKERS = availableParallelism() + 1;
+/** More than the processors: most tests wait for something half of their time. */
+const WORKERS = availableParallelism() + 2;
+/** Each file starts a gateway, a bridge and devices, and waits for them more than it computes. */
+const WHOLE_PROGRAMS = { ...PATIENT, maxWorkers: availableParallelism() + 3, sequence: { groupOrder: 2 } };
 
 const TAGS = needsTags();
 const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
@@ -124,8 +124,9 @@ const inWorkerd = () => ({
   define: { EDGECALL_PROGRAM: JSON.stringify(testProgram) },
 });
 /** A machine under load takes its time; what is slow is told by the bench, not by a test. */
-const SHORT = { testTimeout: 20_000, maxWorkers: WORKERS, ...POLL };
-const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"] };
+const SHORT = { testTimeout: 20_000, hookTimeout: 20_000, maxWorkers: WORKERS, ...POLL };
+/** A group of their own: in shuffled order, too, a file then follows one of its own project, and takes over its workerd. */
+const WITH_MODEL = { ...SHORT, globalSetup: ["./test/model-setup.ts"], sequence: { groupOrder: 1 } };
 
 export default defineConfig({
   test: {
@@ -139,6 +140,9 @@ export default defineConfig({
           include: [...IN_NODE, "worker/**/*.unit.test.ts"],
           exclude: [...LONG, "**/node_modules/**"],
           ...SHORT,
+          // To load the same modules for each file anew took as long as the tests.
+          isolate: false,
+          setupFiles: ["./test/as-found.ts"],
         },
       },
       { test: { name: "long", include: LONG, ...SHORT } },
@@ -158,6 +162,8 @@ export default defineConfig({
           include: ["worker/**/*.test.ts"],
           exclude: ["worker/**/*.unit.test.ts", ...LONG_IN_WORKERD, "**/node_modules/**"],
           ...WITH_MODEL,
+          isolate: false,
+          setupFiles: ["./test/empty-homes.ts"],
         },
       },
       { ...inWorkerd(), test: { name: "worker-long", include: LONG_IN_WORKERD, ...WITH_MODEL } },
@@ -165,7 +171,9 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: EACH_TIME,
-          ...WHOLE_PROGRAMS,
+          // Beside the unit tests: they compute while these wait.
+          ...PATIENT,
+          maxWorkers: WORKERS,
         },
       },
       {

@@ -11,6 +11,7 @@ import { startWords } from "./node-starts.ts";
 import type { Measured } from "./rounds.ts";
 import type { Scale } from "./scale/measure.ts";
 import type { Sizes } from "./sizes.ts";
+import { KEPT, type WorkerStart } from "./worker-start.ts";
 
 /** What is measured of calls and turns. */
 export type Calls = {
@@ -19,13 +20,17 @@ export type Calls = {
   batches: BatchFigures;
   costs: Costs;
   sizes: Sizes;
+  start: WorkerStart;
   memory: MemoryFigures[];
 };
 
 type Unit = "×" | "KiB" | "ms" | "s" | "MB" | "tokens" | "rows" | "requests" | "USD" | "turns";
 export type Judged = { what: string; value: number; unit: Unit; limit: number; atMost: boolean; ok: boolean };
 
-export const WORKER_GZIP_KIB = 307;
+/** Cloudflare takes 3 MiB; a start reads all of it. */
+export const WORKER_GZIP_KIB = 512;
+/** Processor time of the Worker's start over that of the kept release. */
+export const START_RATIO = 1.5;
 const AGENT_RSS_RATIO = 1.8;
 
 /** The parts that were measured, with their limits. */
@@ -36,7 +41,7 @@ export function judge({ calls, scale }: { calls?: Calls | undefined; scale?: Sca
   ];
 }
 
-function judgePath({ measured, cpu, sizes, memory }: Calls): Judged[] {
+function judgePath({ measured, cpu, sizes, start, memory }: Calls): Judged[] {
   const { ratios } = measured;
   return [
     atMost("(c)/(b) at p50, 1 at a time", ratios[1]["c/b"].p50, 2.5),
@@ -45,6 +50,7 @@ function judgePath({ measured, cpu, sizes, memory }: Calls): Judged[] {
     atLeast("calls a second of (c) over (b), 64 at a time", ratios[64]["c/b"].perSecond, 0.3),
     atMost("workerd's processor time of a call", cpu.workerd, 2.7, "ms"),
     atMost("the Worker, minified, in gzip", sizes.gzipBytes / 1_024, WORKER_GZIP_KIB, "KiB"),
+    atMost(`processor time of the Worker's start, over ${KEPT}'s`, start.ratio, START_RATIO),
     ...memory.flatMap(({ start, bareNode, idle, afterCalls }) => {
       const how = ` (${startWords(start)})`;
       return [

@@ -29,6 +29,7 @@ import { USUAL_USE } from "./scale/model.ts";
 import { modelTables } from "./scale/table.ts";
 import { workerSizes } from "./sizes.ts";
 import { limitLines, NOTES, table } from "./table.ts";
+import { measureWorkerStart } from "./worker-start.ts";
 
 // The other bench, of the device's tools; it ends this process.
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
@@ -161,7 +162,9 @@ async function benchCalls(): Promise<Calls> {
   const costs = await measureCosts(dir, processes, plan.cost);
   say(`memory: the agents are left alone for ${plan.idleMs / 1_000} s`);
   const memory = await measureMemory(dir, mqttUrl, plan.idleMs, processes, NODE_STARTS);
-  return { measured, cpu, batches, costs, memory, sizes: await workerSizes() };
+  say("processor time of the Worker's start");
+  const start = await measureWorkerStart(dir);
+  return { measured, cpu, batches, costs, memory, start, sizes: await workerSizes() };
 }
 
 async function benchAmong(): Promise<Among> {

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bundleWorker } from "../local/bundles.ts";
+import { START_RATIO } from "./limits.ts";
+import { KEPT, measureWorkerStart } from "./worker-start.ts";
 
 /** Stands for the modules of the runtime. */
 const RUNTIME = "export class DurableObject {} export const env = {}; export const waitUntil = () => {};";
@@ -40,4 +42,16 @@ test("the Worker's start makes no schema: each is made when something is first c
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+// No bound in time: both are measured in one run, and processor time hardly depends on the machine's other work.
+test("the Worker's start takes little more processor time than that of 0.3.0", {
+  timeout: 120_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "edgecall-starts-"));
+  const { kept, today, ratio } = await measureWorkerStart(folder);
+  console.log(
+    `to start: ${today.toFixed(1)} ms of processor time, ${KEPT} ${kept.toFixed(1)} ms: × ${ratio.toFixed(2)}, at most ${START_RATIO}`,
+  );
+  expect(ratio).toBeLessThanOrEqual(START_RATIO);
 });

@@ -3,6 +3,7 @@
 import type { Calls, Judged } from "./limits.ts";
 import { startWords } from "./node-starts.ts";
 import { LEVELS, type RatioOf, ROWS, type Row } from "./rounds.ts";
+import { KEPT } from "./worker-start.ts";
 
 const NAMES: Record<Row, string> = {
   a: "(a) floor 1: MQTT there and back, two processes",
@@ -14,7 +15,7 @@ const RATIOS: RatioOf[] = ["c/b", "d/b", "c/a"];
 const LABEL = 52;
 const CELL = 9;
 
-export function table({ measured, cpu, batches, sizes, memory }: Calls): string {
+export function table({ measured, cpu, batches, sizes, start, memory }: Calls): string {
   const { rows, ratios, rounds } = measured;
   const header = (label: string, columns: string[]) =>
     [
@@ -45,7 +46,7 @@ export function table({ measured, cpu, batches, sizes, memory }: Calls): string 
     "",
     `processor time of a call, its share of the turn included: workerd ${ms(cpu.workerd)} ms, bridge ${ms(cpu.bridge)} ms, agent ${ms(cpu.agent)} ms`,
     `${batches.calls} calls of a tool of ${batches.toolMs} ms: at once ${ms(batches.atOnceMs)} ms, one by one ${ms(batches.oneByOneMs)} ms, ${batches.timesFaster.toFixed(2)} times faster`,
-    `the Worker: ${kib(sizes.rawBytes)} as bundled, ${kib(sizes.minifiedBytes)} minified, ${kib(sizes.gzipBytes)} of that in gzip`,
+    `the Worker: ${kib(sizes.rawBytes)} as bundled, ${kib(sizes.minifiedBytes)} minified, ${kib(sizes.gzipBytes)} of that in gzip; ${ms(start.today)} ms of processor time to start, ${KEPT} ${ms(start.kept)} ms`,
     ...memory.map(({ start, bareNode, idle, afterCalls }) => {
       const how = startWords(start);
       return `the agent's memory, ${how}: bare Node ${mib(bareNode)}, agent idle ${mib(idle)}, after 100 calls ${mib(afterCalls)}`;

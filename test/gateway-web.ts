@@ -1,12 +1,13 @@
 /** For tests inside workerd: a conversation with the gateway's own tools, whose web the test provides. */
 import { runInDurableObject } from "cloudflare:test";
+import { onTestFinished } from "vitest";
 import { readAgain } from "../worker/settings/read-once.ts";
 import { conversationOf } from "./states.ts";
 
 export type Site = (url: string, init: { signal: AbortSignal }) => Response | Promise<Response>;
 
 /**
- * Gives the conversation these tools and this web. A later instance of the object has neither.
+ * Gives conversations these tools and this web until the test ends: all objects of a Worker share one `env`.
  *
  * @param site answers for every address
  */
@@ -16,8 +17,13 @@ export async function withWeb(id: string, site: Site, tools = "webfetch"): Promi
   };
   await runInDurableObject(conversationOf(id), (instance) => {
     const { env: own } = instance as unknown as { env: Record<string, unknown> };
+    const before = { GATEWAY_TOOLS: own.GATEWAY_TOOLS, WEB: own.WEB };
     Object.assign(own, { GATEWAY_TOOLS: tools, WEB });
     readAgain();
+    onTestFinished(() => {
+      Object.assign(own, before);
+      readAgain();
+    });
   });
 }
 

@@ -1,4 +1,6 @@
 /** For tests inside workerd: uses the OpenAI routes as a client does. */
+import { env } from "cloudflare:workers";
+import { placeOfKey } from "../worker/frontends/openai/conversation-key.ts";
 import { ask } from "./workerd.ts";
 
 type Json = Record<string, unknown>;
@@ -10,6 +12,15 @@ export function post(path: string, body: unknown, init: Parameters<typeof ask>[1
 
 export const user = (content: unknown) => ({ role: "user", content });
 export const assistant = (content: unknown) => ({ role: "assistant", content });
+
+/** @param name of a chat of the owner @returns its object */
+export async function chatNamed(name: string) {
+  const { name: object } = await placeOfKey(
+    { hash: "", name: "anna", home: "a", role: "owner", scopes: [] },
+    name,
+  );
+  return env.CONVERSATION.getByName(object);
+}
 
 /** Asks one question without streaming. */
 export async function chat(messages: unknown[], more: Json = {}, headers: Record<string, string> = {}) {

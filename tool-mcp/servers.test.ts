@@ -14,7 +14,7 @@ import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
 import { type McpServerSettings, readMcpServers } from "@edgecall/pi-agent/config/mcp-servers.ts";
 import { local } from "@edgecall/pi-agent/env/local.ts";
 import { sandboxEngine } from "@edgecall/pi-agent/env/sandbox/sandbox-engine.ts";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../test/wait.ts";
 import { McpServers } from "./servers.ts";
 import { mcpToolName } from "./tool.ts";
@@ -140,6 +140,7 @@ describe.each([
 describe("limits of trust", () => {
   test("a program gets its own variables and none of the agent's", async () => {
     process.env.EDGECALL_TEST_KEY = "key-of-the-agent";
+    onTestFinished(() => void delete process.env.EDGECALL_TEST_KEY);
     const { run } = await open({ command: stdio(), env: { ITS_KEY: "key-of-its-own" } });
     const { content } = await run("s0_environment");
     expect(JSON.stringify(content)).toContain("key-of-its-own");

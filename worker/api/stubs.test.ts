@@ -1,9 +1,8 @@
 /** An object is stopped while a caller waits for it. A caller that only sees an error would do its work twice. */
-import { listDurableObjectIds, reset } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { reset } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { call as mcpCall } from "../../test/mcp-requests.ts";
-import { chat, user } from "../../test/openai-requests.ts";
+import { chat, chatNamed, user } from "../../test/openai-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { conversationOf, theHome } from "../../test/states.ts";
 import { hold, stop } from "../../test/stopping.ts";
@@ -46,9 +45,7 @@ test(
     const said = chat([user(script({ calls: [siren] }, results))], {}, headers);
     await start.reached();
     const call = await until(() => bridge.calls()[0]?.id);
-    const [conversation] = await listDurableObjectIds(env.CONVERSATION);
-    if (!conversation) throw new Error("it began a conversation");
-    await stop("abort", env.CONVERSATION.get(conversation), start.release);
+    await stop("abort", await chatNamed("stopped"), start.release);
     bridge.report(call, "pi", sounds);
     expect((await said).body.choices[0]?.message.content).toBe("it sounds");
     expect(bridge.calls()).toHaveLength(1);

@@ -1,10 +1,17 @@
 /** Answers within a time: what a client is told whose turn takes longer, and how the result reaches it later. */
-import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { runInDurableObject } from "cloudflare:test";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { modelRequest } from "../../test/model-requests.ts";
-import { assistant, type Completion, chat, events, post, user } from "../../test/openai-requests.ts";
+import {
+  assistant,
+  type Completion,
+  chat,
+  chatNamed,
+  events,
+  post,
+  user,
+} from "../../test/openai-requests.ts";
 import { script } from "../../test/scripted-model.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { setVariables } from "../../test/variables.ts";
@@ -49,12 +56,10 @@ async function asksApproval(): Promise<void> {
 const textOf = (body: Completion) => body.choices[0]?.message.content;
 const named = () => ({ user: crypto.randomUUID() });
 
-/** True while a client follows a turn in any conversation. */
-async function isFollowed(): Promise<boolean> {
-  const counts = (await listDurableObjectIds(env.CONVERSATION)).map((id) =>
-    runInDurableObject(env.CONVERSATION.get(id), (_, ctx) => ctx.getWebSockets().length),
-  );
-  return (await Promise.all(counts)).some((count) => count > 0);
+/** True while a client follows a turn in the chat. */
+async function isFollowed({ user }: { user: string }): Promise<boolean> {
+  const conversation = await chatNamed(`user:${user}`);
+  return await runInDurableObject(conversation, (_, ctx) => ctx.getWebSockets().length > 0);
 }
 
 async function ended(turn: string, of: string): Promise<Record<string, unknown>> {
@@ -194,8 +199,9 @@ describe("at OpenAI's door", () => {
     const body = { stream: true, messages: [user(script(cpu, load))], edge: { wait: 60 }, ...name };
     const { body: stream } = await post("/v1/chat/completions", body);
     await until(() => bridge.calls().at(-1));
+    expect(await isFollowed(name)).toBe(true);
     await stream?.cancel();
-    await until(async () => !(await isFollowed()), {
+    await until(async () => !(await isFollowed(name)), {
       what: "the conversation knows that the client has left",
     });
     await answers("7 %");

@@ -1,12 +1,9 @@
-import {
-  evictDurableObject,
-  listDurableObjectIds,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import { releaseModel } from "../../test/model-requests.ts";
 import { script } from "../../test/scripted-model.ts";
+import { rowsOf } from "../../test/stopping.ts";
 import { TOKENS } from "../../test/tokens.ts";
 import { until } from "../../test/wait.ts";
 import { agent, ask, say, TestBridge } from "../../test/workerd.ts";
@@ -241,21 +238,14 @@ describe("the rest", () => {
   });
 
   test("a question of /ask leaves no rows after two days", async () => {
-    const text = script({ text: "x" });
-    await post("/ask", text);
-    const stubs = (await listDurableObjectIds(env.CONVERSATION)).map((id) => env.CONVERSATION.get(id));
-    const turnsIn = (stub: DurableObjectStub) =>
-      runInDurableObject(
-        stub,
-        // An object that was only read has no tables.
-        (_, { storage }) =>
-          isBlank(storage)
-            ? 0
-            : storage.sql.exec("SELECT 1 FROM entry WHERE body ->> '$.text' = ?", text).toArray().length,
-      );
-    const counts = await Promise.all(stubs.map(turnsIn));
-    const stub = stubs[counts.indexOf(1)];
-    if (!stub) throw new Error("the question's object is not there");
+    const held = { hold: "two-days", step: { text: "x" } };
+    const asked = await post("/ask", script(held), { headers: { prefer: "wait=0" } });
+    const place = asked.headers.get("location") ?? "";
+    await releaseModel("two-days");
+    await until(async () => (await ask(place)).status === 200);
+    const stub = env.CONVERSATION.getByName(`a/ask/${place.split("/").at(-1)}`);
+    const rows = () => rowsOf(stub, "SELECT 1 FROM entry");
+    expect((await rows()).length).toBeGreaterThan(0);
     await runInDurableObject(stub, (_, { storage }) => {
       storage.sql.exec(
         "UPDATE entry SET body = json_set(body, '$.at', (body ->> '$.at') - 49 * 3600000) WHERE kind = 'end'",
@@ -264,7 +254,7 @@ describe("the rest", () => {
     // After two days it sleeps, and reads its rows again.
     await evictDurableObject(stub);
     await runDurableObjectAlarm(stub);
-    await until(async () => (await turnsIn(stub)) === 0);
+    await until(async () => (await rows()).length === 0);
   });
 
   test("reading or deleting a conversation that was never begun leaves no rows", async () => {

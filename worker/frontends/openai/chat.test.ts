@@ -1,11 +1,17 @@
-import { listDurableObjectIds } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openaiBody, openaiHeader } from "../../../test/hostile/lookalikes.ts";
 import { modelCalls, modelRequest, releaseModel } from "../../../test/model-requests.ts";
-import { assistant, type Completion, chat, events, post, user } from "../../../test/openai-requests.ts";
+import {
+  assistant,
+  type Completion,
+  chat,
+  chatNamed,
+  events,
+  post,
+  user,
+} from "../../../test/openai-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { storedTurns } from "../../../test/stopping.ts";
 import { TOKENS } from "../../../test/tokens.ts";
@@ -285,12 +291,8 @@ describe("which conversation", () => {
     const first = keyed();
     await until(async () => (await modelCalls(String(question[0]?.content))) === 1);
     const second = chat([user(script({ text: "two" }))], {}, headers);
-    const running = async (id: DurableObjectId) =>
-      (await storedTurns(env.CONVERSATION.get(id))).filter(({ status }) => status === "running").length;
-    await until(async () => {
-      const counts = await Promise.all((await listDurableObjectIds(env.CONVERSATION)).map(running));
-      return counts.includes(2);
-    });
+    const turns = async () => await storedTurns(await chatNamed("repeated"));
+    await until(async () => (await turns()).filter(({ status }) => status === "running").length === 2);
     const again = keyed();
     await releaseModel("repeat");
     expect((await again).body.edge?.turn).toBe((await first).body.edge.turn);

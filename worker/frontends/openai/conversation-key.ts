@@ -65,7 +65,8 @@ export async function namedPlace(
   return undefined;
 }
 
-async function placeOfKey(token: ApiToken, text: string): Promise<Place> {
+/** @param text the name of a chat @returns the object that has it for this token */
+export async function placeOfKey(token: ApiToken, text: string): Promise<Place> {
   const key = KEY.test(text) ? text : `h.${(await sha256Hex(text)).slice(0, 32)}`;
   return { name: `${token.home}/openai/${await tagOf(token)}.${key}`, key };
 }
