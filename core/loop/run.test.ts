@@ -441,19 +441,4 @@ describe("a cut reply", () => {
     expect(runCall).toHaveBeenCalledTimes(1);
     expect(JSON.stringify(asked[1]?.messages)).toContain("not a JSON object");
   });
-
-  test("L4: the calls of one that ended with an error do not run, and the step is tried again", async () => {
-    vi.useFakeTimers();
-    try {
-      const { model, asked } = script({ ...asks("a"), finish: "error" }, says("ok"));
-      const runCall = vi.fn(async () => ok("content"));
-      const result = run({ model, runCall });
-      await vi.runAllTimersAsync();
-      expect((await result).text).toBe("ok");
-      expect(runCall).not.toHaveBeenCalled();
-      expect(asked).toHaveLength(2);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
 });
