@@ -18,6 +18,8 @@ const NOTICE_ROOM = 30;
  * every step would cost a summary each time, and a prompt that the provider has not cached.
  */
 const DOWN_TO = 0.7;
+/** In a small window that would be a few turns, and a local model takes long for a summary. */
+const DOWN_TO_IN_WINDOW = 0.5;
 /**
  * The current turn alone may exceed the limit. Old turns then keep this share of the limit: with no room at all, every turn
  * would leave out the turn before it and pay for a summary.
@@ -71,7 +73,8 @@ export function fitHistory(history: readonly Entry[], options: FitOptions): Fitt
   let { leftOut, old } = withSummary(oldTurns(history.slice(kept, currentFrom)), options.summary);
   let gone: OldTurn[] = [];
   if (fixed + sizeOf(old, leftOut) > limit) {
-    const target = Math.max(Math.min(maxTokens, limit) * DOWN_TO, fixed + (limit - fixed) * DOWN_TO) - fixed;
+    const downTo = limit < hardTokens ? DOWN_TO : DOWN_TO_IN_WINDOW;
+    const target = Math.max(Math.min(maxTokens, limit) * downTo, fixed + (limit - fixed) * downTo) - fixed;
     old = cutResults(old, sizeOf(old, leftOut) - target);
     if (fixed + sizeOf(old, leftOut) > limit) ({ leftOut, old, gone } = leaveOut(old, leftOut, target));
   }

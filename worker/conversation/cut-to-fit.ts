@@ -55,7 +55,12 @@ export async function cutToFit(cut: Cut, room: EntryRoom): Promise<readonly Entr
     const most =
       room.hardTokens === undefined ? undefined : (room.hardTokens - SUMMARY_WORDS_TOKENS) * CHARS_PER_TOKEN;
     const content = summaryPrompt(fitted.toSummarise, most);
-    const request = { messages: [{ role: "user" as const, content }], tools: [], maxTokens: room.reply, signal };
+    const request = {
+      messages: [{ role: "user" as const, content }],
+      tools: [],
+      maxTokens: room.reply,
+      signal,
+    };
     const reply = await callModel(model, request, fetch);
     const made = { text: headOf(reply.text, SUMMARY_MAX_CHARS), turns: fitted.cut.turns };
     transcript.summarise(made, turn.n, from, reply.usage);
