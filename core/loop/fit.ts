@@ -58,15 +58,16 @@ export type Fitted = {
 export function fitHistory(history: readonly Entry[], options: FitOptions): Fitted {
   const { maxTokens, keepFirst, currentFrom = currentTurnStart(history) } = options;
   const { hardTokens = Number.POSITIVE_INFINITY } = options;
-  // The note in place of old turns needs room too.
-  const mostFixed = hardTokens - noteSize(currentFrom > 0 ? { turns: currentFrom } : undefined);
-  const current = fitCurrent(history.slice(currentFrom), mostFixed);
-  const currentSize = estimateTokens(current);
   const kept = Math.min(keepFirst, currentFrom);
   const whole = history.slice(0, kept);
+  const shortest = whole.map(withCutResults).map(withCutText);
+  // The note in place of old turns needs room too.
+  const mostFixed = hardTokens - noteSize(currentFrom > 0 ? { turns: currentFrom } : undefined);
+  const current = fitCurrent(history.slice(currentFrom), mostFixed - estimateTokens(shortest));
+  const currentSize = estimateTokens(current);
   const fits = estimateTokens(history.slice(0, currentFrom)) + currentSize <= maxTokens;
   let first = fits ? whole : whole.map(withCutResults);
-  if (estimateTokens(first) + currentSize > mostFixed) first = first.map(withCutText);
+  if (estimateTokens(first) + currentSize > mostFixed) first = shortest;
   const fixed = estimateTokens(first) + currentSize;
   const limit = Math.min(hardTokens, fixed > maxTokens ? fixed + maxTokens * BESIDE_TOO_LARGE : maxTokens);
 
