@@ -18,6 +18,8 @@ const NOTICE_ROOM = 30;
  * every step would cost a summary each time, and a prompt that the provider has not cached.
  */
 const DOWN_TO = 0.7;
+/** In a small window that would be a few turns, and a local model takes long for a summary. */
+const DOWN_TO_IN_WINDOW = 0.5;
 /**
  * The current turn alone may exceed the limit. Old turns then keep this share of the limit: with no room at all, every turn
  * would leave out the turn before it and pay for a summary.
@@ -56,22 +58,24 @@ export type Fitted = {
 export function fitHistory(history: readonly Entry[], options: FitOptions): Fitted {
   const { maxTokens, keepFirst, currentFrom = currentTurnStart(history) } = options;
   const { hardTokens = Number.POSITIVE_INFINITY } = options;
-  // The note in place of old turns needs room too.
-  const mostFixed = hardTokens - noteSize(currentFrom > 0 ? { turns: currentFrom } : undefined);
-  const current = fitCurrent(history.slice(currentFrom), mostFixed);
-  const currentSize = estimateTokens(current);
   const kept = Math.min(keepFirst, currentFrom);
   const whole = history.slice(0, kept);
+  const shortest = whole.map(withCutResults).map(withCutText);
+  // The note in place of old turns needs room too.
+  const mostFixed = hardTokens - noteSize(currentFrom > 0 ? { turns: currentFrom } : undefined);
+  const current = fitCurrent(history.slice(currentFrom), mostFixed - estimateTokens(shortest));
+  const currentSize = estimateTokens(current);
   const fits = estimateTokens(history.slice(0, currentFrom)) + currentSize <= maxTokens;
   let first = fits ? whole : whole.map(withCutResults);
-  if (estimateTokens(first) + currentSize > mostFixed) first = first.map(withCutText);
+  if (estimateTokens(first) + currentSize > mostFixed) first = shortest;
   const fixed = estimateTokens(first) + currentSize;
   const limit = Math.min(hardTokens, fixed > maxTokens ? fixed + maxTokens * BESIDE_TOO_LARGE : maxTokens);
 
   let { leftOut, old } = withSummary(oldTurns(history.slice(kept, currentFrom)), options.summary);
   let gone: OldTurn[] = [];
   if (fixed + sizeOf(old, leftOut) > limit) {
-    const target = Math.max(Math.min(maxTokens, limit) * DOWN_TO, fixed + (limit - fixed) * DOWN_TO) - fixed;
+    const downTo = limit < hardTokens ? DOWN_TO : DOWN_TO_IN_WINDOW;
+    const target = Math.max(Math.min(maxTokens, limit) * downTo, fixed + (limit - fixed) * downTo) - fixed;
     old = cutResults(old, sizeOf(old, leftOut) - target);
     if (fixed + sizeOf(old, leftOut) > limit) ({ leftOut, old, gone } = leaveOut(old, leftOut, target));
   }

@@ -41,7 +41,7 @@ export function tokensBeside(texts: readonly (string | undefined)[], tools: read
 }
 
 function entryTokens(entry: Entry): number {
-  const own = PER_MESSAGE + textTokens(entry.text);
+  const own = PER_MESSAGE + roughTokens(entry.text);
   if (entry.role === "user") return own + PER_IMAGE * (entry.images?.length ?? 0);
   if (entry.role === "note") return own;
   return own + entry.calls.reduce((sum, call) => sum + callTokens(call), 0);
@@ -53,21 +53,27 @@ function callTokens(call: Call): number {
   const asked = call.name + JSON.stringify(call.args) + call.modelCallId.repeat(2);
   const result = call.outcome ? outcomeForModel(call.outcome) : "";
   const pictures = call.outcome?.media?.filter(isPicture).length ?? 0;
-  return 2 * PER_MESSAGE + textTokens(asked) + textTokens(result) + PER_IMAGE * pictures;
+  return 2 * PER_MESSAGE + roughTokens(asked) + roughTokens(result) + PER_IMAGE * pictures;
 }
 
-/** A long text is estimated by pieces of it, since a history may have megabytes of results that are cut later. */
-const SAMPLED_FROM = 4_096;
-const SAMPLES = 4;
-const SAMPLE_CHARS = 1_024;
-
 export function textTokens(text: string): number {
-  if (text.length < SAMPLED_FROM) return Math.ceil(tokensIn(text));
-  const step = Math.floor((text.length - SAMPLE_CHARS) / (SAMPLES - 1));
-  const samples = Array.from({ length: SAMPLES }, (_, nth) =>
-    text.slice(nth * step, nth * step + SAMPLE_CHARS),
-  );
-  return Math.ceil((tokensIn(samples.join(" ")) / (SAMPLES * SAMPLE_CHARS)) * text.length);
+  return Math.ceil(tokensIn(text));
+}
+
+/** A history may have megabytes of results that are cut later, so a long text is estimated by pieces of it. */
+const SAMPLED_FROM = 1_024;
+const SAMPLES = 8;
+const SAMPLE_CHARS = 64;
+
+function roughTokens(text: string): number {
+  if (text.length < SAMPLED_FROM) return textTokens(text);
+  const step = (text.length - SAMPLE_CHARS) / (SAMPLES - 1);
+  let tokens = 0;
+  for (let nth = 0; nth < SAMPLES; nth += 1) {
+    const from = Math.floor(nth * step);
+    tokens += tokensIn(text.slice(from, from + SAMPLE_CHARS));
+  }
+  return Math.ceil((tokens / (SAMPLES * SAMPLE_CHARS)) * text.length);
 }
 
 function tokensIn(text: string): number {

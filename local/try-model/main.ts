@@ -12,6 +12,7 @@ import { readStartSettings } from "../settings.ts";
 import { startStack } from "../stack.ts";
 import { loadTokens } from "../tokens.ts";
 import { FLOWS, type Flow } from "./flows.ts";
+import { windowText } from "./window.ts";
 
 type Row = { flow: string; result: string; calls: string; tokens: number; seconds: number; answer: string };
 
@@ -53,6 +54,7 @@ try {
   const rows: Row[] = [];
   for (const flow of FLOWS) rows.push(await tried(flow, settings.value.agentId));
   console.table(rows);
+  console.log(await windowText({ ...stack.model, apiKey: process.env.LLM_API_KEY ?? "" }));
   process.exitCode = rows.every(({ result }) => result === "ok") ? 0 : 1;
 } catch (error) {
   if (!stopping) {

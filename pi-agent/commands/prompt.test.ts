@@ -1,4 +1,5 @@
-import { faultResult } from "@edgecall/core/tools/contract.ts";
+import { tokensBeside } from "@edgecall/core/loop/tokens.ts";
+import { faultResult, textResult } from "@edgecall/core/tools/contract.ts";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { memoryLog, Peer, readyAgent, startBroker, testSettings } from "../testing/home.ts";
@@ -13,17 +14,22 @@ afterEach(async () => {
 
 async function home(
   answer: (request: ModelRequest, count: number) => ModelAnswer | Promise<ModelAnswer>,
-  more: { maxPrompts?: number; tools?: ReturnType<typeof probe>[] } = {},
+  more: {
+    maxPrompts?: number;
+    tools?: ReturnType<typeof probe>[];
+    told?: Record<string, unknown>;
+    maxTokens?: number;
+  } = {},
 ) {
   const broker = await startBroker();
   open.push(broker);
   const peer = await Peer.connect(broker.port);
   open.push(peer);
-  const model = await startModel(answer);
+  const model = await startModel(answer, more.told);
   open.push(model);
   const settings = testSettings(broker.port, {
     root: tree(PI_ZERO_2W),
-    llm: { baseUrl: model.baseUrl, model: "scripted", maxTokens: 500, temperature: 0 },
+    llm: { baseUrl: model.baseUrl, model: "scripted", maxTokens: more.maxTokens ?? 500, temperature: 0 },
     ...(more.maxPrompts !== undefined && { maxPrompts: more.maxPrompts }),
   });
   const { log } = memoryLog();
@@ -226,4 +232,58 @@ test("L15: an answer for which the model called no tool says so, in the record t
   const recent = { command: "get_metrics", payload: { recent: 10 }, request_id: "m" };
   const { payload } = await peer.ask("eye", recent);
   expect(JSON.stringify(payload)).toContain('"tool":"prompt"');
+});
+
+const OLLAMA = { models: [{ model: "scripted", name: "scripted", context_length: 12_288 }] };
+
+test("L16: the loop keeps within the window of a local Ollama: a long result is cut to it, and the reply has room", async () => {
+  const long = Array.from({ length: 3_000 }, (_, n) => `line ${n} of the log`).join("\n");
+  const log = probe("big_log", { execute: async () => textResult(long) });
+  const { model, prompt } = await home(
+    ({ messages }) => {
+      const results = messages.filter(({ role }) => role === "tool").length;
+      return results < 3 ? { calls: [{ name: "big_log", args: {} }] } : { text: `read ${results} times` };
+    },
+    { tools: [log], told: { "/api/ps": OLLAMA }, maxTokens: 4_096 },
+  );
+  const report = await prompt("big", "What does the log say?");
+  expect(report.payload).toMatchObject({ status: "success", content: "read 3 times" });
+  expect(model.requests).toHaveLength(4);
+  for (const { messages, tools, max_tokens = 0 } of model.requests) {
+    expect(max_tokens).toBeGreaterThanOrEqual(3_072);
+    const sent = tokensBeside(
+      messages.map(({ content }) => content ?? ""),
+      tools ?? [],
+    );
+    expect(sent + max_tokens).toBeLessThanOrEqual(12_288 * 1.05);
+  }
+  const results = model.requests.at(-1)?.messages.filter(({ role }) => role === "tool") ?? [];
+  for (const { content } of results)
+    expect(content).toMatch(/^line 0 of[\s\S]*more characters do not fit the model's window/);
+});
+
+test("L13: a prompt that the device's model refuses as too long is shortened once, and else names what to set", async () => {
+  const words = "request (19185 tokens) exceeds the available context size (2048 tokens), try increasing it";
+  const long = "word ".repeat(4_000);
+  const log = probe("big_log", { execute: async () => textResult(long) });
+  let refuses = 1;
+  const { model, prompt } = await home(
+    ({ messages }) => {
+      if (!messages.some(({ role }) => role === "tool")) return { calls: [{ name: "big_log", args: {} }] };
+      refuses -= 1;
+      return refuses >= 0 ? { status: 400, error: words } : { text: "done" };
+    },
+    { tools: [log], maxTokens: 500 },
+  );
+  expect((await prompt("once", "What?")).payload).toMatchObject({ status: "success", content: "done" });
+  const [first = 0, second = 0] = model.requests
+    .slice(1)
+    .map(({ messages }) => JSON.stringify(messages).length);
+  expect(second).toBeLessThan(first / 2);
+  refuses = 9;
+  const asked = model.requests.length;
+  const { payload } = await prompt("never", "What?");
+  expect(payload.error).toContain("About 19,185 tokens were sent, and the model takes 2,048 tokens.");
+  expect(payload.error).not.toContain("HISTORY_MAX_TOKENS");
+  expect(model.requests.length - asked).toBe(3);
 });

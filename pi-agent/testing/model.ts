@@ -11,7 +11,8 @@ export type ModelRequest = {
 };
 export type ModelAnswer =
   | { text: string }
-  | { calls: Array<{ name: string; args: Record<string, unknown> }> };
+  | { calls: Array<{ name: string; args: Record<string, unknown> }> }
+  | { status: number; error: string };
 
 export type ModelEndpoint = { baseUrl: string; requests: ModelRequest[]; stop(): Promise<void> };
 
@@ -33,8 +34,11 @@ export async function startModel(
       const asked = JSON.parse(body) as ModelRequest;
       requests.push(asked);
       const given = await answer(asked, requests.length);
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(completion(given)));
+      const status = "status" in given ? given.status : 200;
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify("status" in given ? { error: { message: given.error } } : completion(given)),
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -48,7 +52,7 @@ export async function startModel(
   };
 }
 
-function completion(answer: ModelAnswer): Record<string, unknown> {
+function completion(answer: Exclude<ModelAnswer, { status: number }>): Record<string, unknown> {
   const message =
     "text" in answer
       ? { role: "assistant", content: answer.text }

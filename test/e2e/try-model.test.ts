@@ -15,6 +15,7 @@ test("it tries each flow, and reports the result of each", async () => {
     expect(printed).toMatch(/one reading.*'ok'/);
     // The stand-in matches words and remembers none, and the table has to show that.
     expect(printed).toMatch(/memory of a conversation.*'it did not remember'/);
+    expect(printed).toContain("window: the server does not tell it");
     expect(code).toBe(1);
   } finally {
     await model.stop();

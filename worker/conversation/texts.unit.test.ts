@@ -1,8 +1,11 @@
 import { NO_TOOL_CALLED, type Outcome } from "@edgecall/core/loop/history.ts";
+import { ModelError } from "@edgecall/core/loop/retry.ts";
+import { tooLong } from "@edgecall/core/loop/too-long.ts";
+import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { expect, test } from "vitest";
 import { withResult } from "./store/row-cache.ts";
 import type { StoredEntry } from "./store/rows.ts";
-import { lateNote, tryAgain } from "./texts.ts";
+import { lateNote, modelAdvice, tryAgain } from "./texts.ts";
 
 function storedCall(outcome: Outcome) {
   const args = { agent_id: "pi", action: "cpu" };
@@ -44,4 +47,48 @@ test("C10 a row of 0.2.0 has the advice in its text, and does not show it to peo
 test("L15: a late answer for which the device's model called no tool says so", () => {
   const outcome = { status: "success", text: "Done!", elapsedMs: 1, asked: false } as const;
   expect(lateNote(storedCall(outcome), outcome)).toContain(`Result:\n[${NO_TOOL_CALLED}]\nDone!`);
+});
+
+test.each<[string, number, "Ollama" | "llama.cpp" | undefined, RegExp]>([
+  [
+    "prompt is too long: 208310 tokens > 200000 maximum",
+    1_000,
+    undefined,
+    /^About 208,310 tokens were sent, and the model takes 200,000 tokens\. HISTORY_MAX_TOKENS bounds what is sent: set it to 100000 or less\./,
+  ],
+  [
+    "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
+    4_000,
+    "llama.cpp",
+    /4,000 tokens of them are instructions and tools, .*llama-server's --ctx-size/,
+  ],
+  [
+    "the input length exceeds the context length",
+    1_000,
+    "Ollama",
+    /^About 5,000 tokens were sent\. .*OLLAMA_CONTEXT_LENGTH=16384/,
+  ],
+  [
+    "max_tokens must be less than or equal to 2048",
+    1_000,
+    undefined,
+    /^The model gives at most 2,048 .* set MAX_TOKENS to 2048 or less\.$/,
+  ],
+  ["max_tokens is too large", 1_000, undefined, /^Set MAX_TOKENS lower: it asks for 4,096 tokens\.$/],
+])("L13: the advice after '%s' names the setting, with the numbers", (said, beside, server, expected) => {
+  const words = tooLong(said) ?? expect.fail("not recognised");
+  const error = new TooLongError(new ModelError("never", said), words, {
+    sent: 5_000,
+    maxReply: 4_096,
+    beside,
+    server,
+  });
+  const advice = modelAdvice(error, { baseUrl: "https://api.example.com/v1", model: "m" });
+  expect(advice).toMatch(expected);
+  expect(tryAgain([], advice)).not.toMatch(/begin a new|try again later/);
+});
+
+test("L13: a first question that is refused for another reason is not told to begin a new conversation", () => {
+  const error = new ModelError("never", "tools: unknown field", { status: 400 });
+  expect(modelAdvice(error, { baseUrl: "https://api.example.com/v1", model: "m" })).not.toContain("new one");
 });

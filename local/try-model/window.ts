@@ -1,0 +1,20 @@
+/** Says how much of a conversation fits the model. */
+import { askWindow, isLocalModel } from "@edgecall/core/loop/window.ts";
+
+/** A smaller one has hardly room for the tools of a home. */
+const ENOUGH = 8_192;
+
+export async function windowText(model: { baseUrl: string; name: string; apiKey: string }): Promise<string> {
+  const endpoint = { ...model, model: model.name };
+  if (!isLocalModel(endpoint)) return "window: a hosted endpoint; HISTORY_MAX_TOKENS bounds what is sent";
+  const window = await askWindow(endpoint);
+  if (window?.tokens === undefined)
+    return `window: ${window?.server ?? "the server"} does not tell it; HISTORY_MAX_TOKENS bounds what is sent`;
+  const isSmall = window.tokens < ENOUGH;
+  const more =
+    window.server === "Ollama"
+      ? "start it with OLLAMA_CONTEXT_LENGTH=16384"
+      : "load the model with a larger context length";
+  const text = `window: ${window.tokens.toLocaleString("en")} tokens, as ${window.server} tells`;
+  return isSmall ? `${text}; that is little for tools and a conversation: ${more}` : text;
+}
