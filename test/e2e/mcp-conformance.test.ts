@@ -31,8 +31,8 @@ const STANDS = {
 
 /** Checks that fail, as `scenario/check`, with the reason. Each pattern must be needed. */
 const NOT_SERVED: ReadonlyArray<[reason: string, checks: RegExp]> = [
-  ["resources: pictures and files come with a result, as content or links", /^resources-|-resources-/],
-  ["prompts", /^prompts-|-prompts-|non-tool-request/],
+  ["resources that only a test's server has, and subscriptions to them", /^resources-|-resources-/],
+  ["prompts: the list is empty", /^prompts-|-prompts-|non-tool-request/],
   ["completion: it is for the arguments of prompts and resources", /^completion-/],
   ["audio and embedded files: a result links to them", /^tools-call-(audio|embedded-resource|mixed-content)/],
   ["requests for the client's model: a gateway has its own", /sampling|list-roots/],
@@ -54,6 +54,8 @@ const SERVED = {
   "2025-11-25": [
     "dns-rebinding-protection",
     "ping",
+    "prompts-list",
+    "resources-list",
     "server-initialize",
     "server-session-lifecycle",
     "server-sse-multiple-streams",
@@ -65,12 +67,15 @@ const SERVED = {
     "tools-list",
   ],
   "2026-07-28": [
+    "caching",
     "dns-rebinding-protection",
     "http-header-validation",
     "input-required-result-ignore-extra-params",
     "input-required-result-missing-input-response",
     "input-required-result-unsupported-methods",
     "input-required-result-validate-input",
+    "prompts-list",
+    "resources-list",
     "sep-2164-resource-not-found",
     "server-sse-multiple-streams",
     "tasks-status-notifications",

@@ -85,6 +85,52 @@ describe.each([
     expect((await download.arrayBuffer()).byteLength).toBe(5_000);
   });
 
+  test("D1: finds what devices sent as resources, page by page, and reads it; templates and prompts are none", async () => {
+    const client = await connect(mode);
+    expect(client.getServerCapabilities()).toMatchObject({ resources: {} });
+    const csv = { bytes: 5_000, media_type: "text/csv" };
+    await client.callTool({ name: "eye__picture", arguments: { bytes: 20_000 } });
+    const sent = blocks(await client.callTool({ name: "eye__picture", arguments: csv }));
+    const link = sent.find(({ type }) => type === "resource_link");
+    const found = async () => {
+      const { resources } = await client.listResources();
+      const isThere = resources.some(({ uri }) => uri === link?.uri);
+      return isThere && resources.some(({ mimeType }) => mimeType === "image/jpeg") ? resources : undefined;
+    };
+    const resources = await until(found, { what: "the list of resources" });
+    const file = resources.find(({ uri }) => uri === link?.uri);
+    expect(file).toMatchObject({
+      mimeType: "text/csv",
+      size: 5_000,
+      name: expect.stringMatching(/^eye picture /),
+    });
+    for (const { uri, mimeType, size } of resources) {
+      const { contents } = await client.readResource({ uri });
+      const [content] = contents as Array<{ blob?: string; text?: string; mimeType?: string }>;
+      expect(content?.mimeType).toBe(mimeType);
+      const bytes =
+        content?.text === undefined ? Buffer.from(content?.blob ?? "", "base64") : Buffer.from(content.text);
+      expect(bytes).toHaveLength(size ?? 0);
+    }
+    await expect(client.readResource({ uri: `${link?.uri}x` })).rejects.toThrow(/not found/);
+    expect(await client.listResourceTemplates()).toMatchObject({ resourceTemplates: [] });
+    const guest = await connect(mode, TOKENS.guest);
+    expect((await guest.listResources()).resources).toEqual([]);
+    await expect(guest.readResource({ uri: link?.uri ?? "" })).rejects.toThrow(/not found/);
+  });
+
+  test("D3: arguments that another program added are ignored, and the result says so", async () => {
+    const client = await connect(mode);
+    const added = { toolCallId: "call_1", sessionId: "s", chatInput: "how warm?" };
+    const answer = await client.callTool({ name: "eye__temperature", arguments: added });
+    expect(text(answer)).toMatch(/°C/);
+    expect(answer.isError).toBeFalsy();
+    expect(blocks(answer)[1]?.text).toContain('"toolCallId", "sessionId", "chatInput"; ignored.');
+    const wrong = await client.callTool({ name: "eye__slow", arguments: { ms: "soon", ...added } });
+    expect(wrong.isError).toBe(true);
+    expect(text(wrong)).toContain("ms");
+  });
+
   test("receives progress, and cancels", async () => {
     const client = await connect(mode);
     const messages: Array<string | undefined> = [];

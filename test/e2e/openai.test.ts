@@ -78,6 +78,26 @@ test("openai: responses, and their continuation", async () => {
   await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
 });
 
+test("D4: openai: an address that ends in a slash, store: false, and the items of a response, page by page", async () => {
+  for (const baseURL of [`${stack.gateway.url}/v1/`, `${stack.gateway.url}//v1`]) {
+    const client = new OpenAI({ baseURL, apiKey: TOKENS.owner });
+    expect((await client.models.retrieve("edgecall")).id).toBe("edgecall");
+    const unstored = await client.responses.create({ model: "edgecall", input: question(), store: false });
+    expect(unstored).toMatchObject({ store: false, output_text: expect.stringContaining(WORDS) });
+    await expect(client.responses.retrieve(unstored.id)).rejects.toMatchObject({ status: 404 });
+    const turns = ["one", "two", "three", "four"].map((content, at) => ({
+      role: at % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content,
+    }));
+    const last = { role: "user" as const, content: script({ text: "five" }) };
+    const { id } = await client.responses.create({ model: "edgecall", input: [...turns, last] });
+    const texts: unknown[] = [];
+    for await (const item of client.responses.inputItems.list(id, { limit: 2, order: "asc" }))
+      texts.push(item.type === "message" && item.content[0]);
+    expect(texts).toMatchObject([...turns, last].map(({ content }) => ({ text: content })));
+  }
+});
+
 test("openai: responses streamed by its helper, and attached to again", async () => {
   const client = openai();
   const stream = client.responses.stream({ model: "edgecall", input: question() });

@@ -85,7 +85,8 @@ const Envelope = z.looseObject({
 /** Parameters of `initialize`. */
 export const InitializeParams = z.looseObject({
   protocolVersion: z.string(),
-  capabilities: z.looseObject({}),
+  /** Nothing here depends on them. */
+  capabilities: z.optional(z.looseObject({})),
   clientInfo: Implementation,
 });
 export const ReadParams = z.looseObject({ uri: z.string() });
@@ -299,6 +300,8 @@ export type McpResource = {
   size: number;
   annotations: { lastModified: string };
 };
+
+export type ResourcePage = { resources: McpResource[]; nextCursor?: string };
 
 /** The blob is base64. */
 export type ResourceContents = { uri: string; mimeType: string } & ({ text: string } | { blob: string });

@@ -10,8 +10,14 @@ import { kindOfMedia } from "../../api/media.ts";
 import { conversationOf, homeOf } from "../../api/stubs.ts";
 import { seenAs } from "../../http/conversation-access.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
-import { INVALID_PARAMS, McpError, type McpResource, type ResourceContents } from "./protocol.ts";
-import type { McpCaller } from "./server.ts";
+import type { McpCaller } from "./caller.ts";
+import {
+  INVALID_PARAMS,
+  McpError,
+  type McpResource,
+  type ResourceContents,
+  type ResourcePage,
+} from "./protocol.ts";
 
 const PAGE = 50;
 /** At any address by which this gateway may have been reached when the URI was listed. */
@@ -19,8 +25,6 @@ const URI = /^https?:\/\/[^/?#]{1,300}\/v1\/media\/([^/?#]{1,400})$/;
 const CURSOR = /^(\d{1,15}) (\S{1,400})$/;
 /** Given as text where the bytes are UTF-8. */
 const TEXT_TYPE = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|x-ndjson)$|\+(?:json|xml)$/;
-
-export type ResourcePage = { resources: McpResource[]; nextCursor?: string };
 
 /** @throws McpError for a cursor of no list */
 export async function listResources(caller: McpCaller, cursor: string | undefined): Promise<ResourcePage> {

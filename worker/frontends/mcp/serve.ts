@@ -20,10 +20,10 @@ import {
   ReadParams,
   type RequestId,
   type ResourceContents,
+  type ResourcePage,
   readMessage,
   SERVER,
 } from "./protocol.ts";
-import type { ResourcePage } from "./resources.ts";
 import { type Exchange, errorOf, respond } from "./stream.ts";
 
 export type McpServer = {

@@ -411,6 +411,7 @@ const DIFFERENCES: Difference[] = [
   ...(
     [
       ["params", old("ping", null)],
+      ["capabilities", old("initialize", { ...HELLO, capabilities: null })],
       ["a cursor", old("tools/list", { cursor: null })],
       ["arguments", old("tools/call", { name: "cpu", arguments: null })],
       ["a modern call's arguments", modern("tools/call", { params: { name: "cpu", arguments: null } })],
