@@ -55,7 +55,7 @@ test("summaries for people", () => {
   ]);
 });
 
-test("definitions for the model: strict, and what has a default is not required", () => {
+test("definitions for the model: in the form that every endpoint takes, and what has a default is not required", () => {
   expect(new ToolRegistry([tool("read")]).definitions()).toEqual([
     {
       type: "function",
@@ -66,11 +66,10 @@ test("definitions for the model: strict, and what has a default is not required"
           type: "object",
           properties: {
             path: { type: "string", description: "Where" },
-            limit: { type: "integer", minimum: 1, maximum: 9, default: 5 },
+            limit: { type: "integer", description: "default 5", minimum: 1, maximum: 9 },
             tag: { type: "string" },
           },
           required: ["path"],
-          additionalProperties: false,
         },
       },
     },

@@ -1,20 +1,13 @@
 /**
  * docs/tools.md compared with the code: each tool is in its tables, with its arguments, effect, needs and time limit.
  */
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import { afterAll, expect, test } from "vitest";
-import { readSettings } from "../config/settings.ts";
-import { local } from "../env/local.ts";
-import { Nodes } from "../env/nodes.ts";
-import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
-import { skill } from "../tools/session/skill.ts";
-import { task } from "../tools/session/task.ts";
-import { machineGroups, workGroups } from "./all.ts";
+import { everyTool, settings, state } from "../testing/every-tool.ts";
 import { openToolbox } from "./toolbox.ts";
 
 /** A formatter pads the columns of a table. */
@@ -25,49 +18,10 @@ const DOCUMENT = readFileSync(join(import.meta.dirname, "../../docs/tools.md"), 
 const HEADER = "| tool | what it does | effect | permission | time-out | needs | runs |";
 const COLUMNS = HEADER.split("|").length;
 
-const folder = mkdtempSync(join(tmpdir(), "edgecall-documented-"));
-const here = local({ cwd: folder });
 const closing: Array<() => Promise<void>> = [];
 afterAll(async () => {
-  await Promise.all([here.close(), ...closing.map((close) => close())]);
+  await Promise.all(closing.map((close) => close()));
 });
-
-/** They are never called, so they need nothing to work with. */
-const limits = { maxModelCalls: 1, maxFailedBatches: 1, maxParallel: 1 };
-const state = { llm: undefined, limits, tools: [], guides: [] };
-/** With everything that is off by default. */
-const { settings } = readSettings(
-  'agent_id = "x"\n[tools]\nskills_path = "none"\n[tools.web]\nenabled = true\nbrave_api_key = "k"',
-  { file: join(folder, "agent.toml"), env: { STATE_DIRECTORY: folder, EDGECALL_UPDATES: join(folder, "u") } },
-);
-
-/** Every tool, also those that this machine lacks programs for. */
-async function everyTool(): Promise<Tool[]> {
-  const machine = {
-    local: here,
-    held: new HeldLines(here.exec),
-    spillDir: folder,
-    stateDir: folder,
-    root: "/",
-  };
-  const work = { environment: here, missing: async () => undefined, lack: undefined };
-  const groups = [
-    ...machineGroups(machine, settings.tools),
-    ...workGroups(
-      {
-        ...machine,
-        work,
-        engines: { bash: work, git: work },
-        nodes: await Nodes.open(join(folder, "nodes.json")),
-      },
-      settings.tools,
-      state,
-      (close) => closing.push(close),
-    ),
-  ];
-  const made = await Promise.all(groups.map((group) => group.make()));
-  return [...made.flat(), task(state, machine), skill(state)];
-}
 
 /** The first and the third to fifth cell, which can be compared. */
 function documented(): string[] {
@@ -99,7 +53,7 @@ function inWords(tool: Tool): string {
 }
 
 test("docs/tools.md has every tool as it is", async () => {
-  const tools = await everyTool();
+  const tools = await everyTool(closing);
   expect(documented().sort()).toEqual(tools.map(inWords).sort());
 });
 
@@ -110,7 +64,7 @@ test.each([
   ["git", ["git_status", "git_diff", "git_commit", "git_log", "git_branch"], [60, 300]],
   ["others", ["question", "todowrite", "todoread", "skill", "temperature", "cpu", "disk"], [10, 60]],
 ])("the designs' time and maximum: %s", async (_, names, seconds) => {
-  const tools = (await everyTool()).filter(({ name }) => names.includes(name));
+  const tools = (await everyTool(closing)).filter(({ name }) => names.includes(name));
   expect(tools).toHaveLength(names.length);
   for (const { name, timeoutMs, maxTimeoutMs } of tools)
     expect([name, timeoutMs / 1_000, maxTimeoutMs / 1_000]).toEqual([name, ...seconds]);
@@ -123,7 +77,7 @@ test.each([
   ["network", ["websearch", "webfetch"]],
   ["git", ["git_status", "git_diff", "git_commit", "git_log", "git_branch"]],
 ])("the designs' tools of the permission %s", async (permission, names) => {
-  const tools = (await everyTool()).filter(({ name }) => names.includes(name));
+  const tools = (await everyTool(closing)).filter(({ name }) => names.includes(name));
   expect(tools.map((tool) => [tool.name, tool.permission]).sort()).toEqual(
     names.map((name) => [name, permission]).sort(),
   );
@@ -134,11 +88,11 @@ test("each tool is in the list of which agent has what", async () => {
   const list = DOCUMENT.slice(start, DOCUMENT.indexOf("The reverse", start));
   const first = list.split("\n").flatMap((row) => (row.startsWith("| `") ? (row.split("|")[1] ?? "") : []));
   const named = first.flatMap((cell) => cell.match(/[a-z0-9_]+/g) ?? []);
-  expect(named.sort()).toEqual((await everyTool()).map(({ name }) => name).sort());
+  expect(named.sort()).toEqual((await everyTool(closing)).map(({ name }) => name).sort());
 });
 
 test("the gateway takes no tool's name for a stranger's word", async () => {
-  expect((await everyTool()).map(({ name }) => name).filter((name) => !isOwnTool(name))).toEqual([]);
+  expect((await everyTool(closing)).map(({ name }) => name).filter((name) => !isOwnTool(name))).toEqual([]);
 });
 
 test("it has every tool that an agent offers or misses", async () => {
