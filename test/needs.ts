@@ -44,6 +44,9 @@ export const RTL_433_SCRIPT = "/usr/share/doc/rtl-433/examples/rtl_433_mqtt_hass
 /** zigbee2mqtt's program. */
 export const ZIGBEE2MQTT = join(MCP_PEERS, "zigbee2mqtt/index.js");
 
+/** llama.cpp as a module of Node: b10068 of 2026-07, of the builds that refuse the most. For Linux on x64 alone. */
+export const LLAMA_CPP = join(MCP_PEERS, "@node-llama-cpp/linux-x64/bins/linux-x64/llama-addon.node");
+
 const PYTHON_PACKAGES = join(PYTHON_CLIENTS, "../../lib");
 /** @returns undefined: it is not installed */
 function pythonPackage(path: string): string | undefined {
@@ -92,6 +95,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   /** Not Debian packages: `.ci/run` installs them in folders. */
   "home-assistant": () => existsSync(HOME_ASSISTANT),
   "mcp-peers": () => existsSync(join(MCP_PEERS, "@modelcontextprotocol/conformance")),
+  "llama-cpp": () => existsSync(LLAMA_CPP),
   // It is linked with Python's library, which Debian has in a package of its own.
   "otel-collector": () => OTEL_COLLECTOR !== undefined && runs(OTEL_COLLECTOR, "--help"),
   /** For Linux on x64 alone. */

@@ -25,7 +25,8 @@ export function refusedParts(schema: unknown, at = "#"): string[] {
   const known = typeof type === "string" ? KEYWORDS[type] : undefined;
   if (!known) return [`${at}: type ${JSON.stringify(type)}`];
   const found = Object.keys(rest).flatMap((name) => (known.includes(name) ? [] : [`${at}: ${name}`]));
-  const { enum: values, items, properties = {}, required } = rest as Record<string, never>;
+  const { enum: values, items, required } = rest as Record<string, never>;
+  const properties = (rest.properties ?? {}) as Record<string, unknown>;
   const names = Object.keys(properties);
   return [
     ...found,
