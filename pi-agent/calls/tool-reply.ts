@@ -11,6 +11,11 @@ export function innerCalls({ details }: ToolResult): CallRecord[] {
   return Array.isArray(details?.calls) ? (details.calls as CallRecord[]) : [];
 }
 
+/** An answer of another model, for which that called no tool. */
+export function isUnasked({ details }: ToolResult): boolean {
+  return details?.asked === false;
+}
+
 /** The form of calls in a report: their errors have no part that is for a model alone. */
 export function reported(calls: readonly CallRecord[]): object[] {
   return calls.map((call) => (call.error === undefined ? call : { ...call, advice: "" }));
@@ -56,6 +61,7 @@ export function replyOf(
     ...(result.forUser !== undefined && { for_user: result.forUser }),
     ...(result.job !== undefined && { job: result.job }),
     ...(calls.length > 0 && { calls: reported(calls) }),
+    ...(isUnasked(result) && { asked: false }),
     ...(media.length > 0 && { media }),
     ...(tainted !== undefined && { tainted }),
   });

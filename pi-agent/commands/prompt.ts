@@ -24,7 +24,7 @@ import { mediaOf, pack } from "../calls/media.ts";
 import { runAction } from "../calls/run-action.ts";
 import { HeldPlace } from "../calls/semaphore.ts";
 import { recordModelCall } from "../calls/spans.ts";
-import { innerCalls, reported } from "../calls/tool-reply.ts";
+import { innerCalls, isUnasked, reported } from "../calls/tool-reply.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
@@ -204,7 +204,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
-    ...(result.details?.asked === false && { asked: false as const }),
+    ...(isUnasked(result) && { asked: false as const }),
     ...(usage && { usage }),
     ...(args && { args }),
     elapsedMs,

@@ -1,4 +1,5 @@
 /** A program is killed while a question is being answered: it is answered once, and its work is done once. */
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { describe, expect, test } from "vitest";
 import { PlayedAgent } from "../../bridge/testkit/agent.ts";
 import { childrenNamed } from "../../local/workerd-guard.ts";
@@ -17,6 +18,9 @@ const timesAsked = (question: string) =>
   stack.model.requests.filter(
     ({ messages }) => messages.findLast(({ role }) => role === "user")?.content === question,
   ).length;
+
+/** The gateway's answer after words of a device whose model called no tool. */
+const answerOf = (said: string) => `Answer: [${NO_TOOL_CALLED}]\n${said}`;
 
 type OnItsWay = { conversation: string; turn: string; gateway: string; device: string };
 
@@ -56,7 +60,7 @@ describe("killed while the device works", () => {
     const asked = await atTheDevice("never released", ["the second run"]);
     await stack.agent("pi").kill();
     await stack.restartAgent("pi");
-    expect(await answerTo(asked)).toMatchObject({ status: "done", answer: "Answer: the second run" });
+    expect(await answerTo(asked)).toMatchObject({ status: "done", answer: answerOf("the second run") });
     expectOnce(asked, 2);
   });
 
@@ -65,7 +69,7 @@ describe("killed while the device works", () => {
     await stack.bridge.kill();
     stack.model.release("bridge");
     await stack.startBridge();
-    expect(await answerTo(asked)).toMatchObject({ answer: "Answer: the device says bridge" });
+    expect(await answerTo(asked)).toMatchObject({ answer: answerOf("the device says bridge") });
     expectOnce(asked);
   });
 
@@ -92,7 +96,7 @@ describe("killed while the device works", () => {
     const asked = await atTheDevice("broker");
     await stack.restartBroker();
     stack.model.release("broker");
-    expect(await answerTo(asked)).toMatchObject({ answer: "Answer: the device says broker" });
+    expect(await answerTo(asked)).toMatchObject({ answer: answerOf("the device says broker") });
     expectOnce(asked);
   });
 
@@ -100,7 +104,7 @@ describe("killed while the device works", () => {
     const asked = await atTheDevice("workerd");
     for (const pid of childrenNamed("workerd", stack.worker.pid)) process.kill(pid, "SIGKILL");
     stack.model.release("workerd");
-    expect(await answerTo(asked)).toMatchObject({ answer: "Answer: the device says workerd" });
+    expect(await answerTo(asked)).toMatchObject({ answer: answerOf("the device says workerd") });
     expectOnce(asked);
     await until(() => stack.worker.lines.join().includes("was started again"));
   });
@@ -122,7 +126,7 @@ test("the Worker's process, while a client waits for a bounded time: the next me
   await lost;
   stack.model.release("bounded");
   await stack.startWorker();
-  const answer = "Answer: the device says bounded";
+  const answer = answerOf("the device says bounded");
   const next = (await (await say(script({ text: "on" }), 50)).json()) as Turn;
   expect(next).toMatchObject({ answer: "on", earlier: [{ status: "done", answer }] });
   const last = (await (await say(script({ text: "further" }), 50)).json()) as Turn;
@@ -145,7 +149,7 @@ test("the Worker's process, with turns at the device, at the model and in the qu
 
   expect(await stack.gateway.settled(atDevice.conversation, atDevice.turn)).toMatchObject({
     status: "done",
-    answer: "Answer: the device says worker",
+    answer: answerOf("the device says worker"),
     calls: [{ status: "success" }],
   });
   expectOnce(atDevice);

@@ -1,6 +1,7 @@
 /** Calls of one reply that use each other's results, and a tool that is made of tools, on real processes. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import { expect, test } from "vitest";
 import { script } from "../scripted-model.ts";
 import { until } from "../wait.ts";
@@ -49,7 +50,8 @@ test("one agent's answer goes into another's file, over a kill of the Worker, on
   expect(existsSync(file)).toBe(false);
   expect(await stack.gateway.answer(id, "approve")).toBe(200);
   const ended = await stack.gateway.settled(conversation, turn, 20_000);
-  expect(ended.answer).toBe("Created answer.txt (18B). | water the tomatoes");
+  // The file has the device's words alone; the model is told what they are worth.
+  expect(ended.answer).toBe(`Created answer.txt (18B). | [${NO_TOOL_CALLED}]\nwater the tomatoes`);
   expect(readFileSync(file, "utf8")).toBe("water the tomatoes");
 });
 

@@ -204,7 +204,10 @@ const ROWS: Record<string, Row> = {
   },
   system_info: { gives: /^model: Raspberry Pi 4 Model B Rev 1\.4\n.*\n.*\nhostname: attic$/m },
   // A script for each of the two ways.
-  task: { params: { prompt: script({ text: "for you" }, { text: "for you" }) }, gives: /^for you$/ },
+  task: {
+    params: { prompt: script({ text: "for you" }, { text: "for you" }) },
+    gives: /^\[.* called no tool .*\]\nfor you$/,
+  },
   tank_level: {
     params: { path: "tank.txt" },
     files: { "tank.txt": "41\n" },

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
@@ -200,7 +201,6 @@ test("a tool that runs alone is not offered to it, because each would wait for t
 test("L15: a sub-agent that called no tool is told apart from one that did", async () => {
   const { prompt, result } = await home(() => ({ text: "Done!" }));
   const report = await result(await prompt("Look at the probe."));
-  expect(report.content).toBe(
-    "The task said: [The sub-agent called no tool for this answer; nothing was done or measured.]\nDone!",
-  );
+  expect(report.content).toBe(`The task said: [${NO_TOOL_CALLED}]\nDone!`);
+  expect(report.calls).toMatchObject([{ name: "task", result: "Done!", asked: false }]);
 });

@@ -30,9 +30,6 @@ const WITHHELD = ["task", "question", "todowrite", "todoread"];
 
 const NEW = "new";
 
-/** Of an answer for the model that gave the task: a model says "Done!" without a call, too. */
-const NO_TOOL = "The sub-agent called no tool for this answer; nothing was done or measured.";
-
 /** @param state read at each task @param place.stateDir the folder that holds `task-sessions/` */
 export function task(
   state: Pick<CurrentState, "llm" | "limits" | "tools">,
@@ -73,9 +70,8 @@ export function task(
       const records: CallRecord[] = [];
       try {
         const asked = { prompt, llm, call, limits, tools: offered(tools), history, tainted: goesOn };
-        const { text: said, model, usage, turn } = await work(asked, context, records);
-        const text = records.length === 0 ? `[${NO_TOOL}]\n${said}` : said;
-        const details = { model, calls: records, usage };
+        const { text, model, usage, turn } = await work(asked, context, records);
+        const details = { model, calls: records, usage, ...(records.length === 0 && { asked: false }) };
         if (session === undefined) return textResult(text, details);
         const id = goesOn ? session : sessions.newId();
         const problem = await problemOf(sessions.write(id, context.caller, [...history, ...turn]));

@@ -102,9 +102,9 @@ export function outcomeOf(
   return { status: "error", text, ...(advice !== undefined && { advice }), errorType, ...common };
 }
 
-/** An answer in words for which the device says that its model called no tool. */
-function isUnasked({ asked, tool }: Record<string, unknown>, calls: readonly CallRecord[]): boolean {
-  return asked === false && tool === undefined && calls.length === 0;
+/** The device says that its model called no tool for its answer. */
+function isUnasked({ asked }: Record<string, unknown>, calls: readonly CallRecord[]): boolean {
+  return asked === false && calls.length === 0;
 }
 
 function reportedError(payload: Record<string, unknown>, foreign: boolean | undefined): Advised {

@@ -146,7 +146,7 @@ test.each<[string, Record<string, unknown>, boolean]>([
   ["a tool, whatever it says", { asked: false, calls: CALLED }, false],
   ["an older agent, which does not say", { calls: [] }, false],
   ["EvoClaw's, which does not say", { tools_executed: [] }, false],
-  ["a tool's own result", { asked: false, tool: "disk", result: "81 %" }, false],
+  ["no tool, for a task", { asked: false, tool: "task" }, true],
   ["not a boolean", { asked: "false" }, false],
   ["a failure", { asked: false, status: "error", error: "no" }, false],
 ])("L15: an answer in words for which the device's model called %s", (_, payload, isUnasked) => {
