@@ -43,7 +43,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   const mqttUrl = settings.mqttUrl ?? broker?.url ?? "";
   const shown = withoutLogin(mqttUrl);
   const llm = standIn
-    ? { LLM_BASE_URL: standIn.baseUrl, LLM_MODEL: STAND_IN_MODEL, LLM_API_KEY: undefined }
+    ? { LLM_BASE_URL: standIn.baseUrl, LLM_API: undefined, LLM_MODEL: STAND_IN_MODEL, LLM_API_KEY: undefined }
     : { LLM_BASE_URL: env.LLM_BASE_URL, LLM_MODEL: env.LLM_MODEL, LLM_API_KEY: env.LLM_API_KEY };
   const common = { ...env, ...llm, MQTT_URL: mqttUrl, PORT: String(port), EDGECALL_DIR: settings.dir };
   const start = (name: string, args: string[], more: Environment): Child =>

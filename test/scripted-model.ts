@@ -1,5 +1,5 @@
 /**
- * A real OpenAI-compatible endpoint. The test writes its answers into the question.
+ * A real OpenAI-compatible endpoint, which also speaks Anthropic's Messages API. The test writes its answers into the question.
  *
  * A user message with `script: [step, …]` is answered step by step, one step for each request, so a step may be a fault and
  * the next one answers the retry. Every history is checked as strict endpoints do: each call has exactly one result, in
@@ -8,20 +8,27 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
+import { breachOfMessages, type MessagesBody, openAiMessages, playMessages } from "./scripted-messages.ts";
 
 export type Step =
   /**
    * `$results` becomes the tool results since the user's message, `$notes` what the gateway told the model,
    * `$pictures` the media type and length of each picture that it was shown.
+   * Of Anthropic's form alone: `thinks` is a thought before it, whose signature has to come back.
    */
-  | { text: string }
+  | { text: string; thinks?: string }
   /** Stops in the middle of its text until the test calls `release` with this name; then it continues or breaks off. */
   | { text: string; pause: string; breakOff?: true }
   /** A text with this many characters. */
   | { chars: number }
   /** A slow text in this many pieces, with a pause in ms between them. */
   | { text: string; pieces: number; everyMs: number }
-  | { calls: Array<{ name?: string; arguments: unknown; id?: string }>; text?: string; pause?: string }
+  | {
+      calls: Array<{ name?: string; arguments: unknown; id?: string }>;
+      text?: string;
+      pause?: string;
+      thinks?: string;
+    }
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | { hang: "before" | "middle" }
   | { breakOff: true }
@@ -41,6 +48,8 @@ export type ModelRequest = {
   tool_choice?: unknown;
   max_tokens?: number;
   tools: Array<{ function: { name: string; description: string; parameters: Record<string, unknown> } }>;
+  /** The body of a request in Anthropic's form. */
+  body?: MessagesBody;
 };
 
 type Message = {
@@ -110,7 +119,8 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       json(response, 200, known ?? { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
       return;
     }
-    const asked = JSON.parse(body) as ModelRequest;
+    const inMessages = request.url?.endsWith("/messages") ? (JSON.parse(body) as MessagesBody) : undefined;
+    const asked = inMessages ? openAiForm(inMessages) : (JSON.parse(body) as ModelRequest);
     const question = textOf(asked.messages.findLast(isScript));
     requests.push({
       question,
@@ -120,11 +130,12 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
       ...(asked.tool_choice !== undefined && { tool_choice: asked.tool_choice }),
       ...(asked.max_tokens !== undefined && { max_tokens: asked.max_tokens }),
       tools: asked.tools ?? [],
+      ...(inMessages && { body: inMessages }),
     });
-    const breach = breachOf(asked.messages);
+    const breach = inMessages ? breachOfMessages(inMessages, request.headers) : breachOf(asked.messages);
     if (breach) {
       breaches.push(breach);
-      json(response, 400, { error: { message: breach } });
+      json(response, 400, { type: "error", error: { type: "invalid_request_error", message: breach } });
       return;
     }
     if (question === "") {
@@ -195,6 +206,15 @@ async function play(
     .replaceAll("$notes", notesOf(asked.messages))
     .replaceAll("$pictures", picturesOf(asked.messages));
   const calls = "calls" in step ? step.calls : [];
+  if (asked.body) {
+    const thinks = "thinks" in step ? step.thinks : undefined;
+    const pause = async () => {
+      if (!("pause" in step) || step.pause === undefined) return false;
+      await hold(step.pause).promise;
+      return "breakOff" in step;
+    };
+    return playMessages(response, asked.model, { thinks, text, calls, pause });
+  }
   let out = "";
   // In at least two pieces, so that streaming is visible.
   const pieces = "pieces" in step ? step.pieces : 2;
@@ -223,6 +243,15 @@ async function play(
   });
   out += event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } });
   response.end(`${out}data: [DONE]\n\n`);
+}
+
+/** A request of Anthropic's form in OpenAI's. */
+function openAiForm(body: MessagesBody): ModelRequest {
+  const tools = (body.tools ?? []).map(({ name, description = "", input_schema }) => ({
+    function: { name, description, parameters: input_schema },
+  }));
+  const { tool_choice } = body;
+  return { question: "", at: 0, model: body.model, messages: openAiMessages(body), tools, tool_choice, body };
 }
 
 function event(chunk: Record<string, unknown>): string {

@@ -17,6 +17,7 @@ export interface Env {
   LLM_API_KEY?: string;
 
   LLM_BASE_URL?: string;
+  LLM_API?: string;
   LLM_MODEL?: string;
   LLM_MODELS?: string;
   SYSTEM_PROMPT?: string;

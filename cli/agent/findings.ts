@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
+import { modelsRequest } from "@edgecall/core/loop/wires.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
@@ -238,10 +239,11 @@ export function findGateway(gateway: AgentStatus["gateway"]): Finding {
 export async function findModel(llm: ModelSettings | undefined): Promise<Finding> {
   const link = "model";
   if (!llm) return { link, is: "left", says: "none: its actions are called by name (see [llm])" };
-  const url = `${llm.baseUrl.replace(/\/$/, "")}/models`;
+  const apiKey = typeof llm.apiKey === "function" ? llm.apiKey() : (llm.apiKey ?? "");
+  const { url, headers } = modelsRequest(llm, apiKey);
   try {
     const response = await fetch(url, {
-      headers: llm.apiKey === undefined ? {} : { authorization: `Bearer ${llm.apiKey}` },
+      headers,
       signal: AbortSignal.timeout(MODEL_WITHIN_MS),
     });
     const text = await response.text();

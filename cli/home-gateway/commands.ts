@@ -12,7 +12,11 @@ export const HOME_GATEWAY_COMMANDS: readonly Command[] = [
       port: { value: "PORT", about: "for new settings; default: 8787" },
       "model-url": {
         value: "URL",
-        about: "for new settings: an OpenAI-compatible endpoint, up to and with /v1",
+        about: "for new settings: an OpenAI-compatible endpoint, or Anthropic's, up to and with /v1",
+      },
+      "model-api": {
+        value: "API",
+        about: "… openai or anthropic, where the address does not tell: the form of its requests",
       },
       model: { value: "NAME", about: "for new settings: the model there" },
       "model-key-file": { value: "FILE", about: "… and the file with its key" },

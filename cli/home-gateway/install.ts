@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readApi } from "@edgecall/core/loop/api.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
 import { needRoot, systemdVersion } from "../service/checks/root-only.ts";
@@ -25,7 +26,7 @@ const ONLINE_WITHIN_MS = 60_000;
 const ASK_WITHIN_MS = 30_000;
 /** A text that differs between versions of the folder. */
 const MARKS = ["edgecall.cjs", "gateway.mjs", "worker.js"];
-const OPTIONS = ["host", "port", "model", "model-url", "model-key-file"];
+const OPTIONS = ["host", "port", "model", "model-url", "model-api", "model-key-file"];
 
 const Tokens = z.object({ api: z.string() });
 const Code = z.looseObject({ code: z.string().check(z.regex(/^[A-Za-z0-9-]{6,100}$/)) });
@@ -157,6 +158,9 @@ async function wantedSettings({ text }: CommandCall): Promise<string | undefined
     throw new UsageError(
       "--model: not given, though --model-url is; give the name of the model to use there",
     );
+  const api = text("model-api");
+  if (api !== undefined && !readApi(api))
+    throw new UsageError(`--model-api: expected openai or anthropic, got '${api}'`);
   const keyFile = text("model-key-file");
   const source = environmentText(
     `This home's gateway; docs/settings.md has every variable. After a change: sudo systemctl restart ${GATEWAY.unit}`,
@@ -164,6 +168,7 @@ async function wantedSettings({ text }: CommandCall): Promise<string | undefined
       HOST: text("host"),
       PORT: text("port"),
       LLM_BASE_URL: text("model-url"),
+      LLM_API: text("model-api"),
       LLM_MODEL: text("model"),
       LLM_API_KEY: keyFile === undefined ? undefined : (await readFile(keyFile, "utf8")).trim(),
     },

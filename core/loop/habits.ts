@@ -12,6 +12,9 @@ export type Habit =
   | "no_temperature"
   | "no_tool_choice"
   | "no_replay"
+  | "no_thinking"
+  | "no_cache_marks"
+  | "fewer_tokens"
   | "no_null_content"
   | "named_results"
   | "ids_of_nine"
@@ -38,11 +41,15 @@ const ROWS: readonly Row[] = [
     words:
       /(?:missing|must (?:be|contain|include|have)|requires?|required|expected).{0,60}reasoning_content|reasoning_content.{0,60}(?:is missing|missing|required|must be (?:passed|provided|sent))/i,
   },
+  // Anthropic's: a history without thoughts, for a model that thinks by itself.
+  { habit: "no_thinking", words: /expected .?(?:redacted_)?thinking|must start with a thinking block/i },
   {
     habit: "no_replay",
     words:
-      /(?:reasoning(?:_content|_details)?|extra_content|thinking_blocks|signature)\b.{0,160}(?:unsupported|not supported|extra|forbidden|not permitted|not allowed|unknown|unrecognized|unexpected|invalid)|(?:unsupported|extra|forbidden|not permitted|not allowed|unknown|unrecognized|unexpected|wrong_api_format|property).{0,160}\b(?:reasoning(?:_content|_details)?|extra_content|thinking_blocks)\b/i,
+      /(?:reasoning(?:_content|_details)?|extra_content|thinking_blocks|signature)\b.{0,160}(?:unsupported|not supported|extra|forbidden|not permitted|not allowed|unknown|unrecognized|unexpected|invalid)|(?:unsupported|extra|forbidden|not permitted|not allowed|unknown|unrecognized|unexpected|wrong_api_format|property).{0,160}\b(?:reasoning(?:_content|_details)?|extra_content|thinking_blocks)\b|invalid .?signature|thinking.{0,60} blocks?.{0,60}cannot be modified/i,
   },
+  { habit: "no_cache_marks", words: /cache_control/ },
+  { habit: "fewer_tokens", words: /max_tokens\D{0,20}\d+ > \d+/ },
   { habit: "max_completion_tokens", words: /max_completion_tokens/ },
   { habit: "no_stream_options", words: /stream_options|include_usage/ },
   {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Call, Entry, Outcome } from "./history.ts";
-import { type ChatMessage, toMessages } from "./messages.ts";
+import { type ChatMessage, plainMessages, toMessages } from "./messages.ts";
 import { toCalls } from "./reply.ts";
 
 const call = (more: Partial<Call> = {}): Call => ({
@@ -19,7 +19,7 @@ test("a turn with a call, in the form that endpoints accept", () => {
     { role: "assistant", text: "Looking.", calls: [call({ outcome: done("45.6 °C") })] },
     { role: "assistant", text: "It is 45.6 °C.", calls: [] },
   ];
-  expect(toMessages("Be brief.", entries, "Sum up.")).toEqual([
+  expect(plainMessages(toMessages("Be brief.", entries, "Sum up."))).toEqual([
     { role: "system", content: "Be brief." },
     { role: "user", content: "Check the CPU" },
     {
@@ -134,4 +134,21 @@ test("the model reads which agent was chosen for a call that named none", () => 
   const outcome = { ...done("1 %"), routed, advice: "Say so." };
   const [, { content } = {}] = toMessages("", [{ role: "assistant", text: "", calls: [call({ outcome })] }]);
   expect(content).toBe("[pi-2 was chosen of 3: online, has 'cpu', no open call]\n1 %\nSay so.");
+});
+
+test("what changes comes last in one system message, and members of our own are taken off", () => {
+  const failed = call({ outcome: { ...done("no"), status: "error" } });
+  const entries: Entry[] = [
+    { role: "user", text: "Hi" },
+    { role: "assistant", text: "", calls: [failed] },
+  ];
+  const messages = toMessages({ stable: "Be brief.", changing: "It is 12:00." }, entries, "Sum up.");
+  expect(messages.filter(({ passing }) => passing).map(({ content }) => content)).toEqual([
+    "It is 12:00.",
+    "Sum up.",
+  ]);
+  expect(messages.find(({ role }) => role === "tool")).toMatchObject({ failed: true });
+  const plain = plainMessages(messages);
+  expect(plain[0]).toEqual({ role: "system", content: "Be brief.\n\nIt is 12:00." });
+  expect(JSON.stringify(plain)).not.toMatch(/passing|failed/);
 });

@@ -12,15 +12,32 @@ import { isPicture, type Media, mediaText } from "../protocol/media.ts";
 import { type Call, type Entry, outcomeForModel } from "./history.ts";
 import type { Replay } from "./replay.ts";
 
-/** @property replay of an assistant's message; the wire puts it into the request, or leaves it out */
-export type ChatMessage = ChatCompletionMessageParam & { replay?: Replay };
+/** A message with members of our own, which the wire takes off. */
+export type ChatMessage = ChatCompletionMessageParam & {
+  /** Of an assistant's message; the wire puts it into the request, or leaves it out. */
+  replay?: Replay;
+  /** It holds for this request alone, so it must not stand before what a provider caches. */
+  passing?: true;
+  /** Of a result: the call failed. */
+  failed?: true;
+};
+
+/** Joins the system texts, since many endpoints accept one system message, at the start. */
+export function plainMessages(
+  messages: readonly ChatMessage[],
+): Array<ChatCompletionMessageParam & { replay?: Replay }> {
+  const plain = messages.map(({ passing: _, failed: __, ...message }) => message);
+  const [first, second, ...rest] = plain;
+  if (first?.role !== "system" || second?.role !== "system") return plain;
+  return [{ role: "system", content: `${first.content}\n\n${second.content}` }, ...rest];
+}
 
 /** The result of a call whose turn was cancelled or failed before the real one arrived. */
 const NO_RESULT =
   "Error: No result: the turn ended before this call was answered. Whether it ran is unknown.";
 
 /** Notes are sent as user messages, since many endpoints accept a system message only at the start. */
-const NOTE_PREFIX = "[edgecall] ";
+export const NOTE_PREFIX = "[edgecall] ";
 
 /** Prefix of a person's picture that the gateway stores; its id follows. */
 export const KEPT = "media:";
@@ -45,19 +62,22 @@ export function pictureIds(entries: readonly Entry[]): string[] {
   return ids.reverse().slice(0, MAX_PICTURES);
 }
 
+/** @param system the part that stays the same, and the one that changes with time and roster */
 export function toMessages(
-  system: string,
+  system: string | { stable: string; changing: string },
   entries: readonly Entry[],
   note?: string,
   pictures: Pictures = () => undefined,
 ): ChatMessage[] {
-  const messages: ChatMessage[] = system ? [{ role: "system", content: system }] : [];
+  const { stable, changing } = typeof system === "string" ? { stable: system, changing: "" } : system;
+  const messages: ChatMessage[] = stable ? [{ role: "system", content: stable }] : [];
+  if (changing) messages.push({ role: "system", content: changing, passing: true });
   for (const entry of entries) {
     if (entry.role === "user") messages.push(userMessage(entry, pictures));
     else if (entry.role === "note") messages.push({ role: "user", content: NOTE_PREFIX + entry.text });
     else messages.push(...assistantMessages(entry), ...pictureMessage(entry.calls, pictures));
   }
-  if (note) messages.push({ role: "user", content: note });
+  if (note) messages.push({ role: "user", content: note, passing: true });
   return messages;
 }
 
@@ -119,6 +139,7 @@ function assistantMessages(entry: Extract<Entry, { role: "assistant" }>): ChatMe
       role: "tool" as const,
       tool_call_id: call.modelCallId,
       content: resultText(call),
+      ...(call.outcome?.status !== "success" && { failed: true as const }),
     })),
   ];
 }

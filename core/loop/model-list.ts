@@ -1,5 +1,6 @@
 /** Reads `LLM_MODELS`, the setting that names several models. Pure. */
 import { checkJson, type Parsed, z } from "../protocol/parse.ts";
+import { APIS } from "./api.ts";
 import type { NamedModel } from "./models.ts";
 import type { ModelSettings } from "./request.ts";
 
@@ -13,6 +14,8 @@ const ModelList = z
       base_url: z
         .string()
         .check(z.regex(/^https?:\/\/[^\s/]+/, "expected an http(s) address up to and with /v1")),
+      /** The form of its requests; absent: by the address. */
+      api: z.optional(z.enum(APIS)),
       /** The endpoint's name of the model. */
       model: z.string().check(z.minLength(1), z.maxLength(200)),
       /** The variable that holds the key: this setting is shown to people, so it must not contain a key. */
@@ -57,6 +60,7 @@ export function readModelList({ text, single, variable, defaults }: ModelListSou
       ...defaults,
       name: entry.name,
       baseUrl: entry.base_url,
+      ...(entry.api && { api: entry.api }),
       model: entry.model,
       ...(apiKey && { apiKey }),
       ...(entry.max_tokens !== undefined && { maxTokens: entry.max_tokens }),

@@ -19,7 +19,7 @@ import {
   ModelError,
 } from "./retry.ts";
 import type { ServerEvent } from "./server-events.ts";
-import type { ReplyReader } from "./wire.ts";
+import type { ReplyReader, Wire } from "./wire.ts";
 import { wireOf } from "./wires.ts";
 import { HeldText, WRITTEN_CALL_NOTE, writtenCall } from "./written-calls.ts";
 
@@ -105,7 +105,9 @@ export async function callModel(
   return { ...second, text: lead + second.text, usage: second.usage && addUsage(second.usage, reply.usage) };
 }
 
-function namesOf({ tools }: ModelRequest): ReadonlySet<string> {
+/** The names of the tools that may be called. */
+function namesOf({ tools, toolChoice }: ModelRequest): ReadonlySet<string> {
+  if (toolChoice === "none") return new Set();
   return new Set(tools.map((tool) => tool.function.name));
 }
 
@@ -202,10 +204,10 @@ class Forms {
  *
  * @throws ModelError when the base is no address
  */
-function addressOf(baseUrl: string, path: string): URL {
+function addressOf(baseUrl: string, path: Wire["path"]): URL {
   if (!URL.canParse(baseUrl)) throw new ModelError("never", `LLM_BASE_URL is not a URL: '${baseUrl}'`);
   const url = new URL(baseUrl);
-  url.pathname = `${url.pathname.replace(/\/+$/, "").replace(/\/(?:chat\/completions|messages)$/, "")}${path}`;
+  url.pathname = path(url.pathname.replace(/\/+$/, "").replace(/\/(?:chat\/completions|messages)$/, ""));
   return url;
 }
 

@@ -215,7 +215,7 @@ function errorIn(value: Record<string, unknown>, event: string): unknown {
 /** The words of endpoints for the same end. */
 const FINISHES: ReadonlyArray<readonly [RegExp, Finish]> = [
   [
-    /^(?:length|max_(?:output_|completion_)?tokens|model_(?:context_)?length|model_context_window_exceeded|truncat\w*|incomplete)$/i,
+    /^(?:length|max_(?:output_|completion_)?tokens|model_(?:context_)?length|model_context_window_exceeded|pause_turn|truncat\w*|incomplete)$/i,
     "length",
   ],
   [

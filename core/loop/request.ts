@@ -1,9 +1,10 @@
 /** The request to a model, and its body in the form of OpenAI's chat completions. Pure. */
 
 import type { ToolDefinition } from "../tools/registry.ts";
+import type { Api } from "./api.ts";
 import type { Habit, HabitStore } from "./habits.ts";
 import { inForm } from "./message-forms.ts";
-import type { ChatMessage } from "./messages.ts";
+import { type ChatMessage, plainMessages } from "./messages.ts";
 import { sourceOf, withReplays } from "./replay.ts";
 
 export type RequestBody = Record<string, unknown>;
@@ -24,12 +25,13 @@ export function requestBody(
   const streams = !habits.has("no_stream");
   return {
     model: settings.model,
-    messages: inForm(withReplays(request.messages, from), habits),
-    // Left out when empty: some endpoints refuse an empty list.
-    ...(request.tools.length > 0 && {
-      tools: request.tools,
-      ...(request.toolChoice && !habits.has("no_tool_choice") && { tool_choice: request.toolChoice }),
-    }),
+    messages: inForm(withReplays(plainMessages(request.messages), from), habits),
+    // Left out when empty: some endpoints refuse an empty list. Not all of them know "none".
+    ...(request.tools.length > 0 &&
+      request.toolChoice !== "none" && {
+        tools: request.tools,
+        ...(request.toolChoice && !habits.has("no_tool_choice") && { tool_choice: request.toolChoice }),
+      }),
     [habits.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens"]: maxTokens,
     ...(!habits.has("no_temperature") && { temperature: settings.temperature }),
     stream: streams,
@@ -41,12 +43,13 @@ export type ModelSettings = {
   /** The address up to and including `/v1`, as OpenAI clients expect it. */
   baseUrl: string;
   /** The form in which the endpoint is asked; absent = by its address. */
-  api?: "openai" | "anthropic";
+  api?: Api;
   /** A function is called before each model call, for keys that expire. */
   apiKey?: string | (() => string);
   model: string;
   maxTokens: number;
-  temperature: number;
+  /** Absent: the endpoint's own. */
+  temperature?: number;
   timeouts?: Partial<ModelTimeouts>;
   /** What addresses and models refused before; absent = what this program met. */
   habits?: HabitStore;
@@ -60,8 +63,8 @@ export type ModelTimeouts = {
   firstByteSetting?: string;
 };
 
-/** The model must call a tool: any tool, or the named one. */
-export type ToolChoice = "required" | { type: "function"; function: { name: string } };
+/** The model must call a tool: any tool, or the named one. `none`: it may call none of them now. */
+export type ToolChoice = "required" | "none" | { type: "function"; function: { name: string } };
 
 export type ModelRequest = {
   messages: ChatMessage[];

@@ -4,8 +4,8 @@ import type { ModelReply } from "./reply.ts";
 import type { ModelRequest, ModelSettings, RequestBody } from "./request.ts";
 
 export type Wire = {
-  /** The path below the base address. */
-  path: string;
+  /** @returns the path of a request. @param base the path of the base address, without a slash at its end */
+  path(base: string): string;
   /** @param apiKey empty = none */
   headers(apiKey: string, url: URL): Record<string, string>;
   /** @param habits what this address and model refused before */

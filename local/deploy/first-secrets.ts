@@ -27,10 +27,11 @@ export function modelSecrets(model: Model, present: readonly string[]): Secrets 
       ? { ...(model.model !== undefined && { LLM_MODEL: model.model }) }
       : {
           LLM_BASE_URL: model.baseUrl,
+          ...(model.api && { LLM_API: model.api }),
           LLM_MODEL: model.model,
           ...(model.apiKey !== undefined && { LLM_API_KEY: model.apiKey }),
         };
-  const gone = ["LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY"].filter(
+  const gone = ["LLM_BASE_URL", "LLM_API", "LLM_MODEL", "LLM_API_KEY"].filter(
     (name) => present.includes(name) && !(name in wanted),
   );
   return { ...wanted, ...Object.fromEntries(gone.map((name) => [name, null])) };

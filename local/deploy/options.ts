@@ -1,11 +1,12 @@
 /** Reads and checks the flags and environment of `npm run deploy`. Pure. */
 import { parseArgs } from "node:util";
+import { type Api, readApi } from "@edgecall/core/loop/api.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 
 /** Cloudflare's own, or any OpenAI-compatible endpoint. Keys come from the environment or the keyboard, never from argv. */
 export type Model =
   | { via: "workers-ai"; model: string | undefined }
-  | { via: "endpoint"; baseUrl: string; model: string; apiKey: string | undefined };
+  | { via: "endpoint"; baseUrl: string; api?: Api; model: string; apiKey: string | undefined };
 
 export type DeployOptions = {
   /** The Worker's name; undefined = `edgecall`, or a name that the person chooses when it does not exist. */
@@ -33,14 +34,15 @@ export const USAGE = `npm run deploy -- [flags]        puts the gateway on Cloud
   --name NAME        the Worker's name (edgecall); another name is another gateway, with data of its own
   --home HOME        the home of the first tokens (home)
   --model NAME       the model's name; one that begins with @cf/ is Cloudflare's own
-  --model-url URL    an OpenAI-compatible endpoint, up to and with /v1; its key in LLM_API_KEY
+  --model-url URL    an OpenAI-compatible endpoint, or Anthropic's, up to and with /v1; its key in LLM_API_KEY
+  --model-api API    openai or anthropic, where the address does not tell: the form of its requests
   --account ID       where your sign-in has several accounts
   --url URL          where the gateway is reached, if you gave it a domain of your own
   --new-tokens       new tokens in place of the old ones
   --yes              ask nothing (as without a terminal)
   --dry-run          say what would be done, and build, but change nothing
 
-Environment: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID (instead of signing in), LLM_BASE_URL, LLM_MODEL, LLM_API_KEY,
+Environment: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID (instead of signing in), LLM_BASE_URL, LLM_API, LLM_MODEL, LLM_API_KEY,
 EDGECALL_TOKEN and BRIDGE_TOKEN (tokens of your own, at least 32 characters; else they are made and shown once).`;
 
 /** The names that Cloudflare accepts for a workers.dev address. */
@@ -87,6 +89,7 @@ export function readOptions(
     flags["model-url"] ?? (flags.model?.startsWith("@") ? undefined : baseUrl),
     flags.model ?? nonEmpty(env.LLM_MODEL),
     apiKey,
+    flags["model-api"] ?? nonEmpty(env.LLM_API),
   );
   if (!model.ok) return model;
   const chosen = flags.model !== undefined || flags["model-url"] !== undefined;
@@ -115,6 +118,7 @@ function parse(args: string[]) {
     home: text,
     model: text,
     "model-url": text,
+    "model-api": text,
     account: text,
     url: text,
     "new-tokens": flag,
@@ -129,6 +133,7 @@ export function readModel(
   baseUrl: string | undefined,
   model: string | undefined,
   apiKey: string | undefined,
+  apiName?: string,
 ): Parsed<Model | undefined> {
   if (baseUrl === undefined) {
     if (model === undefined) return { ok: true, value: undefined };
@@ -147,7 +152,10 @@ export function readModel(
   if (isPlaceholder(model)) return wrong(`the model's name: '${model}' is a placeholder`);
   if (apiKey !== undefined && (isPlaceholder(apiKey) || /\s/.test(apiKey)))
     return wrong("LLM_API_KEY: a placeholder, or one with a blank in it");
-  return { ok: true, value: { via: "endpoint", baseUrl, model, apiKey } };
+  const api = apiName === undefined ? undefined : readApi(apiName);
+  if (apiName !== undefined && !api)
+    return wrong(`--model-api or LLM_API: expected openai or anthropic, got '${apiName}'`);
+  return { ok: true, value: { via: "endpoint", baseUrl, ...(api && { api }), model, apiKey } };
 }
 
 export function isWorkerName(name: string): boolean {

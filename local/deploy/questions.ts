@@ -1,5 +1,6 @@
 /** The questions of a first deploy at a terminal. */
 import { createInterface } from "node:readline/promises";
+import { apiOf } from "@edgecall/core/loop/api.ts";
 import { isWorkerName, type Model, readModel } from "./options.ts";
 import type { Account } from "./wrangler.ts";
 
@@ -37,13 +38,17 @@ export class DeployQuestions {
     this.#say(
       "The model: Enter for Cloudflare's own (Workers AI, billed to your account beyond its free share),",
     );
-    this.#say("or the address of any OpenAI-compatible endpoint, up to and with /v1.");
+    this.#say("or the address of any OpenAI-compatible endpoint, or of Anthropic's, up to and with /v1.");
     for (;;) {
       const baseUrl = await this.#ask("Model's address [Workers AI]: ");
       if (baseUrl === "") return { via: "workers-ai", model: undefined };
+      const api =
+        apiOf({ baseUrl }) === "anthropic"
+          ? ""
+          : await this.#ask("Does it speak openai or anthropic? [openai] ");
       const model = await this.#ask("Its name there: ");
       const apiKey = await this.#ask("Its key (empty if it wants none): ", { hidden: true });
-      const read = readModel(baseUrl, model || undefined, apiKey || undefined);
+      const read = readModel(baseUrl, model || undefined, apiKey || undefined, api || undefined);
       if (read.ok && read.value) return read.value;
       if (!read.ok) this.#say(read.error);
     }

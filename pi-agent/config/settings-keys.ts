@@ -1,4 +1,5 @@
 /** The keys of agent.toml: their allowed values, and a description of them for error texts. */
+import { APIS } from "@edgecall/core/loop/api.ts";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
@@ -54,6 +55,7 @@ export const SECTIONS = {
   },
   llm: {
     base_url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+/))),
+    api: z.optional(z.enum(APIS)),
     api_key: z.optional(z.string()),
     model: z.optional(text),
     relay: z.optional(z.boolean()),
@@ -157,6 +159,7 @@ export const RIGHT: Record<string, string> = {
   "mqtt.topic_prefix": 'text without +, # or spaces, e.g. "evoclaw"',
   "gateway.public_key": "the gateway's key, 43 characters, as `GET /v1/keys` returns it",
   "llm.base_url": 'an http(s) address up to and with /v1, e.g. "http://127.0.0.1:11434/v1"',
+  "llm.api": '"openai" or "anthropic"',
   "llm.relay": "true or false; true: base_url is the gateway's, https://…/v1/relay/HOME",
   "llm.max_tokens": "a whole number from 1",
   "llm.temperature": "a number from 0 to 2",

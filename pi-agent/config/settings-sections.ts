@@ -165,6 +165,7 @@ export function withEnvironment(
   const merged: Record<string, unknown> = { ...llm };
   const names = {
     LLM_BASE_URL: "base_url",
+    LLM_API: "api",
     LLM_API_KEY: "api_key",
     LLM_MODEL: "model",
     MAX_TOKENS: "max_tokens",
@@ -199,6 +200,9 @@ export function checkTogether(sections: Sections, llm: Values<"llm">): string[] 
   }
   if (llm.relay === true && llm.api_key) {
     problems.push("llm.api_key: not beside llm.relay, which needs none; take one of the two out");
+  }
+  if (llm.relay === true && llm.api === "anthropic") {
+    problems.push('llm.api: not beside llm.relay, whose form is "openai"; take one of the two out');
   }
   if (llm.relay === true && !/\/v1\/relay\/[a-z0-9-]+\/?$/.test(llm.base_url ?? "")) {
     problems.push("llm.base_url: with llm.relay it is the gateway's: https://…/v1/relay/HOME");

@@ -1,6 +1,7 @@
 /** Turns agent.toml and the environment into settings, or into errors that name the key and the right value. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { type Api, usualTemperature } from "@edgecall/core/loop/api.ts";
 import type { LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings, ModelTimeouts } from "@edgecall/core/loop/request.ts";
 import { systemCaFile } from "@edgecall/core/protocol/broker-tls.ts";
@@ -218,10 +219,11 @@ function assemble(
         ? undefined
         : {
             baseUrl: llm.base_url,
+            ...(llm.api && { api: llm.api }),
             model: llm.model,
             ...(llm.api_key !== undefined && { apiKey: llm.api_key }),
             maxTokens: llm.max_tokens ?? 4_096,
-            temperature: llm.temperature ?? 0.7,
+            ...temperatureOf(llm.temperature, llm.base_url, llm.api),
             timeouts: timeoutsOf(llm),
           },
     llmRelay: llm.relay ?? false,
@@ -276,6 +278,15 @@ function exposedSecrets({ serve, tools }: Settings): string[] {
     .map(
       ([key, file]) => `${key}: tools can read ${file}; right would be a file outside workspace and readable`,
     );
+}
+
+function temperatureOf(
+  set: number | undefined,
+  baseUrl: string,
+  api: Api | undefined,
+): Pick<ModelSettings, "temperature"> {
+  const temperature = set ?? usualTemperature({ baseUrl, ...(api && { api }) });
+  return temperature === undefined ? {} : { temperature };
 }
 
 /** A model on a small board may have to be loaded first, and reads a long prompt slowly. */

@@ -54,11 +54,12 @@ export function tuned(
   tuning: Tuning,
 ): Pick<Settings, "llm" | "limits" | "systemPrompt"> {
   const atMost = (own: number, wanted: number | undefined) => Math.min(own, wanted ?? own);
+  const temperature = tuning.temperature ?? llm?.temperature;
   return {
     llm: llm && {
       ...llm,
       model: tuning.model ?? llm.model,
-      temperature: tuning.temperature ?? llm.temperature,
+      ...(temperature !== undefined && { temperature }),
       maxTokens: atMost(llm.maxTokens, tuning.max_tokens),
     },
     limits: {

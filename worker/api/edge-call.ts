@@ -127,6 +127,9 @@ function agentLines(roster: Roster, lineMax = LINE_MAX, actionsMax = ACTIONS_MAX
 const SEED_WORDS = "Call an edge agent to handle a query using its own tools and sensors.";
 const CALL_WORDS = `${SEED_WORDS} Online edge agents:`;
 
+/** For a provider's cache: the definition stands before all that changes. */
+const STEADY_WORDS = `${SEED_WORDS} The newest message from [edgecall] has those that it reaches.`;
+
 const LARGE_HOME_WORDS = `${SEED_WORDS} This home has many: take an id that you were shown, or find one with ${FIND_AGENTS}.`;
 
 /** The seed's words, and as many agents as fit. @param more where a model finds the others */
@@ -147,15 +150,20 @@ function callDescription(lines: readonly string[], more: string): string {
 /**
  * The agents that can be called, for the system prompt, where the tool's description has no room for all.
  * @param beside tools that are offered too, and take some of a large home's room
+ * @param steady the tool's description has none of them
  */
-export function agentsNote(roster: Roster, beside: { sessions: boolean; rules: boolean }): string {
+export function agentsNote(
+  roster: Roster,
+  beside: { sessions: boolean; rules: boolean },
+  steady = false,
+): string {
   if (roster.excerptOf) {
     const room = beside.rules ? EXCERPT_BESIDE_RULES : beside.sessions ? EXCERPT_BESIDE_SESSIONS : EXCERPT;
     return excerptNote(roster, roster.excerptOf, room);
   }
   const lines = agentLines(roster);
-  const fits = [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
-  return fits ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
+  const fits = !steady && [CALL_WORDS, ...lines].join("\n").length <= DESCRIPTION_MAX;
+  return fits || lines.length === 0 ? "" : `Edge agents that ${EDGE_CALL} reaches:\n${lines.join("\n")}`;
 }
 
 /** Of a large home: the agents that fit the question, and how many there are of what. */
@@ -216,22 +224,23 @@ function countWords(counts: HomeCounts["kinds"], max: number): string {
 /**
  * The definition for a model, or undefined when nobody is online: no dead tools.
  * @param more where the agents stand that its description has no room for
+ * @param steady it is the same for every roster, for a provider's cache
  */
 export function edgeCallDefinition(
   roster: Roster,
-  more = "the system prompt has all of them",
+  { more = "the system prompt has all of them", steady = false } = {},
 ): ToolDefinition | undefined {
   const { online, queueing } = callable(roster);
   const { excerptOf } = roster;
   if (online.length + queueing.length + (excerptOf?.online ?? 0) === 0) return undefined;
-  const description = excerptOf ? LARGE_HOME_WORDS : callDescription(agentLines(roster), more);
-  return toolDefinition(EDGE_CALL, description, {
+  const ofAgents = steady ? STEADY_WORDS : callDescription(agentLines(roster), more);
+  return toolDefinition(EDGE_CALL, excerptOf ? LARGE_HOME_WORDS : ofAgents, {
     type: "object",
     properties: {
       agent_id: {
         type: "string",
-        description: targetWords(roster),
-        ...(!excerptOf && { enum: targetsOf(roster) }),
+        description: steady ? targetText(true) : targetWords(roster),
+        ...(!excerptOf && !steady && { enum: targetsOf(roster) }),
       },
       query: { type: "string", description: "natural language query (agent handles routing)" },
       action: { type: "string", description: "optional: specific action name for structured calls" },
@@ -259,7 +268,11 @@ function targetsOf(roster: Roster): string[] {
 /** @returns the description of `agent_id` */
 export function targetWords({ agents, excerptOf }: Pick<Roster, "agents" | "excerptOf">): string {
   const online = excerptOf?.online ?? agents.filter((agent) => agent.online).length;
-  return `ID of the target edge agent${online > 1 ? `; '${ANY}': one that can do it and is free` : ""}`;
+  return targetText(online > 1);
+}
+
+function targetText(several: boolean): string {
+  return `ID of the target edge agent${several ? `; '${ANY}': one that can do it and is free` : ""}`;
 }
 
 function actionNames(agent: RosterAgent, max: number): string {

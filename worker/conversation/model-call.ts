@@ -2,6 +2,7 @@
  * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
  * what becomes of its reply or its failure.
  */
+import { apiOf } from "@edgecall/core/loop/api.ts";
 import { askFitting } from "@edgecall/core/loop/ask-fitting.ts";
 import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { agentOfCall, type Entry } from "@edgecall/core/loop/history.ts";
@@ -124,10 +125,15 @@ async function askModel(step: Step): Promise<void> {
       sessions: hasSessionTools(context, turn, settings),
       rules: hasRuleTools(context, turn, settings),
     };
-    const ours = loopEnabled && next.tools ? toolsOf(context, roster, settings, beside) : [];
+    // Its cache is by marks, behind which nothing changes.
+    const steady = apiOf(model) === "anthropic";
+    const ours = loopEnabled ? toolsOf(context, roster, settings, beside, steady) : [];
     const offer = offerOf(ours, brought, next.tools, own);
-    const agents = loopEnabled ? agentWords(roster, beside) : [];
-    const system = systemPrompt(settings, [...agents, clockLine(plan, turn)], brought.instructions);
+    const agents = loopEnabled ? agentWords(roster, beside, steady) : [];
+    const system = {
+      stable: paragraphs([settings.systemPrompt, brought.instructions ?? ""]),
+      changing: paragraphs([...agents, clockLine(plan, turn)]),
+    };
     const note = next.tools ? undefined : limitNote(next.limit, settings.limits);
     const request = {
       ...offer,
@@ -146,7 +152,7 @@ async function askModel(step: Step): Promise<void> {
       model: chosen,
       limits: modelLimits,
       history: settings.history,
-      beside: tokensBeside([system, note], offer.tools),
+      beside: tokensBeside([system.stable, system.changing, note], offer.tools),
       cut: (room) =>
         cutToFit({ context, turn, history: shown, settings, signal, model: chosen, fetch }, room),
       send: (entries, maxTokens, sent) => {
@@ -166,7 +172,7 @@ async function askModel(step: Step): Promise<void> {
       context.later(context.home().modelAnswered(model.name));
     }
     // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
-    const mayCall = (loopEnabled && next.tools) || offer.tools.length > 0;
+    const mayCall = offer.toolChoice !== "none" && ((loopEnabled && next.tools) || offer.tools.length > 0);
     const entry = assistantEntry(reply, history, mayCall);
     entry.calls = withoutOthers(turn, entry.calls);
     const unread = loopEnabled ? roster.agents.filter(({ newText }) => newText) : [];
@@ -176,7 +182,8 @@ async function askModel(step: Step): Promise<void> {
       model: reply.model,
       usage: reply.usage,
       shown: unread.map(({ id }) => agentSource(id)),
-      unasked: offer.tools.some(({ function: { name } }) => name === EDGE_CALL) && !hasAsked(history),
+      unasked:
+        mayCall && offer.tools.some(({ function: { name } }) => name === EDGE_CALL) && !hasAsked(history),
     };
     if (entry.calls.length === 0) {
       const answer = withUnread(turn, own, entry.text);
@@ -247,9 +254,10 @@ function toolsOf(
   roster: Roster,
   settings: Settings,
   beside: Beside,
+  steady: boolean,
 ): ToolDefinition[] {
   const isLarge = roster.excerptOf !== undefined;
-  const edgeCall = edgeCallDefinition(roster);
+  const edgeCall = edgeCallDefinition(roster, { steady });
   const all = [
     ...(edgeCall ? [edgeCall] : []),
     ...(isLarge ? [findAgentsDefinition()] : []),
@@ -333,7 +341,7 @@ function offerOf(
   own: readonly StoredEntry[],
 ): ReturnType<typeof offered> {
   if (brought.tools === false) return { tools: [] };
-  return mayCall ? offered(ours, brought, own) : lastOffered(brought);
+  return mayCall ? offered(ours, brought, own) : lastOffered(ours, brought);
 }
 
 /** @returns true when a device was asked since the person's last message; a session may ask devices too */
@@ -356,8 +364,8 @@ function mayReplace({ origin }: Turn): boolean {
   return origin.model === undefined || origin.replaceable === true;
 }
 
-function agentWords(roster: Roster, beside: Beside): string[] {
-  return [agentsNote(roster, beside), offlineNote(roster, Date.now())];
+function agentWords(roster: Roster, beside: Beside, steady: boolean): string[] {
+  return [agentsNote(roster, beside, steady), offlineNote(roster, Date.now())];
 }
 
 /** The time at which the turn began, so that the prompt is the same in all its model calls. */
@@ -365,9 +373,8 @@ function clockLine({ home }: Plan, { createdAt }: Turn): string {
   return home ? `It is ${timeWords(createdAt, home.zone)} (${home.zone}) in ${home.name}.` : "";
 }
 
-/** @param agents the part that changes: it comes last, so that the provider's prompt cache keeps the rest */
-function systemPrompt(settings: Settings, agents: readonly string[], instructions = ""): string {
-  return [settings.systemPrompt, instructions, ...agents].filter(Boolean).join("\n\n");
+function paragraphs(texts: readonly string[]): string {
+  return texts.filter(Boolean).join("\n\n");
 }
 
 function asModelError(error: unknown): ModelError {

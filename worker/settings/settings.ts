@@ -1,5 +1,6 @@
 /** Reads the Worker's variables: their defaults, their limits, and the error for a wrong one. */
 import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
+import { readApi, usualTemperature } from "@edgecall/core/loop/api.ts";
 import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS } from "@edgecall/core/loop/model.ts";
 import { HISTORY_MAX_TOKENS, type HistoryLimit } from "@edgecall/core/loop/model-limits.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
@@ -188,7 +189,7 @@ export const NO_MODEL =
 function readModels(env: Env): NamedModel[] {
   const defaults = {
     maxTokens: integer("MAX_TOKENS", env.MAX_TOKENS, 4_096, 1, 1_000_000),
-    temperature: number("TEMPERATURE", env.TEMPERATURE, 0.7, 0, 2),
+    ...(env.TEMPERATURE?.trim() && { temperature: number("TEMPERATURE", env.TEMPERATURE, 0, 0, 2) }),
     timeouts: {
       firstByteSetting: "MODEL_FIRST_BYTE_MS",
       betweenBytesMs: integer("MODEL_BETWEEN_BYTES_MS", env.MODEL_BETWEEN_BYTES_MS, 60_000, 10, 600_000),
@@ -200,10 +201,14 @@ function readModels(env: Env): NamedModel[] {
   const variable = (name: string) => (env as unknown as Record<string, string | undefined>)[name];
   const models = readModelList({ text: env.LLM_MODELS, single, variable, defaults });
   if (!models.ok) throw new SettingsError(models.error);
-  return models.value.map((model) => ({
-    ...model,
-    timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
-  }));
+  return models.value.map((model) => {
+    const temperature = model.temperature ?? usualTemperature(model);
+    return {
+      ...model,
+      ...(temperature !== undefined && { temperature }),
+      timeouts: { ...model.timeouts, firstByteMs: firstByteMs(env, model.baseUrl) },
+    };
+  });
 }
 
 function firstByteMs(env: Env, baseUrl: string): number {
@@ -224,9 +229,13 @@ function readSingleModel(env: Env, defaults: ModelDefaults): ModelSettings | und
       `LLM_BASE_URL: expected an http(s) address that ends in /v1, got '${env.LLM_BASE_URL}'`,
     );
   }
+  const api = env.LLM_API?.trim() ? readApi(env.LLM_API.trim()) : undefined;
+  if (env.LLM_API?.trim() && !api)
+    throw new SettingsError(`LLM_API: expected openai or anthropic, got '${env.LLM_API}'`);
   return {
     ...defaults,
     baseUrl: env.LLM_BASE_URL,
+    ...(api && { api }),
     model: env.LLM_MODEL,
     ...(env.LLM_API_KEY && { apiKey: env.LLM_API_KEY }),
   };

@@ -115,7 +115,7 @@ function findTool(): McpTool {
 
 function callDescription(agents: CallTarget[], excerptOf: HomeCounts | undefined): string {
   const roster = { bridgeOnline: true, agents, ...(excerptOf && { excerptOf }) };
-  const definition = edgeCallDefinition(roster, `${EDGE_LIST} has all of them`);
+  const definition = edgeCallDefinition(roster, { more: `${EDGE_LIST} has all of them` });
   return (
     definition?.function.description ??
     "Call an edge agent to handle a query. None is online now; edge_list shows who is."
