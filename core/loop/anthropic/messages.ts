@@ -2,6 +2,7 @@
  * Converts a history in OpenAI's form to Anthropic's: results in one user message right after their calls, roles that alternate, no empty
  * text, ids of the characters that the API takes.
  */
+import { isObject } from "../../protocol/is-object.ts";
 import { NOT_SEEN } from "../message-forms.ts";
 import { type ChatMessage, NOTE_PREFIX } from "../messages.ts";
 import type { Replay } from "../replay.ts";
@@ -101,7 +102,8 @@ class History {
 export type Order = Array<ThoughtBlock | { type: "text"; length: number } | { type: "tool_use" }>;
 
 function orderOf({ content }: Replay): Order {
-  return Array.isArray(content) ? (content as Order) : [];
+  // SAFETY: a reply of this form made it, or a device brought it back, and the API checks the thoughts.
+  return Array.isArray(content) ? (content.filter(isObject) as Order) : [];
 }
 
 /** Puts thoughts back to where they were. Without their order they come first, as the API wants them. */

@@ -2,9 +2,10 @@
  * The relay in workerd: the tokens that it accepts, the parts of a request that reach the model, and what is counted.
  */
 import { exports } from "cloudflare:workers";
+import type { ChatMessage } from "@edgecall/core/loop/messages.ts";
 import { callModel } from "@edgecall/core/loop/model.ts";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { modelCalls, modelRequest } from "../../../test/model-requests.ts";
+import { modelCalls, modelRequest, modelRequests } from "../../../test/model-requests.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { SignedAgent } from "../../../test/signed-agent.ts";
 import { setVariables } from "../../../test/variables.ts";
@@ -58,6 +59,66 @@ test("the agent's own client gets its answer, streamed, from the gateway's model
   expect(reply).toMatchObject({ text: "21 °C." });
   expect(told.join("")).toBe("21 °C.");
   expect(await modelRequest(text)).toMatchObject({ model: "scripted" });
+});
+
+test("a gateway's model of Anthropic's form answers a device in the form that it knows", async () => {
+  const agent = await paired();
+  setVariables({ LLM_API: "anthropic" });
+  const text = script(
+    { calls: [{ name: "ls", arguments: { path: "/" } }], text: "I look.", thinks: "hm" },
+    { text: "Seen: $results" },
+    { text: "Whole." },
+    { status: 401, body: { error: { message: "wrong key sk-secret" } } },
+    { status: 529, headers: { "retry-after": "7" }, body: { error: { message: "Overloaded" } } },
+  );
+  const settings = { baseUrl: URL_OF_RELAY, model: "m", maxTokens: 100, temperature: 0 };
+  const told: string[] = [];
+  const ask = async (...more: ChatMessage[]) =>
+    callModel(
+      { ...settings, apiKey: await agent.relayToken(PLACE) },
+      {
+        messages: [{ role: "system", content: "Be brief." }, { role: "user", content: text }, ...more],
+        tools: [
+          {
+            type: "function",
+            function: { name: "ls", description: "lists", parameters: { type: "object" } },
+          },
+        ],
+        onText: (delta) => told.push(delta),
+      },
+      (url, init) => worker.fetch(url, init as never) as never,
+    );
+  const reply = await ask();
+  expect(reply).toMatchObject({
+    text: "I look.",
+    calls: [{ name: "ls", rawArguments: '{"path":"/"}' }],
+    usage: { input_tokens: 10, output_tokens: 5 },
+    finish: "tool_calls",
+  });
+  expect(told.length).toBeGreaterThan(1);
+  const id = reply.calls[0]?.id ?? "";
+  const call = { id, type: "function" as const, function: { name: "ls", arguments: '{"path":"/"}' } };
+  const seen = await ask(
+    {
+      role: "assistant",
+      content: reply.text,
+      tool_calls: [call],
+      replay: { from: reply.from ?? "", ...reply.replay },
+    },
+    { role: "tool", tool_call_id: id, content: "etc" },
+  );
+  expect(seen.text).toBe("Seen: etc");
+  const [first] = await modelRequests({ question: text });
+  expect(first?.body).toMatchObject({ max_tokens: 100, system: [{ text: "Be brief." }] });
+  const whole = await relay(await agent.relayToken(PLACE), question(text));
+  expect(JSON.parse(whole.text)).toMatchObject({ choices: [{ message: { content: "Whole." } }] });
+  const wrongKey = await relay(await agent.relayToken(PLACE), question(text));
+  expect(wrongKey).toMatchObject({ status: 502, error: { code: "model_refused" } });
+  expect(wrongKey.text).not.toContain("sk-secret");
+  expect(await relay(await agent.relayToken(PLACE), question(text, { stream: true }))).toMatchObject({
+    status: 502,
+    error: { message: "Overloaded" },
+  });
 });
 
 test("a token that no device here made is refused, and no object is woken without need", async () => {

@@ -4,6 +4,7 @@
  * It takes the part of OpenAI's form that the agent's loop uses. The model is one of the gateway's, the answer's length is limited,
  * and the tokens count against the home's budget and the agent's daily share.
  */
+import { apiOf } from "@edgecall/core/loop/api.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type LooseChunk, ReplyBuilder } from "@edgecall/core/loop/reply.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
@@ -22,6 +23,7 @@ import { logError } from "../../log.ts";
 import { modelFetch } from "../../models/workers-ai.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../settings/tokens.ts";
+import { inChatForm } from "./chat-form.ts";
 
 /** A device signs a token itself, with its own key. */
 export const relay = newRoutes();
@@ -70,7 +72,10 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
     c.executionCtx.waitUntil(work.catch((error: unknown) => logError("relay.uncounted", error, { agent })));
   };
   const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
-  const reach = modelFetch(c.env.AI, model.baseUrl) ?? ((to: string, init: RequestInit) => fetch(to, init));
+  const reach =
+    apiOf(model) === "openai"
+      ? (modelFetch(c.env.AI, model.baseUrl) ?? ((to: string, init: RequestInit) => fetch(to, init)))
+      : inChatForm(model);
   const signal = AbortSignal.any([
     c.req.raw.signal,
     AbortSignal.timeout(model.timeouts?.totalMs ?? MODEL_TOTAL_MS),
