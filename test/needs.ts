@@ -34,6 +34,10 @@ export const MCP_PEERS =
 export const PUBLISHERS =
   process.env.PUBLISHERS ?? fileURLToPath(new URL("../.ci/peers/publishers/bin/python", import.meta.url));
 
+/** LiteLLM's proxy, which speaks Anthropic's Messages API. */
+export const LITELLM =
+  process.env.LITELLM ?? fileURLToPath(new URL("../.ci/peers/litellm/bin/litellm", import.meta.url));
+
 /** The script that Debian ships with rtl_433: it publishes what rtl_433 heard as devices. */
 export const RTL_433_SCRIPT = "/usr/share/doc/rtl-433/examples/rtl_433_mqtt_hass.py";
 
@@ -94,6 +98,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   "mcp-programs": () => Object.values(MCP_PROGRAMS).every((path) => existsSync(path)),
   "python-clients": () => existsSync(PYTHON_CLIENTS),
   "web-push-python": () => pythonPackage("http_ece") !== undefined,
+  litellm: () => existsSync(LITELLM),
   publishers: () => existsSync(PUBLISHERS),
   zigbee2mqtt: () => existsSync(ZIGBEE2MQTT),
   ripgrep: () => has("rg"),

@@ -93,6 +93,42 @@ test("at a limit the tools stay in the cache, none may be called, and the note c
   expect(last && cachedPrefix(last).startsWith(first ? cachedPrefix(first) : "x")).toBe(true);
 });
 
+test("a thought goes back with its signature in each later request, and to no other model", async () => {
+  await connected();
+  const first = script(
+    { calls: [cpu()], text: "I look.", thinks: "Which one?" },
+    { text: "One.", thinks: "So." },
+  );
+  expect((await say("thoughts", first)).body.answer).toBe("One.");
+  const second = script({ calls: [cpu()], thinks: "Again?" }, { text: "Two: $results" });
+  expect((await say("thoughts", second)).body.answer).toBe("Two: load 0.5");
+  const [, , , last] = [...(await bodiesOf(first)), ...(await bodiesOf(second))];
+  const thoughts = last?.messages.flatMap(({ content }) => content.filter(({ type }) => type === "thinking"));
+  expect(thoughts?.map(({ thinking }) => thinking)).toEqual(["Which one?", "So.", "Again?"]);
+
+  const other = { name: "other", base_url: env.LLM_BASE_URL, model: "scripted-2", api: "anthropic" };
+  setVariables({ LLM_MODELS: JSON.stringify([other]) });
+  const third = script({ status: 401 }, { text: "Three." });
+  expect((await say("thoughts", third)).body.answer).toBe("Three.");
+  const [, elsewhere] = await bodiesOf(third);
+  expect(elsewhere?.model).toBe("scripted-2");
+  expect(JSON.stringify(elsewhere)).not.toContain("thinking");
+});
+
+test("a temperature that the model refuses is left out from then on", async () => {
+  await connected();
+  setVariables({ TEMPERATURE: "0.5" });
+  const error = { type: "invalid_request_error", message: "`temperature` is deprecated for this model." };
+  const question = script(
+    { status: 400, body: { type: "error", error } },
+    { calls: [cpu()] },
+    { text: "Done." },
+  );
+  expect((await say("temperature", question)).body.answer).toBe("Done.");
+  const requests = await bodiesOf(question);
+  expect(requests.map((body) => "temperature" in body)).toEqual([true, false, false]);
+});
+
 test("pictures of a person, and words that stream", async () => {
   await connected();
   const pixel =
