@@ -121,7 +121,8 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     }
     const inMessages = request.url?.endsWith("/messages") ? (JSON.parse(body) as MessagesBody) : undefined;
     const asked = inMessages ? openAiForm(inMessages) : (JSON.parse(body) as ModelRequest);
-    const question = textOf(asked.messages.findLast(isScript));
+    // A proxy may have joined the gateway's words to the person's.
+    const [question = ""] = textOf(asked.messages.findLast(isScript)).split("\n[edgecall] ");
     requests.push({
       question,
       at: performance.now(),
@@ -266,7 +267,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
 function textOf(message: Message | undefined): string {
   const content = message?.content;
   if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : "";
+  return Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : "";
 }
 
 /** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
