@@ -1,6 +1,7 @@
 /** Reads the Worker's variables: their defaults, their limits, and the error for a wrong one. */
-import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
+
 import { readApi, usualTemperature } from "@edgecall/core/loop/api.ts";
+import type { BudgetLimits } from "@edgecall/core/loop/budget.ts";
 import { HOSTED_FIRST_BYTE_MS, LOCAL_FIRST_BYTE_MS } from "@edgecall/core/loop/model.ts";
 import { HISTORY_MAX_TOKENS, type HistoryLimit } from "@edgecall/core/loop/model-limits.ts";
 import { readModelList } from "@edgecall/core/loop/model-list.ts";
