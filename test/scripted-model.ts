@@ -107,7 +107,11 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     }
     if (request.method === "GET") {
       const known = told[request.url?.split("?")[0] ?? ""];
-      json(response, 200, known ?? { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] });
+      json(
+        response,
+        200,
+        known ?? { object: "list", data: [{ id: "scripted", object: "model", owned_by: "test" }] },
+      );
       return;
     }
     const asked = JSON.parse(body) as ModelRequest;
