@@ -16,7 +16,7 @@ import { PeerTap } from "./peer-tap.ts";
 import { type Stack, useStack } from "./stack.ts";
 
 /** Each side must learn none of this of the other: its people, devices and their words, its bridge and its home. */
-export const LENDER = {
+const LENDER = {
   home: "larchhome",
   person: "Wilhelmina",
   devices: ["press-hidden"],
