@@ -55,6 +55,14 @@ test.each<[string, unknown[]]>([
   expect(error.message).toBe("the model's stream broke off before its end");
 });
 
+test("L4: the calls of one that ended with an error do not run", async () => {
+  const call = calls({ index: 0, id: "x", function: { name: "a", arguments: "{}" } });
+  endpoint.stream(call, finish("error"), "[DONE]");
+  const error = await failure(ask());
+  expect(error).toMatchObject({ kind: "now", maxAttempts: 2 });
+  expect(error.message).toContain("broke its reply off");
+});
+
 test("a socket that is destroyed during the stream", async () => {
   endpoint.handle = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
