@@ -9,7 +9,7 @@ import { setVariables } from "../../test/variables.ts";
 import { until } from "../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../test/workerd.ts";
 
-const cpu = (agent_id = "pi") => ({ arguments: { agent_id, action: "cpu" } });
+const cpu = (agent_id = "pi", params = {}) => ({ arguments: { agent_id, action: "cpu", params } });
 const PI = agent("pi", { tools: [CPU, SIREN] });
 
 // Where rules can be made, the model is told the time.
@@ -41,7 +41,7 @@ test("in a turn of three requests and in the next turn each prefix begins with t
   const bridge = await connected();
   const first = script(
     { calls: [cpu()], text: "I look." },
-    { calls: [cpu(), cpu()] },
+    { calls: [cpu(), cpu("pi", { n: 2 })] },
     { text: "Done: $results" },
   );
   expect((await say("cached", first)).body).toMatchObject({
