@@ -7,8 +7,8 @@
  */
 import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
 import { addUsage } from "./history.ts";
+import type { ModelReply } from "./model-reply.ts";
 import { sourceOf } from "./replay.ts";
-import type { ModelReply } from "./reply.ts";
 import { ReplyBody } from "./reply-body.ts";
 import type { ModelRequest, ModelSettings, ModelTimeouts, RequestBody } from "./request.ts";
 import {
