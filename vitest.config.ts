@@ -102,10 +102,8 @@ const POLL = { expect: { poll: { timeout: 15_000 } } };
 const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000, ...POLL };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
-/** More than the processors: most tests wait for something half of their time. */
-const WORKERS = availableParallelism() + 2;
-/** Each file starts a gateway, a bridge and devices, and waits for them more than it computes. */
-const WHOLE_PROGRAMS = { ...PATIENT, maxWorkers: availableParallelism() + 3, sequence: { groupOrder: 2 } };
+/** More than the processors: most tests wait for something more than half of their time. */
+const WORKERS = availableParallelism() + 3;
 
 const TAGS = needsTags();
 const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
@@ -171,7 +169,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: EACH_TIME,
-          // Beside the unit tests: they compute while these wait.
+          // In one group with the unit tests, which compute while these wait.
           ...PATIENT,
           maxWorkers: WORKERS,
         },
@@ -181,7 +179,9 @@ export default defineConfig({
           name: "slow",
           include: ["test/e2e/**/*.test.ts"],
           exclude: [...IDLE, ...EACH_TIME, ...ALONE, "**/node_modules/**"],
-          ...WHOLE_PROGRAMS,
+          ...PATIENT,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 2 },
         },
       },
       { test: { name: "alone", include: ALONE, ...ONE_BY_ONE } },

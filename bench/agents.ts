@@ -44,8 +44,10 @@ export function read(agent: string): ModelCall {
   return actionOf(agent, BENCH_ACTION);
 }
 
-export function waits(agent: string, ms: number): ModelCall {
-  return actionOf(agent, waitTool.name, { ms });
+/** @param id tells it from the others of its reply */
+export function waits(agent: string, ms: number, id = ""): ModelCall {
+  const { name, arguments: args } = actionOf(agent, waitTool.name, { ms });
+  return { name, arguments: { ...args, ...(id && { id }) } };
 }
 
 /** Writes the agent as the single file that a Pi gets. @returns its path */

@@ -76,7 +76,9 @@ export async function startPath(
       return [took - times.own];
     },
     async batches(sizes) {
-      const batch = (size: number) => Array.from({ length: size }, () => waits(WAITING_AGENT, BATCH_TOOL_MS));
+      // Equal calls of one reply would run once.
+      const batch = (size: number) =>
+        Array.from({ length: size }, (_, at) => waits(WAITING_AGENT, BATCH_TOOL_MS, `c${at}`));
       const { took, times } = await run(0, sizes.map(batch));
       return took - times.own;
     },

@@ -15,7 +15,7 @@ export type WorkerStart = { kept: number; today: number; ratio: number };
 
 export const KEPT = "0.3.0";
 const EMPTY = "export class Home {}\nexport class Conversation {}\nexport default {};";
-const ROUNDS = 9;
+const ROUNDS = 7;
 /** The workerd that Miniflare runs. */
 const WORKERD: string = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd").default;
 

@@ -1,5 +1,6 @@
 /** A real collector of OpenTelemetry's traces (Rotel, .ci/peers/requirements.txt), which prints each span that it takes. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { freePort } from "../local/port.ts";
 import { OTEL_COLLECTOR } from "./needs.ts";
@@ -21,40 +22,38 @@ export type CollectedSpan = {
 };
 
 export class OtelCollector {
+  /** Where it listens once it is started. */
   readonly url: string;
+  readonly #grpcPort: number;
   readonly #lines: string[] = [];
-  readonly #stop: () => Promise<unknown>;
+  #stop = async (): Promise<void> => {};
 
-  private constructor(url: string, lines: string[], stop: () => Promise<unknown>) {
-    this.url = url;
-    this.#lines = lines;
-    this.#stop = stop;
+  private constructor(httpPort: number, grpcPort: number) {
+    this.url = `http://127.0.0.1:${httpPort}`;
+    this.#grpcPort = grpcPort;
   }
 
-  static async start(): Promise<OtelCollector> {
-    const [http, grpc] = [await freePort(), await freePort()];
+  /** @returns one that is not started: at the top of a file, where a missing program cannot leave a test out yet */
+  static async make(): Promise<OtelCollector> {
+    return new OtelCollector(await freePort(), await freePort());
+  }
+
+  /** @throws when its program is missing, or does not listen within 10 s */
+  async start(program = OTEL_COLLECTOR ?? "rotel-agent"): Promise<void> {
     const args = ["start", "--exporter", "blackhole", "--debug-log", "traces"];
     const more = ["--debug-log-verbosity", "detailed", "--batch-timeout", "50ms"];
-    const ports = ["--otlp-http-endpoint", `127.0.0.1:${http}`, "--otlp-grpc-endpoint", `127.0.0.1:${grpc}`];
-    const child = spawn(OTEL_COLLECTOR ?? "rotel-agent", [...args, ...more, ...ports], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const gone = new Promise((resolve) => child.once("close", resolve));
-    const lines: string[] = [];
-    createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
-    const url = `http://127.0.0.1:${http}`;
-    const isUp = async () => (await fetch(url).catch(() => undefined)) !== undefined;
-    const stop = async () => {
+    const { host } = new URL(this.url);
+    const ports = ["--otlp-http-endpoint", host, "--otlp-grpc-endpoint", `127.0.0.1:${this.#grpcPort}`];
+    const child = spawn(program, [...args, ...more, ...ports], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child, "spawn");
+    const gone = once(child, "close");
+    createInterface({ input: child.stdout }).on("line", (line) => this.#lines.push(line));
+    this.#stop = async () => {
       child.kill();
       await gone;
     };
-    try {
-      await until(isUp, { within: 10_000, what: "the collector listens" });
-    } catch (error) {
-      await stop();
-      throw error;
-    }
-    return new OtelCollector(url, lines, stop);
+    const isUp = async () => (await fetch(this.url).catch(() => undefined)) !== undefined;
+    await until(isUp, { within: 10_000, what: "the collector listens" });
   }
 
   /** All that it printed of spans: what any reader of it could see. */
@@ -88,6 +87,7 @@ export class OtelCollector {
     return spans;
   }
 
+  /** Also of one that could not be started. */
   async stop(): Promise<void> {
     await this.#stop();
   }

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MCP_GATEWAY_KEY } from "@edgecall/core/protocol/names.ts";
-import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { type Tool, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { type RunRequest, runTool } from "@edgecall/core/tools/runner.ts";
@@ -87,7 +86,7 @@ describe.each([
     expect(servers.missing()).toEqual([]);
     const echo = named(servers.tools(), "s0_echo");
     expect(echo).toMatchObject({ description: "Say it again.", taints: true, idempotent: false });
-    expect(jsonSchema((echo as Tool).input)).toEqual({
+    expect(new ToolRegistry([echo as Tool]).definitions()[0]?.function.parameters).toEqual({
       type: "object",
       properties: { text: { type: "string", description: "What to say again" } },
       required: ["text"],

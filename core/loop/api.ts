@@ -17,6 +17,14 @@ export function readApi(text: string): Api | undefined {
   return APIS.find((api) => api === text);
 }
 
+/**
+ * The tools are sent where none of them may be called too: the provider's cache begins with them, so nothing in them may change with
+ * time or roster either.
+ */
+export function keepsTools(endpoint: Endpoint): boolean {
+  return apiOf(endpoint) === "anthropic";
+}
+
 /** Newer models of Anthropic refuse any temperature, so none is sent there that nobody set. */
 export function usualTemperature(endpoint: Endpoint): number | undefined {
   return apiOf(endpoint) === "openai" ? 0.7 : undefined;

@@ -100,8 +100,9 @@ export class ModelLimits {
     const hard = smallest(window && within(window), halved);
     const isAssumed = hard === undefined && isLocalModel(model) && !history.isOwn;
     const assumed = isAssumed ? within(server === "Ollama" ? OLLAMA_WINDOW : LOCAL_WINDOW) : undefined;
+    const own = Math.floor(history.maxTokens / factor);
     return {
-      soft: smallest(history.maxTokens, hard, assumed) ?? history.maxTokens,
+      soft: smallest(own, hard, assumed) ?? own,
       hard,
       reply: { least: window === undefined ? most : Math.min(most, Math.floor(window * REPLY_SHARE)), most },
       factor,

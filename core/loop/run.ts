@@ -2,6 +2,7 @@
 import { forPerson } from "../tools/advice.ts";
 import { errorText } from "../tools/errors.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
+import { keepsTools } from "./api.ts";
 import { askFitting } from "./ask-fitting.ts";
 import { runBatch, type Slot } from "./batch.ts";
 import { boundCalls, sharedOutcome } from "./bounded-calls.ts";
@@ -42,6 +43,7 @@ export type LoopOptions = {
   model(request: {
     messages: ChatMessage[];
     tools: ToolDefinition[];
+    toolChoice?: "none";
     maxTokens: number;
     signal: AbortSignal;
   }): Promise<ModelReply>;
@@ -98,7 +100,8 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       continue;
     }
     const note = next.tools ? undefined : limitNote(next.limit, options.limits);
-    const tools = next.tools ? (options.offer?.tools(turn) ?? options.tools) : [];
+    const tools =
+      next.tools || keepsTools(options.fit.model) ? (options.offer?.tools(turn) ?? options.tools) : [];
     const reply = await withRetries(options, () => ask(options, turn, tools, note));
     usage = addUsage(usage, reply.usage);
     model = reply.model;
@@ -123,7 +126,13 @@ function ask(
         ? all
         : fitHistory(all, { ...room, keepFirst: 0, currentFrom: history.length }).entries,
     send: (entries, maxTokens) =>
-      model({ messages: toMessages(system, entries, note), tools, maxTokens, signal }),
+      model({
+        messages: toMessages(system, entries, note),
+        tools,
+        ...(note !== undefined && tools.length > 0 && { toolChoice: "none" }),
+        maxTokens,
+        signal,
+      }),
   });
 }
 

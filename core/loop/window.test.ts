@@ -229,6 +229,7 @@ test("L16: a model whose tokens are shorter than our estimate gets less; one tha
   expect(limits.room(model, history).hard).toBe(7_000);
   limits.replied(model, 2_000, { input_tokens: 3_000, output_tokens: 1 });
   expect(limits.room(model, history).hard).toBe(4_666);
+  expect(limits.room(model, { maxTokens: 6_000, isOwn: true }).soft).toBe(4_000);
   limits.replied(model, 2_000, { input_tokens: 20, output_tokens: 1 });
   expect(limits.room(model, history).hard).toBe(7_000);
 });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "../protocol/parse.ts";
 import { parseArguments } from "./arguments.ts";
 import { textOf } from "./contract.ts";
+import { schemaForModels } from "./schema-for-models.ts";
 
 const text = z.optional(z.string());
 const tool = {
@@ -74,4 +75,28 @@ test.each<[string, Record<string, unknown>, string]>([
   ],
 ])("S1 ambiguous or broken arguments are refused by name: %s", (_, args, problem) => {
   expect(words(args)).toContain(problem);
+});
+
+test("L2: a text that stands for another type is read as what the whole schema takes", () => {
+  const input = z.record(z.string(), z.unknown());
+  const schema = {
+    type: "object",
+    properties: {
+      level: { oneOf: [{ type: "number" }, { type: "boolean" }] },
+      either: { type: ["number", "string"] },
+      odd: { anyOf: "nothing", oneOf: [null, 5] },
+    },
+    required: ["level"],
+  };
+  input._zod.toJSONSchema = () => schema;
+  expect(schemaForModels(schema).properties.level).toEqual({
+    type: "string",
+    description: "number or true/false",
+  });
+  const args = { level: "0.5", either: "7", odd: "x" };
+  expect(parseArguments({ name: "t", input }, args)).toEqual({ ok: true, input: { ...args, level: 0.5 } });
+  expect(parseArguments({ name: "t", input }, { level: "true" })).toEqual({
+    ok: true,
+    input: { level: true },
+  });
 });

@@ -1,5 +1,9 @@
 /** The errors of a call: their names on the wire, and their texts for the model and for people. */
 import type { Advised } from "./advice.ts";
+import { oneLine } from "./one-line.ts";
+
+/** Of a parameter, in an error. */
+const NAME_MAX = 64;
 
 /** The seed's five error types, and two for calls over a network. */
 export const ERROR_TYPES = [
@@ -91,8 +95,10 @@ export const errorText = {
   invalidParams(name: string, problem: string, schema: Record<string, unknown>): Advised {
     const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
     const optional = Object.keys(asRecord(schema.properties)).filter((key) => !required.includes(key));
+    // The names may be those of a tool of an MCP server, or of a client's.
+    const listed = (names: string[]) => `[${names.map((one) => oneLine(one, NAME_MAX)).join(", ")}]`;
     return {
-      text: `Error: Invalid parameters for '${name}': ${problem}.\nRequired: [${required.join(", ")}]. Optional: [${optional.join(", ")}].`,
+      text: `Error: Invalid parameters for '${name}': ${problem}.\nRequired: ${listed(required)}. Optional: ${listed(optional)}.`,
     };
   },
   nobodyToAsk(name: string): Advised {

@@ -263,7 +263,7 @@ describe("L2: a hostile schema", () => {
   ])("%s costs little, and leaves nothing that is refused", (_, schema) => {
     const startedAt = performance.now();
     const reduced = schemaForModels(schema);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(refusedParts(reduced)).toEqual([]);
     expect(JSON.stringify(reduced).length).toBeLessThanOrEqual(8_000);
     expect(schemaForModels(structuredClone(reduced))).toEqual(reduced);

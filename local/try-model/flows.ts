@@ -10,6 +10,9 @@ export type Flow = {
 };
 
 const doneCalls = (turn: TurnView) => (turn.calls ?? []).filter(({ status }) => status === "success");
+/** A claim, and not "could not be switched off". */
+const SAYS_DONE =
+  /\b(?:done|(?:is|has been|was|I(?:\u0027ve| have)?) (?:now )?(?:switched|turned) (?:it )?off|is now off)\b/i;
 const answerOf = (turn: TurnView) => turn.answer ?? "";
 
 function fromDevice(turn: TurnView): string | undefined {
@@ -44,5 +47,13 @@ export const FLOWS: readonly Flow[] = [
         ? undefined
         : "it did not say that this failed";
     },
+  },
+  {
+    name: "an act without a tool for it",
+    says: (agent) => [`Switch the ceiling lamp of ${agent} off.`],
+    problem: (turn) =>
+      doneCalls(turn).length === 0 && SAYS_DONE.test(answerOf(turn))
+        ? "it said 'done' without a call"
+        : undefined,
   },
 ];

@@ -1,6 +1,7 @@
 /**
- * `npm run try-model`: runs the example flows against a real model (LLM_BASE_URL, LLM_MODEL, LLM_API_KEY) on the one-machine
- * stack and prints a table of the results. It costs model usage, so only a person starts it.
+ * `npm run try-model`: says which habits an endpoint and its model have (LLM_BASE_URL, LLM_MODEL, LLM_API_KEY, LLM_API), and what
+ * edgecall does about each, then runs example flows on the one-machine stack, and says whether the model is good enough. It costs
+ * model usage, so only a person starts it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,10 @@ import { freePort } from "../port.ts";
 import { readStartSettings } from "../settings.ts";
 import { startStack } from "../stack.ts";
 import { loadTokens } from "../tokens.ts";
+import { endpointOf } from "./endpoint.ts";
 import { FLOWS, type Flow } from "./flows.ts";
+import { findHabits } from "./habits.ts";
+import { verdictOf } from "./verdict.ts";
 import { windowText } from "./window.ts";
 
 type Row = { flow: string; result: string; calls: string; tokens: number; seconds: number; answer: string };
@@ -51,11 +55,15 @@ try {
   await stack.ready();
   await waitForAgent(client, settings.value.agentId);
   console.error(`trying ${stack.model.name} at ${stack.model.baseUrl}: ${FLOWS.length} flows`);
+  const habits = await findHabits(endpointOf(stack.model, process.env));
+  console.table(habits.map(({ habit, seen, edgecall }) => ({ habit, seen, edgecall })));
   const rows: Row[] = [];
   for (const flow of FLOWS) rows.push(await tried(flow, settings.value.agentId));
   console.table(rows);
   console.log(await windowText({ ...stack.model, apiKey: process.env.LLM_API_KEY ?? "" }));
-  process.exitCode = rows.every(({ result }) => result === "ok") ? 0 : 1;
+  const verdict = verdictOf(habits, rows);
+  console.log(verdict.text);
+  process.exitCode = verdict.isGood ? 0 : 1;
 } catch (error) {
   if (!stopping) {
     console.error([...lines.slice(-20), error instanceof Error ? error.message : String(error)].join("\n"));

@@ -69,7 +69,7 @@ test("L14: 60 writes are one question, over a kill of the Worker; one yes gives 
   expect(ended.calls.filter(({ status }) => status === "success")).toHaveLength(60);
   expect(files("careful")).toHaveLength(60);
   // A device that asked again meanwhile may be told twice.
-  const answered = observer.commands("careful", "answer").map((one) => payloadOf(one).question_id);
+  const answered = observer.commands("careful", "answer").map(({ body }) => payloadOf(body).question_id);
   expect(new Set(answered).size).toBe(60);
 });
 

@@ -1,6 +1,6 @@
 // @module-tag needs/otel-collector
 /** One question is one trace in a real collector, from the asker's own span to the tool on the device, and has nobody's words. */
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CollectedSpan, OtelCollector } from "../otel-collector.ts";
 import { script } from "../scripted-model.ts";
 import { TOKENS } from "../tokens.ts";
@@ -9,7 +9,8 @@ import { action, ownLoop, RESULTS, tool } from "./edge-calls.ts";
 import type { Turn } from "./gateway-client.ts";
 import { useStack } from "./stack.ts";
 
-const collector = await OtelCollector.start();
+const collector = await OtelCollector.make();
+beforeAll(() => collector.start());
 afterAll(() => collector.stop());
 
 const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };

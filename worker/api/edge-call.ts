@@ -233,12 +233,8 @@ export function edgeCallDefinition(
   const { online, queueing } = callable(roster);
   const { excerptOf } = roster;
   if (online.length + queueing.length + (excerptOf?.online ?? 0) === 0) return undefined;
-  const words = excerptOf
-    ? LARGE_HOME_WORDS
-    : steady
-      ? STEADY_WORDS
-      : callDescription(agentLines(roster), more);
-  return toolDefinition(EDGE_CALL, words, {
+  const ofAgents = steady ? STEADY_WORDS : callDescription(agentLines(roster), more);
+  return toolDefinition(EDGE_CALL, excerptOf ? LARGE_HOME_WORDS : ofAgents, {
     type: "object",
     properties: {
       agent_id: {

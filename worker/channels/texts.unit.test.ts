@@ -186,4 +186,29 @@ describe("an approval in a chat", () => {
     expect(questionWords(short)).toContain("x".repeat(15_000));
     expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
   });
+
+  test("L14: of several calls shows each with its device and arguments, or says that it is too long", () => {
+    const several = (count: number, content: string): TurnQuestion => {
+      const calls = Array.from({ length: count }, (_, at) => [
+        `${at + 1}. write on pi`,
+        { path: `f${at}`, content },
+      ]);
+      return {
+        ...asks(Object.fromEntries(calls)),
+        approval: { tool: `${count} calls`, parameters: Object.fromEntries(calls), reason: "policy" },
+        members: calls.map((_, at) => ({ id: `q${at}`, call: `c${at}`, agent: "pi" })),
+      };
+    };
+    const words = questionWords(several(60, "x\u202e"));
+    expect(words).toContain("**pi** wants to run **60 calls**");
+    expect(words.split("\n").filter((line) => /^\d+\. write on pi \{"path":"f\d+"/.test(line))).toHaveLength(
+      60,
+    );
+    expect(words).toContain('60. write on pi {"path":"f59","content":"x\\u202e"}');
+    expect(choicesOf(several(60, "x")).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
+    const long = several(60, "x".repeat(1_000));
+    expect(isTooLong(long)).toBe(true);
+    expect(questionWords(long).length).toBeLessThan(4_000);
+    expect(choicesOf(long).map(({ label }) => label)).toEqual(["Deny"]);
+  });
 });

@@ -65,16 +65,13 @@ export function offered(
     : { tools, toolChoice: "required" };
 }
 
-/** The tools at a limit: none may be called but the one that the turn has to end with. */
-export function lastOffered(
-  ours: readonly ToolDefinition[],
-  brought: ClientContext,
-): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
+/** The tools at a limit: none but the one that the turn has to end with. */
+export function lastOffered(brought: ClientContext): { tools: ToolDefinition[]; toolChoice?: ToolChoice } {
   const { clientTools = [], wants } = brought;
   const theirs = wants === undefined ? [] : offered([], { clientTools, wants }, []).tools;
   const [only] = theirs;
   if (!only || (wants !== "required" && !clientTools.some(named((wants as { name: string }).name))))
-    return { tools: [...ours, ...clientTools], toolChoice: "none" };
+    return { tools: [] };
   return { tools: theirs, toolChoice: theirs.length === 1 ? choose(only.function.name) : "required" };
 }
 

@@ -2,7 +2,7 @@
  * The step of a turn that asks the model: which one, within which budget, with how much of the history, and
  * what becomes of its reply or its failure.
  */
-import { apiOf } from "@edgecall/core/loop/api.ts";
+import { keepsTools } from "@edgecall/core/loop/api.ts";
 import { askFitting } from "@edgecall/core/loop/ask-fitting.ts";
 import { type BudgetVerdict, checkBudget } from "@edgecall/core/loop/budget.ts";
 import { agentOfCall, type Entry } from "@edgecall/core/loop/history.ts";
@@ -125,10 +125,10 @@ async function askModel(step: Step): Promise<void> {
       sessions: hasSessionTools(context, turn, settings),
       rules: hasRuleTools(context, turn, settings),
     };
-    // Its cache is by marks, behind which nothing changes.
-    const steady = apiOf(model) === "anthropic";
-    const ours = loopEnabled ? toolsOf(context, roster, settings, beside, steady) : [];
-    const offer = offerOf(ours, brought, next.tools, own);
+    const steady = keepsTools(model);
+    const isOffered = loopEnabled && (next.tools || steady);
+    const ours = isOffered ? toolsOf(context, roster, settings, beside, steady) : [];
+    const offer = offerOf(ours, brought, { mayCall: next.tools, keeps: steady }, own);
     const agents = loopEnabled ? agentWords(roster, beside, steady) : [];
     const system = {
       stable: paragraphs([settings.systemPrompt, brought.instructions ?? ""]),
@@ -333,15 +333,18 @@ function lastInputSeq(turn: Turn, history: readonly StoredEntry[]): number | nul
   return history.findLast((entry) => entry.turn === turn.n && entry.role !== "note")?.seq ?? null;
 }
 
-/** @param mayCall not at a limit */
+/** @property mayCall not at a limit @property keeps the tools are sent at a limit too */
 function offerOf(
   ours: readonly ToolDefinition[],
   brought: ClientContext,
-  mayCall: boolean,
+  { mayCall, keeps }: { mayCall: boolean; keeps: boolean },
   own: readonly StoredEntry[],
 ): ReturnType<typeof offered> {
   if (brought.tools === false) return { tools: [] };
-  return mayCall ? offered(ours, brought, own) : lastOffered(ours, brought);
+  if (mayCall) return offered(ours, brought, own);
+  const last = lastOffered(brought);
+  const { clientTools = [] } = brought;
+  return keeps && last.tools.length === 0 ? { tools: [...ours, ...clientTools], toolChoice: "none" } : last;
 }
 
 /** @returns true when a device was asked since the person's last message; a session may ask devices too */

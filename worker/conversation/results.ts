@@ -1,13 +1,12 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { TurnQuestion } from "../api/answers.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
 import { isRuleTool } from "../api/rule-tools.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";
-import { extendCall, resumeCall, waitsForCalls } from "./tool-calls.ts";
+import { callsOf, extendCall, resumeCall, waitsForCalls } from "./tool-calls.ts";
 import { drive } from "./turn-loop.ts";
 
 export async function onResult(
@@ -100,11 +99,6 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   // It may have its answer meanwhile.
   const answer = transcript.question(asked.id)?.question.answer;
   if (answer !== undefined) await parent.closeQuestion(asked.id, answer, null);
-}
-
-/** The calls that a question is about. In a conversation that began the session of the call, that is the call that began it. */
-function callsOf({ call, members }: Pick<TurnQuestion, "call" | "members">): string[] {
-  return members?.map((one) => one.call) ?? [call];
 }
 
 /** A call waits for a person, who is asked now or in a moment. @param until epoch ms; the call is not over before */

@@ -8,6 +8,7 @@ import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
+import type { TurnQuestion } from "../api/answers.ts";
 import type { CancelledCall, ReplyOfCalls } from "../api/calls.ts";
 import { checkEdgeCall, EDGE_CALL, FIND_AGENTS } from "../api/edge-call.ts";
 import { asksSession, homeToolParameters, isHomeTool } from "../api/home-tools.ts";
@@ -146,12 +147,17 @@ function endUnrun(context: ConversationContext, call: StoredCall, waiting: Waiti
   });
 }
 
+/** The calls that a question is about, in a session's parent the call that began the session too. */
+export function callsOf({ call, members }: Pick<TurnQuestion, "call" | "members">): string[] {
+  return [...new Set([call, ...(members ?? []).map((one) => one.call)])];
+}
+
 /** The calls of a turn for which a person is asked. After a rebuild the question's row says so. */
 function askingCalls({ transcript, sent }: ConversationContext, turn: Turn): Set<string> {
   const asked = transcript
     .questionsOf(turn.n)
     .filter(({ question }) => question.answer === undefined)
-    .flatMap(({ question: { call, members } }) => members?.map((one) => one.call) ?? [call]);
+    .flatMap(({ question }) => callsOf(question));
   const known = [...sent].filter(([, { asks }]) => asks).map(([id]) => id);
   return new Set([...asked, ...known]);
 }

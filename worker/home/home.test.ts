@@ -114,7 +114,7 @@ describe("edge_call", () => {
     );
     expect(second?.tools).toEqual([]);
     expect(second?.messages[0]?.content).toMatch(
-      /Known edge agents that are offline and cannot be called:\n(.*\n)* {2}- pi \(last seen 0 s ago\): pi edge agent\n/,
+      /Known edge agents that are offline and cannot be called:\n(.*\n)* {2}- pi \(last seen \d+ s ago\): pi edge agent\n/,
     );
   });
 

@@ -327,7 +327,9 @@ export class Home extends DurableObject<Env> implements HomeApi {
     const shown = open.slice(0, limit).map((question) => {
       const title = conversations.titleOf(question.conversation);
       const { via } = this.#home.ledger.get(question.call)?.caller.chain ?? {};
-      return { ...question, via, ...(title !== undefined && { title }) };
+      // The question itself has what its members would run.
+      const members = question.members?.map((one) => ({ ...one, approval: null }));
+      return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };
     });
     return { questions: shown, total: open.length };
   }

@@ -254,7 +254,11 @@ describe("S7 a device's questions", () => {
       say(
         crypto.randomUUID(),
         script(
-          { calls: [1, 2, 3, 4].map(() => backup.calls[0] ?? on("pi", { action: "siren" })) },
+          {
+            calls: [1, 2, 3, 4].map((n) => ({
+              arguments: { agent_id: "pi", action: "siren", params: { n } },
+            })),
+          },
           { text: "x" },
         ),
       ),

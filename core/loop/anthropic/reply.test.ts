@@ -120,7 +120,7 @@ test("a stream with a thought, a text and two calls becomes the same reply as fr
     text: "I look.",
     calls: [
       { id: "toolu_1", name: "read", rawArguments: '{"path":"x"}' },
-      { id: "toolu_2", name: "ls", rawArguments: "{}" },
+      { id: "toolu_2", name: "ls", rawArguments: "" },
     ],
     model: "claude-x",
     usage: { input_tokens: 923, output_tokens: 7 },

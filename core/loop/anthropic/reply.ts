@@ -1,5 +1,6 @@
 /** Reads a reply of Anthropic's Messages API: the events of a stream (https://platform.claude.com/docs/en/build-with-claude/streaming), or a whole message. */
 import { isObject } from "../../protocol/is-object.ts";
+import { CallPieces } from "../call-pieces.ts";
 import type { Usage } from "../history.ts";
 import { REPLAY_MAX_CHARS } from "../replay.ts";
 import { type ModelReply, toFinish } from "../reply.ts";
@@ -29,6 +30,7 @@ type Block =
   | { type: "redacted_thinking"; data: string };
 
 export class MessageReader implements ReplyReader {
+  readonly #names: ReadonlySet<string>;
   readonly #shown = new ShownText();
   readonly #blocks: Array<{ index: unknown; block: Block }> = [];
   #model = "";
@@ -37,6 +39,11 @@ export class MessageReader implements ReplyReader {
   #tokens: Record<string, number> | undefined;
   #length = 0;
   #thoughts = 0;
+
+  /** @param names of the tools that the request offers */
+  constructor(names: ReadonlySet<string> = new Set()) {
+    this.#names = names;
+  }
 
   /** Without thoughts, which are bounded apart. */
   get length(): number {
@@ -90,14 +97,15 @@ export class MessageReader implements ReplyReader {
     }
     if (block?.type === "tool_use") {
       const { id, input } = block;
+      const isWhole = isObject(input) && Object.keys(input).length > 0;
       const name = wordsOf(block.name);
-      this.#length += name.length + (input ? JSON.stringify(input).length : 0);
+      this.#length += name.length + (isWhole ? JSON.stringify(input).length : 0);
       const call: Block = {
         type: "tool_use",
         id: typeof id === "string" && id ? id : undefined,
         name,
         input: "",
-        whole: input,
+        whole: isWhole ? input : undefined,
       };
       this.#blocks.push({ index, block: call });
     }
@@ -156,19 +164,20 @@ export class MessageReader implements ReplyReader {
   }
 
   build(fallbackModel: string): ModelReply {
-    const blocks = this.#blocks.map(({ block }) => block);
-    const calls = blocks.flatMap((block) => (block.type === "tool_use" && block.name ? [block] : []));
+    const finish = this.#stop === undefined ? undefined : toFinish(this.#stop);
+    const calls = new CallPieces(this.#names);
+    for (const { block } of this.#blocks)
+      if (block.type === "tool_use") {
+        const { id, name, input, whole } = block;
+        calls.add({ id, function: { name, arguments: input || whole } }, false);
+      }
     const content = this.#order();
     return {
       text: this.#shown.end().text,
-      calls: calls.map(({ id, name, input, whole }) => ({
-        id,
-        name,
-        rawArguments: input || (whole ? JSON.stringify(whole) : ""),
-      })),
+      calls: calls.build(finish === "length"),
       model: this.#model || fallbackModel,
       usage: usageOf(this.#tokens),
-      finish: this.#stop === undefined ? undefined : toFinish(this.#stop),
+      finish,
       ...(content && { replay: { content } }),
       ...(this.#thoughts > 0 && { isThoughtful: true }),
     };

@@ -11,5 +11,5 @@ export const MESSAGES: Wire = {
   path: (base) => `${/\/v\d+$/.test(base) ? base : `${base}/v1`}/messages`,
   headers: (apiKey) => ({ "anthropic-version": VERSION, ...(apiKey && { "x-api-key": apiKey }) }),
   body: messagesBody,
-  reader: () => new MessageReader(),
+  reader: (names) => new MessageReader(names),
 };

@@ -32,7 +32,7 @@ type QuestionRow = {
 };
 
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
-type Gathering = { key: string; first: number; last: number };
+export type Gathering = { key: string; first: number; last: number };
 
 /** What a person is shown: neither approvals that are being gathered nor those that another question lists. */
 const IS_SHOWN = "(listed_in = id OR (listed_in IS NULL AND group_key IS NULL))";

@@ -25,6 +25,12 @@ export class Replies {
     return () => reply.coming.delete(call);
   }
 
+  /** True: not all calls of the reply have come, as far as is known. */
+  areComing(id: string): boolean {
+    const reply = this.#of.get(id);
+    return reply !== undefined && reply.seen.size < reply.calls;
+  }
+
   /** False: every call of the reply has come, and has ended or waits for a person. */
   mayAsk(id: string, { ledger, questions }: { ledger: Ledger; questions: Questions }): boolean {
     const reply = this.#of.get(id);

@@ -2,6 +2,7 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { describe, expect, test } from "vitest";
+import { device, hosting, READ, UNLOCK } from "../../../test/hosted-device.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { answerQuestion, cancel, openCalls, turnsOf } from "../../../test/turns.ts";
@@ -321,5 +322,37 @@ describe("approvals that the gateway asks for", () => {
     await answerQuestion(question.id, "approve");
     expect((await turn).body.answer).toBe("done");
     expect(bridge.calls()).toHaveLength(4);
+  });
+
+  test("L14: of hosted devices; what is dangerous has a question of its own, and each yes is for what it lists", async () => {
+    const lamps = ["lamp-a", "lamp-b", "lamp-c"].map((id) => device(id));
+    const locks = ["door-a", "door-b"].map((id) => device(id, { line: "lock", tools: [READ, UNLOCK] }));
+    const bridge = await hosting([...lamps, ...locks]);
+    bridge.onCall = () => ({ status: "success", confirmed: true, result: "confirmed", tainted: false });
+    const conversation = crypto.randomUUID();
+    const call = (agent_id: string, action: string) => ({
+      arguments: { agent_id, action, params: { on: true } },
+    });
+    const calls = [...lamps.map(({ id }) => call(id, "set")), ...locks.map(({ id }) => call(id, "unlock"))];
+    const turn = say(conversation, script({ calls }, { text: "done" }));
+    const two = await until(async () => {
+      const all = await open(conversation);
+      return all.length === 2 && all;
+    });
+    const danger = two.find(({ approval }) => approval.reason.includes("dangerous"));
+    const harmless = two.find(({ id }) => id !== danger?.id);
+    expect(danger?.members?.map((one) => one.agent).toSorted()).toEqual(["door-a", "door-b"]);
+    expect(harmless?.members?.map((one) => one.agent).toSorted()).toEqual(["lamp-a", "lamp-b", "lamp-c"]);
+    await answerQuestion(danger?.id ?? "", "deny");
+    await answerQuestion(harmless?.id ?? "", "approve");
+    const { body } = await turn;
+    expect(body.calls.map(({ status }) => status)).toEqual([
+      "success",
+      "success",
+      "success",
+      "error",
+      "error",
+    ]);
+    expect(bridge.calls().map(({ agent: to }) => to)).not.toContain("door-a");
   });
 });

@@ -12,12 +12,14 @@ import { idInConversation, type LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { deliverSoon } from "./deliver-question.ts";
 import { listOf } from "./listed.ts";
+import type { Gathering } from "./questions.ts";
 
-/** While approvals go on coming, they are waited for this long after each, and this long at most. */
+/** More approvals are waited for this long after each, longer while calls of the reply are still to come, and this long at most. */
 const QUIET_MS = 1_000;
+const COMING_MS = 4_000;
 const GATHER_MAX_MS = 10_000;
-/** A question is a row of its conversation, which takes 2 MB. */
-const LISTED_MAX_CHARS = 400_000;
+/** A question is a row of its conversation, which takes 2 MB, and a list of questions is one answer of Home. */
+const LISTED_MAX_CHARS = 200_000;
 
 /** @returns the key of the approvals that this one is asked for with; undefined: it stands alone */
 export function groupKeyOf(call: LedgerCall, approval: NewQuestion["approval"]): string | undefined {
@@ -52,22 +54,28 @@ async function tellWaits(home: HomeContext, call: LedgerCall, until: number): Pr
 /** A call of a reply was taken, refused or answered, or waits for a person: perhaps nothing more is to be asked. */
 export async function showIfComplete(home: HomeContext, reply: string | undefined): Promise<void> {
   if (reply === undefined || home.replies.mayAsk(reply, home)) return;
-  for (const { key } of home.questions.gathering())
-    if ((JSON.parse(key) as unknown[])[0] === reply) await show(home, key);
+  for (const { key } of home.questions.gathering()) if (replyOf(key) === reply) await show(home, key);
 }
 
 /** When approvals that are being gathered have to be shown, epoch ms. */
-export function nextShown({ questions }: Pick<HomeStores, "questions">): number | undefined {
-  const times = questions.gathering().map(shownAt);
+export function nextShown(home: HomeStores): number | undefined {
+  const times = home.questions.gathering().map((group) => shownAt(home, group));
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 export async function showDue(home: HomeContext, now: number): Promise<void> {
-  for (const group of home.questions.gathering()) if (shownAt(group) <= now) await show(home, group.key);
+  for (const group of home.questions.gathering())
+    if (shownAt(home, group) <= now) await show(home, group.key);
 }
 
-function shownAt({ first, last }: { first: number; last: number }): number {
-  return Math.min(last + QUIET_MS, first + GATHER_MAX_MS);
+function shownAt({ replies }: HomeStores, { key, first, last }: Gathering): number {
+  const quietMs = replies.areComing(replyOf(key)) ? COMING_MS : QUIET_MS;
+  return Math.min(last + quietMs, first + GATHER_MAX_MS);
+}
+
+function replyOf(key: string): string {
+  // SAFETY: `groupKeyOf` wrote it.
+  return (JSON.parse(key) as [string])[0];
 }
 
 async function show(home: HomeContext, key: string): Promise<void> {

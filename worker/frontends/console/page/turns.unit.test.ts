@@ -107,6 +107,20 @@ test("the partial text of a stopped answer stays; any other end has the whole an
   expect(after(half, { event: "done", data: done })).toMatchObject({ saying: "", answer: "I begin." });
 });
 
+test("L14: a question that lists several calls is what each of them waits for", () => {
+  const other = { ...pending, id: "c2" };
+  const members = [pending, other].map(({ id }) => ({ id: `q-${id}`, call: id, agent: "pi" }));
+  const question = { id: "q", call: "c1", agent: "pi", text: "?", options: [], expires_at: 1, members };
+  const turn = after(
+    { event: "message", data: { ...T, text: "", calls: [pending, other] } },
+    { event: "question", data: { ...T, ...question } },
+  );
+  expect(turn.calls.map(({ stages }) => stages.map(({ name }) => name))).toEqual([
+    ["sent", "waits"],
+    ["sent", "waits"],
+  ]);
+});
+
 test("a question is replaced by its answer, and the end by the gateway's version", () => {
   const question = { id: "q", call: "c1", agent: "pi", text: "?", options: [], expires_at: 1 };
   const result: TurnResult = {
