@@ -78,9 +78,11 @@ async function send(response: ServerResponse, { status = 200, headers = {}, body
   response.writeHead(status, headers);
   const bytes = Buffer.from(body);
   if (pieces !== undefined) {
-    for (let at = 0; at < bytes.length && !response.destroyed; at += pieces) {
-      response.write(bytes.subarray(at, at + pieces));
-      await setTimeout(PIECE_MS);
+    const size = pieces === "characters" ? 1 : pieces;
+    for (let at = 0; at < bytes.length && !response.destroyed; at += size) {
+      const piece = bytes.subarray(at, at + size);
+      response.write(piece);
+      if (pieces !== "characters" || (piece[0] ?? 0) > 127) await setTimeout(PIECE_MS);
     }
   } else if (breaks) await new Promise((resolve) => response.write(bytes, resolve));
   if (!breaks) {

@@ -28,8 +28,8 @@ export type Reply = {
   status?: number;
   headers?: Record<string, string>;
   body: string | Uint8Array;
-  /** Bytes of a piece that is written at once. */
-  pieces?: number;
+  /** Bytes of a piece that is written at once, or breaks within characters alone. */
+  pieces?: number | "characters";
   /** The connection is destroyed after the body. */
   breaks?: true;
 };

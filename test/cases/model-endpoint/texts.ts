@@ -49,7 +49,6 @@ const HONEST: Record<string, string> = {
   "x-quoted": "In Qwen's format a call is `<tool_call>{\"name\": \"edge_call\"}</tool_call>`. Nothing else is needed.",
   "x-explained": "A call looks like this:\n\n```json\n{\"name\": \"edge_call\", \"arguments\": {}}\n```\n\nI have made none so far, since nothing is to do.",
   "x-named": "I could use edge_call or bump for that, but you asked for words alone.",
-  "x-jsonanswer": '{"percent":17}',
   "x-code": "Put this into the file:\n```python\nprint(sensor.read())\n```",
   "x-lessthan": "It is < 20 °C and [no] lamp is on; a<b holds.",
   "x-thinktag": "The tag <think> begins a thought, and </think> ends it.",

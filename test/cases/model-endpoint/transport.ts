@@ -95,7 +95,7 @@ export const TRANSPORT: Cases = {
   },
   "t-slow": { play: callThen((call) => ({ ...stream(...called(call)), pieces: 7 })), outcome: RUN_ONCE },
   "t-utf8split": {
-    play: inTurn((asked) => ({ ...stream(...called(wanted(asked, "grün-🌡"))), pieces: 1 }), final),
+    play: inTurn((asked) => ({ ...stream(...called(wanted(asked, "grün-🌡"))), pieces: "characters" }), final),
     outcome: { runs: ["grün-🌡"], answer: "FINAL(did grün-🌡)", requests: 2 },
   },
   "t-jsonct-all": {
