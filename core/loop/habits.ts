@@ -91,7 +91,7 @@ const ROWS: readonly Row[] = [
   {
     habit: "no_null_content",
     words:
-      /content.{0,120}(?:null|none|non-?nil|valid string|must be a string|required|missing|undefined)|(?:null|none|nil).{0,80}content/i,
+      /content.{0,120}(?:null|none|\bnil\b|valid string|must be a string|required|missing|undefined)|(?:null|none|nil).{0,80}content/i,
   },
   {
     habit: "no_pictures",
@@ -125,8 +125,11 @@ export function habitsOfHost(host: string): readonly Habit[] {
 export type HabitStore = {
   /** @param source `sourceOf` the model (replay.ts) */
   of(source: string): readonly string[];
-  /** A form was needed and taken. */
-  learned(source: string, habits: readonly Habit[]): void;
+  /**
+   * Forms were needed and taken.
+   * @param dropped forms that were known, and are refused now
+   */
+  learned(source: string, habits: readonly Habit[], dropped: readonly Habit[]): void;
 };
 
 /** Remembers for as long as the program runs. */
@@ -137,9 +140,18 @@ export class HabitsInMemory implements HabitStore {
     return this.#of.get(source) ?? [];
   }
 
-  learned(source: string, habits: readonly Habit[]): void {
-    this.#of.set(source, [...new Set([...this.of(source), ...habits])]);
+  learned(source: string, habits: readonly Habit[], dropped: readonly Habit[] = []): void {
+    this.#of.set(source, withHabits(this.of(source), habits, dropped));
   }
+}
+
+/** @returns what is known of an address and model after it was asked */
+export function withHabits<H extends string>(
+  known: readonly H[],
+  learned: readonly H[],
+  dropped: readonly H[],
+): H[] {
+  return [...new Set([...known.filter((it) => !dropped.includes(it)), ...learned])];
 }
 
 const ALL: ReadonlySet<string> = new Set(ROWS.map(({ habit }) => habit));

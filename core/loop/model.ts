@@ -155,8 +155,9 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
 class Forms {
   readonly habits: Set<Habit>;
   readonly #settings: ModelSettings;
-  readonly #learned: Habit[] = [];
-  #tried = new Set<Habit>();
+  /** Forms that were taken up for this request, and known ones that were dropped: a router may ask another endpoint today. */
+  readonly #changed: Habit[] = [];
+  readonly #tried = new Set<Habit>();
   #words = "";
   #guesses = 0;
   #refusals = 0;
@@ -179,25 +180,35 @@ class Forms {
     this.#guesses = isSame ? this.#guesses + 1 : 1;
     this.#words = error.words;
     // The form that was tried for these words did not help.
-    const last = isSame ? this.#learned.pop() : undefined;
-    if (last) this.habits.delete(last);
+    const last = isSame ? this.#changed.pop() : undefined;
+    if (last) this.#toggle(last);
     if (this.#refusals > MAX_REFUSALS || this.#guesses > MAX_GUESSES) return false;
     const now = makes(this.habits);
-    for (const habit of habitsFor(error)) {
-      if (this.habits.has(habit) || this.#tried.has(habit)) continue;
-      if (makes(new Set([...this.habits, habit])) === now) continue;
-      this.#tried.add(habit);
-      this.habits.add(habit);
-      this.#learned.push(habit);
-      return true;
+    const asked = habitsFor(error).filter((habit) => !this.#tried.has(habit));
+    const isNew = (habit: Habit) => !this.habits.has(habit);
+    const next = [...asked.filter(isNew), ...asked.filter((habit) => !isNew(habit))];
+    for (const habit of next) {
+      this.#toggle(habit);
+      if (makes(this.habits) !== now) {
+        this.#tried.add(habit);
+        this.#changed.push(habit);
+        return true;
+      }
+      this.#toggle(habit);
     }
     return false;
   }
 
+  #toggle(habit: Habit): void {
+    if (!this.habits.delete(habit)) this.habits.add(habit);
+  }
+
   /** The endpoint took the request. */
   remember(): void {
-    if (this.#learned.length > 0)
-      (this.#settings.habits ?? LEARNED).learned(sourceOf(this.#settings), this.#learned);
+    if (this.#changed.length === 0) return;
+    const learned = this.#changed.filter((habit) => this.habits.has(habit));
+    const dropped = this.#changed.filter((habit) => !this.habits.has(habit));
+    (this.#settings.habits ?? LEARNED).learned(sourceOf(this.#settings), learned, dropped);
   }
 }
 

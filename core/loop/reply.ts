@@ -79,7 +79,10 @@ export class ReplyBuilder implements ReplyReader {
       this.#finish = toFinish(choice.finish_reason);
     const part = choice.delta ?? choice.message;
     if (!part) return "";
-    this.#takeCalls(part, part === choice.delta);
+    // Some endpoints repeat the whole message after its pieces.
+    const isPiece = part === choice.delta;
+    if (isPiece || this.#calls.isEmpty) this.#takeCalls(part, isPiece);
+    if (!isPiece && this.#shown.raw !== "") return "";
     const members = sentBack(part);
     this.#length += JSON.stringify(members).length - 2;
     for (const [name, member] of Object.entries(members))
@@ -178,10 +181,13 @@ function errorIn(value: Record<string, unknown>, event: string): unknown {
   if (Array.isArray(errors) && errors.length > 0) return errors[0];
   if (isObject(base) && base.status_code) return base;
   const isFailed = value.success === false || value.object === "error" || value.type === "error";
-  const hasWords = [value.message, value.detail, value.msg, value.fault].some((it) => errorWords(it) !== "");
+  const hasWords = Object.entries(value).some(([name, it]) => SAYS_ERROR.test(name) && errorWords(it) !== "");
   if (isFailed || (hasWords && !Array.isArray(choices))) return value;
   return undefined;
 }
+
+/** Members in which endpoints say what is wrong, in place of a reply. */
+const SAYS_ERROR = /^(?:message|msg|details?|fault|(?:err|error|status)_?(?:msg|message|description))$/i;
 
 /** The words of endpoints for the same end. */
 const FINISHES: ReadonlyArray<readonly [RegExp, Finish]> = [

@@ -8,7 +8,7 @@ const PART_CHARS = 4_000;
 
 /** Marks of the models' own call formats. A call-like sign counts with an offered name near it. */
 const MARK =
-  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^|｜<>]{0,40}(?:tool|call|python_tag|action|plugin)[^|｜<>]{0,40}[|｜]?>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
+  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^<>\n]{0,40}(?:tool|call|invoke|python_tag|action|plugin)[^<>\n]{0,40}>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
 
 export const WRITTEN_CALL_NOTE =
   "[edgecall] You wrote a tool call into your answer, so it was not made. Nothing was done. Make the call through the tool interface, or answer without it.";

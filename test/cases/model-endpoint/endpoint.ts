@@ -1,0 +1,95 @@
+/**
+ * An OpenAI-compatible endpoint that plays cases. A question names its case in a tag, `[[NAME:RUN]]`, and in a device's loop
+ * `[[d/NAME:RUN]]`. `q-NAME` has the gateway's model ask the device in words, whose own loop then meets the case.
+ */
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import type { Asked, Body, Cases, Reply } from "./replies.ts";
+import { final, piece, pieces, refuse, stream, finish, say, USAGE } from "./replies.ts";
+
+const TAG = /\[\[(d\/)?([a-z0-9-]+):([a-z0-9]+)\]\]/g;
+/** Between the pieces of a body that comes in pieces. */
+const PIECE_MS = 1;
+
+export type PlayedEndpoint = {
+  /** The value for LLM_BASE_URL. */
+  url: string;
+  /** The requests of a question, by its tag's inside. */
+  requests(key: string): Body[];
+  close(): Promise<void>;
+};
+
+/** @param agentOf the device that a run's calls go to */
+export async function playEndpoint(cases: Cases, agentOf: (run: string) => string): Promise<PlayedEndpoint> {
+  const seen = new Map<string, Body[]>();
+  const server = createServer(async (request, response) => {
+    request.socket.setNoDelay(true);
+    if (request.method === "GET") {
+      await send(response, refuse(404, { error: { message: "not here" } }));
+      return;
+    }
+    let sent = "";
+    for await (const chunk of request) sent += chunk;
+    const body = JSON.parse(sent) as Body;
+    const tag = tagOf(body);
+    if (!tag) {
+      await send(response, say("(no tag)"));
+      return;
+    }
+    const { key, name, run, isDevice } = tag;
+    const before = seen.get(key) ?? [];
+    seen.set(key, [...before, body]);
+    const asked: Asked = { at: before.length, body, isDevice, agent: agentOf(run), tag: `${isDevice ? "d" : "g"}.${name}.${run}` };
+    await send(response, replyTo(asked, name, run, cases));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests: (key) => seen.get(key) ?? [],
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function tagOf({ messages }: Body) {
+  const tags = messages
+    .filter(({ role }) => role === "user")
+    .flatMap(({ content }) => [...JSON.stringify(content).matchAll(TAG)]);
+  const [whole, device, name, run] = tags.at(-1) ?? [];
+  if (whole === undefined || name === undefined || run === undefined) return undefined;
+  return { key: whole.slice(2, -2), name, run, isDevice: device !== undefined };
+}
+
+function replyTo(asked: Asked, name: string, run: string, cases: Cases): Reply {
+  if (name.startsWith("q-")) {
+    const query = `Please bump it [[d/${name.slice(2)}:${run}]]`;
+    const call = { name: "edge_call", args: { agent_id: asked.agent, query } };
+    return asked.at === 0 ? stream(pieces(piece(call)), finish("tool_calls"), USAGE) : final(asked);
+  }
+  const played = cases[name];
+  return played ? played.play(asked) : refuse(400, { error: { message: `there is no case ${name}` } });
+}
+
+async function send(response: ServerResponse, { status = 200, headers = {}, body, pieces, breaks }: Reply): Promise<void> {
+  response.writeHead(status, headers);
+  const bytes = Buffer.from(body);
+  if (pieces !== undefined) {
+    const size = pieces === "characters" ? 1 : pieces;
+    for (let at = 0; at < bytes.length && !response.destroyed; at += size) {
+      const piece = bytes.subarray(at, at + size);
+      response.write(piece);
+      if (pieces !== "characters" || (piece[0] ?? 0) > 127) await setTimeout(PIECE_MS);
+    }
+  } else if (breaks) await new Promise((resolve) => response.write(bytes, resolve));
+  if (!breaks) {
+    response.end(pieces === undefined ? bytes : undefined);
+    return;
+  }
+  // The bytes are there before the break.
+  await setTimeout(50);
+  response.destroy();
+}
