@@ -1,6 +1,24 @@
 /** Calls, thoughts and tokens of a model's own format in the text of a reply, and texts that are cut. */
 import {
-  type Asked, type Cases, RUN_AFTER, RUN_ONCE, always, called, delta, each, events, final, finish, inTurn, json, oneCall, say, stream, type Wanted, wanted, words,
+  type Asked,
+  always,
+  type Cases,
+  called,
+  delta,
+  each,
+  events,
+  final,
+  finish,
+  inTurn,
+  json,
+  oneCall,
+  RUN_AFTER,
+  RUN_ONCE,
+  say,
+  stream,
+  type Wanted,
+  wanted,
+  words,
 } from "./replies.ts";
 
 type Written = (call: Wanted, asked: Asked) => string;
@@ -109,7 +127,10 @@ export const TEXTS: Cases = {
   },
   "x-thenwords": {
     row: "L5",
-    play: inTurn((asked) => say(`<tool_call>\n${named(wanted(asked))}\n</tool_call>`), always(say("I cannot do that."))),
+    play: inTurn(
+      (asked) => say(`<tool_call>\n${named(wanted(asked))}\n</tool_call>`),
+      always(say("I cannot do that.")),
+    ),
     outcome: { runs: [], answer: "I cannot do that.", requests: 2 },
   },
   "x-othername": {
@@ -117,7 +138,11 @@ export const TEXTS: Cases = {
     play: always(say('<tool_call>\n{"name": "nobody_has_it", "arguments": {}}\n</tool_call>')),
     outcome: { runs: [], answer: /nobody_has_it/, requests: 1 },
   },
-  ...each(HONEST, (text) => ({ row: "L5", play: always(say(text)), outcome: { runs: [], answer: text, requests: 1 } })),
+  ...each(HONEST, (text) => ({
+    row: "L5",
+    play: always(say(text)),
+    outcome: { runs: [], answer: text, requests: 1 },
+  })),
   ...each(SPLIT, (parts) => ({
     row: "L6",
     play: always(stream(...parts, finish("stop"))),
@@ -127,11 +152,16 @@ export const TEXTS: Cases = {
     row: "L6",
     play: inTurn(
       (asked) => stream(words("<think>I call the tool.</think>"), ...called(wanted(asked))),
-      (asked) => stream(words("<think>secret musings</think>\n"), words(`FINAL(did ${asked.tag}-1)`), finish("stop")),
+      (asked) =>
+        stream(words("<think>secret musings</think>\n"), words(`FINAL(did ${asked.tag}-1)`), finish("stop")),
     ),
     outcome: RUN_ONCE,
   },
-  "x-reasoncall": { row: "L6", play: events((call) => [delta({ reasoning_content: "I should call." }), ...called(call)]), outcome: RUN_ONCE },
+  "x-reasoncall": {
+    row: "L6",
+    play: events((call) => [delta({ reasoning_content: "I should call." }), ...called(call)]),
+    outcome: RUN_ONCE,
+  },
   "x-thinkonly": {
     row: "L6",
     play: always(stream(words("<think>\nI think and think and never answer.\n</think>\n"), finish("stop"))),
@@ -139,7 +169,12 @@ export const TEXTS: Cases = {
   },
   "x-reasononly": {
     row: "L6",
-    play: always(stream(delta({ role: "assistant", content: null, reasoning_content: "I think. The answer is 42." }), finish("stop"))),
+    play: always(
+      stream(
+        delta({ role: "assistant", content: null, reasoning_content: "I think. The answer is 42." }),
+        finish("stop"),
+      ),
+    ),
     outcome: { ...unanswered, answer: /thought, and gave no answer/, requests: 2 },
   },
   "x-thinkcut": {
@@ -170,23 +205,41 @@ export const TEXTS: Cases = {
     outcome: { runs: [], answer: "I will not do that.", requests: 1 },
   },
   "c-emptylist": {
-    play: always(stream(delta({ role: "assistant", content: "", tool_calls: [] }), delta({ content: "plain", tool_calls: [] }), delta({ content: null, tool_calls: null }), finish("stop"))),
+    play: always(
+      stream(
+        delta({ role: "assistant", content: "", tool_calls: [] }),
+        delta({ content: "plain", tool_calls: [] }),
+        delta({ content: null, tool_calls: null }),
+        finish("stop"),
+      ),
+    ),
     outcome: { runs: [], answer: "plain", requests: 1 },
   },
   ...each(CUT, ([reason, why]) => ({
     row: "L4",
     play: always(stream(words("The disk of the machine is"), finish(reason))),
-    outcome: { runs: [], answer: /^The disk of the machine is\n\n\[The answer was cut: /, says: [why], requests: 1 },
+    outcome: {
+      runs: [],
+      answer: /^The disk of the machine is\n\n\[The answer was cut: /,
+      says: [why],
+      requests: 1,
+    },
   })),
-  ...each(Object.fromEntries(BROKEN.map((reason) => [`e-finish-${reason.replaceAll("_", "")}`, reason])), (reason) => ({
-    row: "L4",
-    play: inTurn(always(stream(words("The disk "), finish(reason))), always(say("The disk is full."))),
-    outcome: { runs: [], answer: "The disk is full.", requests: 2 },
-  })),
+  ...each(
+    Object.fromEntries(BROKEN.map((reason) => [`e-finish-${reason.replaceAll("_", "")}`, reason])),
+    (reason) => ({
+      row: "L4",
+      play: inTurn(always(stream(words("The disk "), finish(reason))), always(say("The disk is full."))),
+      outcome: { runs: [], answer: "The disk is full.", requests: 2 },
+    }),
+  ),
   "x-donelie": {
     row: "L15",
     play: always(say("Done! I have switched the lamp on for you.")),
     outcome: { runs: [], answer: "Done! I have switched the lamp on for you.", requests: 1 },
   },
-  "x-json": { play: always(say('{"percent":17}')), outcome: { runs: [], answer: '{"percent":17}', requests: 1 } },
+  "x-json": {
+    play: always(say('{"percent":17}')),
+    outcome: { runs: [], answer: '{"percent":17}', requests: 1 },
+  },
 };
