@@ -347,7 +347,10 @@ function parsed(text: string, event: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     if (event === "error") throw errorInReply(text);
-    throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, { cause });
+    throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, {
+      cause,
+      maxAttempts: MAX_SLIP_ATTEMPTS,
+    });
   }
 }
 

@@ -187,7 +187,8 @@ function errorIn(value: Record<string, unknown>, event: string): unknown {
 }
 
 /** Members in which endpoints say what is wrong, in place of a reply. */
-const SAYS_ERROR = /^(?:message|msg|details?|fault|(?:err|error|status)_?(?:msg|message|description))$/i;
+const SAYS_ERROR =
+  /^(?:message|msg|details?|fault|errors?|(?:err|error|status)_?(?:msg|message|description))$/i;
 
 /** The words of endpoints for the same end. */
 const FINISHES: ReadonlyArray<readonly [RegExp, Finish]> = [

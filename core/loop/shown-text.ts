@@ -32,8 +32,10 @@ const HARMONY = /^\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>/;
 const BARE_HARMONY = /^analysis(?=[A-Z"'])[\s\S]*?assistant(?:commentary[\s\S]*?assistant)?final/;
 /** Tokens that end a turn, or begin the next one. A text about them has them in code. */
 const END_TOKEN =
-  /<[|｜](?:im_end|im_start|endoftext|eot_id|eom_id|end_of_text|begin_of_text|start_header_id|return|end|start|user|assistant|system|observation|eos|endofprompt|END_OF_TURN_TOKEN|START_OF_TURN_TOKEN|end▁of▁sentence|begin▁of▁sentence|User|Assistant)[|｜]>|<\/s>|<(?:end|start)_of_turn>|<eos>|\[\/?INST\]|\[e~\[/g;
-const LONGEST_END_TOKEN = 28;
+  /<[|｜](?:[a-z_▁]{0,16}(?:end|eo[tsmd])[a-z_▁]{0,16}|im_start|begin_of_text|begin▁of▁sentence|start_of_turn_token|start_header_id|return|start|user|assistant|system|observation|call)[|｜]>|<\/s>|<\/answer>|<(?:end|start)_of_turn>|<turn\|>|<eos>|\[\/?INST\]|\[e~\[/gi;
+const LONGEST_END_TOKEN = 40;
+/** Around the text after a thought, where a model was taught so. */
+const ANSWER = "<answer>";
 
 /** @param raw the whole text of a reply */
 export function splitText(raw: string): SplitText {
@@ -50,8 +52,9 @@ export function splitText(raw: string): SplitText {
     const closed = CLOSED_ALONE.exec(raw);
     if (closed && !isInCode(raw, closed.index)) at = closed.index + closed[0].length;
   }
-  const text = upToEnd(raw.slice(at));
-  if (at === 0) return { text, thoughts: "" };
+  if (at === 0) return { text: upToEnd(raw), thoughts: "" };
+  const begin = raw.slice(at).trimStart().startsWith(ANSWER) ? raw.indexOf(ANSWER, at) + ANSWER.length : at;
+  const text = upToEnd(raw.slice(begin));
   return { text: text.trimStart(), thoughts: raw.slice(0, at), asCame: raw.slice(0, at) + text };
 }
 
@@ -92,6 +95,7 @@ function upToEnd(text: string): string {
     if (isInCode(text, token.index)) continue;
     // `<s>struck out</s>` is Markdown's HTML.
     if (token[0] === "</s>" && text.lastIndexOf("<s>", token.index) >= 0) continue;
+    if (token[0] === "</answer>" && text.lastIndexOf(ANSWER, token.index) >= 0) continue;
     return text.slice(0, token.index).trimEnd();
   }
   return text;
@@ -150,7 +154,12 @@ export class ShownText {
       const begin = this.#raw.slice(this.#from + end, this.#from + end + LONGEST_TAG);
       const tags = THOUGHTS.find(([open]) => begin.startsWith(open));
       if (!tags) {
-        if (isUnclear(begin)) return;
+        if (isUnclear(begin, this.#from > 0)) return;
+        if (this.#from > 0 && begin.startsWith(ANSWER)) {
+          this.#from += end + ANSWER.length;
+          this.#state = "text";
+          return;
+        }
         this.#state = HARMONY.test(begin) || begin.startsWith("analysis") ? "held" : "text";
         // Blanks before the first word are shown only where the text begins with them.
         if (this.#from > 0) this.#from += end;
@@ -171,7 +180,8 @@ export class ShownText {
 }
 
 /** More text decides whether this beginning is a tag's. */
-function isUnclear(begin: string): boolean {
-  const marks = [...THOUGHTS.map(([open]) => open), "<|channel|>", "<|start|>", "analysis"];
+function isUnclear(begin: string, isAfterThought: boolean): boolean {
+  const ofAnswer = isAfterThought ? [ANSWER] : [];
+  const marks = [...THOUGHTS.map(([open]) => open), ...ofAnswer, "<|channel|>", "<|start|>", "analysis"];
   return marks.some((mark) => mark.length > begin.length && mark.startsWith(begin));
 }

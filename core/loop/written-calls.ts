@@ -8,7 +8,7 @@ const PART_CHARS = 4_000;
 
 /** Marks of the models' own call formats. A call-like sign counts with an offered name near it. */
 const MARK =
-  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^<>\n]{0,40}(?:tool|call|invoke|python_tag|action|plugin)[^<>\n]{0,40}>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
+  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|(?:execute_?)?tools?(?:_?use|_?name)?|use_tool|function_?calls?|functions?|invoke|tool_code|action)\b|✿FUNCTION✿|<[|｜][^<>\n]{0,40}(?:tool|call|invoke|python_tag|action|plugin)[^<>\n]{0,40}>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
 
 export const WRITTEN_CALL_NOTE =
   "[edgecall] You wrote a tool call into your answer, so it was not made. Nothing was done. Make the call through the tool interface, or answer without it.";
@@ -39,7 +39,7 @@ function isCalled(text: string, name: string): boolean {
 
 /** A mark of a call format, with the name after it, at the beginning or as the last thing of the text. */
 function isMarked(text: string, name: string): boolean {
-  const mark = MARK.exec(text);
+  const mark = MARK.exec(text) ?? new RegExp(`<${escaped(name)}[\\s/>]`).exec(text);
   if (!mark) return false;
   const after = text.slice(mark.index);
   // The mark of the format holds the name, or it follows within a line or two.
@@ -50,13 +50,15 @@ function isMarked(text: string, name: string): boolean {
   return isFirst || endsAsCall(after, text.slice(0, mark.index));
 }
 
-/** `**Tool call:** edge_call`, and its arguments as the last thing of the text. */
+/** `**Tool call:** edge_call` or `Calling edge_call with`, and its arguments as the last thing of the text. */
 function isAnnounced(text: string, name: string): boolean {
+  const verb = "(?:tool|function)[ _-]?call|\\b(?:call|invok|execut|run|us)(?:e|ing|ning)?";
+  const between = "\\W{0,8}(?:with\\s+)?(?:the\\s+|these\\s+)?(?:\\w+\\s*:?\\s*)?";
   const announced = new RegExp(
-    `(?:tool|function)[ _-]?call\\W{0,8}${bounded(name)}\\W{0,8}(?:\\w+\\s*:?\\s*)?[{]`,
+    `(?:${verb})\\W{1,8}(?:the\\s+)?(?:(?:tool|function)\\W{1,8})?${bounded(name)}${between}[({]\\s*(?:["'{]|\\w+\\s*[=:])`,
     "i",
   );
-  return announced.test(text) && /\}\s*(?:```)?$/.test(text);
+  return announced.test(text) && /[)}\]]\s*(?:```)?$/.test(text);
 }
 
 /** After a lead such as "Let me look:" nothing follows the call. Two paragraphs before it are an explanation. */
@@ -70,7 +72,7 @@ function isJsonCall(text: string, name: string): boolean {
   const bare = text.replace(/^```(?:\w+)?\s*|\s*```$/g, "").trim();
   const quoted = `["']${escaped(name)}["']`;
   const named = new RegExp(
-    `["']?(?:name|tool|tool_name|function|function_name|action|recipient_name|call|api)["']?\\s*:\\s*(?:\\{\\s*["']?name["']?\\s*:\\s*)?${quoted}|^[[{\\s]*${quoted}\\s*:\\s*\\{`,
+    `["']?(?:name|tool|tool_name|function|function_name|action|command|method|recipient_name|call|api)["']?\\s*:\\s*(?:\\{\\s*["']?name["']?\\s*:\\s*)?${quoted}|^[[{\\s]*${quoted}\\s*:\\s*\\{`,
     "i",
   );
   const taken = /["']?(?:arguments|parameters|params|args|input|action_input|tool_input|kwargs)["']?\s*:/i;
@@ -83,7 +85,8 @@ function isJsonCall(text: string, name: string): boolean {
   const fence = /```\w*\s*([\s\S]*?)\s*```\s*$/.exec(text);
   if (fence && isLeadBefore(text, fence.index)) return isObject(fence[1] ?? "");
   const at = text.search(/(?:^|\n)\s*[[{]/);
-  return at >= 0 && isLeadBefore(text, at) && isObject(text.slice(at).trim());
+  if (at < 0 || !isLeadBefore(text, at)) return false;
+  return isObject(text.slice(at).trim()) || text.split("\n").some((line) => isObject(line.trim()));
 }
 
 function isLeadBefore(text: string, at: number): boolean {
@@ -94,20 +97,22 @@ function isLeadBefore(text: string, at: number): boolean {
 /** `edge_call(agent_id="pi")` or `print(default_api.edge_call(…))`, alone or as the last line. */
 function isWrittenOut(text: string, name: string): boolean {
   const bare = text.replace(/^```(?:\w+)?\s*|\s*```$/g, "").trim();
-  const called = `\\[?(?:print\\()?(?:await\\s+)?(?:\\w+\\.)?${escaped(name)}\\s*(?:\\(|\\{\\s*["'])[\\s\\S]*[)}\\]]{1,3}`;
+  const before = "[[@/]?(?:(?:(?:const|let|var)\\s+)?\\w+\\s*=\\s*)?(?:print\\()?(?:await\\s+)?(?:\\w+\\.)?";
+  const called = `${before}${escaped(name)}\\s*(?:\\(|\\{\\s*["'])[\\s\\S]*[)}\\]]{1,3};?`;
   if (new RegExp(`^${called}$`).test(bare)) return true;
+  const fence = /```\w*\s*([\s\S]*?)\s*```\s*$/.exec(text);
+  if (fence && isLeadBefore(text, fence.index)) return new RegExp(`^${called}$`).test(fence[1] ?? "");
   const last = text.slice(text.lastIndexOf("\n") + 1).trim();
   return (
     last !== text && isLeadBefore(text, text.length - last.length) && new RegExp(`^${called}$`).test(last)
   );
 }
 
-/** `Action: edge_call` with `Action Input: …`. */
+/** `Action: edge_call` with `Action Input: …`, the same in YAML, or with its arguments in brackets. */
 function isAction(text: string, name: string): boolean {
-  return new RegExp(
-    `(?:^|\\n)\\s*\\**Action\\**\\s*:\\**\\s*${bounded(name)}[\\s\\S]{0,80}\\n\\s*\\**Action[ _]?Input`,
-    "i",
-  ).test(text);
+  const action = `(?:^|\\n)\\s*\\**(?:Action|Tool|Function)\\**\\s*:\\**\\s*${bounded(name)}`;
+  const input = "\\s*\\n\\s*\\**(?:Action[ _]?)?(?:Input|Arguments|Parameters|Params|Args)\\**\\s*:";
+  return new RegExp(`${action}(?:${input}|\\s*[([{]\\s*(?:["'{]|\\w+\\s*[=:]))`, "i").test(text);
 }
 
 function bounded(name: string): string {
@@ -119,20 +124,15 @@ function escaped(name: string): string {
 }
 
 /** Where a call may begin: a mark, code, or JSON at the beginning of a line. */
-const SUSPECT = /<|```|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{]|\*{0,2}Action\b)/;
+const SUSPECT =
+  /<|```|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{@✿]|await |to=|\*{0,2}(?:Action|Tool|tool|TOOL|Function|function|Calling)(?![a-z]))/;
 /** Beginnings of a line with a call, beside the tools' names. */
 const LINE_BEGINNINGS = [
-  "functools[",
-  "print(",
-  "default_api.",
-  "functions.",
-  "call:",
-  "Action:",
-  "**Action",
-  "Tool call",
-  "**Tool",
-  "Function call",
-  "**Function",
+  ...["functools[", "print(", "default_api.", "functions.", "call:", "await ", "to="],
+  ...["Action", "Tool", "tool", "TOOL", "Function", "function", "Calling"].flatMap((word) => [
+    word,
+    `**${word}`,
+  ]),
 ];
 /** A call names its tool within so many characters. */
 const NAMED_WITHIN = 250;

@@ -7,8 +7,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { CASES } from "../cases/model-endpoint/index.ts";
 import { playEndpoint } from "../cases/model-endpoint/endpoint.ts";
+import { CASES } from "../cases/model-endpoint/index.ts";
 import type { Case, Outcome } from "../cases/model-endpoint/replies.ts";
 import type { Turn } from "./gateway-client.ts";
 import { useStack } from "./stack.ts";
@@ -105,7 +105,8 @@ function expectOutcome({ turn, answer, runs, requests }: Played, outcome: Outcom
   if (!isDevice) expect(answer).toContain(advice);
   if (!isDevice) expect(turn.status).toBe(status);
   expect(answer).not.toMatch(/secret|should pretend|<think>\n/);
-  const [least, most] = typeof outcome.requests === "number" ? [outcome.requests, outcome.requests] : outcome.requests;
+  const [least, most] =
+    typeof outcome.requests === "number" ? [outcome.requests, outcome.requests] : outcome.requests;
   expect(requests, `requests, for ${answer}`).toBeGreaterThanOrEqual(least);
   expect(requests, `requests, for ${answer}`).toBeLessThanOrEqual(most);
 }

@@ -1,6 +1,30 @@
 /** Calls in the forms in which endpoints and models send them. */
 import {
-  type Asked, type Cases, type Play, RUN_AFTER, RUN_ONCE, type Wanted, callThen, called, delta, each, events, final, finish, fn, inTurn, json, newId, oneCall, piece, pieces, refuse, stream, USAGE, wanted, words,
+  type Asked,
+  type Cases,
+  called,
+  callThen,
+  delta,
+  each,
+  events,
+  final,
+  finish,
+  fn,
+  inTurn,
+  json,
+  newId,
+  oneCall,
+  type Play,
+  piece,
+  pieces,
+  RUN_AFTER,
+  RUN_ONCE,
+  refuse,
+  stream,
+  USAGE,
+  type Wanted,
+  wanted,
+  words,
 } from "./replies.ts";
 
 type Pieces = (call: Wanted, asked: Asked) => unknown[];
@@ -51,7 +75,8 @@ const PIECES: Record<string, Pieces> = {
   "c-oddid": (call) => [pieces({ ...piece(call), id: "functions.edge_call:0/ü" }), end],
 }; // biome-ignore format: a table
 
-const named = (name: (of: string) => string): Play => events((call) => [pieces({ ...piece(call), function: { ...fn(call), name: name(call.name) } }), end]);
+const named = (name: (of: string) => string): Play =>
+  events((call) => [pieces({ ...piece(call), function: { ...fn(call), name: name(call.name) } }), end]);
 /** The name of an offered tool, with what models add to it. */
 const NAMES: Record<string, (name: string) => string> = {
   "c-functionspfx": (name) => `functions.${name}`,
@@ -69,10 +94,17 @@ const NAMES: Record<string, (name: string) => string> = {
 };
 
 const args = (form: (args: Record<string, unknown>, asked: Asked) => unknown): Play =>
-  events((call, asked) => [pieces({ ...piece(call), function: { name: call.name, arguments: form(call.args, asked) } }), end]);
+  events((call, asked) => [
+    pieces({ ...piece(call), function: { name: call.name, arguments: form(call.args, asked) } }),
+    end,
+  ]);
 /** Of the gateway's call; the device's has nothing of the kind. */
-const ofParams = (form: (rest: Record<string, unknown>, params: Record<string, unknown>) => Record<string, unknown>) =>
-  args(({ params, ...rest }) => JSON.stringify(params ? form(rest, params as Record<string, unknown>) : rest));
+const ofParams = (
+  form: (rest: Record<string, unknown>, params: Record<string, unknown>) => Record<string, unknown>,
+) =>
+  args(({ params, ...rest }) =>
+    JSON.stringify(params ? form(rest, params as Record<string, unknown>) : rest),
+  );
 
 /** Arguments that are read. */
 const READ: Record<string, Play> = {
@@ -99,7 +131,8 @@ const UNREAD: Record<string, Play> = {
   "c-newlineinstring": args((it) => JSON.stringify(it).replace("-1", "-1\n")),
 }; // biome-ignore format: a table
 
-const several = (...ns: string[]): Play => callThen((_, asked) => stream(...ns.map((n, index) => pieces(piece(wanted(asked, n), index))), end));
+const several = (...ns: string[]): Play =>
+  callThen((_, asked) => stream(...ns.map((n, index) => pieces(piece(wanted(asked, n), index))), end));
 
 export const CALLS: Cases = {
   ...each(PIECES, (form) => ({ row: "L11", play: events(form), outcome: RUN_ONCE })),
@@ -107,17 +140,44 @@ export const CALLS: Cases = {
   ...each(READ, (play) => ({ play, outcome: RUN_ONCE })),
   ...each(UNREAD, (play) => ({ play, outcome: { runs: [], answer: /^FINAL\(Error: /, requests: 2 } })),
   "c-message": {
-    play: callThen((call) => refuse(200, { model: "m", choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [{ id: "a1", type: "function", function: fn(call) }] }, finish_reason: "tool_calls" }] })),
+    play: callThen((call) =>
+      refuse(200, {
+        model: "m",
+        choices: [
+          {
+            index: 0,
+            message: {
+              role: "assistant",
+              content: null,
+              tool_calls: [{ id: "a1", type: "function", function: fn(call) }],
+            },
+            finish_reason: "tool_calls",
+          },
+        ],
+      }),
+    ),
     outcome: RUN_ONCE,
   },
-  "c-textandcall": { play: events((call) => [words("Let me check that for you."), ...called(call)]), outcome: RUN_ONCE },
-  "c-callandtext": { play: events((call) => [pieces(piece(call)), words("I am at it."), end]), outcome: RUN_ONCE },
+  "c-textandcall": {
+    play: events((call) => [words("Let me check that for you."), ...called(call)]),
+    outcome: RUN_ONCE,
+  },
+  "c-callandtext": {
+    play: events((call) => [pieces(piece(call)), words("I am at it."), end]),
+    outcome: RUN_ONCE,
+  },
   "c-sameid": {
     row: "L9",
-    play: (asked) => asked.at < 2 ? stream(pieces({ ...piece(wanted(asked, String(asked.at))), id: "0" }), end) : final(asked),
+    play: (asked) =>
+      asked.at < 2
+        ? stream(pieces({ ...piece(wanted(asked, String(asked.at))), id: "0" }), end)
+        : final(asked),
     outcome: { runs: ["0", "1"], answer: "FINAL(did 0 | did 1)", requests: 3 },
   },
-  "c-parallel": { play: several("1", "2", "3"), outcome: { runs: ["1", "2", "3"], answer: "FINAL(did 1 | did 2 | did 3)", requests: 2 } },
+  "c-parallel": {
+    play: several("1", "2", "3"),
+    outcome: { runs: ["1", "2", "3"], answer: "FINAL(did 1 | did 2 | did 3)", requests: 2 },
+  },
   "c-parallel-idx0": {
     row: "L11",
     play: callThen((_, asked) => stream(...["1", "2", "3"].map((n) => pieces(piece(wanted(asked, n)))), end)),
@@ -125,18 +185,28 @@ export const CALLS: Cases = {
   },
   "c-parallel-bare": {
     row: "L11",
-    play: callThen((_, asked) => stream(pieces(...["1", "2"].map((n) => ({ function: fn(wanted(asked, n)) }))), end)),
+    play: callThen((_, asked) =>
+      stream(pieces(...["1", "2"].map((n) => ({ function: fn(wanted(asked, n)) }))), end),
+    ),
     outcome: { runs: ["1", "2"], answer: "FINAL(did 1 | did 2)", requests: 2 },
   },
   "c-parallel-sameid": {
     row: "L11",
-    play: callThen((_, asked) => stream(...["1", "2"].map((n, index) => pieces({ ...piece(wanted(asked, n), index), id: "x" })), end)),
+    play: callThen((_, asked) =>
+      stream(...["1", "2"].map((n, index) => pieces({ ...piece(wanted(asked, n), index), id: "x" })), end),
+    ),
     outcome: { runs: ["1", "2"], answer: "FINAL(did 1 | did 2)", requests: 2 },
   },
   "c-interleaved": {
     play: callThen((_, asked) => {
       const [a, b] = [wanted(asked, "1"), wanted(asked, "2")];
-      return stream(pieces({ ...piece(a), function: fn(a, halves(a)[0]) }), pieces({ ...piece(b, 1), function: fn(b, halves(b)[0]) }), pieces(part(0, undefined, undefined, halves(a)[1])), pieces(part(1, undefined, undefined, halves(b)[1])), end);
+      return stream(
+        pieces({ ...piece(a), function: fn(a, halves(a)[0]) }),
+        pieces({ ...piece(b, 1), function: fn(b, halves(b)[0]) }),
+        pieces(part(0, undefined, undefined, halves(a)[1])),
+        pieces(part(1, undefined, undefined, halves(b)[1])),
+        end,
+      );
     }),
     outcome: { runs: ["1", "2"], answer: "FINAL(did 1 | did 2)", requests: 2 },
   },
@@ -151,16 +221,47 @@ export const CALLS: Cases = {
     outcome: { runs: ["1"], answer: /^FINAL\(did 1 \| Equal to the call /, requests: 2 },
   },
   "c-unknowntool": {
-    play: events((call) => [pieces({ ...piece(call), function: { name: "get_disk", arguments: "{}" } }), end]),
-    outcome: { runs: [], answer: /^FINAL\(Error: Tool 'get_disk' not found\. Available tools: /, requests: 2 },
+    play: events((call) => [
+      pieces({ ...piece(call), function: { name: "get_disk", arguments: "{}" } }),
+      end,
+    ]),
+    outcome: {
+      runs: [],
+      answer: /^FINAL\(Error: Tool 'get_disk' not found\. Available tools: /,
+      requests: 2,
+    },
   },
   "c-actionastool": {
-    play: callThen((_, { tag }) => stream(pieces({ index: 0, id: newId(), type: "function", function: { name: "bump", arguments: JSON.stringify({ n: `${tag}-1` }) } }), end)),
-    outcome: { runs: [], answer: /^FINAL\(Error: Tool 'bump' not found\. Available tools: edge_call/, requests: 2 },
+    play: callThen((_, { tag }) =>
+      stream(
+        pieces({
+          index: 0,
+          id: newId(),
+          type: "function",
+          function: { name: "bump", arguments: JSON.stringify({ n: `${tag}-1` }) },
+        }),
+        end,
+      ),
+    ),
+    outcome: {
+      runs: [],
+      answer: /^FINAL\(Error: Tool 'bump' not found\. Available tools: edge_call/,
+      requests: 2,
+    },
     device: RUN_ONCE,
   },
   "c-agentastool": {
-    play: callThen((_, { agent, tag }) => stream(pieces({ index: 0, id: newId(), type: "function", function: { name: agent, arguments: JSON.stringify({ action: "bump", params: { n: `${tag}-1` } }) } }), end)),
+    play: callThen((_, { agent, tag }) =>
+      stream(
+        pieces({
+          index: 0,
+          id: newId(),
+          type: "function",
+          function: { name: agent, arguments: JSON.stringify({ action: "bump", params: { n: `${tag}-1` } }) },
+        }),
+        end,
+      ),
+    ),
     outcome: { runs: [], answer: /^FINAL\(Error: Tool '\w+' not found/, requests: 2 },
   },
   "c-dotaction": { row: "L17", play: named((name) => `${name}.bump`), outcome: RUN_ONCE },
@@ -190,24 +291,54 @@ export const CALLS: Cases = {
     device: false,
   },
   "c-wrapped": {
-    play: events((call) => [pieces({ ...piece(call), function: { name: call.name, arguments: JSON.stringify({ name: call.name, arguments: call.args }) } }), end]),
+    play: events((call) => [
+      pieces({
+        ...piece(call),
+        function: { name: call.name, arguments: JSON.stringify({ name: call.name, arguments: call.args }) },
+      }),
+      end,
+    ]),
     outcome: { runs: [], answer: /^FINAL\(Error: /, requests: 2 },
   },
   "c-huge": {
-    play: events((call) => [pieces({ ...piece(call), function: fn(call, JSON.stringify({ ...call.args, ...(call.args.params ? { params: { n: "h".repeat(200_000) } } : { n: "h".repeat(200_000) }) })) }), end]),
+    play: events((call) => [
+      pieces({
+        ...piece(call),
+        function: fn(
+          call,
+          JSON.stringify({
+            ...call.args,
+            ...(call.args.params ? { params: { n: "h".repeat(200_000) } } : { n: "h".repeat(200_000) }),
+          }),
+        ),
+      }),
+      end,
+    ]),
     outcome: { runs: [], answer: /^FINAL\(Error: /, requests: 2 },
   },
   "c-lengthcut": {
     row: "L4",
     play: (asked) => {
       const call = wanted(asked);
-      return asked.at < 2 ? stream(pieces({ ...piece(call), function: fn(call, json(call).slice(0, 25)) }), finish("length")) : final(asked);
+      return asked.at < 2
+        ? stream(pieces({ ...piece(call), function: fn(call, json(call).slice(0, 25)) }), finish("length"))
+        : final(asked);
     },
     outcome: { runs: [], answer: /^FINAL\(Error: .*\| Error: /s, requests: 3 },
   },
   "c-lengthempty": {
     row: "L4",
-    play: callThen((_, { isDevice }) => stream(pieces({ index: 0, id: newId(), type: "function", function: { name: isDevice ? "ls" : "edge_call", arguments: "" } }), finish("length"))),
+    play: callThen((_, { isDevice }) =>
+      stream(
+        pieces({
+          index: 0,
+          id: newId(),
+          type: "function",
+          function: { name: isDevice ? "ls" : "edge_call", arguments: "" },
+        }),
+        finish("length"),
+      ),
+    ),
     outcome: { runs: [], answer: /^FINAL\(Error: /, requests: 2 },
   },
   "c-lengthwhole": {
@@ -222,7 +353,12 @@ export const CALLS: Cases = {
   },
   "c-malformed": {
     row: "L10",
-    play: inTurn(() => stream(finish("MALFORMED_FUNCTION_CALL")), () => stream(finish("malformed_function_call"), USAGE), oneCall, final),
+    play: inTurn(
+      () => stream(finish("MALFORMED_FUNCTION_CALL")),
+      () => stream(finish("malformed_function_call"), USAGE),
+      oneCall,
+      final,
+    ),
     outcome: { ...RUN_ONCE, requests: 4 },
   },
   "c-filtered": {

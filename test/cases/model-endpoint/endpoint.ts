@@ -5,8 +5,8 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import type { Asked, Body, Cases, Reply } from "./replies.ts";
-import { final, piece, pieces, refuse, stream, finish, say, USAGE } from "./replies.ts";
+import type { Asked, Body, Play, Reply } from "./replies.ts";
+import { final, finish, piece, pieces, refuse, say, stream, USAGE } from "./replies.ts";
 
 const TAG = /\[\[(d\/)?([a-z0-9-]+):([a-z0-9]+)\]\]/g;
 /** Between the pieces of a body that comes in pieces. */
@@ -20,8 +20,10 @@ export type PlayedEndpoint = {
   close(): Promise<void>;
 };
 
+type Plays = Readonly<Record<string, { play: Play }>>;
+
 /** @param agentOf the device that a run's calls go to */
-export async function playEndpoint(cases: Cases, agentOf: (run: string) => string): Promise<PlayedEndpoint> {
+export async function playEndpoint(cases: Plays, agentOf: (run: string) => string): Promise<PlayedEndpoint> {
   const seen = new Map<string, Body[]>();
   const server = createServer(async (request, response) => {
     request.socket.setNoDelay(true);
@@ -40,8 +42,14 @@ export async function playEndpoint(cases: Cases, agentOf: (run: string) => strin
     const { key, name, run, isDevice } = tag;
     const before = seen.get(key) ?? [];
     seen.set(key, [...before, body]);
-    const asked: Asked = { at: before.length, body, isDevice, agent: agentOf(run), tag: `${isDevice ? "d" : "g"}.${name}.${run}` };
-    await send(response, replyTo(asked, name, run, cases));
+    const asked: Asked = {
+      at: before.length,
+      body,
+      isDevice,
+      agent: agentOf(run),
+      tag: `${isDevice ? "d" : "g"}.${name}.${run}`,
+    };
+    await send(response, await replyTo(asked, name, run, cases));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -64,7 +72,7 @@ function tagOf({ messages }: Body) {
   return { key: whole.slice(2, -2), name, run, isDevice: device !== undefined };
 }
 
-function replyTo(asked: Asked, name: string, run: string, cases: Cases): Reply {
+function replyTo(asked: Asked, name: string, run: string, cases: Plays): Reply | Promise<Reply> {
   if (name.startsWith("q-")) {
     const query = `Please bump it [[d/${name.slice(2)}:${run}]]`;
     const call = { name: "edge_call", args: { agent_id: asked.agent, query } };
@@ -74,7 +82,10 @@ function replyTo(asked: Asked, name: string, run: string, cases: Cases): Reply {
   return played ? played.play(asked) : refuse(400, { error: { message: `there is no case ${name}` } });
 }
 
-async function send(response: ServerResponse, { status = 200, headers = {}, body, pieces, breaks }: Reply): Promise<void> {
+async function send(
+  response: ServerResponse,
+  { status = 200, headers = {}, body, pieces, breaks }: Reply,
+): Promise<void> {
   response.writeHead(status, headers);
   const bytes = Buffer.from(body);
   if (pieces !== undefined) {

@@ -1,5 +1,22 @@
 /** Errors that will not pass: the endpoint's own words, the right advice, and few requests. */
-import { type Cases, type Reply, RUN_AFTER, RUN_ONCE, STREAM, always, called, delta, each, final, finish, inTurn, once, oneCall, raw, refuse, say, sse, stream, wanted, words } from "./replies.ts";
+import {
+  always,
+  type Cases,
+  each,
+  final,
+  inTurn,
+  once,
+  oneCall,
+  type Reply,
+  RUN_AFTER,
+  raw,
+  refuse,
+  STREAM,
+  say,
+  sse,
+  stream,
+  words,
+} from "./replies.ts";
 
 /** The reply to each request, what the person reads of it, and the setting or cure that is named. */
 const FINAL: Record<string, readonly [reply: Reply, says: readonly string[], advice: string]> = {
@@ -52,7 +69,15 @@ const FINAL: Record<string, readonly [reply: Reply, says: readonly string[], adv
 
 /** The same, which may pass: it is tried once more, and not five times. */
 const DOUBTFUL: Record<string, readonly [reply: Reply, says: readonly string[]]> = {
-  "e-cf200": [refuse(200, { result: null, success: false, errors: [{ code: 7009, message: "Upstream service unavailable" }], messages: [] }), ["Upstream service unavailable"]],
+  "e-cf200": [
+    refuse(200, {
+      result: null,
+      success: false,
+      errors: [{ code: 7009, message: "Upstream service unavailable" }],
+      messages: [],
+    }),
+    ["Upstream service unavailable"],
+  ],
 };
 
 /** More than fits: the setting that helps, with the numbers. */
@@ -72,8 +97,16 @@ const TOO_LONG: Record<string, readonly [reply: Reply, says: readonly string[]]>
 const failed = { runs: [], answer: /no answer|could not get an answer/, status: "failed" as const };
 
 export const ERRORS: Cases = {
-  ...each(FINAL, ([reply, says, advice]) => ({ row: "L7", play: always(reply), outcome: { ...failed, says, advice, requests: [1, 2] as const } })),
-  ...each(DOUBTFUL, ([reply, says]) => ({ row: "L7", play: always(reply), outcome: { ...failed, says, requests: [1, 5] as const } })),
+  ...each(FINAL, ([reply, says, advice]) => ({
+    row: "L7",
+    play: always(reply),
+    outcome: { ...failed, says, advice, requests: [1, 2] as const },
+  })),
+  ...each(DOUBTFUL, ([reply, says]) => ({
+    row: "L7",
+    play: always(reply),
+    outcome: { ...failed, says, requests: [1, 5] as const },
+  })),
   ...each(TOO_LONG, ([reply, says]) => ({
     row: "L13",
     play: always(reply),
@@ -81,56 +114,127 @@ export const ERRORS: Cases = {
   })),
   "e-maxtok": {
     row: "L13",
-    play: always(refuse(400, { error: { message: "max_tokens is too large: 4096. This model supports at most 2048 completion tokens, whereas you provided 4096.", type: "invalid_request_error", param: "max_tokens", code: "invalid_value" } })),
+    play: always(
+      refuse(400, {
+        error: {
+          message:
+            "max_tokens is too large: 4096. This model supports at most 2048 completion tokens, whereas you provided 4096.",
+          type: "invalid_request_error",
+          param: "max_tokens",
+          code: "invalid_value",
+        },
+      }),
+    ),
     outcome: { ...failed, says: ["2,048 tokens"], advice: "set MAX_TOKENS to 2048", requests: 2 },
   },
   "e-maxtokonce": {
     row: "L13",
     play: ({ body }) =>
       Number(body.max_tokens) > 512
-        ? refuse(400, { error: { message: "Range of max_tokens should be [1, 512]", code: "invalid_parameter_error" } })
+        ? refuse(400, {
+            error: { message: "Range of max_tokens should be [1, 512]", code: "invalid_parameter_error" },
+          })
         : say("Short."),
     outcome: { runs: [], answer: "Short.", requests: [1, 2] },
   },
   "e-groq": {
     row: "L10",
-    play: once(refuse(400, { error: { message: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.", type: "invalid_request_error", code: "tool_use_failed", failed_generation: '<function=edge_call{"agent_id": "vm"}</function>' } })),
+    play: once(
+      refuse(400, {
+        error: {
+          message:
+            "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+          type: "invalid_request_error",
+          code: "tool_use_failed",
+          failed_generation: '<function=edge_call{"agent_id": "vm"}</function>',
+        },
+      }),
+    ),
     outcome: RUN_AFTER,
   },
   "e-groqvalid": {
     row: "L10",
-    play: once(refuse(400, { error: { message: "tool call validation failed: attempted to call tool 'json' which was not in request.tools", type: "invalid_request_error", code: "tool_use_failed", failed_generation: "{}" } })),
+    play: once(
+      refuse(400, {
+        error: {
+          message:
+            "tool call validation failed: attempted to call tool 'json' which was not in request.tools",
+          type: "invalid_request_error",
+          code: "tool_use_failed",
+          failed_generation: "{}",
+        },
+      }),
+    ),
     outcome: RUN_AFTER,
   },
   "e-groqsse": {
     row: "L10",
-    play: once(stream({ error: { message: "Failed to call a function.", type: "invalid_request_error", code: "tool_use_failed" } })),
+    play: once(
+      stream({
+        error: {
+          message: "Failed to call a function.",
+          type: "invalid_request_error",
+          code: "tool_use_failed",
+        },
+      }),
+    ),
     outcome: RUN_AFTER,
   },
   "e-groqall": {
     row: "L10",
-    play: always(refuse(400, { error: { message: "Failed to call a function. Please adjust your prompt.", code: "tool_use_failed", failed_generation: "" } })),
+    play: always(
+      refuse(400, {
+        error: {
+          message: "Failed to call a function. Please adjust your prompt.",
+          code: "tool_use_failed",
+          failed_generation: "",
+        },
+      }),
+    ),
     outcome: { ...failed, says: ["Failed to call a function"], requests: 3 },
   },
   "e-llamaparse500": {
     row: "L10",
-    play: once(refuse(500, { error: { code: 500, message: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error", type: "server_error" } })),
+    play: once(
+      refuse(500, {
+        error: {
+          code: 500,
+          message:
+            "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error",
+          type: "server_error",
+        },
+      }),
+    ),
     outcome: RUN_AFTER,
   },
   "e-llamainput500": {
     row: "L10",
-    play: once(refuse(500, { error: { code: 500, message: "Failed to parse input at pos 0: <tool_call>", type: "server_error" } })),
+    play: once(
+      refuse(500, {
+        error: { code: 500, message: "Failed to parse input at pos 0: <tool_call>", type: "server_error" },
+      }),
+    ),
     outcome: RUN_AFTER,
   },
   "e-ollamaparse": {
     row: "L10",
-    play: once(refuse(500, { error: { message: "error parsing tool call: raw='{\"agent_id\": ', err=unexpected end of JSON input", type: "api_error" } })),
+    play: once(
+      refuse(500, {
+        error: {
+          message: "error parsing tool call: raw='{\"agent_id\": ', err=unexpected end of JSON input",
+          type: "api_error",
+        },
+      }),
+    ),
     outcome: RUN_AFTER,
   },
   "e-or-midtext": {
     row: "L7",
     play: inTurn(
-      always({ headers: STREAM, body: `: OPENROUTER PROCESSING\n\n${sse(words("The disk "))}${sse({ id: "g", error: { code: "server_error", message: "Provider disconnected unexpectedly" }, choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }] })}` }),
+      always({
+        headers: STREAM,
+        body: `: OPENROUTER PROCESSING\n\n${sse(words("The disk "))}${sse({ id: "g", error: { code: "server_error", message: "Provider disconnected unexpectedly" }, choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }] })}`,
+      }),
       oneCall,
       final,
     ),
@@ -138,12 +242,23 @@ export const ERRORS: Cases = {
   },
   "e-or-429": {
     row: "L7",
-    play: once(raw("text/event-stream", `: OPENROUTER PROCESSING\n\n${sse({ error: { code: 429, message: "Provider returned error", metadata: { raw: "google/gemma is temporarily rate-limited upstream. Please retry shortly", provider_name: "X" } } })}`)),
+    play: once(
+      raw(
+        "text/event-stream",
+        `: OPENROUTER PROCESSING\n\n${sse({ error: { code: 429, message: "Provider returned error", metadata: { raw: "google/gemma is temporarily rate-limited upstream. Please retry shortly", provider_name: "X" } } })}`,
+      ),
+    ),
     outcome: RUN_AFTER,
   },
   "e-aftercall": {
     row: "L7",
     play: inTurn(oneCall, always(refuse(400, { error: { message: "the second is refused" } }))),
-    outcome: { runs: ["1"], answer: /no answer|could not get an answer/, says: ["the second is refused"], status: "failed", requests: 2 },
+    outcome: {
+      runs: ["1"],
+      answer: /no answer|could not get an answer/,
+      says: ["the second is refused"],
+      status: "failed",
+      requests: 2,
+    },
   },
 };

@@ -1,11 +1,39 @@
 /** What an endpoint refuses until it is asked in the form that it takes: parameters, histories, schemas, and thoughts that have to come back. */
-import { type Body, type Cases, type Message, type Outcome, type Reply, RUN_ONCE, callsOnce, delta, each, final, finish, fn, inTurn, json, newId, pieces, refuse, resultsOf, say, strict, stream, wanted, words } from "./replies.ts";
+import {
+  type Body,
+  type Cases,
+  callsOnce,
+  delta,
+  each,
+  final,
+  finish,
+  fn,
+  inTurn,
+  json,
+  type Message,
+  newId,
+  type Outcome,
+  pieces,
+  type Reply,
+  RUN_ONCE,
+  refuse,
+  resultsOf,
+  say,
+  stream,
+  strict,
+  wanted,
+  words,
+} from "./replies.ts";
 
 /** It pays at most twice, and nothing where another case paid. */
 const PAYS: Outcome = { ...RUN_ONCE, requests: [2, 4] };
 
-const openAi = (message: string, more: object = {}) => ({ error: { message, type: "invalid_request_error", ...more } });
-const fastApi = (name: string) => ({ detail: [{ type: "extra_forbidden", loc: ["body", name], msg: "Extra inputs are not permitted", input: 1 }] });
+const openAi = (message: string, more: object = {}) => ({
+  error: { message, type: "invalid_request_error", ...more },
+});
+const fastApi = (name: string) => ({
+  detail: [{ type: "extra_forbidden", loc: ["body", name], msg: "Extra inputs are not permitted", input: 1 }],
+});
 
 /** A parameter that is refused, in the words and with the status of endpoints. */
 const PARAMETERS: Record<string, readonly [name: string, status: number, body: unknown]> = {
@@ -24,8 +52,10 @@ const PARAMETERS: Record<string, readonly [name: string, status: number, body: u
 const assistants = ({ messages }: Body) => messages.filter(({ role }) => role === "assistant");
 const results = ({ messages }: Body) => messages.filter(({ role }) => role === "tool");
 const callsOf = (message: Message) => message.tool_calls ?? [];
-const isPicture = ({ content }: Message) => Array.isArray(content) && content.some((part) => (part as { type: string }).type === "image_url");
-const follows = (first: string, second: string, { messages }: Body) => messages.some(({ role }, at) => role === second && messages[at - 1]?.role === first);
+const isPicture = ({ content }: Message) =>
+  Array.isArray(content) && content.some((part) => (part as { type: string }).type === "image_url");
+const follows = (first: string, second: string, { messages }: Body) =>
+  messages.some(({ role }, at) => role === second && messages[at - 1]?.role === first);
 
 /** A history that is refused. */
 const HISTORIES: Record<string, readonly [row: string, breach: (body: Body) => boolean, status: number, body: unknown]> = {
@@ -43,7 +73,9 @@ const HISTORIES: Record<string, readonly [row: string, breach: (body: Body) => b
 /** Schemas that some endpoint refuses. @returns the place of the first one */
 function inSchemas(body: Body, isRefused: (schema: Record<string, unknown>) => boolean): string | undefined {
   const has = (value: unknown): boolean =>
-    typeof value === "object" && value !== null && (isRefused(value as Record<string, unknown>) || Object.values(value).some(has));
+    typeof value === "object" &&
+    value !== null &&
+    (isRefused(value as Record<string, unknown>) || Object.values(value).some(has));
   return body.tools?.find((tool) => has(tool.function.parameters))?.function.name;
 }
 
@@ -134,17 +166,33 @@ export const FORMS: Cases = {
   "e-extraforbidden": {
     row: "L1",
     play: inTurn(
-      (asked) => stream(delta({ reasoning: "I call." }), pieces({ index: 0, id: newId(), type: "function", function: fn(wanted(asked)) }), finish("tool_calls")),
-      strict((body) => assistants(body).some((it) => "reasoning" in it) && refuse(400, openAi("property 'messages.2.assistant.reasoning' is unsupported")), final),
+      (asked) =>
+        stream(
+          delta({ reasoning: "I call." }),
+          pieces({ index: 0, id: newId(), type: "function", function: fn(wanted(asked)) }),
+          finish("tool_calls"),
+        ),
+      strict(
+        (body) =>
+          assistants(body).some((it) => "reasoning" in it) &&
+          refuse(400, openAi("property 'messages.2.assistant.reasoning' is unsupported")),
+        final,
+      ),
     ),
     outcome: PAYS,
   },
   "e-onecall": {
     row: "L9",
     play: (asked) => {
-      if (assistants(asked.body).some((it) => callsOf(it).length > 1)) return refuse(400, openAi("This model only supports single tool-calls at once!"));
+      if (assistants(asked.body).some((it) => callsOf(it).length > 1))
+        return refuse(400, openAi("This model only supports single tool-calls at once!"));
       if (resultsOf(asked.body) !== "") return final(asked);
-      return stream(...["1", "2"].map((n, index) => pieces({ index, id: newId(), type: "function", function: fn(wanted(asked, n)) })), finish("tool_calls"));
+      return stream(
+        ...["1", "2"].map((n, index) =>
+          pieces({ index, id: newId(), type: "function", function: fn(wanted(asked, n)) }),
+        ),
+        finish("tool_calls"),
+      );
     },
     outcome: { runs: ["1", "2"], answer: "FINAL(did 1 | did 2)", requests: [2, 3] },
   },
@@ -152,16 +200,39 @@ export const FORMS: Cases = {
   "e-mistral-order": {
     row: "L9",
     play: (asked) => {
-      if (follows("tool", "user", asked.body)) return refuse(400, { object: "error", message: "Unexpected role 'user' after role 'tool'", type: "invalid_request_message_order", param: null, code: "3230" });
+      if (follows("tool", "user", asked.body))
+        return refuse(400, {
+          object: "error",
+          message: "Unexpected role 'user' after role 'tool'",
+          type: "invalid_request_message_order",
+          param: null,
+          code: "3230",
+        });
       if (!asked.body.tools?.length) return final(asked);
       const call = wanted(asked, String(asked.at));
-      return stream(pieces({ index: 0, id: newId().slice(-9), type: "function", function: { name: call.name, arguments: json(call) } }), finish("tool_calls"));
+      return stream(
+        pieces({
+          index: 0,
+          id: newId().slice(-9),
+          type: "function",
+          function: { name: call.name, arguments: json(call) },
+        }),
+        finish("tool_calls"),
+      );
     },
-    outcome: { runs: ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], answer: /^FINAL\(did 0 \| .* \| did 9\)$/, requests: [11, 12] },
+    outcome: {
+      runs: ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"],
+      answer: /^FINAL\(did 0 \| .* \| did 9\)$/,
+      requests: [11, 12],
+    },
   },
   "e-picturesnever": {
     row: "L3",
-    play: strict(({ messages }) => messages.some(isPicture) && refuse(404, openAi("No endpoints found that support image input")), callsOnce),
+    play: strict(
+      ({ messages }) =>
+        messages.some(isPicture) && refuse(404, openAi("No endpoints found that support image input")),
+      callsOnce,
+    ),
     outcome: RUN_ONCE,
   },
 };
@@ -172,7 +243,10 @@ export const PICTURES: Cases = Object.fromEntries(
     `e-img${name}`,
     {
       row: "L3",
-      play: strict(({ messages }) => messages.some(isPicture) && refused, () => say("no picture seen")),
+      play: strict(
+        ({ messages }) => messages.some(isPicture) && refused,
+        () => say("no picture seen"),
+      ),
       outcome: { runs: [], answer: "no picture seen", requests: [1, 2] },
     },
   ]),

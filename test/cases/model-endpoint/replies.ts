@@ -34,7 +34,7 @@ export type Reply = {
   breaks?: true;
 };
 
-export type Play = (asked: Asked) => Reply;
+export type Play = (asked: Asked) => Reply | Promise<Reply>;
 
 export type Outcome = {
   /** The calls that were run, by their number, in any order. */
@@ -86,7 +86,11 @@ export const raw = (type: string | undefined, body: string): Reply => ({
 export function refuse(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   const isText = typeof body === "string";
   const type = !isText ? "application/json" : body.startsWith("<") ? "text/html" : "text/plain";
-  return { status, headers: { "content-type": type, ...headers }, body: isText ? body : JSON.stringify(body) };
+  return {
+    status,
+    headers: { "content-type": type, ...headers },
+    body: isText ? body : JSON.stringify(body),
+  };
 }
 
 export const newId = () => `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
@@ -102,13 +106,19 @@ export function wanted({ isDevice, agent, tag }: Asked, n = "1"): Wanted {
 }
 export const json = ({ args }: Wanted) => JSON.stringify(args);
 export const fn = (call: Wanted, args: unknown = json(call)) => ({ name: call.name, arguments: args });
-export const piece = (call: Wanted, index = 0) => ({ index, id: newId(), type: "function", function: fn(call) });
+export const piece = (call: Wanted, index = 0) => ({
+  index,
+  id: newId(),
+  type: "function",
+  function: fn(call),
+});
 export const called = (call: Wanted) => [pieces(piece(call)), finish("tool_calls"), USAGE];
 export const oneCall: Play = (asked) => stream(...called(wanted(asked)));
 
 /** Of the tools' results since the question. */
 export function resultsOf({ messages }: Body): string {
-  const isQuestion = ({ role, content }: Message) => role === "user" && JSON.stringify(content ?? "").includes("[[");
+  const isQuestion = ({ role, content }: Message) =>
+    role === "user" && JSON.stringify(content ?? "").includes("[[");
   return messages
     .slice(messages.findLastIndex(isQuestion) + 1)
     .filter(({ role }) => role === "tool")
@@ -121,7 +131,10 @@ export const final: Play = ({ body }) => say(`FINAL(${resultsOf(body)})`);
 export function inTurn(...plays: readonly Play[]): Play {
   return (asked) => (plays[Math.min(asked.at, plays.length - 1)] ?? final)(asked);
 }
-export const always = (reply: Reply): Play => () => reply;
+export const always =
+  (reply: Reply): Play =>
+  () =>
+    reply;
 /** A call in a form of its own, and the answer. */
 export const callThen = (make: (call: Wanted, asked: Asked) => Reply): Play =>
   inTurn((asked) => make(wanted(asked), asked), final);

@@ -1,6 +1,24 @@
 /** Calls, thoughts and tokens of a model's own format in the text of a reply, and texts that are cut. */
 import {
-  type Asked, type Cases, RUN_AFTER, RUN_ONCE, always, called, delta, each, events, final, finish, inTurn, json, oneCall, say, stream, type Wanted, wanted, words,
+  type Asked,
+  always,
+  type Cases,
+  called,
+  delta,
+  each,
+  events,
+  final,
+  finish,
+  inTurn,
+  json,
+  oneCall,
+  RUN_AFTER,
+  RUN_ONCE,
+  say,
+  stream,
+  type Wanted,
+  wanted,
+  words,
 } from "./replies.ts";
 
 type Written = (call: Wanted, asked: Asked) => string;
@@ -41,6 +59,17 @@ const WRITTEN: Record<string, Written> = {
   "x-toolcode": (call) => `\`\`\`tool_code\nprint(default_api.${call.name}(n="1"))\n\`\`\``,
   "x-python": (call) => `[${call.name}(n="1")]`,
   "x-functools": (call) => `functools[${named(call)}]`,
+  "x-actionbrackets": (call) => `Action: ${call.name}(n="1")`,
+  "x-yaml": (call) => `tool: ${call.name}\nparameters:\n  n: "1"`,
+  "x-qwenold": (call) => `✿FUNCTION✿: ${call.name}\n✿ARGS✿: ${json(call)}\n✿RESULT✿`,
+  "x-nametag": (call) => `<${call.name}>\n<n>1</n>\n</${call.name}>`,
+  "x-nameattribute": (call) => `<${call.name} n="1"/>`,
+  "x-lfm": (call) => `<|tool_call_start|>[${call.name}(n="1")]<|tool_call_end|>`,
+  "x-nemotron": (call) => `<TOOLCALL>[${named(call)}]</TOOLCALL>`,
+  "x-announced": (call) => `Calling ${call.name} with arguments: ${json(call)}`,
+  "x-assigned": (call) => `\`\`\`python\nresult = ${call.name}(n="1")\nprint(result)\n\`\`\``,
+  "x-llamaend": (call) => `${JSON.stringify({ name: call.name, parameters: call.args })}<|eot_id|>`,
+  "x-jsonline": (call) => `I need to bump it.\n${named(call)}\nI wait for the result.`,
   "x-afterthought": (call) => `<think>I call it.</think>\n<tool_call>\n${named(call)}\n</tool_call>`,
 }; // biome-ignore format: a table
 
@@ -72,6 +101,8 @@ const SPLIT: Record<string, unknown[]> = {
   "x-endofturn": [words("All is well.<end_of_turn>")],
   "x-endtext": [words("All is well.<|endoftext|>Human: more")],
   "x-dsend": [words("All is well.<｜end▁of▁sentence｜>")],
+  "x-answertags": [words("<think>secret</think>\n<answer>\nAll is "), words("well.\n</answer>")],
+  "x-llama4end": [words("All is well.<|eot|>")],
   "x-reasoning": [delta({ role: "assistant", reasoning: "secret" }), words("All is well.")],
   "x-reasoningcontent": [delta({ reasoning_content: "sec" }), delta({ reasoning_content: "ret" }), words("All is well.")],
   "x-details": [delta({ reasoning_details: [{ type: "reasoning.text", text: "secret", index: 0 }] }), words("All is well.")],
@@ -109,7 +140,10 @@ export const TEXTS: Cases = {
   },
   "x-thenwords": {
     row: "L5",
-    play: inTurn((asked) => say(`<tool_call>\n${named(wanted(asked))}\n</tool_call>`), always(say("I cannot do that."))),
+    play: inTurn(
+      (asked) => say(`<tool_call>\n${named(wanted(asked))}\n</tool_call>`),
+      always(say("I cannot do that.")),
+    ),
     outcome: { runs: [], answer: "I cannot do that.", requests: 2 },
   },
   "x-othername": {
@@ -117,7 +151,11 @@ export const TEXTS: Cases = {
     play: always(say('<tool_call>\n{"name": "nobody_has_it", "arguments": {}}\n</tool_call>')),
     outcome: { runs: [], answer: /nobody_has_it/, requests: 1 },
   },
-  ...each(HONEST, (text) => ({ row: "L5", play: always(say(text)), outcome: { runs: [], answer: text, requests: 1 } })),
+  ...each(HONEST, (text) => ({
+    row: "L5",
+    play: always(say(text)),
+    outcome: { runs: [], answer: text, requests: 1 },
+  })),
   ...each(SPLIT, (parts) => ({
     row: "L6",
     play: always(stream(...parts, finish("stop"))),
@@ -127,11 +165,16 @@ export const TEXTS: Cases = {
     row: "L6",
     play: inTurn(
       (asked) => stream(words("<think>I call the tool.</think>"), ...called(wanted(asked))),
-      (asked) => stream(words("<think>secret musings</think>\n"), words(`FINAL(did ${asked.tag}-1)`), finish("stop")),
+      (asked) =>
+        stream(words("<think>secret musings</think>\n"), words(`FINAL(did ${asked.tag}-1)`), finish("stop")),
     ),
     outcome: RUN_ONCE,
   },
-  "x-reasoncall": { row: "L6", play: events((call) => [delta({ reasoning_content: "I should call." }), ...called(call)]), outcome: RUN_ONCE },
+  "x-reasoncall": {
+    row: "L6",
+    play: events((call) => [delta({ reasoning_content: "I should call." }), ...called(call)]),
+    outcome: RUN_ONCE,
+  },
   "x-thinkonly": {
     row: "L6",
     play: always(stream(words("<think>\nI think and think and never answer.\n</think>\n"), finish("stop"))),
@@ -139,7 +182,12 @@ export const TEXTS: Cases = {
   },
   "x-reasononly": {
     row: "L6",
-    play: always(stream(delta({ role: "assistant", content: null, reasoning_content: "I think. The answer is 42." }), finish("stop"))),
+    play: always(
+      stream(
+        delta({ role: "assistant", content: null, reasoning_content: "I think. The answer is 42." }),
+        finish("stop"),
+      ),
+    ),
     outcome: { ...unanswered, answer: /thought, and gave no answer/, requests: 2 },
   },
   "x-thinkcut": {
@@ -170,23 +218,41 @@ export const TEXTS: Cases = {
     outcome: { runs: [], answer: "I will not do that.", requests: 1 },
   },
   "c-emptylist": {
-    play: always(stream(delta({ role: "assistant", content: "", tool_calls: [] }), delta({ content: "plain", tool_calls: [] }), delta({ content: null, tool_calls: null }), finish("stop"))),
+    play: always(
+      stream(
+        delta({ role: "assistant", content: "", tool_calls: [] }),
+        delta({ content: "plain", tool_calls: [] }),
+        delta({ content: null, tool_calls: null }),
+        finish("stop"),
+      ),
+    ),
     outcome: { runs: [], answer: "plain", requests: 1 },
   },
   ...each(CUT, ([reason, why]) => ({
     row: "L4",
     play: always(stream(words("The disk of the machine is"), finish(reason))),
-    outcome: { runs: [], answer: /^The disk of the machine is\n\n\[The answer was cut: /, says: [why], requests: 1 },
+    outcome: {
+      runs: [],
+      answer: /^The disk of the machine is\n\n\[The answer was cut: /,
+      says: [why],
+      requests: 1,
+    },
   })),
-  ...each(Object.fromEntries(BROKEN.map((reason) => [`e-finish-${reason.replaceAll("_", "")}`, reason])), (reason) => ({
-    row: "L4",
-    play: inTurn(always(stream(words("The disk "), finish(reason))), always(say("The disk is full."))),
-    outcome: { runs: [], answer: "The disk is full.", requests: 2 },
-  })),
+  ...each(
+    Object.fromEntries(BROKEN.map((reason) => [`e-finish-${reason.replaceAll("_", "")}`, reason])),
+    (reason) => ({
+      row: "L4",
+      play: inTurn(always(stream(words("The disk "), finish(reason))), always(say("The disk is full."))),
+      outcome: { runs: [], answer: "The disk is full.", requests: 2 },
+    }),
+  ),
   "x-donelie": {
     row: "L15",
     play: always(say("Done! I have switched the lamp on for you.")),
     outcome: { runs: [], answer: "Done! I have switched the lamp on for you.", requests: 1 },
   },
-  "x-json": { play: always(say('{"percent":17}')), outcome: { runs: [], answer: '{"percent":17}', requests: 1 } },
+  "x-json": {
+    play: always(say('{"percent":17}')),
+    outcome: { runs: [], answer: '{"percent":17}', requests: 1 },
+  },
 };

@@ -1,13 +1,50 @@
 /** How a reply comes: framing, media types, pieces, breaks, and what passes by itself. */
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import {
-  type Cases, RUN_AFTER, RUN_ONCE, STREAM, type Wanted, always, callThen, called, each, events, final, finish, fn, inTurn, json, newId, once, oneCall, piece, pieces, raw, refuse, say, sse, stream, text, wanted, words,
+  always,
+  type Cases,
+  called,
+  callThen,
+  each,
+  events,
+  final,
+  finish,
+  fn,
+  inTurn,
+  json,
+  newId,
+  once,
+  oneCall,
+  piece,
+  pieces,
+  RUN_AFTER,
+  RUN_ONCE,
+  raw,
+  refuse,
+  STREAM,
+  say,
+  sse,
+  stream,
+  text,
+  type Wanted,
+  wanted,
+  words,
 } from "./replies.ts";
 
 const whole = (call: Wanted) => text(called(call));
 const completion = (call: Wanted) => ({
   model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [{ id: newId(), type: "function", function: fn(call) }] }, finish_reason: "tool_calls" }],
+  choices: [
+    {
+      index: 0,
+      message: {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: newId(), type: "function", function: fn(call) }],
+      },
+      finish_reason: "tool_calls",
+    },
+  ],
   usage: { prompt_tokens: 1, completion_tokens: 1 },
 });
 
@@ -82,15 +119,32 @@ const PASSES: Record<string, ReturnType<typeof refuse>> = {
 
 export const TRANSPORT: Cases = {
   ok: { play: inTurn(oneCall, final), outcome: RUN_ONCE },
-  ...each(FRAMES, (frame) => ({ play: callThen((call) => raw("text/event-stream", frame(call))), outcome: RUN_ONCE })),
-  ...each(TYPES, (type) => ({ row: "L12", play: callThen((call) => raw(type, whole(call))), outcome: RUN_ONCE })),
-  ...each(BODIES, ([type, body]) => ({ row: "L12", play: callThen((call) => raw(type, body(call))), outcome: RUN_ONCE })),
+  ...each(FRAMES, (frame) => ({
+    play: callThen((call) => raw("text/event-stream", frame(call))),
+    outcome: RUN_ONCE,
+  })),
+  ...each(TYPES, (type) => ({
+    row: "L12",
+    play: callThen((call) => raw(type, whole(call))),
+    outcome: RUN_ONCE,
+  })),
+  ...each(BODIES, ([type, body]) => ({
+    row: "L12",
+    play: callThen((call) => raw(type, body(call))),
+    outcome: RUN_ONCE,
+  })),
   "t-gzip": {
-    play: callThen((call) => ({ headers: { ...STREAM, "content-encoding": "gzip" }, body: gzipSync(whole(call)) })),
+    play: callThen((call) => ({
+      headers: { ...STREAM, "content-encoding": "gzip" },
+      body: gzipSync(whole(call)),
+    })),
     outcome: RUN_ONCE,
   },
   "t-br": {
-    play: callThen((call) => ({ headers: { ...STREAM, "content-encoding": "br" }, body: brotliCompressSync(whole(call)) })),
+    play: callThen((call) => ({
+      headers: { ...STREAM, "content-encoding": "br" },
+      body: brotliCompressSync(whole(call)),
+    })),
     outcome: RUN_ONCE,
   },
   "t-slow": { play: callThen((call) => ({ ...stream(...called(call)), pieces: 7 })), outcome: RUN_ONCE },
@@ -105,7 +159,11 @@ export const TRANSPORT: Cases = {
   },
   "t-wholetext": {
     row: "L12",
-    play: always(refuse(200, { choices: [{ message: { role: "assistant", content: "All is well." }, finish_reason: "stop" }] })),
+    play: always(
+      refuse(200, {
+        choices: [{ message: { role: "assistant", content: "All is well." }, finish_reason: "stop" }],
+      }),
+    ),
     outcome: { runs: [], answer: "All is well.", requests: 1 },
   },
   "t-finishedbreak": {
@@ -116,7 +174,13 @@ export const TRANSPORT: Cases = {
     play: inTurn(
       (asked) => {
         const call = wanted(asked);
-        return { headers: STREAM, body: sse(words("I look. ")) + sse(pieces({ ...piece(call), function: fn(call, json(call).slice(0, 20)) })), breaks: true };
+        return {
+          headers: STREAM,
+          body:
+            sse(words("I look. ")) +
+            sse(pieces({ ...piece(call), function: fn(call, json(call).slice(0, 20)) })),
+          breaks: true,
+        };
       },
       oneCall,
       final,
@@ -124,7 +188,11 @@ export const TRANSPORT: Cases = {
     outcome: RUN_AFTER,
   },
   "t-cutaftercall": {
-    play: inTurn((asked) => ({ headers: STREAM, body: sse(pieces(piece(wanted(asked)))), breaks: true }), oneCall, final),
+    play: inTurn(
+      (asked) => ({ headers: STREAM, body: sse(pieces(piece(wanted(asked)))), breaks: true }),
+      oneCall,
+      final,
+    ),
     outcome: RUN_AFTER,
   },
   "t-nofinish": {
@@ -134,7 +202,10 @@ export const TRANSPORT: Cases = {
   "t-nofinishdone": { play: events((call) => [pieces(piece(call))]), outcome: RUN_ONCE },
   "t-brokenchunk": { play: once(raw("text/event-stream", 'data: {"choices": [\n\n')), outcome: RUN_AFTER },
   ...each(PASSES, (reply) => ({ row: "L17", play: once(reply), outcome: RUN_AFTER })),
-  "t-twice": { play: inTurn(always(refuse(500, "")), always(refuse(502, "")), oneCall, final), outcome: { ...RUN_ONCE, requests: 4 } },
+  "t-twice": {
+    play: inTurn(always(refuse(500, "")), always(refuse(502, "")), oneCall, final),
+    outcome: { ...RUN_ONCE, requests: 4 },
+  },
   "t-aftercall": {
     play: inTurn(oneCall, always(refuse(503, "")), final),
     outcome: { ...RUN_ONCE, requests: 3 },
@@ -145,11 +216,24 @@ export const TRANSPORT: Cases = {
   },
   "t-503plain": {
     row: "L7",
-    play: always(refuse(503, "upstream connect error or disconnect/reset before headers. reset reason: connection timeout")),
-    outcome: { runs: [], answer: /503: upstream connect error or disconnect\/reset/, status: "failed", requests: [1, 5] },
+    play: always(
+      refuse(
+        503,
+        "upstream connect error or disconnect/reset before headers. reset reason: connection timeout",
+      ),
+    ),
+    outcome: {
+      runs: [],
+      answer: /503: upstream connect error or disconnect\/reset/,
+      status: "failed",
+      requests: [1, 5],
+    },
   },
   "t-cuttext": {
-    play: inTurn(always({ headers: STREAM, body: sse(words("The disk is ")), breaks: true }), always(say("The disk is full."))),
+    play: inTurn(
+      always({ headers: STREAM, body: sse(words("The disk is ")), breaks: true }),
+      always(say("The disk is full.")),
+    ),
     outcome: { runs: [], answer: "The disk is full.", requests: 2 },
   },
 };
