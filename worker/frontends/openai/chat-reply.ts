@@ -258,8 +258,8 @@ function usageOf({ input_tokens, output_tokens }: Usage) {
   };
 }
 
-function errorChunk(error: { code: string; message: string }): string {
-  return sse({ error: { ...error, type: "server_error", param: null } });
+function errorChunk(error: typeof LOST): string {
+  return sse({ error });
 }
 
 function sse(data: unknown): string {

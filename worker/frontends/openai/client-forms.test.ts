@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { modelRequest } from "../../../test/model-requests.ts";
 import { type Completion, chat, events, post, user } from "../../../test/openai-requests.ts";
-import { script } from "../../../test/scripted-model.ts";
+import { type Step, script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { ask, say } from "../../../test/workerd.ts";
 import { mediaId } from "../../api/media.ts";
@@ -16,7 +16,7 @@ type Response_ = {
   id: string;
   status: string;
   store: boolean;
-  output: Array<{ type: string; call_id?: string }>;
+  output: Array<{ id: string; type: string; call_id?: string }>;
   error?: { message: string; param: string; code: string };
 };
 type Item = { id: string; type: string; role?: string; content?: Array<Record<string, string>> };
@@ -77,7 +77,8 @@ describe("D4: the path", () => {
     // Encoded slashes and dots stay what they are.
     for (const path of ["/v1/%2Fmodels", "/v1%2F/models", "/v2//models"])
       expect([path, (await ask(path)).status]).not.toEqual([path, 200]);
-    expect((await ask("/healthz/")).status).toBe((await ask("/healthz/", { token: null })).status);
+    for (const token of [TOKENS.owner, null])
+      expect((await ask("/healthz/", { token })).status).toBe(token ? 404 : 401);
   });
 });
 
@@ -175,6 +176,17 @@ describe("D4: store: false", () => {
   });
 });
 
+test("D4: a failed response has an error that the AI SDK can read", async () => {
+  const question = script({ status: 400, body: { error: { message: "no such thing" } } });
+  const error = {
+    code: "server_error",
+    type: "server_error",
+    message: expect.stringContaining("no such thing"),
+    param: null,
+  };
+  expect((await respond({ input: question })).body).toMatchObject({ status: "failed", error });
+});
+
 describe("D4: input_items", () => {
   test("are what was sent, the newest first, in pages", async () => {
     const question = script({ text: "hello" });
@@ -248,6 +260,93 @@ describe("D4: input_items", () => {
       const { status, list } = await inputItems(body.id, query);
       expect([status, list.error?.param]).toEqual([400, param]);
     }
+  });
+});
+
+describe("D4: item_reference", () => {
+  const reference = ({ id }: { id: string }) => ({ type: "item_reference", id });
+  const tools = [{ type: "function", name: "weather", parameters: { type: "object", properties: {} } }];
+  const weather: Step = { text: "I ask.", calls: [{ name: "weather", arguments: { city: "Bern" } }] };
+
+  /** Asks a question in which the client's tool is called. @returns the input of the next one: an array that goes on */
+  async function asked(more: Record<string, unknown> = {}) {
+    const question = script(weather, { text: "It says: $results" });
+    const first = await respond({ input: [user(question)], tools, ...more });
+    const call = first.body.output.find(({ type }) => type === "function_call");
+    const input = [
+      user(question),
+      ...first.body.output.map(reference),
+      { type: "function_call_output", call_id: call?.call_id, output: "it rains" },
+    ];
+    const second = await respond({ input, tools, ...more });
+    expect(second.body.output).toMatchObject([{ content: [{ text: "It says: it rains" }] }]);
+    return { question, first, second, next: [...input, ...second.body.output.map(reference)] };
+  }
+
+  async function shownFor(input: unknown[], more: Record<string, unknown> = {}) {
+    const question = script({ text: "on" });
+    const { status, body } = await respond({ input: [...input, user(question)], tools, ...more });
+    expect([status, body.output]).toMatchObject([200, [{ content: [{ text: "on" }] }]]);
+    return { question, shown: (await modelRequest(question))?.messages.slice(1) ?? [] };
+  }
+
+  test.each([
+    ["an unnamed chat", {}],
+    ["a conversation", { conversation: "named" }],
+  ])("in %s is the answer or the call that it names, not a question once more", async (_, named) => {
+    const more = "conversation" in named ? { conversation: `named-${crypto.randomUUID()}` } : {};
+    const { question, next } = await asked(more);
+    const one = await shownFor(next, more);
+    const calls = [{ function: { name: "weather", arguments: '{"city":"Bern"}' } }];
+    const before = [
+      { role: "user", content: question },
+      { role: "assistant", content: "I ask.", tool_calls: calls },
+      { role: "tool", content: "it rains" },
+      { role: "assistant", content: "It says: it rains" },
+    ];
+    expect(one.shown).toMatchObject([...before, { role: "user", content: one.question }]);
+    // Without its type, as OpenAI's own schema allows.
+    const bare = next.map((item) =>
+      "type" in item && item.type === "item_reference" ? { id: item.id } : item,
+    );
+    const two = await shownFor(bare, more);
+    expect(two.shown).toMatchObject([...before, { role: "user", content: two.question }]);
+  });
+
+  test("of each text of a streamed response is its answer, once", async () => {
+    const question = script({ ...weather, text: "" }, { text: "So: $results" });
+    const { data } = await events(
+      await post("/v1/responses", { input: [user(question)], tools, stream: true }),
+    );
+    const { output } = (data.at(-1) as { response: Response_ }).response;
+    const call = output.find(({ type }) => type === "function_call");
+    const result = { type: "function_call_output", call_id: call?.call_id, output: "it rains" };
+    const input = [user(question), ...output.map(reference), result];
+    const streamed = await events(await post("/v1/responses", { input, tools, stream: true }));
+    const end = (streamed.data.at(-1) as { response: Response_ }).response;
+    const twice = [...end.output, ...end.output].map(reference);
+    const { shown } = await shownFor([...input, ...twice]);
+    expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "user"]);
+    expect(shown[3]?.content).toBe("So: it rains");
+  });
+
+  test("of nothing that is here: the model learns that there was an answer", async () => {
+    const gone = "[an earlier answer that is not kept any more]";
+    const { second } = await asked();
+    const [item] = second.body.output;
+    const unstored = await respond({ input: script({ text: "hello" }), store: false });
+    for (const id of ["msg_68af4030baa48193b0b43b4c2a176a1a", unstored.body.output[0]?.id ?? ""]) {
+      const { shown } = await shownFor([user("one"), { type: "item_reference", id }]);
+      expect(shown.slice(0, 2)).toMatchObject([{ content: "one" }, { role: "assistant", content: gone }]);
+    }
+    const beside = ["rs_1", "mcp_1", "fc_1"].map((id) => reference({ id }));
+    const others = await shownFor([user("one"), { role: "assistant", content: "two" }, ...beside]);
+    expect(others.shown).toHaveLength(3);
+    // Another person's.
+    const question = script({ text: "on" });
+    const input = [user("one"), reference({ id: item?.id ?? "" }), user(question)];
+    await post("/v1/responses", { input }, { token: TOKENS.guest });
+    expect((await modelRequest(question))?.messages[2]).toMatchObject({ role: "assistant", content: gone });
   });
 });
 

@@ -100,23 +100,44 @@ async function tagOf(token: ApiToken): Promise<string> {
 const CALL_ID = /^ec_([A-Za-z0-9_-]{22})?_([0-9a-f]{12})$/;
 
 /** @returns the id under which a client knows a call of its tool; in an unnamed chat the id also names the object */
-export function clientCallId({ name, key }: Place, call: string): string {
-  const hash = /\.([0-9a-f]{32})$/.exec(name)?.[1] ?? "";
-  const bytes = fromHex(hash);
-  return `ec_${key === undefined && bytes ? toBase64Url(bytes) : ""}_${callRef(call)}`;
+export function clientCallId(place: Place, call: string): string {
+  return `ec_${objectIn(place)}_${callRef(call)}`;
+}
+
+/** @returns the object of an unnamed chat in 22 characters; empty in a named one */
+function objectIn({ name, key }: Place): string {
+  const bytes = fromHex(/\.([0-9a-f]{32})$/.exec(name)?.[1] ?? "");
+  return key === undefined && bytes ? toBase64Url(bytes) : "";
 }
 
 /** @returns the `callRef`, and the object of an unnamed chat; undefined when the id is not one of ours */
 export function readClientCallId(id: string): { ref: string; object: string | undefined } | undefined {
   const [, place, ref] = CALL_ID.exec(id) ?? [];
-  if (ref === undefined) return undefined;
+  return ref === undefined ? undefined : { ref, object: readObject(place) };
+}
+
+function readObject(place: string | undefined): string | undefined {
   const hash = place === undefined ? undefined : tryFromBase64Url(place);
-  return { ref, object: hash && toHex(hash) };
+  return hash && toHex(hash);
 }
 
 /** @param object from `readClientCallId` @returns the conversation in which an unnamed chat continues */
 export async function placeOfCall(token: ApiToken, object: string): Promise<Place> {
   return { name: `${token.home}/openai/once.${await tagOf(token)}.${object}` };
+}
+
+/** The turn, the object of an unnamed chat, and the item among those of the turn. */
+const ITEM_ID = /^(msg|fc)_([0-9a-f]{32})([A-Za-z0-9_-]{22})?_[0-9a-f]{1,12}$/;
+
+/** @param part hexadecimal digits that tell the item from others of its turn @returns an id by which the item is found again */
+export function itemId(kind: "msg" | "fc", { turn, place }: ResponseRef, part: string): string {
+  return `${kind}_${turn.replaceAll("-", "")}${objectIn(place)}_${part}`;
+}
+
+/** @returns the turn and, in an unnamed chat, its object; undefined when the id is not one of ours */
+export function readItemId(id: string): { turn: string; object: string | undefined } | undefined {
+  const [, , turn, place] = ITEM_ID.exec(id) ?? [];
+  return turn === undefined ? undefined : { turn: uuidOf(turn), object: readObject(place) };
 }
 
 /** The content of a response's id. `createdAt`: epoch seconds. */
@@ -138,8 +159,12 @@ export async function readResponseId(token: ApiToken, id: string): Promise<Respo
   const isOnce = object.startsWith(`once.${tag}.`) && /\.[0-9a-f]{32}$/.test(object);
   if (!isNamed && !isOnce) return undefined;
   return {
-    turn: match[1].replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"),
+    turn: uuidOf(match[1]),
     place: { name: `${token.home}/openai/${object}`, ...(isNamed && { key: object.slice(tag.length + 1) }) },
     createdAt: Number.parseInt(match[2], 16),
   };
+}
+
+function uuidOf(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

@@ -9,9 +9,11 @@ import type { CallRecord } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
 import type { TurnEvent } from "../../api/turn-events.ts";
 import { finalText } from "./chat-reply.ts";
+import { itemId } from "./conversation-key.ts";
 import {
   type About,
   callItem,
+  errorOf,
   functionItem,
   type Item,
   type MessageItem,
@@ -107,7 +109,7 @@ class Teller {
     const response = {
       ...(await responseObject(this.#about, undefined, this.#output)),
       status: "failed",
-      error: { code: "server_error", message },
+      error: errorOf(message),
     };
     return this.#emit(this.#textNumber() + 1, "response.failed", { response });
   }
@@ -137,7 +139,7 @@ class Teller {
   #opened(): ResponseEvent[] {
     if (this.#open) return [];
     const index = this.#output.length;
-    const id = `msg_${this.#about.ref.turn}_${index}`;
+    const id = itemId("msg", this.#about.ref, index.toString(16));
     const item: MessageItem = { ...messageItem(id, ""), status: "in_progress", content: [] };
     this.#output.push(item);
     this.#open = { item, index, sent: "" };
@@ -180,7 +182,7 @@ class Teller {
   /** A text of the gateway itself, which comes without deltas. */
   #wholeText(text: string): ResponseEvent[] {
     const index = this.#output.length;
-    const id = `msg_${this.#about.ref.turn}_${index}`;
+    const id = itemId("msg", this.#about.ref, index.toString(16));
     const item: MessageItem = { ...messageItem(id, ""), status: "in_progress", content: [] };
     this.#output.push(item);
     const part = { type: "output_text", text: "", annotations: [] };

@@ -1,8 +1,9 @@
 /** Writes a turn as a `response` object. Calls to devices are `mcp_call` items, OpenAI's form for calls that a server made. */
 import { type CallRecord, NO_TOOL_CALLED, type Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnResult } from "../../api/answers.ts";
+import { callRef } from "../../api/turns.ts";
 import { askedMark, finalText } from "./chat-reply.ts";
-import { clientCallId, type ResponseRef, responseId } from "./conversation-key.ts";
+import { clientCallId, itemId, type ResponseRef, responseId } from "./conversation-key.ts";
 import { OWN_NAME } from "./models.ts";
 import type { Linker } from "./pictures.ts";
 import { isRun } from "./trace.ts";
@@ -55,7 +56,7 @@ export async function responseObject(about: About, result?: TurnResult, output?:
     created_at: ref.createdAt,
     status: cut ? "incomplete" : STATUS[result?.status ?? "running"],
     background,
-    error: result?.status === "failed" ? { code: "server_error", message: result.answer ?? "" } : null,
+    error: result?.status === "failed" ? errorOf(result.answer ?? "") : null,
     incomplete_details: cut ? { reason: cut === "length" ? "max_output_tokens" : cut } : null,
     instructions: null,
     max_output_tokens: null,
@@ -80,6 +81,11 @@ export async function responseObject(about: About, result?: TurnResult, output?:
   };
 }
 
+/** OpenAI's own has no `type`, without which the AI SDK cannot read the response. */
+export function errorOf(message: string) {
+  return { code: "server_error", message, type: "server_error", param: null };
+}
+
 /** OpenAI's limits for metadata. */
 function shortTexts(metadata: Record<string, unknown>): Record<string, string> {
   const texts = Object.entries(metadata).flatMap(
@@ -94,7 +100,7 @@ async function outputOf(ref: ResponseRef, result: TurnResult, linker: Linker): P
   if (result.answer === null && result.meanwhile === undefined) return calls;
   const requested = (result.requested ?? []).map((call) => functionItem(ref, call));
   const text = await finalText(result, linker);
-  const message = text === "" && requested.length > 0 ? [] : [messageItem(`msg_${ref.turn}`, text)];
+  const message = text === "" && requested.length > 0 ? [] : [messageItem(itemId("msg", ref, "0"), text)];
   return [...calls, ...message, ...requested];
 }
 
@@ -109,12 +115,12 @@ export function messageItem(id: string, text: string): MessageItem {
 }
 
 /** A call of one of the client's own tools, which the client runs. */
-export function functionItem({ place }: ResponseRef, { id, name, args }: CallRecord) {
+export function functionItem(ref: ResponseRef, { id, name, args }: CallRecord) {
   return {
-    id: `fc_${id.replaceAll("-", "")}`,
+    id: itemId("fc", ref, callRef(id)),
     type: "function_call" as const,
     status: "completed" as const,
-    call_id: clientCallId(place, id),
+    call_id: clientCallId(ref.place, id),
     name,
     arguments: JSON.stringify(args ?? {}),
   };

@@ -6,6 +6,7 @@ import { contentOf, Part, roleOf } from "./chat-request.ts";
 import type { ClientMessage } from "./client-messages.ts";
 
 const Item = z.looseObject({
+  id: z.optional(z.nullable(z.string().check(z.maxLength(500)))),
   type: z.optional(z.nullable(z.string())),
   role: z.optional(z.nullable(z.string())),
   content: z.optional(z.nullable(z.union([z.string(), z.array(Part).check(z.maxLength(200))]))),
@@ -14,6 +15,8 @@ const Item = z.looseObject({
   name: z.optional(z.nullable(z.string().check(z.maxLength(200)))),
   arguments: z.optional(z.nullable(z.string())),
 });
+
+export type ResponseItem = z.infer<typeof Item>;
 
 const Output = z.union([z.string(), z.array(Part).check(z.maxLength(200))]);
 
@@ -41,8 +44,7 @@ export function messagesInResponse({ input, instructions, text }: ResponseReques
   const first: ClientMessage[] = instructions
     ? [{ role: "system", text: instructions, images: [], beside: true }]
     : [];
-  const items: Array<z.infer<typeof Item>> =
-    typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const items: ResponseItem[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
   const messages: ClientMessage[] = [];
   for (const [index, item] of items.entries()) {
     const { type, role, content, call_id, name } = item;
@@ -67,7 +69,7 @@ export function messagesInResponse({ input, instructions, text }: ResponseReques
         call: call_id,
       });
     } else {
-      // Other items without a role (reasoning, references) come from earlier turns, whose texts are in the messages.
+      // Other items without a role (reasoning, calls of devices) come from earlier turns, whose rows have them.
       const known = roleOf(role ?? "");
       if (known && known !== "tool")
         messages.push({ role: known, ...contentOf(content ?? "", known, `input.${index}.content`) });

@@ -12,6 +12,7 @@ import { sortMessages } from "./client-messages.ts";
 import { clientWait, forVoice } from "./client-wait.ts";
 import { namedPlace, type ResponseRef, readResponseId } from "./conversation-key.ts";
 import { inputItems, pageOf, readPage } from "./input-items.ts";
+import { withReferenced } from "./item-references.ts";
 import { chosenModel, VOICE_NAME } from "./models.ts";
 import { NO_TOOLS, ownTools } from "./own-tools.ts";
 import { responseEvents } from "./response-events.ts";
@@ -42,9 +43,10 @@ export async function postResponse(c: Context<App>): Promise<Response> {
       "edge.wait",
     );
   const wait = request.stream ? undefined : longest;
-  const sorted = forVoice(sortMessages(messagesInResponse(request), "input"), request.model);
   const before = previous ? await previousOf(c, previous) : undefined;
   const named = () => namedPlace(c, token, request, before?.place);
+  const whole = { ...request, input: await withReferenced(c, request.input, named) };
+  const sorted = forVoice(sortMessages(messagesInResponse(whole), "input"), request.model);
   const tools = ownTools(c.env, request);
   const { place: wanted, isBackground } = await placeFor(c, sorted, named);
   const own = isBackground ? NO_TOOLS : tools;
