@@ -4,8 +4,8 @@
  * stays unreadable.
  */
 import { isObject } from "../protocol/is-object.ts";
+import type { RequestedCall } from "./model-reply.ts";
 import { sentBack } from "./replay.ts";
-import type { RequestedCall } from "./reply.ts";
 
 /** Endpoints leave out and add fields freely, so only the nesting is certain. */
 export type LooseCall = {

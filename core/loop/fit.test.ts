@@ -38,6 +38,19 @@ const size = estimateTokens(history);
 const fit = (maxTokens: number, more: Partial<FitOptions> = {}) =>
   fitHistory(history, { maxTokens, keepFirst: 1, ...more });
 
+test("L1: what goes back with replies counts; of old answers without calls it goes first, with calls it stays", () => {
+  const replay = { from: "m", message: { reasoning_content: "I think of it. ".repeat(100) } };
+  const thinks = (entry: Entry) => (entry.role === "assistant" ? { ...entry, replay } : entry);
+  const thoughtful = [...turn("one", 30), ...turn("two", 30), ...now].map(thinks);
+  const sent = estimateTokens(thoughtful);
+  expect(sent).toBeGreaterThan(estimateTokens([...turn("one", 30), ...turn("two", 30), ...now]) + 1_500);
+  expect(fitHistory(thoughtful, { maxTokens: sent, keepFirst: 0 }).entries).toEqual(thoughtful);
+  const { entries, cut } = fitHistory(thoughtful, { maxTokens: sent - 200, keepFirst: 0 });
+  expect(cut).toEqual({ results: 0, turns: 0 });
+  const kept = entries.flatMap((entry) => (entry.role === "assistant" ? [entry.replay !== undefined] : []));
+  expect(kept).toEqual([true, false, true, false, true]);
+});
+
 test("a history that fits is unchanged", () => {
   expect(fit(size)).toEqual({ entries: history, cut: { results: 0, turns: 0 }, shownFrom: 1 });
   expect(fitHistory([], { maxTokens: 0, keepFirst: 3 })).toEqual({

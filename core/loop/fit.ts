@@ -73,6 +73,7 @@ export function fitHistory(history: readonly Entry[], options: FitOptions): Fitt
 
   let { leftOut, old } = withSummary(oldTurns(history.slice(kept, currentFrom)), options.summary);
   let gone: OldTurn[] = [];
+  if (fixed + sizeOf(old, leftOut) > limit) old = old.map(withoutAnswersThoughts);
   if (fixed + sizeOf(old, leftOut) > limit) {
     const downTo = limit < hardTokens ? DOWN_TO : DOWN_TO_IN_WINDOW;
     const target = Math.max(Math.min(maxTokens, limit) * downTo, fixed + (limit - fixed) * downTo) - fixed;
@@ -123,6 +124,16 @@ function oldTurns(entries: readonly Entry[]): OldTurn[] {
     else turn.push(entry);
   }
   return turns.map((whole) => ({ whole, entries: whole, results: 0, leftOut: leftOutOf(whole[0]) }));
+}
+
+/** The thoughts behind an old turn's answer go first: endpoints insist only on those with calls. */
+function withoutAnswersThoughts(turn: OldTurn): OldTurn {
+  const entries = turn.entries.map((entry) => {
+    if (entry.role !== "assistant" || entry.calls.length > 0 || !entry.replay) return entry;
+    const { replay: _, ...answer } = entry;
+    return answer;
+  });
+  return { ...turn, entries };
 }
 
 function isAnswer(entry: Entry | undefined): boolean {

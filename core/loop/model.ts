@@ -7,8 +7,8 @@
  */
 import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
 import { addUsage } from "./history.ts";
+import type { ModelReply } from "./model-reply.ts";
 import { sourceOf } from "./replay.ts";
-import type { ModelReply } from "./reply.ts";
 import { ReplyBody } from "./reply-body.ts";
 import type { ModelRequest, ModelSettings, ModelTimeouts, RequestBody } from "./request.ts";
 import {
@@ -91,18 +91,20 @@ export async function callModel(
     { role: "assistant" as const, content: reply.text },
     { role: "user" as const, content: WRITTEN_CALL_NOTE },
   ];
-  const second = await ask(
-    settings,
-    { ...request, onText: give, messages: [...request.messages, ...again] },
-    fetch,
-  );
+  const messages = [...request.messages, ...again];
+  const resetToLead = () => {
+    request.onReset?.();
+    give(lead);
+  };
+  const second = await ask(settings, { ...request, messages, onText: give, onReset: resetToLead }, fetch);
   if (second.calls.length === 0 && writtenCall(second.text, names) !== undefined) {
     throw new ModelError(
       "never",
       `the model ${second.model} wrote the call of ${written} as text, twice, in place of making it. Nothing was run. It cannot call tools at this endpoint: choose another model, or turn on the endpoint's tool calls for it`,
     );
   }
-  return { ...second, text: lead + second.text, usage: second.usage && addUsage(second.usage, reply.usage) };
+  const usage = second.usage ? addUsage(second.usage, reply.usage) : reply.usage;
+  return { ...second, text: lead + second.text, usage };
 }
 
 /** The names of the tools that may be called. */
@@ -118,11 +120,11 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
   const timeouts = { ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts };
   const watch = new Watch(url, timeouts, request.signal);
   const forms = new Forms(settings, url);
-  let text = "";
+  let isShown = false;
   const heard = {
     ...request,
     onText: (piece: string) => {
-      text += piece;
+      isShown = true;
       request.onText?.(piece);
     },
   };
@@ -137,7 +139,7 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
         forms.remember();
         return { ...reply, from: sourceOf(settings) };
       } catch (error) {
-        const isRefused = text === "" && error instanceof ModelError && !watch.signal.aborted;
+        const isRefused = !isShown && error instanceof ModelError && !watch.signal.aborted;
         const makes = (habits: ReadonlySet<Habit>) => JSON.stringify(wire.body(settings, request, habits));
         if (!isRefused || !forms.adapt(error, makes)) throw error;
       }

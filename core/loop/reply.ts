@@ -6,40 +6,11 @@ import { isObject } from "../protocol/is-object.ts";
 import { CallPieces, type LooseCall } from "./call-pieces.ts";
 import { errorWords } from "./error-words.ts";
 import type { Call, Usage } from "./history.ts";
-import { joined, type Replay, sentBack } from "./replay.ts";
+import type { Finish, ModelReply, RequestedCall } from "./model-reply.ts";
+import { joined, sentBack } from "./replay.ts";
 import { errorInReply } from "./retry.ts";
 import { ShownText } from "./shown-text.ts";
 import type { ReplyReader } from "./wire.ts";
-
-export type RequestedCall = {
-  id: string | undefined;
-  name: string;
-  rawArguments: string;
-  /** What it carried beside that (replay.ts). */
-  extra?: Record<string, unknown>;
-};
-
-/**
- * Why a reply ended: `length` and `content_filter` cut it. Endpoints have names of their own (`toFinish`); one that is not known
- * here stays as it is.
- */
-export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "error" | (string & {});
-
-export type ModelReply = {
-  /** Without thoughts and tokens of the model's own format. */
-  text: string;
-  calls: RequestedCall[];
-  /** The model that answered, as the endpoint names it. */
-  model: string;
-  usage: Usage | undefined;
-  finish: Finish | undefined;
-  /** The address and model that gave it (replay.ts). */
-  from?: string;
-  /** What goes back there with the reply. */
-  replay?: Pick<Replay, "message" | "content">;
-  /** It has thoughts, whether they are sent back or not. */
-  isThoughtful?: boolean;
-};
 
 type LooseMessage = {
   content?: unknown;

@@ -1,5 +1,6 @@
 /** Estimates the tokens of what is sent to a model without a tokenizer, since each model has its own. Pure. */
 import { isPicture } from "../protocol/media.ts";
+import type { Replay } from "./history.ts";
 import { type Call, type Entry, outcomeForModel } from "./history.ts";
 
 /*
@@ -44,7 +45,12 @@ function entryTokens(entry: Entry): number {
   const own = PER_MESSAGE + roughTokens(entry.text);
   if (entry.role === "user") return own + PER_IMAGE * (entry.images?.length ?? 0);
   if (entry.role === "note") return own;
-  return own + entry.calls.reduce((sum, call) => sum + callTokens(call), 0);
+  return own + replayTokens(entry.replay) + entry.calls.reduce((sum, call) => sum + callTokens(call), 0);
+}
+
+/** Thoughts and signatures that go back. To another model they do not, which is not known here. */
+function replayTokens(replay: Replay | undefined): number {
+  return replay ? roughTokens(JSON.stringify([replay.message, replay.content, replay.calls])) : 0;
 }
 
 /** The call and its result: two messages. */

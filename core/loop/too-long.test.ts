@@ -203,6 +203,19 @@ const SAID: Array<[endpoint: string, words: string, expected: TooLong]> = [
     "This request requires more credits, or fewer max_tokens. You requested up to 4096 tokens, but can only afford 1200. To increase, visit the settings page and upgrade to a paid account",
     output(1200, 4096),
   ],
+  ["general words", "Requested tokens (9001) exceed context window of 8192", input(8192, 9001)],
+  ["general words", "Token limit exceeded: 9001 > 8192", input(8192, 9001)],
+  ["general words", "prompt has 9001 tokens, but the maximum is 8192", input(8192, 9001)],
+  ["general words", "Your message is too long. Maximum 8192 tokens.", input(8192)],
+  ["general words", "The conversation is too long for this model", input()],
+  ["general words", "the prompt does not fit into the context", input()],
+  ["general words", "Request body too large for gpt-4o-mini model. Max size: 8000 tokens.", input(8000)],
+  [
+    "general words of a reply",
+    "The requested max_tokens 4096 is above the model's limit 2048",
+    output(2048, 4096),
+  ],
+  ["general words of a reply", "max_new_tokens must be smaller than 2048", output(2048)],
 ];
 
 test.each(SAID)("L13: %s: %s", (_endpoint, words, expected) => {
