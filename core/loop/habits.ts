@@ -25,7 +25,12 @@ export type Habit =
   | "dummy_signatures"
   | "empty_reasoning";
 
-type Row = { habit: Habit; words: RegExp; statuses?: readonly number[] };
+type Row = {
+  habit: Habit;
+  words: RegExp;
+  /** Where this one is in force it is the cause, so it is dropped first. */
+  undoes?: Habit;
+};
 
 /**
  * The order matters: the first row that fits and is not in force yet is tried. A row whose form changes nothing in the request is
@@ -35,11 +40,13 @@ const ROWS: readonly Row[] = [
   {
     habit: "dummy_signatures",
     words: /missing an? .?thought_?signature|thought_signature.*(?:required|missing)/i,
+    undoes: "no_replay",
   },
   {
     habit: "empty_reasoning",
     words:
       /(?:missing|must (?:be|contain|include|have)|requires?|required|expected).{0,60}reasoning_content|reasoning_content.{0,60}(?:is missing|missing|required|must be (?:passed|provided|sent))/i,
+    undoes: "no_replay",
   },
   // Anthropic's: a history without thoughts, for a model that thinks by itself.
   { habit: "no_thinking", words: /expected .?(?:redacted_)?thinking|must start with a thinking block/i },
@@ -103,12 +110,19 @@ const ROWS: readonly Row[] = [
 /** Statuses of a refused form. Any other one is of the endpoint's state. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
-/** @returns the forms that may be what the words ask for, in the order in which to try them */
-export function habitsFor(error: ModelError): Habit[] {
+/**
+ * @param inForce a form in force whose words are refused may be one that the endpoint takes no more
+ * @returns the forms to change for the words, in the order in which to try it
+ */
+export function habitsFor(error: ModelError, inForce: ReadonlySet<Habit> = new Set()): Habit[] {
   if (error.status !== undefined && !REFUSALS.has(error.status)) return [];
   const { words } = error;
   if (words === "") return [];
-  return ROWS.filter((row) => row.words.test(words)).map(({ habit }) => habit);
+  const fitting = ROWS.filter((row) => row.words.test(words));
+  const undone = fitting.flatMap(({ undoes }) => (undoes && inForce.has(undoes) ? [undoes] : []));
+  const habits = fitting.map(({ habit }) => habit);
+  const isNew = (habit: Habit) => !inForce.has(habit);
+  return [...undone, ...habits.filter(isNew), ...habits.filter((habit) => !isNew(habit))];
 }
 
 /** Known of an endpoint from its documentation, so that it does not have to refuse first. */

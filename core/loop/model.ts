@@ -184,10 +184,8 @@ class Forms {
     if (last) this.#toggle(last);
     if (this.#refusals > MAX_REFUSALS || this.#guesses > MAX_GUESSES) return false;
     const now = makes(this.habits);
-    const asked = habitsFor(error).filter((habit) => !this.#tried.has(habit));
-    const isNew = (habit: Habit) => !this.habits.has(habit);
-    const next = [...asked.filter(isNew), ...asked.filter((habit) => !isNew(habit))];
-    for (const habit of next) {
+    for (const habit of habitsFor(error, this.habits)) {
+      if (this.#tried.has(habit)) continue;
       this.#toggle(habit);
       if (makes(this.habits) !== now) {
         this.#tried.add(habit);

@@ -89,11 +89,10 @@ async function send(
   response.writeHead(status, headers);
   const bytes = Buffer.from(body);
   if (pieces !== undefined) {
-    const size = pieces === "characters" ? 1 : pieces;
-    for (let at = 0; at < bytes.length && !response.destroyed; at += size) {
-      const piece = bytes.subarray(at, at + size);
+    for (const piece of pieces === "characters" ? splitCharacters(bytes) : bySize(bytes, pieces)) {
+      if (response.destroyed) return;
       response.write(piece);
-      if (pieces !== "characters" || (piece[0] ?? 0) > 127) await setTimeout(PIECE_MS);
+      await setTimeout(PIECE_MS);
     }
   } else if (breaks) await new Promise((resolve) => response.write(bytes, resolve));
   if (!breaks) {
@@ -103,4 +102,20 @@ async function send(
   // The bytes are there before the break.
   await setTimeout(50);
   response.destroy();
+}
+
+function* bySize(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** Each byte of a character of several bytes comes alone. */
+function* splitCharacters(bytes: Buffer): Generator<Buffer> {
+  let from = 0;
+  for (const [at, byte] of bytes.entries()) {
+    if (byte < 128) continue;
+    if (at > from) yield bytes.subarray(from, at);
+    yield bytes.subarray(at, at + 1);
+    from = at + 1;
+  }
+  yield bytes.subarray(from);
 }
