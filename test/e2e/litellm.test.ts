@@ -32,15 +32,16 @@ const stack = useStack({ vars: variables }, async (made) => {
 
 const call = (args: object) => ({ name: "edge_call", arguments: { agent_id: "pi", ...args } });
 const memory = call({ action: "memory" });
+const temperature = call({ action: "temperature" });
 
 test("a turn with two calls at once, and the next turn", async () => {
   const first = script(
-    { calls: [memory, call({ action: "system_info" })], text: "I look." },
+    { calls: [memory, temperature], text: "I look." },
     { calls: [memory] },
     { text: "First: $results" },
   );
   const { answer } = await stack.gateway.ask(first, "litellm");
-  expect(answer).toMatch(/^First: .*RAM [\s\S]* \| [\s\S]* \| [\s\S]*RAM /);
+  expect(answer).toMatch(/^First: .*RAM [\s\S]* \| [\s\S]*°C[\s\S]* \| [\s\S]*RAM /);
   const second = script({ text: "Second." });
   expect((await stack.gateway.ask(second, "litellm")).answer).toBe("Second.");
   const last = model.requests.find(({ question }) => question === second);
