@@ -98,7 +98,7 @@ const ROWS: readonly Row[] = [
   {
     habit: "no_null_content",
     words:
-      /content.{0,120}(?:null|none|\bnil\b|valid string|must be a string|required|missing|undefined)|(?:null|none|nil).{0,80}content/i,
+      /(?<!_)content.{0,120}(?:null|none|\bnil\b|valid string|must be a string|required|missing|undefined)|(?:null|none|nil).{0,80}(?<!_)content/i,
   },
   {
     habit: "no_pictures",
