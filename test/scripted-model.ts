@@ -129,9 +129,7 @@ export async function startScriptedModel(host = "127.0.0.1"): Promise<ScriptedMo
     const inMessages = request.url?.endsWith("/messages") ? (JSON.parse(body) as MessagesBody) : undefined;
     const asked = inMessages ? openAiForm(inMessages) : (JSON.parse(body) as ModelRequest);
     // A proxy may have joined the gateway's words to the person's. A picture below them leaves an empty line.
-    const [question = ""] = textOf(asked.messages.findLast(isScript))
-      .trimEnd()
-      .split("\n[edgecall] ");
+    const [question = ""] = textOf(asked.messages.findLast(isScript)).trimEnd().split("\n[edgecall] ");
     requests.push({
       question,
       at: performance.now(),
