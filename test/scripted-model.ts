@@ -275,7 +275,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
 function textOf(message: Message | undefined): string {
   const content = message?.content;
   if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : "";
+  return Array.isArray(content) ? content.flatMap((part) => part.text ?? []).join("\n") : "";
 }
 
 /** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */

@@ -1,7 +1,7 @@
 /** Asks a model with as much of a history as fits it, and once more with less when it refuses that as too long. */
 import type { Entry } from "./history.ts";
 import { type HistoryLimit, lessonsOf, type ModelLimits, maxReply, type Room } from "./model-limits.ts";
-import type { ModelReply } from "./reply.ts";
+import type { ModelReply } from "./model-reply.ts";
 import type { ModelSettings } from "./request.ts";
 import { ModelError } from "./retry.ts";
 import { estimateTokens } from "./tokens.ts";

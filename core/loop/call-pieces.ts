@@ -4,8 +4,8 @@
  * stays unreadable.
  */
 import { isObject } from "../protocol/is-object.ts";
+import type { RequestedCall } from "./model-reply.ts";
 import { sentBack } from "./replay.ts";
-import type { RequestedCall } from "./reply.ts";
 
 /** Endpoints leave out and add fields freely, so only the nesting is certain. */
 export type LooseCall = {
@@ -166,7 +166,7 @@ export function offeredName(given: string, names: ReadonlySet<string>): string {
   const plain = given.replace(/<[|｜][\s\S]*$/, "").trim();
   if (names.has(plain)) return plain;
   const parts = plain.split(/[.:/]+/).filter((part) => names.has(part));
-  if (parts.length === 1 && parts[0] !== undefined) return parts[0];
+  if (new Set(parts).size === 1 && parts[0] !== undefined) return parts[0];
   const alike = [...names].filter((name) => folded(name) === folded(plain));
   return alike.length === 1 && alike[0] !== undefined ? alike[0] : plain || given;
 }

@@ -10,8 +10,8 @@ import { runTool } from "../tools/runner.ts";
 import type { Call, Outcome } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
 import { ModelLimits } from "./model-limits.ts";
+import type { ModelReply } from "./model-reply.ts";
 import { DEFAULT_LIMITS } from "./next.ts";
-import type { ModelReply } from "./reply.ts";
 import { runLoop } from "./run.ts";
 
 type ToolCase = { delayMs?: number; text?: string; silent?: boolean; throws?: string };

@@ -1,6 +1,6 @@
 /** Replies that are not whole: the model reached a limit, or a filter stopped it. */
 import type { Cut } from "./history.ts";
-import type { ModelReply } from "./reply.ts";
+import type { ModelReply } from "./model-reply.ts";
 
 const CUTS: readonly Cut[] = ["length", "content_filter"];
 

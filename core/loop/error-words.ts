@@ -92,7 +92,7 @@ function messageInPart(text: string): string {
 
 /** Of an HTML page the title alone: the rest holds nothing useful for a person. */
 function plainText(text: string): string {
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1];
+  const title = /<title[^<>]{0,100}>([^<]{0,500})/i.exec(text)?.[1];
   const plain = /^\s*<[!a-z?]/i.test(text)
     ? (title ?? "")
     : /^\s*[[{]/.test(text)

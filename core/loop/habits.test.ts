@@ -54,6 +54,18 @@ describe("L8: a refusal's words ask for a form, whatever its status:", () => {
   });
 });
 
+test("L8: a known form that is refused now is dropped, and one that is the cause of a refusal first", () => {
+  const asked = refusal("max_completion_tokens unknown", 400);
+  expect(habitsFor(asked, new Set(["max_completion_tokens"]))).toEqual(["max_completion_tokens"]);
+  const missing = refusal("reasoning_content is missing in assistant message at index 2", 400);
+  expect(habitsFor(missing, new Set(["no_replay"]))).toEqual(["no_replay", "empty_reasoning"]);
+  expect(habitsFor(missing)).toEqual(["empty_reasoning"]);
+  const store = new HabitsInMemory();
+  store.learned("a m", ["max_completion_tokens", "no_temperature"], []);
+  store.learned("a m", ["no_pictures"], ["max_completion_tokens"]);
+  expect(store.of("a m")).toEqual(["no_temperature", "no_pictures"]);
+});
+
 test("L9: known of endpoints without a refusal", () => {
   expect(habitsOfHost("api.mistral.ai")).toContain("ids_of_nine");
   expect(habitsOfHost("generativelanguage.googleapis.com")).toContain("dummy_signatures");

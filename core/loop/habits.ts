@@ -25,7 +25,12 @@ export type Habit =
   | "dummy_signatures"
   | "empty_reasoning";
 
-type Row = { habit: Habit; words: RegExp; statuses?: readonly number[] };
+type Row = {
+  habit: Habit;
+  words: RegExp;
+  /** Where this one is in force it is the cause, so it is dropped first. */
+  undoes?: Habit;
+};
 
 /**
  * The order matters: the first row that fits and is not in force yet is tried. A row whose form changes nothing in the request is
@@ -35,11 +40,13 @@ const ROWS: readonly Row[] = [
   {
     habit: "dummy_signatures",
     words: /missing an? .?thought_?signature|thought_signature.*(?:required|missing)/i,
+    undoes: "no_replay",
   },
   {
     habit: "empty_reasoning",
     words:
       /(?:missing|must (?:be|contain|include|have)|requires?|required|expected).{0,60}reasoning_content|reasoning_content.{0,60}(?:is missing|missing|required|must be (?:passed|provided|sent))/i,
+    undoes: "no_replay",
   },
   // Anthropic's: a history without thoughts, for a model that thinks by itself.
   { habit: "no_thinking", words: /expected .?(?:redacted_)?thinking|must start with a thinking block/i },
@@ -91,7 +98,7 @@ const ROWS: readonly Row[] = [
   {
     habit: "no_null_content",
     words:
-      /content.{0,120}(?:null|none|non-?nil|valid string|must be a string|required|missing|undefined)|(?:null|none|nil).{0,80}content/i,
+      /(?<!_)content.{0,120}(?:null|none|\bnil\b|valid string|must be a string|required|missing|undefined)|(?:null|none|nil).{0,80}(?<!_)content/i,
   },
   {
     habit: "no_pictures",
@@ -103,12 +110,19 @@ const ROWS: readonly Row[] = [
 /** Statuses of a refused form. Any other one is of the endpoint's state. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
-/** @returns the forms that may be what the words ask for, in the order in which to try them */
-export function habitsFor(error: ModelError): Habit[] {
+/**
+ * @param inForce a form in force whose words are refused may be one that the endpoint takes no more
+ * @returns the forms to change for the words, in the order in which to try it
+ */
+export function habitsFor(error: ModelError, inForce: ReadonlySet<Habit> = new Set()): Habit[] {
   if (error.status !== undefined && !REFUSALS.has(error.status)) return [];
   const { words } = error;
   if (words === "") return [];
-  return ROWS.filter((row) => row.words.test(words)).map(({ habit }) => habit);
+  const fitting = ROWS.filter((row) => row.words.test(words));
+  const undone = fitting.flatMap(({ undoes }) => (undoes && inForce.has(undoes) ? [undoes] : []));
+  const habits = fitting.map(({ habit }) => habit);
+  const isNew = (habit: Habit) => !inForce.has(habit);
+  return [...undone, ...habits.filter(isNew), ...habits.filter((habit) => !isNew(habit))];
 }
 
 /** Known of an endpoint from its documentation, so that it does not have to refuse first. */
@@ -125,8 +139,11 @@ export function habitsOfHost(host: string): readonly Habit[] {
 export type HabitStore = {
   /** @param source `sourceOf` the model (replay.ts) */
   of(source: string): readonly string[];
-  /** A form was needed and taken. */
-  learned(source: string, habits: readonly Habit[]): void;
+  /**
+   * Forms were needed and taken.
+   * @param dropped forms that were known, and are refused now
+   */
+  learned(source: string, habits: readonly Habit[], dropped: readonly Habit[]): void;
 };
 
 /** Remembers for as long as the program runs. */
@@ -137,9 +154,18 @@ export class HabitsInMemory implements HabitStore {
     return this.#of.get(source) ?? [];
   }
 
-  learned(source: string, habits: readonly Habit[]): void {
-    this.#of.set(source, [...new Set([...this.of(source), ...habits])]);
+  learned(source: string, habits: readonly Habit[], dropped: readonly Habit[] = []): void {
+    this.#of.set(source, withHabits(this.of(source), habits, dropped));
   }
+}
+
+/** @returns what is known of an address and model after it was asked */
+export function withHabits<H extends string>(
+  known: readonly H[],
+  learned: readonly H[],
+  dropped: readonly H[],
+): H[] {
+  return [...new Set([...known.filter((it) => !dropped.includes(it)), ...learned])];
 }
 
 const ALL: ReadonlySet<string> = new Set(ROWS.map(({ habit }) => habit));

@@ -5,7 +5,6 @@
 import type { Media, StoredMedia } from "../protocol/media.ts";
 import { type Advised, forModel } from "../tools/advice.ts";
 import type { ErrorType } from "../tools/errors.ts";
-import type { Replay } from "./replay.ts";
 import type { Source } from "./taint.ts";
 
 /** The result of a tool call. */
@@ -79,6 +78,18 @@ export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "rout
 
 /** Why a reply is not whole, as OpenAI's `finish_reason` and `incomplete_details.reason` say it. */
 export type Cut = "length" | "content_filter";
+
+/** What goes back with a reply to the model that gave it (replay.ts). */
+export type Replay = {
+  /** The address and model that gave it (`sourceOf`). */
+  from: string;
+  /** Members of the message, under the names under which they came. */
+  message?: Record<string, unknown>;
+  /** The content as it came, where the text that is shown differs from it: with thoughts, or as a list of parts. */
+  content?: unknown;
+  /** Members of the calls, by `modelCallId`. `id` is the endpoint's own id, where ours differs. */
+  calls?: Record<string, Record<string, unknown>>;
+};
 
 export type Entry =
   /** `images`: an https address, a `data:` URL, or `media:` and the id of a stored picture. */

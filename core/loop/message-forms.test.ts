@@ -85,9 +85,9 @@ test("L1: where an endpoint insists, a signature and a thought of our own, which
     JSON.stringify(form([asks("a", "b")], "dummy_signatures")).match(/skip_thought_signature_validator/g),
   ).toHaveLength(1);
   expect(form([asks("a")], "empty_reasoning")).toMatchObject([{ reasoning_content: "" }]);
-  expect(form([{ ...asks("a"), reasoning_content: "own" } as Message], "empty_reasoning")).toMatchObject([
-    { reasoning_content: "own" },
-  ]);
+  expect(
+    form([{ ...asks("a"), reasoning_content: "own" } as unknown as Message], "empty_reasoning"),
+  ).toMatchObject([{ reasoning_content: "own" }]);
 });
 
 const HABITS: Habit[] = [

@@ -101,7 +101,7 @@ function withShortIds(message: Message): Message {
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /** @returns nine letters and digits, the same for the same id */
-export function shortId(id: string): string {
+function shortId(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
   // Two hashes of 32 bits (FNV-1a with different seeds): 62^9 needs 53 bits of them.
   let [a, b] = [0x811c9dc5, 0x9747b28c];

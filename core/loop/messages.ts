@@ -9,8 +9,8 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { isPicture, type Media, mediaText } from "../protocol/media.ts";
+import type { Replay } from "./history.ts";
 import { type Call, type Entry, outcomeForModel } from "./history.ts";
-import type { Replay } from "./replay.ts";
 
 /** A message with members of our own, which the wire takes off. */
 export type ChatMessage = ChatCompletionMessageParam & {

@@ -14,6 +14,7 @@ import {
   QUESTION,
   text,
 } from "../testkit/endpoint.ts";
+import { HabitsInMemory } from "./habits.ts";
 import type { ModelRequest } from "./request.ts";
 
 let endpoint: Endpoint;
@@ -197,6 +198,29 @@ test("a parameter that an endpoint refuses is left out or renamed, and the reque
     stream: true,
     max_completion_tokens: 100,
   });
+});
+
+test("L8: a form that was learned is dropped when the endpoint refuses it, and that is remembered", async () => {
+  const habits = new HabitsInMemory();
+  endpoint.settings = { ...endpoint.settings, habits };
+  let refused = "max_tokens";
+  const names: string[] = [];
+  endpoint.handle = async (request, response) => {
+    const body = await bodyOf(request);
+    names.push("max_tokens" in body ? "max_tokens" : "max_completion_tokens");
+    const isRefused = refused in body;
+    response.writeHead(isRefused ? 400 : 200, { "content-type": "application/json" });
+    const message = "max_completion_tokens and max_tokens are told apart here";
+    const reply = { choices: [{ message: { content: "hi" }, finish_reason: "stop" }] };
+    response.end(JSON.stringify(isRefused ? { error: { message } } : reply));
+  };
+  await ask();
+  await ask();
+  refused = "max_completion_tokens";
+  await ask();
+  await ask();
+  const [a, b] = ["max_tokens", "max_completion_tokens"];
+  expect(names).toEqual([a, b, b, b, a, a]);
 });
 
 test("a refusal that remains without the parameter ends the call", async () => {

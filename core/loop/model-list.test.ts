@@ -47,6 +47,7 @@ test.each<[string, object, RegExp]>([
     { base_url: "http://[x/v1" },
     /^LLM_MODELS: 0\.base_url: .*not an address/,
   ],
+  ["a form that is none", { api: "claude" }, /^LLM_MODELS: 0\.api: /],
   ["no model", { model: undefined }, /^LLM_MODELS: 0\.model: /],
   ["a name with blanks", { name: "my model" }, /^LLM_MODELS: 0\.name: .*letters/],
   [

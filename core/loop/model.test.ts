@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { bodyOf, calls, delta, Endpoint, event, finish, text } from "../testkit/endpoint.ts";
-import { type ModelReply, toCalls } from "./reply.ts";
+import type { ModelReply } from "./model-reply.ts";
+import { toCalls } from "./reply.ts";
 import type { ModelRequest } from "./request.ts";
 
 let endpoint: Endpoint;

@@ -7,8 +7,8 @@
  */
 import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
 import { addUsage } from "./history.ts";
+import type { ModelReply } from "./model-reply.ts";
 import { sourceOf } from "./replay.ts";
-import type { ModelReply } from "./reply.ts";
 import { ReplyBody } from "./reply-body.ts";
 import type { ModelRequest, ModelSettings, ModelTimeouts, RequestBody } from "./request.ts";
 import {
@@ -91,18 +91,20 @@ export async function callModel(
     { role: "assistant" as const, content: reply.text },
     { role: "user" as const, content: WRITTEN_CALL_NOTE },
   ];
-  const second = await ask(
-    settings,
-    { ...request, onText: give, messages: [...request.messages, ...again] },
-    fetch,
-  );
+  const messages = [...request.messages, ...again];
+  const resetToLead = () => {
+    request.onReset?.();
+    give(lead);
+  };
+  const second = await ask(settings, { ...request, messages, onText: give, onReset: resetToLead }, fetch);
   if (second.calls.length === 0 && writtenCall(second.text, names) !== undefined) {
     throw new ModelError(
       "never",
       `the model ${second.model} wrote the call of ${written} as text, twice, in place of making it. Nothing was run. It cannot call tools at this endpoint: choose another model, or turn on the endpoint's tool calls for it`,
     );
   }
-  return { ...second, text: lead + second.text, usage: second.usage && addUsage(second.usage, reply.usage) };
+  const usage = second.usage ? addUsage(second.usage, reply.usage) : reply.usage;
+  return { ...second, text: lead + second.text, usage };
 }
 
 /** The names of the tools that may be called. */
@@ -118,11 +120,11 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
   const timeouts = { ...DEFAULT_MODEL_TIMEOUTS, ...settings.timeouts };
   const watch = new Watch(url, timeouts, request.signal);
   const forms = new Forms(settings, url);
-  let text = "";
+  let isShown = false;
   const heard = {
     ...request,
     onText: (piece: string) => {
-      text += piece;
+      isShown = true;
       request.onText?.(piece);
     },
   };
@@ -137,7 +139,7 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
         forms.remember();
         return { ...reply, from: sourceOf(settings) };
       } catch (error) {
-        const isRefused = text === "" && error instanceof ModelError && !watch.signal.aborted;
+        const isRefused = !isShown && error instanceof ModelError && !watch.signal.aborted;
         const makes = (habits: ReadonlySet<Habit>) => JSON.stringify(wire.body(settings, request, habits));
         if (!isRefused || !forms.adapt(error, makes)) throw error;
       }
@@ -153,8 +155,9 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
 class Forms {
   readonly habits: Set<Habit>;
   readonly #settings: ModelSettings;
-  readonly #learned: Habit[] = [];
-  #tried = new Set<Habit>();
+  /** Forms that were taken up for this request, and known ones that were dropped: a router may ask another endpoint today. */
+  readonly #changed: Habit[] = [];
+  readonly #tried = new Set<Habit>();
   #words = "";
   #guesses = 0;
   #refusals = 0;
@@ -177,25 +180,33 @@ class Forms {
     this.#guesses = isSame ? this.#guesses + 1 : 1;
     this.#words = error.words;
     // The form that was tried for these words did not help.
-    const last = isSame ? this.#learned.pop() : undefined;
-    if (last) this.habits.delete(last);
+    const last = isSame ? this.#changed.pop() : undefined;
+    if (last) this.#toggle(last);
     if (this.#refusals > MAX_REFUSALS || this.#guesses > MAX_GUESSES) return false;
     const now = makes(this.habits);
-    for (const habit of habitsFor(error)) {
-      if (this.habits.has(habit) || this.#tried.has(habit)) continue;
-      if (makes(new Set([...this.habits, habit])) === now) continue;
-      this.#tried.add(habit);
-      this.habits.add(habit);
-      this.#learned.push(habit);
-      return true;
+    for (const habit of habitsFor(error, this.habits)) {
+      if (this.#tried.has(habit)) continue;
+      this.#toggle(habit);
+      if (makes(this.habits) !== now) {
+        this.#tried.add(habit);
+        this.#changed.push(habit);
+        return true;
+      }
+      this.#toggle(habit);
     }
     return false;
   }
 
+  #toggle(habit: Habit): void {
+    if (!this.habits.delete(habit)) this.habits.add(habit);
+  }
+
   /** The endpoint took the request. */
   remember(): void {
-    if (this.#learned.length > 0)
-      (this.#settings.habits ?? LEARNED).learned(sourceOf(this.#settings), this.#learned);
+    if (this.#changed.length === 0) return;
+    const learned = this.#changed.filter((habit) => this.habits.has(habit));
+    const dropped = this.#changed.filter((habit) => !this.habits.has(habit));
+    (this.#settings.habits ?? LEARNED).learned(sourceOf(this.#settings), learned, dropped);
   }
 }
 
@@ -334,7 +345,10 @@ function parsed(text: string, event: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     if (event === "error") throw errorInReply(text);
-    throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, { cause });
+    throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, {
+      cause,
+      maxAttempts: MAX_SLIP_ATTEMPTS,
+    });
   }
 }
 

@@ -5,27 +5,15 @@
  */
 import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
 import { isObject } from "../protocol/is-object.ts";
-import type { Call } from "./history.ts";
+import type { Call, Replay } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
-import type { ModelReply } from "./reply.ts";
-import type { ModelSettings } from "./request.ts";
-
-export type Replay = {
-  /** The address and model that gave it (`sourceOf`). */
-  from: string;
-  /** Members of the message, under the names under which they came. */
-  message?: Record<string, unknown>;
-  /** The content as it came, where the text that is shown differs from it: with thoughts, or as a list of parts. */
-  content?: unknown;
-  /** Members of the calls, by `modelCallId`. `id` is the endpoint's own id, where ours differs. */
-  calls?: Record<string, Record<string, unknown>>;
-};
+import type { ModelReply } from "./model-reply.ts";
 
 /** A longer one is dropped: it has to fit a row beside the reply, and its next request. */
 export const REPLAY_MAX_CHARS = 64 * 1024;
 
 /** Names the address and model of a request. Without query and password, which may be secret. */
-export function sourceOf({ baseUrl, model }: Pick<ModelSettings, "baseUrl" | "model">): string {
+export function sourceOf({ baseUrl, model }: { baseUrl: string; model: string }): string {
   if (!URL.canParse(baseUrl)) return `${baseUrl} ${model}`;
   const { origin, host, pathname, protocol } = new URL(baseUrl);
   // The origin of an address such as `workers-ai://` is "null".

@@ -6,40 +6,11 @@ import { isObject } from "../protocol/is-object.ts";
 import { CallPieces, type LooseCall } from "./call-pieces.ts";
 import { errorWords } from "./error-words.ts";
 import type { Call, Usage } from "./history.ts";
-import { joined, type Replay, sentBack } from "./replay.ts";
+import type { Finish, ModelReply, RequestedCall } from "./model-reply.ts";
+import { joined, sentBack } from "./replay.ts";
 import { errorInReply } from "./retry.ts";
 import { ShownText } from "./shown-text.ts";
 import type { ReplyReader } from "./wire.ts";
-
-export type RequestedCall = {
-  id: string | undefined;
-  name: string;
-  rawArguments: string;
-  /** What it carried beside that (replay.ts). */
-  extra?: Record<string, unknown>;
-};
-
-/**
- * Why a reply ended: `length` and `content_filter` cut it. Endpoints have names of their own (`toFinish`); one that is not known
- * here stays as it is.
- */
-export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "error" | (string & {});
-
-export type ModelReply = {
-  /** Without thoughts and tokens of the model's own format. */
-  text: string;
-  calls: RequestedCall[];
-  /** The model that answered, as the endpoint names it. */
-  model: string;
-  usage: Usage | undefined;
-  finish: Finish | undefined;
-  /** The address and model that gave it (replay.ts). */
-  from?: string;
-  /** What goes back there with the reply. */
-  replay?: Pick<Replay, "message" | "content">;
-  /** It has thoughts, whether they are sent back or not. */
-  isThoughtful?: boolean;
-};
 
 type LooseMessage = {
   content?: unknown;
@@ -108,7 +79,10 @@ export class ReplyBuilder implements ReplyReader {
       this.#finish = toFinish(choice.finish_reason);
     const part = choice.delta ?? choice.message;
     if (!part) return "";
-    this.#takeCalls(part, part === choice.delta);
+    // Some endpoints repeat the whole message after its pieces.
+    const isPiece = part === choice.delta;
+    if (isPiece || this.#calls.isEmpty) this.#takeCalls(part, isPiece);
+    if (!isPiece && this.#shown.raw !== "") return "";
     const members = sentBack(part);
     this.#length += JSON.stringify(members).length - 2;
     for (const [name, member] of Object.entries(members))
@@ -207,10 +181,14 @@ function errorIn(value: Record<string, unknown>, event: string): unknown {
   if (Array.isArray(errors) && errors.length > 0) return errors[0];
   if (isObject(base) && base.status_code) return base;
   const isFailed = value.success === false || value.object === "error" || value.type === "error";
-  const hasWords = [value.message, value.detail, value.msg, value.fault].some((it) => errorWords(it) !== "");
+  const hasWords = Object.entries(value).some(([name, it]) => SAYS_ERROR.test(name) && errorWords(it) !== "");
   if (isFailed || (hasWords && !Array.isArray(choices))) return value;
   return undefined;
 }
+
+/** Members in which endpoints say what is wrong, in place of a reply. */
+const SAYS_ERROR =
+  /^(?:message|msg|details?|fault|errors?|(?:err|error|status)_?(?:msg|message|description))$/i;
 
 /** The words of endpoints for the same end. */
 const FINISHES: ReadonlyArray<readonly [RegExp, Finish]> = [

@@ -83,12 +83,12 @@ const NO_MONEY_WORDS =
   /insufficient (?:balance|credit|fund)|(?:balance|credits?) (?:is |are )?(?:exhausted|insufficient|too low)/i;
 /** Limits of a day or of hours, whose end is too far away to wait for. */
 const LONG_PERIOD =
-  /per[ _-]?day|perday|\b(?:rpd|tpd)\b|daily|usage limit|limit will reset|resets? (?:at|in \d+ ?h)|(?:hourly|weekly|monthly)|\d+ ?hours?\b/i;
+  /per[ _-]?day|perday|\b(?:rpd|tpd)\b|daily|usage limit|limit will reset|resets? (?:at|in \d{1,4} ?h)|(?:hourly|weekly|monthly)|\b\d{1,4} ?hours?\b/i;
 /** Groq and llama.cpp refuse a reply that they cannot read as a call; Gemini ends it. */
 const SLIP =
   /tool_use_failed|failed to call a function|tool call validation failed|malformed.?function.?call|(?:failed|unable|could not|cannot|error) (?:to )?(?:parse|parsing|read|decode).{0,40}(?:tool|function)/i;
 const PASSES =
-  /overload|temporar|unavailable|try(?:ing)? (?:again|later)|retry|time[d -]*out|capacity|busy|throttl|rate.?limit|too many|internal (?:server )?error|server had an error|upstream|connection|gateway|is (?:still )?loading|starting|not ready|warming|queue|disconnect|unexpected error/i;
+  /overload|temporar|unavailable|try(?:ing)? (?:again|later)|retry|time[d -]{0,3}out|capacity|busy|throttl|rate.?limit|too many|internal (?:server )?error|server had an error|upstream|connection|gateway|is (?:still )?loading|starting|not ready|warming|queue|disconnect|unexpected error/i;
 const RATE = /rate.?limit|too many requests|throttl|overload|resource.?exhausted/i;
 /** Words and codes of what the same request meets again. */
 const FINAL =
@@ -177,7 +177,7 @@ function waitOf(headers: Pick<Headers, "get"> | null, body: string): number | un
   const info = /"retryDelay"\s*:\s*\\?"([\d.]+)s/.exec(body)?.[1];
   if (info !== undefined) return Math.ceil(Number(info) * 1_000);
   const said =
-    /(?:try again|retry|available again|reset\w*) (?:in|after) (?:(\d+)h)? ?(?:(\d+)m(?!s))? ?(?:([\d.]+) ?(ms|s\b|sec|milli))?/i.exec(
+    /(?:try again|retry|available again|reset\w{0,4}) (?:in|after) (?:(\d{1,6})h)? ?(?:(\d{1,6})m(?!s))? ?(?:([\d.]{1,12}) ?(ms|s\b|sec|milli))?/i.exec(
       body,
     );
   if (!said || said.slice(1, 4).every((part) => part === undefined)) return undefined;

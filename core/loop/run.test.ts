@@ -6,8 +6,8 @@ import type { ToolDefinition } from "../tools/registry.ts";
 import type { Call, Outcome } from "./history.ts";
 import type { ChatMessage } from "./messages.ts";
 import { ModelLimits } from "./model-limits.ts";
+import type { ModelReply, RequestedCall } from "./model-reply.ts";
 import { DEFAULT_LIMITS } from "./next.ts";
-import type { ModelReply, RequestedCall } from "./reply.ts";
 import { ModelError } from "./retry.ts";
 import { assistantEntry, type LoopOptions, runLoop } from "./run.ts";
 

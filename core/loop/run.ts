@@ -21,10 +21,11 @@ import {
 import { type ChatMessage, toMessages } from "./messages.ts";
 import { type CallTiming, type TurnMetrics, turnMetrics } from "./metrics.ts";
 import { HISTORY_MAX_TOKENS, type ModelLimits } from "./model-limits.ts";
+import type { ModelReply } from "./model-reply.ts";
 import { type LoopLimits, limitNote, modelCalls, nextOf } from "./next.ts";
 import type { ToolOffer } from "./offer.ts";
 import { replayOf } from "./replay.ts";
-import { type ModelReply, toCalls } from "./reply.ts";
+import { toCalls } from "./reply.ts";
 import type { ModelSettings } from "./request.ts";
 import { ModelError, retryDelay } from "./retry.ts";
 import { estimateTokens, tokensBeside } from "./tokens.ts";

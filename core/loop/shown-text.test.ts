@@ -29,6 +29,11 @@ const SPLIT: ReadonlyArray<readonly [string, string, string]> = [
   ["a sentence's end", "All is well.</s>", "All is well."],
   ["Gemma's end", "All is well.<end_of_turn>\n", "All is well."],
   ["DeepSeek's end", "All is well.<｜end▁of▁sentence｜>", "All is well."],
+  ["Llama 4's end", "All is well.<|eot|>", "All is well."],
+  ["Phi's end", "All is well.<|endofprompt|>", "All is well."],
+  ["Cohere's end", "All is well.<|END_OF_TURN_TOKEN|>", "All is well."],
+  ["Gemma 4's end", "All is well.<turn|>", "All is well."],
+  ["a thought and an answer in tags", "<think>x</think>\n<answer>\nAll is well.\n</answer>", "All is well."],
   ["a thought and an end", "<think>x</think>All is well.<|im_end|>", "All is well."],
 ]; // biome-ignore format: a table
 
@@ -39,6 +44,8 @@ const WHOLE = [
   "In ChatML `<|im_end|>` ends a message.",
   "```\n<|im_end|>\n```\nends a message.",
   "It was <s>20</s> 21 degrees.",
+  "Put it between <answer> and </answer>.",
+  "The list has <|1|> and <|weekend plans|>.",
   "analysis of the disk: it is full.",
   "a < b, and [1] is a list",
   'I thought: "well".',

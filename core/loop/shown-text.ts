@@ -22,6 +22,8 @@ const THOUGHTS: ReadonlyArray<readonly [begin: string, end: string]> = [
   ["<|START_THINKING|>", "<|END_THINKING|>"],
   ["<unused94>", "<unused95>"],
 ];
+/** A text that begins with more blanks has no thought behind them. */
+const BLANKS_MAX = 200;
 const LONGEST_TAG = Math.max(...THOUGHTS.flat().map((tag) => tag.length));
 /** A template may write the opening tag itself, so that the reply has the closing one alone, at the end of a line. */
 const CLOSED_ALONE =
@@ -29,17 +31,23 @@ const CLOSED_ALONE =
 /** OpenAI's harmony format (https://developers.openai.com/cookbook/articles/openai-harmony). */
 const HARMONY = /^\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>/;
 /** The same without its tokens, as decoders that skip special tokens leave it. */
-const BARE_HARMONY = /^analysis(?=[A-Z"'])[\s\S]*?assistant(?:commentary[\s\S]*?assistant)?final/;
+const BARE_HARMONY = /^analysis(?=[A-Z"'])/;
+const BARE_FINAL = "assistantfinal";
 /** Tokens that end a turn, or begin the next one. A text about them has them in code. */
 const END_TOKEN =
-  /<[|｜](?:im_end|im_start|endoftext|eot_id|eom_id|end_of_text|begin_of_text|start_header_id|return|end|start|user|assistant|system|observation|eos|endofprompt|END_OF_TURN_TOKEN|START_OF_TURN_TOKEN|end▁of▁sentence|begin▁of▁sentence|User|Assistant)[|｜]>|<\/s>|<(?:end|start)_of_turn>|<eos>|\[\/?INST\]|\[e~\[/g;
-const LONGEST_END_TOKEN = 28;
+  /<[|｜](?:[a-z_▁]{0,16}(?:end|eo[tsmd])[a-z_▁]{0,16}|im_start|begin_of_text|begin▁of▁sentence|start_of_turn_token|start_header_id|return|start|user|assistant|system|observation|call)[|｜]>|<\/s>|<\/answer>|<(?:end|start)_of_turn>|<turn\|>|<eos>|\[\/?INST\]|\[e~\[/gi;
+const LONGEST_END_TOKEN = 40;
+/** Around the text after a thought, where a model was taught so. */
+const ANSWER = "<answer>";
 
 /** @param raw the whole text of a reply */
 export function splitText(raw: string): SplitText {
   if (HARMONY.test(raw)) return fromHarmony(raw);
-  const bare = BARE_HARMONY.exec(raw)?.[0];
-  if (bare !== undefined) return { text: upToEnd(raw.slice(bare.length)), thoughts: bare };
+  const final = BARE_HARMONY.test(raw) ? raw.indexOf(BARE_FINAL) : -1;
+  if (final >= 0) {
+    const begin = final + BARE_FINAL.length;
+    return { text: upToEnd(raw.slice(begin)), thoughts: raw.slice(0, begin) };
+  }
   let at = 0;
   for (;;) {
     const end = endOfThoughts(raw, at);
@@ -48,23 +56,31 @@ export function splitText(raw: string): SplitText {
   }
   if (at === 0) {
     const closed = CLOSED_ALONE.exec(raw);
-    if (closed && !isInCode(raw, closed.index)) at = closed.index + closed[0].length;
+    if (closed && !hasOddTicks(raw.slice(0, closed.index))) at = closed.index + closed[0].length;
   }
-  const text = upToEnd(raw.slice(at));
-  if (at === 0) return { text, thoughts: "" };
+  if (at === 0) return { text: upToEnd(raw), thoughts: "" };
+  const begin = raw.slice(at).trimStart().startsWith(ANSWER) ? raw.indexOf(ANSWER, at) + ANSWER.length : at;
+  const text = upToEnd(raw.slice(begin));
   return { text: text.trimStart(), thoughts: raw.slice(0, at), asCame: raw.slice(0, at) + text };
 }
 
 /** @returns the place behind a thought that begins at `from`; undefined when none does */
 function endOfThoughts(raw: string, from: number): number | undefined {
-  const begin = from + (/^\s*/.exec(raw.slice(from))?.[0].length ?? 0);
+  const begin = behindBlanks(raw, from);
   const tags = THOUGHTS.find(([open]) => raw.startsWith(open, begin));
   if (!tags) return undefined;
   const [open, close] = tags;
   const end = placeOf(close, raw, begin + open.length);
   if (end >= 0) return end + close.length;
   // A sentence about the tag goes on after a blank. A thought that was cut off has no end.
-  return /^[ \t]\S/.test(raw.slice(begin + open.length)) ? undefined : raw.length;
+  return /^[ \t]\S/.test(raw.slice(begin + open.length, begin + open.length + 2)) ? undefined : raw.length;
+}
+
+function behindBlanks(text: string, from: number): number {
+  const blanks = /\s*/y;
+  blanks.lastIndex = from;
+  blanks.test(text);
+  return blanks.lastIndex;
 }
 
 /** @returns the place of a closing tag; one in code belongs to a sentence about it */
@@ -81,26 +97,39 @@ function fromHarmony(raw: string): SplitText {
     (part) =>
       /^<\|channel\|>\s*final\s*(?:<\|constrain\|>\w+\s*)?<\|message\|>([\s\S]*)$/.exec(part)?.[1] ?? [],
   );
-  if (final.length > 0) return { text: final.map(upToEnd).join("\n").trim(), thoughts: raw };
+  if (final.length > 0)
+    return {
+      text: final
+        .map((text) => upToEnd(text))
+        .join("\n")
+        .trim(),
+      thoughts: raw,
+    };
   // A call to a tool is left in the text, where it is noticed.
   const call = /<\|channel\|>\s*commentary[^<]*\bto=/.test(raw);
   return { text: call ? raw : "", thoughts: raw };
 }
 
-function upToEnd(text: string): string {
+/** @param isInCode the text before it ends within code */
+function upToEnd(text: string, isInCode = false): string {
+  const opens = { "</s>": text.indexOf("<s>"), "</answer>": text.indexOf(ANSWER) };
+  let [inCode, counted] = [isInCode, 0];
   for (const token of text.matchAll(END_TOKEN)) {
-    if (isInCode(text, token.index)) continue;
+    inCode = inCode !== hasOddTicks(text.slice(counted, token.index));
+    counted = token.index;
+    if (inCode) continue;
     // `<s>struck out</s>` is Markdown's HTML.
-    if (token[0] === "</s>" && text.lastIndexOf("<s>", token.index) >= 0) continue;
+    const open = opens[token[0] as keyof typeof opens] ?? -1;
+    if (open >= 0 && open < token.index) continue;
     return text.slice(0, token.index).trimEnd();
   }
   return text;
 }
 
-/** An odd number of backticks before it: fences have three of them. */
-function isInCode(text: string, at: number): boolean {
+/** Fences have three backticks, so an odd number of them begins or ends code. */
+function hasOddTicks(text: string): boolean {
   let count = 0;
-  for (let next = text.indexOf("`"); next >= 0 && next < at; next = text.indexOf("`", next + 1)) count += 1;
+  for (let at = text.indexOf("`"); at >= 0; at = text.indexOf("`", at + 1)) count += 1;
   return count % 2 === 1;
 }
 
@@ -109,13 +138,17 @@ function isInCode(text: string, at: number): boolean {
  * as long as a token may begin there.
  */
 export class ShownText {
+  // Only appended to until the end: to look into it would copy all of it for each piece.
   #raw = "";
   #shown = "";
-  /** Held back so far, of `#raw`. */
-  #from = 0;
-  #state: "begins" | "text" | "held" = "begins";
-  /** The closing tag of the thought that has begun, and where it is looked for: what was read once has none. */
-  #thought: { close: string; after: number } | undefined;
+  /** What came and is neither shown nor a thought. */
+  #held = "";
+  #state: "begins" | "text" | "ends" = "begins";
+  /** The closing tag of the thought that has begun. */
+  #close: string | undefined;
+  #hasThoughts = false;
+  /** What was shown ends within code. */
+  #isInCode = false;
 
   get raw(): string {
     return this.#raw;
@@ -124,40 +157,56 @@ export class ShownText {
   /** @returns the text that can be shown now */
   add(piece: string): string {
     this.#raw += piece;
+    if (this.#state === "ends") return "";
+    this.#held += piece;
     if (this.#state === "begins") this.#begin();
     if (this.#state !== "text") return "";
-    const held = /[<[][^<[>\]\n]*$/.exec(this.#raw.slice(-LONGEST_END_TOKEN));
-    const until = this.#raw.length - (held?.[0].length ?? 0);
-    const next = upToEnd(this.#raw.slice(this.#from, until));
-    if (next.length < until - this.#from) this.#state = "held";
-    this.#from = Math.max(until, this.#from);
+    const token = /[<[][^<[>\]\n]*$/.exec(this.#held.slice(-LONGEST_END_TOKEN))?.[0] ?? "";
+    const ready = this.#held.slice(0, this.#held.length - token.length);
+    const next = upToEnd(ready, this.#isInCode);
+    if (next.length < ready.length) this.#state = "ends";
+    this.#held = token;
+    this.#isInCode = this.#isInCode !== hasOddTicks(next);
     this.#shown += next;
     return next;
   }
 
   #begin(): void {
     for (;;) {
-      if (this.#thought) {
-        const { close, after } = this.#thought;
-        const at = placeOf(close, this.#raw, after);
-        this.#thought.after = Math.max(after, this.#raw.length - close.length);
-        if (at < 0) return;
-        this.#from = at + close.length;
-        this.#thought = undefined;
-      }
-      const end = this.#raw.slice(this.#from).search(/\S/);
-      if (end < 0) return;
-      const begin = this.#raw.slice(this.#from + end, this.#from + end + LONGEST_TAG);
-      const tags = THOUGHTS.find(([open]) => begin.startsWith(open));
-      if (!tags) {
-        if (isUnclear(begin)) return;
-        this.#state = HARMONY.test(begin) || begin.startsWith("analysis") ? "held" : "text";
+      if (this.#close !== undefined && !this.#closes(this.#close)) return;
+      const at = this.#held.search(/\S/);
+      if (at < 0) {
         // Blanks before the first word are shown only where the text begins with them.
-        if (this.#from > 0) this.#from += end;
+        if (this.#hasThoughts) this.#held = "";
+        else if (this.#held.length > BLANKS_MAX) this.#state = "text";
         return;
       }
-      this.#thought = { close: tags[1], after: this.#from + end + tags[0].length };
+      const begin = this.#held.slice(at, at + LONGEST_TAG);
+      const tags = THOUGHTS.find(([open]) => begin.startsWith(open));
+      if (!tags) {
+        this.#beginText(begin, at);
+        return;
+      }
+      this.#close = tags[1];
+      this.#held = this.#held.slice(at + tags[0].length);
     }
+  }
+
+  /** @returns whether the thought ends in what is held, which then begins behind it */
+  #closes(close: string): boolean {
+    const at = placeOf(close, this.#held, 0);
+    // Its end may be cut; the character before it tells whether it stands in code.
+    this.#held = at < 0 ? this.#held.slice(-close.length) : this.#held.slice(at + close.length);
+    if (at < 0) return false;
+    this.#close = undefined;
+    this.#hasThoughts = true;
+    return true;
+  }
+
+  #beginText(begin: string, at: number): void {
+    if (isUnclear(begin, this.#hasThoughts)) return;
+    if (this.#hasThoughts) this.#held = this.#held.slice(at + (begin.startsWith(ANSWER) ? ANSWER.length : 0));
+    this.#state = HARMONY.test(begin) || begin.startsWith("analysis") ? "ends" : "text";
   }
 
   /**
@@ -171,7 +220,8 @@ export class ShownText {
 }
 
 /** More text decides whether this beginning is a tag's. */
-function isUnclear(begin: string): boolean {
-  const marks = [...THOUGHTS.map(([open]) => open), "<|channel|>", "<|start|>", "analysis"];
+function isUnclear(begin: string, isAfterThought: boolean): boolean {
+  const ofAnswer = isAfterThought ? [ANSWER] : [];
+  const marks = [...THOUGHTS.map(([open]) => open), ...ofAnswer, "<|channel|>", "<|start|>", "analysis"];
   return marks.some((mark) => mark.length > begin.length && mark.startsWith(begin));
 }

@@ -1,7 +1,7 @@
 /** Estimates the tokens of what is sent to a model without a tokenizer, since each model has its own. Pure. */
 import { isPicture } from "../protocol/media.ts";
+import type { Replay } from "./history.ts";
 import { type Call, type Entry, outcomeForModel } from "./history.ts";
-import type { Replay } from "./replay.ts";
 
 /*
  * Tokens of a character, by what it stands in. Measured with the tokenizers of GPT-4o, GPT-4, Llama 3, Llama 2 and Mistral 7B:

@@ -1,6 +1,6 @@
 /** The form in which a model is asked and answers: OpenAI's chat completions, or Anthropic's messages. */
 import type { Habit } from "./habits.ts";
-import type { ModelReply } from "./reply.ts";
+import type { ModelReply } from "./model-reply.ts";
 import type { ModelRequest, ModelSettings, RequestBody } from "./request.ts";
 
 export type Wire = {

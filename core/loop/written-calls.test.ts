@@ -42,6 +42,58 @@ const CALLS = [
   `Thought: I need the disk.\nAction: edge_call\nAction Input: ${ARGS}`,
   `**Tool call:** edge_call ${ARGS}`,
   `<tool_call>\n${CALL}\n</tool_call>\nThe lamp is on now.`,
+  `<tools>\n${CALL}\n</tools>`,
+  `<|tool_call_start|>[edge_call(agent_id="pi")]<|tool_call_end|>`,
+  `<TOOLCALL>[${CALL}]</TOOLCALL>`,
+  `edge_call\n${ARGS}`,
+  `✿FUNCTION✿: edge_call\n✿ARGS✿: ${ARGS}\n✿RESULT✿`,
+  `<execute_tool>\nedge_call(agent_id="pi")\n</execute_tool>`,
+  `Action: edge_call(agent_id="pi")`,
+  `Action: edge_call[${ARGS}]`,
+  `tool: edge_call\nparameters:\n  agent_id: pi\n  action: disk`,
+  "```yaml\ntool: edge_call\nparameters:\n  agent_id: pi\n```",
+  `<edge_call>\n<agent_id>pi</agent_id>\n<action>disk</action>\n</edge_call>`,
+  `<edge_call agent_id="pi" action="disk"/>`,
+  `{"command":"edge_call","arguments":${ARGS}}`,
+  `{"method":"edge_call","params":${ARGS}}`,
+  `{'name': 'edge_call', 'arguments': {'agent_id': 'pi'}}`,
+  `Calling edge_call with arguments: ${ARGS}`,
+  `Calling the tool edge_call: ${ARGS}`,
+  `Action: \`\`\`json\n[{"tool_name":"edge_call","parameters":${ARGS}}]\n\`\`\``,
+  `<function_calls>edge_call(agent_id="pi")</function_calls>`,
+  `[edge_call(agent_id="pi")]`,
+  `<tool_use>\n<name>edge_call</name>\n<arguments>${ARGS}</arguments>\n</tool_use>`,
+  `<|tool_call|>\n{"name":"edge_call"}\n<|/tool_call|>`,
+  `I'll check the disk.\n\nedge_call(agent_id="pi", action="disk")`,
+  'I\'ll check.\n```\nedge_call(agent_id="pi")\n```',
+  "```xml\n<tool_call>\n<name>edge_call</name>\n</tool_call>\n```",
+  `[Tool call: edge_call(${ARGS})]`,
+  `{"tool_calls":[{"id":"1","function":{"name":"edge_call","arguments":"{}"}}],"content":null}`,
+  `<seed:tool_call>\n<function=edge_call>\n<parameter=agent_id>pi</parameter>\n</function>\n</seed:tool_call>`,
+  `assistant\n{"name": "edge_call", "parameters": ${ARGS}}`,
+  `{"name": "edge_call", "parameters": ${ARGS}}; {"name": "edge_call", "parameters": ${ARGS}}`,
+  `{"name": "edge_call", "parameters": ${ARGS}}\n{"name": "edge_call", "parameters": ${ARGS}}`,
+  `{"name": "edge_call", "arguments": ${ARGS}`,
+  `{"id":"call_1","type":"function","function":"edge_call","args":${ARGS}}`,
+  `I need to check.\n{"name": "edge_call", "parameters": ${ARGS}}\nI will wait for the result.`,
+  `TOOL_CALL: edge_call ${ARGS}`,
+  `<|call|>edge_call${ARGS}<|end|>`,
+  `edge_call ${ARGS}`,
+  `await edge_call({"agent_id":"pi"})`,
+  '```js\nconst r = await edge_call({ agent_id: "pi" });\n```',
+  "```python\nresult = edge_call(agent_id='pi')\nprint(result)\n```",
+  `to=edge_call ${ARGS}`,
+  `<tool name="edge_call">${ARGS}</tool>`,
+  `<use_tool><tool_name>edge_call</tool_name></use_tool>`,
+  `@edge_call(agent_id="pi")`,
+];
+
+/** Within a sentence or code: noticed at the end, and taken back. */
+const SPOKEN = [
+  `I will call edge_call(${ARGS})`,
+  `analysisI think.assistantcommentary to=functions.edge_call json${ARGS}`,
+  `const result = await edge_call({ agent_id: "pi", action: "disk" });`,
+  `/edge_call ${ARGS}`,
 ];
 
 const HONEST = [
@@ -63,10 +115,25 @@ const HONEST = [
   "The log says: `print(foo)` was called.",
   "Set it in Python:\n```python\nprint(sensor.read())\n```",
   "edge_call",
+  "Calling edge_call failed: the device is offline.",
+  "I called edge_call with agent_id pi and got 17 %.",
+  "Use edge_call(agent_id, action) to reach a device.",
+  'You can write `edge_call(agent_id="pi")`, but I already did that: 17 %.',
+  'To call it yourself: edge_call(agent_id="pi"). The disk is 17 % full.',
+  "tool: edge_call is what I have; action: none.",
+  "The tools are <edge_call> and <find_agents>, in that order.",
+  "I ran edge_call (agent pi) and the disk is 17 % full (ok)",
+  "edge_call (device pi): 17 % full",
+  'The result of edge_call: {"percent": 17}',
+  'Result of edge_call on pi:\n```json\n{"percent": 17}\n```',
+  "Here is the config you asked for:\n```yaml\ntools:\n  - edge_call\n  - find_agents\n```",
+  'The call of edge_call returned:\n{"status": "ok", "name": "pi"}',
+  'I used these parameters for edge_call: {"agent_id": "pi"}. It worked.',
+  'To call edge_call yourself:\n```python\nedge_call(agent_id="pi")\n```\nIt returns the disk.',
 ];
 
 describe("L5: a call that a model wrote as text is noticed:", () => {
-  test.each(CALLS)("%s", (text) => {
+  test.each([...CALLS, ...SPOKEN])("%s", (text) => {
     expect(writtenCall(text, NAMES)).toBe("edge_call");
   });
 

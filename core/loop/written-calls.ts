@@ -8,7 +8,7 @@ const PART_CHARS = 4_000;
 
 /** Marks of the models' own call formats. A call-like sign counts with an offered name near it. */
 const MARK =
-  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|tool_?use|function_?calls?|functions?|invoke|tool_code|action)\b|<[|｜][^|｜<>]{0,40}(?:tool|call|python_tag|action|plugin)[^|｜<>]{0,40}[|｜]?>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
+  /<\/?(?:[a-z0-9_-]+:)?(?:tool_?calls?|(?:execute_?)?tools?(?:_?use|_?name)?|use_tool|function_?calls?|functions?|invoke|tool_code|action)\b|✿FUNCTION✿|<[|｜][^<>\n]{0,40}(?:tool|call|invoke|python_tag|action|plugin)[^<>\n]{0,40}>|\[(?:tool_?calls?|tool_?use|function_?calls?)\b|functools\[|<function[=(]|\bto=(?:functions?\.)?\w|<unused\d+>\s*(?:call|tool)|```(?:tool_?code|tool_?call)|(?:^|\n)\s*call:\s*\w/i;
 
 export const WRITTEN_CALL_NOTE =
   "[edgecall] You wrote a tool call into your answer, so it was not made. Nothing was done. Make the call through the tool interface, or answer without it.";
@@ -39,7 +39,7 @@ function isCalled(text: string, name: string): boolean {
 
 /** A mark of a call format, with the name after it, at the beginning or as the last thing of the text. */
 function isMarked(text: string, name: string): boolean {
-  const mark = MARK.exec(text);
+  const mark = MARK.exec(text) ?? new RegExp(`<${escaped(name)}[\\s/>]`).exec(text);
   if (!mark) return false;
   const after = text.slice(mark.index);
   // The mark of the format holds the name, or it follows within a line or two.
@@ -50,13 +50,15 @@ function isMarked(text: string, name: string): boolean {
   return isFirst || endsAsCall(after, text.slice(0, mark.index));
 }
 
-/** `**Tool call:** edge_call`, and its arguments as the last thing of the text. */
+/** `**Tool call:** edge_call` or `Calling edge_call with`, and its arguments as the last thing of the text. */
 function isAnnounced(text: string, name: string): boolean {
+  const verb = "(?:tool|function)[ _-]?call|\\b(?:call|invok|execut|run|us)(?:e|ing|ning)?";
+  const between = "\\W{0,8}(?:with\\s+)?(?:the\\s+|these\\s+)?(?:\\w+\\s*:?\\s*)?";
   const announced = new RegExp(
-    `(?:tool|function)[ _-]?call\\W{0,8}${bounded(name)}\\W{0,8}(?:\\w+\\s*:?\\s*)?[{]`,
+    `(?:${verb})\\W{1,8}(?:the\\s+)?(?:(?:tool|function)\\W{1,8})?${bounded(name)}${between}[({]\\s*(?:["'{]|\\w+\\s*[=:])`,
     "i",
   );
-  return announced.test(text) && /\}\s*(?:```)?$/.test(text);
+  return announced.test(text) && /[)}\]]\s*(?:```)?$/.test(text);
 }
 
 /** After a lead such as "Let me look:" nothing follows the call. Two paragraphs before it are an explanation. */
@@ -67,10 +69,10 @@ function endsAsCall(after: string, before: string): boolean {
 
 /** JSON with the name and with arguments: the whole text, a fence at its end, or after a lead. */
 function isJsonCall(text: string, name: string): boolean {
-  const bare = text.replace(/^```(?:\w+)?\s*|\s*```$/g, "").trim();
+  const bare = unfenced(text);
   const quoted = `["']${escaped(name)}["']`;
   const named = new RegExp(
-    `["']?(?:name|tool|tool_name|function|function_name|action|recipient_name|call|api)["']?\\s*:\\s*(?:\\{\\s*["']?name["']?\\s*:\\s*)?${quoted}|^[[{\\s]*${quoted}\\s*:\\s*\\{`,
+    `["']?(?:name|tool|tool_name|function|function_name|action|command|method|recipient_name|call|api)["']?\\s*:\\s*(?:\\{\\s*["']?name["']?\\s*:\\s*)?${quoted}|^[[{\\s]*${quoted}\\s*:\\s*\\{`,
     "i",
   );
   const taken = /["']?(?:arguments|parameters|params|args|input|action_input|tool_input|kwargs)["']?\s*:/i;
@@ -80,10 +82,28 @@ function isJsonCall(text: string, name: string): boolean {
     named.test(it) &&
     (taken.test(it) || new RegExp(`^[[{\\s]*${quoted}\\s*:\\s*\\{`).test(it));
   if (isObject(bare)) return true;
-  const fence = /```\w*\s*([\s\S]*?)\s*```\s*$/.exec(text);
-  if (fence && isLeadBefore(text, fence.index)) return isObject(fence[1] ?? "");
+  const fence = lastFence(text);
+  if (fence) return isObject(fence);
   const at = text.search(/(?:^|\n)\s*[[{]/);
-  return at >= 0 && isLeadBefore(text, at) && isObject(text.slice(at).trim());
+  if (at < 0 || !isLeadBefore(text, at)) return false;
+  return isObject(text.slice(at).trim()) || text.split("\n").some((line) => isObject(line.trim()));
+}
+
+/** Without a fence around all of it. */
+function unfenced(text: string): string {
+  const begins = text.startsWith("```") ? text.slice(3).replace(/^\w*/, "") : text;
+  return (begins.endsWith("```") ? begins.slice(0, -3) : begins).trim();
+}
+
+/** The code in the one fence of a text, which ends it. */
+function lastFence(text: string): string | undefined {
+  const whole = text.trimEnd();
+  const at = whole.endsWith("```") ? whole.lastIndexOf("```", whole.length - 4) : -1;
+  if (at < 0 || !isLeadBefore(whole, at)) return undefined;
+  return whole
+    .slice(at + 3, -3)
+    .replace(/^\w*/, "")
+    .trim();
 }
 
 function isLeadBefore(text: string, at: number): boolean {
@@ -93,21 +113,23 @@ function isLeadBefore(text: string, at: number): boolean {
 
 /** `edge_call(agent_id="pi")` or `print(default_api.edge_call(…))`, alone or as the last line. */
 function isWrittenOut(text: string, name: string): boolean {
-  const bare = text.replace(/^```(?:\w+)?\s*|\s*```$/g, "").trim();
-  const called = `\\[?(?:print\\()?(?:await\\s+)?(?:\\w+\\.)?${escaped(name)}\\s*(?:\\(|\\{\\s*["'])[\\s\\S]*[)}\\]]{1,3}`;
+  const bare = unfenced(text);
+  const before = "[[@/]?(?:(?:(?:const|let|var)\\s+)?\\w+\\s*=\\s*)?(?:print\\()?(?:await\\s+)?(?:\\w+\\.)?";
+  const called = `${before}${escaped(name)}\\s*(?:\\(|\\{\\s*["'])[\\s\\S]*[)}\\]]{1,3};?`;
   if (new RegExp(`^${called}$`).test(bare)) return true;
+  const fence = lastFence(text);
+  if (fence) return new RegExp(`^${called}$`).test(fence);
   const last = text.slice(text.lastIndexOf("\n") + 1).trim();
   return (
     last !== text && isLeadBefore(text, text.length - last.length) && new RegExp(`^${called}$`).test(last)
   );
 }
 
-/** `Action: edge_call` with `Action Input: …`. */
+/** `Action: edge_call` with `Action Input: …`, the same in YAML, or with its arguments in brackets. */
 function isAction(text: string, name: string): boolean {
-  return new RegExp(
-    `(?:^|\\n)\\s*\\**Action\\**\\s*:\\**\\s*${bounded(name)}[\\s\\S]{0,80}\\n\\s*\\**Action[ _]?Input`,
-    "i",
-  ).test(text);
+  const action = `(?:^|\\n)\\s*\\**(?:Action|Tool|Function)\\**\\s*:\\**\\s*${bounded(name)}`;
+  const input = "\\s*\\n\\s*\\**(?:Action[ _]?)?(?:Input|Arguments|Parameters|Params|Args)\\**\\s*:";
+  return new RegExp(`${action}(?:${input}|\\s*[([{]\\s*(?:["'{]|\\w+\\s*[=:]))`, "i").test(text);
 }
 
 function bounded(name: string): string {
@@ -119,33 +141,32 @@ function escaped(name: string): string {
 }
 
 /** Where a call may begin: a mark, code, or JSON at the beginning of a line. */
-const SUSPECT = /<|```|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{]|\*{0,2}Action\b)/;
+const SUSPECT =
+  /<|```|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{@✿]|await |to=|\*{0,2}(?:Action|Tool|tool|TOOL|Function|function|Calling)(?![a-z]))/;
 /** Beginnings of a line with a call, beside the tools' names. */
 const LINE_BEGINNINGS = [
-  "functools[",
-  "print(",
-  "default_api.",
-  "functions.",
-  "call:",
-  "Action:",
-  "**Action",
-  "Tool call",
-  "**Tool",
-  "Function call",
-  "**Function",
+  ...["functools[", "print(", "default_api.", "functions.", "call:", "await ", "to="],
+  ...["Action", "Tool", "tool", "TOOL", "Function", "function", "Calling"].flatMap((word) => [
+    word,
+    `**${word}`,
+  ]),
 ];
 /** A call names its tool within so many characters. */
 const NAMED_WITHIN = 250;
 
 /** The text of a streamed reply, without what may become a call: a text that a person has seen cannot be withdrawn everywhere. */
 export class HeldText {
-  readonly #names: ReadonlySet<string>;
+  readonly #names: readonly string[];
   #held = "";
+  // Only appended to: to look into it would copy all of it for each piece.
   #given = "";
+  #isLineBegin = true;
+  /** A tool is named where a call may begin, so all that follows is held. */
+  #isHeldToEnd = false;
 
   /** @param names of the offered tools; without any nothing is held */
   constructor(names: ReadonlySet<string>) {
-    this.#names = names;
+    this.#names = [...names];
   }
 
   /** What was given out so far. */
@@ -156,13 +177,16 @@ export class HeldText {
   /** @returns the text that can be shown now */
   add(piece: string): string {
     this.#held += piece;
+    if (this.#isHeldToEnd) return "";
     let next = "";
-    for (let at = this.#suspect(); this.#held !== ""; at = this.#suspect()) {
-      // The held part is looked at again from its second character on, once it is clear that no call begins there.
-      const free = at > 0 ? at : at < 0 ? this.#held.length : this.#isFree() ? 1 : 0;
-      if (free === 0) break;
-      next += this.#held.slice(0, free);
-      this.#given += this.#held.slice(0, free);
+    while (this.#held !== "") {
+      const at = this.#suspect();
+      if (at === 0 && this.#held.length > NAMED_WITHIN)
+        this.#isHeldToEnd = this.#names.some((name) => this.#held.includes(name));
+      if (at === 0 && (this.#isHeldToEnd || this.#held.length <= NAMED_WITHIN)) break;
+      // Where it is clear that no call begins, the rest is looked at again.
+      const free = at > 0 ? at : at < 0 ? this.#held.length : 1;
+      next += this.#give(this.#held.slice(0, free));
       this.#held = this.#held.slice(free);
     }
     return next;
@@ -172,34 +196,37 @@ export class HeldText {
   forget(): void {
     this.#held = "";
     this.#given = "";
+    this.#isLineBegin = true;
+    this.#isHeldToEnd = false;
   }
 
   /** @returns the rest, when the reply is over and has no call */
   end(): string {
-    const rest = this.#held;
+    const rest = this.#give(this.#held);
     this.#held = "";
-    this.#given += rest;
     return rest;
+  }
+
+  #give(text: string): string {
+    this.#given += text;
+    if (text !== "") this.#isLineBegin = text.endsWith("\n");
+    return text;
   }
 
   /** @returns where a call may begin; -1: nowhere */
   #suspect(): number {
-    if (this.#names.size === 0) return -1;
-    const lineBegins = this.#given === "" || this.#given.endsWith("\n");
-    const held = lineBegins ? this.#held : `.${this.#held}`;
-    const found = SUSPECT.exec(held);
-    const line = lastLine(held);
+    if (this.#names.length === 0) return -1;
+    // A character stands for the line that was given out.
+    const ahead = this.#isLineBegin ? "" : ".";
+    const found = SUSPECT.exec(ahead + this.#held)?.index ?? -1;
+    const line = lastLine(ahead + this.#held);
     const isName =
       line.text !== "" &&
       [...this.#names, ...LINE_BEGINNINGS].some(
         (begin) => begin.startsWith(line.text) || line.text.startsWith(begin),
       );
-    const places = [found?.index ?? -1, isName ? line.at : -1].filter((at) => at >= 0);
-    return places.length === 0 ? -1 : Math.max(0, Math.min(...places) - (lineBegins ? 0 : 1));
-  }
-
-  #isFree(): boolean {
-    return this.#held.length > NAMED_WITHIN && ![...this.#names].some((name) => this.#held.includes(name));
+    const places = [found, isName ? line.at : -1].filter((at) => at >= 0);
+    return places.length === 0 ? -1 : Math.max(0, Math.min(...places) - ahead.length);
   }
 }
 

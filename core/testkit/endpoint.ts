@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
 import { callModel } from "../loop/model.ts";
-import type { ModelReply } from "../loop/reply.ts";
+import type { ModelReply } from "../loop/model-reply.ts";
 import type { ModelRequest, ModelSettings } from "../loop/request.ts";
 import { ModelError } from "../loop/retry.ts";
 

@@ -33,6 +33,15 @@ test("a model in the environment is only for a first deploy, one in an option fo
   });
 });
 
+test("the form of a model's requests, from an option or the environment", () => {
+  const args = ["--model-url", "https://m.test/v1", "--model", "m"];
+  const anthropic = { ...ENDPOINT, api: "anthropic" as const };
+  expect(read([...args, "--model-api", "anthropic"], KEY)).toMatchObject({ value: { model: anthropic } });
+  expect(read(args, { ...KEY, LLM_API: "anthropic" })).toMatchObject({ value: { model: anthropic } });
+  expect(modelSecrets(anthropic, [])).toMatchObject({ LLM_API: "anthropic" });
+  expect(modelSecrets(ENDPOINT, ["LLM_API"])).toMatchObject({ LLM_API: null });
+});
+
 test("another model replaces the address and key of the former one", () => {
   const all = ["API_TOKENS", "LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY"];
   expect(modelSecrets({ via: "workers-ai", model: "@cf/x/y" }, all)).toEqual({
@@ -48,6 +57,12 @@ test("another model replaces the address and key of the former one", () => {
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
   ["an unknown flag", ["--nmae", "x"], {}, /nmae/],
+  [
+    "a form that is none",
+    ["--model-url", "https://m.test/v1", "--model", "m", "--model-api", "x"],
+    {},
+    /^--model-api/,
+  ],
   ["a key in argv", ["--api-key", "k"], {}, /api-key/],
   ["a name that is none", ["--name", "My Gateway"], {}, /^--name: expected/],
   ["a home that is none", ["--home", "../x"], {}, /^--home: expected/],

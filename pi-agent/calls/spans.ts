@@ -1,5 +1,5 @@
 /** The spans of a command on this device: the command, its tools, and calls of this device's own model. */
-import type { ModelReply } from "@edgecall/core/loop/reply.ts";
+import type { ModelReply } from "@edgecall/core/loop/model-reply.ts";
 import { ModelError } from "@edgecall/core/loop/retry.ts";
 import type { Command } from "@edgecall/core/protocol/mqtt.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";

@@ -73,6 +73,22 @@ wallet_address = "0x"`;
     expect(settings.systemPrompt).toBe("Be kind.");
   });
 
+  test("the form of the model's requests: of the file, the environment, or the address", () => {
+    const of = (llm: string, env: Record<string, string> = {}) =>
+      readSettings(`agent_id = "x"\n[llm]\nmodel = "m"\n${llm}`, { file: FILE, env }).settings.llm;
+    expect(of('base_url = "http://a"\napi = "anthropic"')).toMatchObject({ api: "anthropic" });
+    expect(of('base_url = "http://a"', { LLM_API: "anthropic" })).toMatchObject({ api: "anthropic" });
+    // Newer models of Anthropic refuse a temperature.
+    expect(of('base_url = "https://api.anthropic.com/v1"')).not.toHaveProperty("temperature");
+    expect(of('base_url = "https://api.anthropic.com/v1"\napi = "openai"')).toMatchObject({
+      temperature: 0.7,
+    });
+    const relay =
+      'agent_id = "x"\n[llm]\nmodel = "m"\nbase_url = "https://g/v1/relay/home"\nrelay = true\napi = "anthropic"';
+    expect(problemsOf(relay)[0]).toContain("llm.api: not beside llm.relay");
+    expect(problemsOf('agent_id = "x"\n[llm]\napi = "claude"')[0]).toContain('"openai" or "anthropic"');
+  });
+
   test("an unknown key is named, with the known ones", () => {
     expect(problemsOf('agent_id = "x"\n[mqtt]\nprot = 1883')).toEqual([
       "agent.toml: mqtt.prot: unknown; did you mean port? known [mqtt]: url, broker, port, keep_alive_secs, username, password, tls, ca, topic_prefix",

@@ -137,6 +137,32 @@ describe("a home of 0.3.0", { tags: ["needs/linux"], timeout: 120_000 }, async (
     ]);
   });
 
+  test("L1: what a model's reply carries goes back beside rows that have nothing of the kind", async () => {
+    const { gateway } = home();
+    const name = "edge_call";
+    const args = JSON.stringify({ agent_id: "eye", action: "memory" });
+    const thinking = { reasoning_content: "I look again." };
+    const deltas = [
+      thinking,
+      { tool_calls: [{ index: 0, id: "functions.edge_call:9", function: { name, arguments: args } }] },
+    ];
+    const chunks = deltas.map((delta) => ({ choices: [{ index: 0, delta }] }));
+    const ends = { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] };
+    const raw = [...chunks, ends].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+    const thinks = script({ raw }, { text: "Again: $results" });
+    expect((await gateway.ask(thinks, "kept")).answer).toMatch(/^Again: RAM /);
+    const next = script({ text: "Well." });
+    await gateway.ask(next, "kept");
+    for (const asked of [thinks, next]) {
+      const said = model.requests
+        .findLast(({ question }) => question === asked)
+        ?.messages.filter(({ role }) => role === "assistant");
+      const thoughts = said?.filter((message) => "reasoning_content" in message);
+      expect(thoughts).toMatchObject([{ ...thinking, tool_calls: [{ id: "functions.edge_call:9" }] }]);
+      expect(said?.length).toBeGreaterThan(5);
+    }
+  });
+
   test("shows its pictures to people and to the model", async () => {
     const { gateway } = home();
     const turns = (await gateway.turns("pictures")) as Shown[];

@@ -42,7 +42,7 @@ const PLAN: Rows = {
     "pi-agent/skills/load-skills.test.ts > tools, instructions and EvoClaw's block",
   // Schemas
   "A tool becomes a schema with name, description and parameters":
-    "core/tools/registry.test.ts > definitions for the model: strict, and what has a default is not required",
+    "core/tools/registry.test.ts > definitions for the model: in reduced form, and what has a default is not required",
   "Parameters are a JSON Schema of an object":
     "core/protocol/parse.test.ts > jsonSchema: draft-7 without its address, defaults optional, no useless bounds",
   "The schema has EvoClaw's block: program, time-out, sandbox, permissions, version, skill":
@@ -348,7 +348,7 @@ const LOOP: Rows = {
   "The model sums up, and the person reads it": "test/e2e/tools-flows.test.ts > GPIO, by %s: is pin 17 high?",
   // Schemas
   "A schema has the form of OpenAI's functions":
-    "core/tools/registry.test.ts > definitions for the model: strict, and what has a default is not required",
+    "core/tools/registry.test.ts > definitions for the model: in reduced form, and what has a default is not required",
   "EvoClaw's block is beside it: program":
     "pi-agent/commands/looks.test.ts > tools_list: every tool with its schema and EvoClaw's block, and the reasons for missing ones",
   "In the block: time-out and sandbox":
@@ -871,7 +871,7 @@ const TOOL_CORE: Rows = {
   "Background work does not hold the loop":
     "pi-agent/calls/jobs.test.ts > loop/async: the call is answered at once in the tool's own words, and completed later",
   "A schema is an object of type function":
-    "core/tools/registry.test.ts > definitions for the model: strict, and what has a default is not required",
+    "core/tools/registry.test.ts > definitions for the model: in reduced form, and what has a default is not required",
   "Parameters are a JSON Schema":
     "core/protocol/parse.test.ts > jsonSchema: draft-7 without its address, defaults optional, no useless bounds",
   // Results
@@ -913,7 +913,7 @@ const TOOL_CORE: Rows = {
   "Started work is logged": "core/tools/runner.test.ts > a job",
   "Errors are logged": "core/tools/runner.test.ts > an error, with its cause",
   "The set gives definitions for a provider":
-    "core/tools/registry.test.ts > definitions for the model: strict, and what has a default is not required",
+    "core/tools/registry.test.ts > definitions for the model: in reduced form, and what has a default is not required",
   "Definitions come in one order": "test/cases/loop.json > loop/tool-list-sorted",
   "The set gives names and their number":
     "core/tools/registry.test.ts > sorted by name, in whatever order they were registered",
@@ -922,7 +922,7 @@ const TOOL_CORE: Rows = {
   "The provider gets the list with each request":
     "core/loop/model.test.ts > the request: address, key, limits and tools; without tools no empty list",
   "The model sees schemas and nothing of the code":
-    "core/tools/registry.test.ts > definitions for the model: strict, and what has a default is not required",
+    "core/tools/registry.test.ts > definitions for the model: in reduced form, and what has a default is not required",
   "A reply has a text, calls and the reason of its end": "core/loop/model.test.ts > finish_reason %s",
   "Arguments are a text of JSON on the wire": "core/loop/model.test.ts > arguments in fragments",
   "They are an object for the tool":

@@ -96,8 +96,8 @@ export interface HomeApi {
   setBudgetTold(keys: BudgetKey[]): Promise<void>;
   modelFailed(name: string, times: number): Promise<void>;
   modelAnswered(name: string): Promise<void>;
-  /** A model's endpoint refused something, and took another form. @param source address and model */
-  modelLearned(source: string, habits: string[]): Promise<void>;
+  /** A model's endpoint refused something, and took another form. @param source address and model @param dropped forms that it takes no more */
+  modelLearned(source: string, habits: string[], dropped: string[]): Promise<void>;
   /** Counts a turn of one of this home's conversations. @param confirmed as with `submit` */
   turnEnded(turn: ReportedTurn, confirmed: readonly string[]): Promise<void>;
   /** Names of the conversations that belong into a back-up. */

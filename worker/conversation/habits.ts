@@ -6,10 +6,11 @@ import type { ConversationContext } from "./context.ts";
 export function habitsOf(context: ConversationContext, plan: Plan): HabitStore {
   return {
     of: (source) => [...(plan.habits?.[source] ?? []), ...context.habits.of(source)],
-    learned(source, habits) {
+    learned(source, habits, dropped) {
       // A plan that was made before does not know of it.
-      context.habits.learned(source, habits);
-      context.later(context.home().modelLearned(source, [...habits]));
+      context.habits.learned(source, habits, dropped);
+      if (dropped.length > 0) context.plan = undefined;
+      context.later(context.home().modelLearned(source, [...habits], [...dropped]));
     },
   };
 }

@@ -20,6 +20,7 @@ export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseU
   if (isWorkersAi && error.status === 404)
     return `Check that LLM_MODEL names one of Cloudflare's models; '${model.model}' is not known there.`;
   if (isWorkersAi) return LATER;
+  if (error.spent) return error.spent === "credit" ? NO_CREDIT : PERIOD_USED;
   if (error.unreachable) return "Check that the model's endpoint runs, and that LLM_BASE_URL is right.";
   switch (error.status) {
     case 401:
@@ -34,15 +35,15 @@ export function modelAdvice(error: ModelError, model: Pick<ModelSettings, "baseU
     case 422:
       return "The endpoint does not take this request. Check LLM_MODEL, MAX_TOKENS and TEMPERATURE.";
     case 429:
-      return error.kind === "never"
-        ? NO_CREDIT
-        : "The model's endpoint allows no more requests now. Ask again in a minute.";
+      return "The model's endpoint allows no more requests now. Ask again in a minute.";
     default:
       return LATER;
   }
 }
 
 const LATER = "Please try again later.";
+const PERIOD_USED =
+  "The model's endpoint allows no more requests until its limit begins anew: ask again then, or set another model.";
 const NO_CREDIT = "The account behind the model's key has no credit left: add some, or set another model.";
 
 /**

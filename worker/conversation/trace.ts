@@ -1,6 +1,6 @@
 /** The spans of a conversation: turns, model calls, calls. Their times and ends are in its rows; their words are in no span. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { ModelReply } from "@edgecall/core/loop/reply.ts";
+import type { ModelReply } from "@edgecall/core/loop/model-reply.ts";
 import { ModelError } from "@edgecall/core/loop/retry.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import {

@@ -506,8 +506,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
     this.#home.spending.modelAnswered(name);
   }
 
-  async modelLearned(source: string, habits: string[]): Promise<void> {
-    this.#home.modelHabits.learned(source, habits, Date.now());
+  async modelLearned(source: string, habits: string[], dropped: string[] = []): Promise<void> {
+    this.#home.modelHabits.learned(source, { habits, dropped }, Date.now());
   }
 
   async isRelayToken(token: RelayToken): Promise<boolean> {

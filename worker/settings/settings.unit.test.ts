@@ -42,6 +42,27 @@ test("D1 each of several models has its own limit, and Workers AI counts as host
   expect(models(ai)[0]?.timeouts?.firstByteMs).toBe(30_000);
 });
 
+test("LLM_API or the address says the form of a model, and no temperature is sent to Anthropic's that nobody set", () => {
+  const LLM_MODEL = "m";
+  const [own] = models({ LLM_BASE_URL: "https://api.anthropic.com/v1", LLM_MODEL });
+  expect(own).not.toHaveProperty("api");
+  expect(own).not.toHaveProperty("temperature");
+  const proxy = { LLM_BASE_URL: "http://proxy:4000", LLM_MODEL, LLM_API: "anthropic" };
+  const LLM_MODELS = JSON.stringify([
+    { name: "one", base_url: "https://a.example/v1", model: "m", api: "anthropic" },
+    { name: "two", base_url: "https://api.anthropic.com/v1", model: "m", api: "openai" },
+  ]);
+  expect(models({ ...proxy, LLM_MODELS }).map(({ api, temperature }) => [api, temperature])).toEqual([
+    ["anthropic", undefined],
+    ["anthropic", undefined],
+    ["openai", 0.7],
+  ]);
+  expect(models({ ...proxy, TEMPERATURE: "0.2" })[0]?.temperature).toBe(0.2);
+  expect(() => models({ ...proxy, LLM_API: "claude" })).toThrow(
+    "LLM_API: expected openai or anthropic, got 'claude'",
+  );
+});
+
 test("an env is read once, another env anew, and an error is thrown each time", () => {
   const env = { MAX_TOOL_ITERATIONS: "3" } as unknown as Env;
   expect(readSettings(env)).toBe(readSettings(env));

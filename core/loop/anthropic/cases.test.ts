@@ -271,7 +271,7 @@ const ROWS: Record<string, Row> = {
   // Ends.
   "a text that max_tokens cut": {
     answers: [say(START, ...text("The disk of the"), done("max_tokens"), STOP)],
-    text: "The disk of the",
+    text: "The disk of the\n\n[The answer was cut: the model reached MAX_TOKENS.]",
     ran: 0,
     requests: 1,
   },

@@ -3,9 +3,9 @@
  * text, ids of the characters that the API takes.
  */
 import { isObject } from "../../protocol/is-object.ts";
+import type { Replay } from "../history.ts";
 import { NOT_SEEN } from "../message-forms.ts";
 import { type ChatMessage, NOTE_PREFIX } from "../messages.ts";
-import type { Replay } from "../replay.ts";
 import {
   type AssistantBlock,
   type Message,

@@ -2,8 +2,9 @@
 import { isObject } from "../../protocol/is-object.ts";
 import { CallPieces } from "../call-pieces.ts";
 import type { Usage } from "../history.ts";
+import type { ModelReply } from "../model-reply.ts";
 import { REPLAY_MAX_CHARS } from "../replay.ts";
-import { type ModelReply, toFinish } from "../reply.ts";
+import { toFinish } from "../reply.ts";
 import { errorInReply } from "../retry.ts";
 import { ShownText } from "../shown-text.ts";
 import type { ReplyReader } from "../wire.ts";

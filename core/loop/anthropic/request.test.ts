@@ -1,9 +1,9 @@
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Call, Entry, Outcome } from "../history.ts";
+import type { Call, Entry, Outcome, Replay } from "../history.ts";
 import { type ChatMessage, toMessages } from "../messages.ts";
-import { type Replay, sourceOf } from "../replay.ts";
+import { sourceOf } from "../replay.ts";
 import type { ModelRequest, ModelSettings } from "../request.ts";
 import { messagesBody } from "./request.ts";
 

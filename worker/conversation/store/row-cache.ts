@@ -8,8 +8,8 @@
  * index: the rows of an older turn lie between its first and its last seq.
  */
 import { sharedOutcome } from "@edgecall/core/loop/bounded-calls.ts";
+import type { Replay } from "@edgecall/core/loop/history.ts";
 import { addUsage, type Outcome } from "@edgecall/core/loop/history.ts";
-import type { Replay } from "@edgecall/core/loop/replay.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import { callRef } from "../../api/turns.ts";

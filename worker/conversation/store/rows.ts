@@ -1,8 +1,16 @@
 /** The rows of a conversation, and what the code has in their place (row-cache.ts converts them). */
 
 import type { BudgetKey } from "@edgecall/core/loop/budget.ts";
-import type { Call, CallRecord, Cut, Entry, Outcome, Summary, Usage } from "@edgecall/core/loop/history.ts";
-import type { Replay } from "@edgecall/core/loop/replay.ts";
+import type {
+  Call,
+  CallRecord,
+  Cut,
+  Entry,
+  Outcome,
+  Replay,
+  Summary,
+  Usage,
+} from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { TurnQuestion, TurnStatus } from "../../api/answers.ts";
 import type { Origin } from "../../api/turns.ts";

@@ -5,8 +5,8 @@
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { ChatMessage } from "@edgecall/core/loop/messages.ts";
 import { callModel, type Fetch } from "@edgecall/core/loop/model.ts";
+import type { ModelReply, RequestedCall } from "@edgecall/core/loop/model-reply.ts";
 import { sourceOf } from "@edgecall/core/loop/replay.ts";
-import type { ModelReply, RequestedCall } from "@edgecall/core/loop/reply.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { ModelError } from "@edgecall/core/loop/retry.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";

@@ -2,6 +2,7 @@
  * What the endpoints of models refuse, so that a conversation does not learn it anew: a row for an address and model. It is learned again
  * after some days, since a server at home may have been given another form meanwhile.
  */
+import { withHabits } from "@edgecall/core/loop/habits.ts";
 import type { ModelHabits } from "../../api/plan.ts";
 
 const KEEP_MS = 7 * 86_400_000;
@@ -38,8 +39,12 @@ export class ModelHabitStore {
   }
 
   /** @param source address and model (core/loop/replay.ts) */
-  learned(source: string, habits: readonly string[], now: number): void {
-    const all = [...new Set([...(this.all(now)[source] ?? []), ...habits])];
+  learned(
+    source: string,
+    { habits, dropped }: { habits: readonly string[]; dropped: readonly string[] },
+    now: number,
+  ): void {
+    const all = withHabits(this.all(now)[source] ?? [], habits, dropped);
     this.#known = undefined;
     this.#sql.exec("DELETE FROM model_habit WHERE until <= ?", now);
     this.#sql.exec(
