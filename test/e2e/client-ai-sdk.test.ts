@@ -144,12 +144,19 @@ describe.each(["openai, responses", "openai, chat", "openai-compatible"])("AI SD
       prompt: script({ text: "here" }),
     });
     expect(unknown.text).toBe("here");
-    const broken = script({ status: 400, body: { error: { message: "no such thing" } } });
-    const failed = await generateText({ model: model(), prompt: broken, maxRetries: 0 }).then(
+    const failing = () => script({ status: 400, body: { error: { message: "no such thing" } } });
+    const failed = await generateText({ model: model(), prompt: failing(), maxRetries: 0 }).then(
       ({ text }) => text,
       String,
     );
     expect(failed).toContain("no such thing");
+    const told: unknown[] = [];
+    const broken = streamText({ model: model(), prompt: failing(), maxRetries: 0, onError: () => {} });
+    for await (const part of broken.stream) {
+      if (part.type === "error") told.push(part.error);
+      if (part.type === "text-delta") told.push(part.text);
+    }
+    expect(JSON.stringify(told)).toContain("no such thing");
   });
 });
 

@@ -24,11 +24,18 @@ const ownTool = fc.record(
   },
   { requiredKeys: [] },
 );
+/** Of no turn, in a named conversation and in a chat without a name. */
+const itemId = fc.constantFrom(
+  ...["msg", "fc"].flatMap((kind) =>
+    ["", "A".repeat(22)].map((chat) => `${kind}_${"0".repeat(32)}${chat}_0`),
+  ),
+);
 const message = fc.record(
   {
     role: fc.oneof(fc.constantFrom("user", "assistant", "system", "developer", "tool"), fc.string()),
     content: fc.oneof(anything, fc.array(part, { maxLength: 3 })),
-    type: fc.constantFrom("message", "function_call", "function_call_output", "reasoning"),
+    type: fc.constantFrom("message", "function_call", "function_call_output", "reasoning", "item_reference"),
+    id: fc.oneof(anything, itemId),
     tool_calls: fc.oneof(
       anything,
       fc.array(

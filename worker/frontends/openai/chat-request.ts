@@ -68,6 +68,9 @@ export function roleOf(role: string): ClientMessage["role"] | undefined {
   return role === "user" || role === "assistant" || role === "tool" ? role : undefined;
 }
 
+/** The model gets a text as the result of a tool. */
+const NOT_SHOWN = "[a picture or file that is not shown]";
+
 /** @returns text and pictures of a message @throws HttpError 400 for a user's part that would be lost */
 export function contentOf(
   content: string | Array<z.infer<typeof Part>>,
@@ -80,6 +83,7 @@ export function contentOf(
   for (const [index, { type, text, image_url }] of content.entries()) {
     const url = typeof image_url === "string" ? image_url : image_url?.url;
     if (typeof text === "string") texts.push(text);
+    else if (role === "tool") texts.push(NOT_SHOWN);
     else if (typeof url === "string") images.push(url);
     else if (role === "user")
       throw new HttpError(

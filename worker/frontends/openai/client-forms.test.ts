@@ -111,6 +111,22 @@ describe("D4: a picture", () => {
     expect(stored.headers.get("content-type")).toBe(registered);
   });
 
+  test("in the result of the client's tool is a text that says so", async () => {
+    const url = `data:image/gif;base64,${GIF}`;
+    const tools = [{ type: "function", name: "camera", parameters: { type: "object", properties: {} } }];
+    const question = script({ calls: [{ name: "camera", arguments: {} }] }, { text: "It says: $results" });
+    const first = await respond({ input: question, tools });
+    const call = first.body.output.find(({ type }) => type === "function_call");
+    const output = [
+      { type: "input_text", text: "the garden" },
+      { type: "input_image", image_url: url },
+    ];
+    const result = { type: "function_call_output", call_id: call?.call_id, output };
+    const { body } = await respond({ input: [result], tools, previous_response_id: first.body.id });
+    const text = "It says: the garden\n[a picture or file that is not shown]";
+    expect(body.output).toMatchObject([{ content: [{ text }] }]);
+  });
+
   test.each(["image/svg+xml", "image/jpgx", "text/html", "image/jpeg,image/jpg"])(
     "%s is none",
     async (written) => {
@@ -306,9 +322,7 @@ describe("D4: item_reference", () => {
     ];
     expect(one.shown).toMatchObject([...before, { role: "user", content: one.question }]);
     // Without its type, as OpenAI's own schema allows.
-    const bare = next.map((item) =>
-      "type" in item && item.type === "item_reference" ? { id: item.id } : item,
-    );
+    const bare = next.map((item) => ("id" in item ? { id: item.id } : item));
     const two = await shownFor(bare, more);
     expect(two.shown).toMatchObject([...before, { role: "user", content: two.question }]);
   });
