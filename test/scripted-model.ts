@@ -75,8 +75,10 @@ export type ScriptedModel = {
 };
 
 export function script(...steps: Step[]): string {
-  // Each question is unique, so that two tests with the same steps do not share their position.
-  return `script ${crypto.randomUUID()}: ${JSON.stringify(steps)}`;
+  // Each question is unique, so that two tests with the same steps do not share their position. It has no digits: the gateway
+  // takes them for words of the question, and "5" fits lamp-5 better than lamp.
+  const unique = crypto.randomUUID().replace(/\d/g, (digit) => "ghijklmnop".charAt(Number(digit)));
+  return `script ${unique}: ${JSON.stringify(steps)}`;
 }
 
 /** @param host the address to listen on; other machines cannot reach loopback */
@@ -279,7 +281,7 @@ function textOf(message: Message | undefined): string {
 }
 
 /** Matches at the beginning of a line, since several messages may have been joined into one. The last match counts. */
-const SCRIPT = /^script [0-9a-f-]{36}: (?![\s\S]*^script [0-9a-f-]{36}: )/m;
+const SCRIPT = /^script [0-9a-p-]{36}: (?![\s\S]*^script [0-9a-p-]{36}: )/m;
 
 function isScript(message: Message): boolean {
   return message.role === "user" && SCRIPT.test(textOf(message));
