@@ -140,9 +140,9 @@ function escaped(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "\\$&");
 }
 
-/** Where a call may begin: a mark, code, or JSON at the beginning of a line. */
+/** Where a call may begin: a mark, code in a language of calls, or JSON at the beginning of a line. */
 const SUSPECT =
-  /<|```|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{@✿]|await |to=|\*{0,2}(?:Action|Tool|tool|TOOL|Function|function|Calling)(?![a-z]))/;
+  /<(?:\/?[\w.-]{0,24}$|[|｜]|\/?[\w-]{1,20}:|\/?(?:tool|func|invoke|exec|use_|action|call|unused))|```(?!(?:sh|bash|shell|zsh|fish|console|sql|diff|log|csv|ini|toml|html|css|c|cpp|rust|go|java|mermaid)\s)|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{@✿]|await |to=|\*{0,2}(?:Action|Tool|tool|TOOL|Function|function|Calling)(?![a-z]))/;
 /** Beginnings of a line with a call, beside the tools' names. */
 const LINE_BEGINNINGS = [
   ...["functools[", "print(", "default_api.", "functions.", "call:", "await ", "to="],
@@ -157,6 +157,7 @@ const NAMED_WITHIN = 250;
 /** The text of a streamed reply, without what may become a call: a text that a person has seen cannot be withdrawn everywhere. */
 export class HeldText {
   readonly #names: readonly string[];
+  readonly #suspect: RegExp;
   #held = "";
   // Only appended to: to look into it would copy all of it for each piece.
   #given = "";
@@ -167,6 +168,8 @@ export class HeldText {
   /** @param names of the offered tools; without any nothing is held */
   constructor(names: ReadonlySet<string>) {
     this.#names = [...names];
+    const tags = this.#names.map((name) => `<${escaped(name)}`);
+    this.#suspect = new RegExp([SUSPECT.source, ...tags].join("|"), "i");
   }
 
   /** What was given out so far. */
@@ -180,7 +183,7 @@ export class HeldText {
     if (this.#isHeldToEnd) return "";
     let next = "";
     while (this.#held !== "") {
-      const at = this.#suspect();
+      const at = this.#place();
       if (at === 0 && this.#held.length > NAMED_WITHIN)
         this.#isHeldToEnd = this.#names.some((name) => this.#held.includes(name));
       if (at === 0 && (this.#isHeldToEnd || this.#held.length <= NAMED_WITHIN)) break;
@@ -214,11 +217,11 @@ export class HeldText {
   }
 
   /** @returns where a call may begin; -1: nowhere */
-  #suspect(): number {
+  #place(): number {
     if (this.#names.length === 0) return -1;
     // A character stands for the line that was given out.
     const ahead = this.#isLineBegin ? "" : ".";
-    const found = SUSPECT.exec(ahead + this.#held)?.index ?? -1;
+    const found = this.#suspect.exec(ahead + this.#held)?.index ?? -1;
     const line = lastLine(ahead + this.#held);
     const isName =
       line.text !== "" &&

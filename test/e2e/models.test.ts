@@ -35,13 +35,15 @@ async function models(): Promise<{ main: ScriptedModel; spare: ScriptedModel }> 
 }
 
 /** Starts an endpoint that answers everything with the same failure. */
-async function failing(status: number): Promise<{ url: string; requests: number }> {
+async function failing(status: number, words = "internal error"): Promise<{ url: string; requests: number }> {
   const seen = { url: "", requests: 0 };
   const server = createServer((request, response) => {
     // The gateway also asks a local server for its window.
     if (request.method === "POST") seen.requests += 1;
     request.resume();
-    response.writeHead(status, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
+    response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(JSON.stringify({ error: { message: words } }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   seen.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
@@ -84,6 +86,13 @@ describe("a model that fails", () => {
     expect(main.requests).toBe(3);
     expect((await say(worker, "another", script({ text: "spare again" }))).answer).toBe("spare again");
     expect(main.requests).toBe(3);
+  });
+
+  test("in words that do not pass is tried twice, and the next model answers", async () => {
+    const [main, { spare }] = await Promise.all([failing(500, "out of memory"), models()]);
+    const worker = await gateway({ LLM_BASE_URL: main.url, LLM_MODELS: spareAt(spare.url) });
+    expect((await say(worker, "doubtful", script({ text: "spare" }))).answer).toBe("spare");
+    expect([main.requests, spare.requests.length]).toEqual([2, 1]);
   });
 
   test("permanently (a wrong key) is replaced at once", async () => {

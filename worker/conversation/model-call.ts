@@ -302,7 +302,9 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   logError("model.failed", error, { turn: turn.id, kind: error.kind, attempts, model: model?.name });
   const others = settings.models.length > 1 && mayReplace(turn);
   if (model && isModelFailure(error)) {
-    const passing = error.kind === "now" && !(others && error.slow);
+    // With another model at hand the last try that makes sense at this one was its last.
+    const isLast = error.slow || retryDelay(error, attempts) === undefined;
+    const passing = error.kind === "now" && !(others && isLast);
     await noteFailure(context, model, passing ? 1 : FAILURES_TO_COOL);
     const tries = error.slow ? Math.max(MAX_SLOW_ATTEMPTS, settings.models.length) : MAX_ATTEMPTS;
     // A wrong key will not mend itself, but the next model may well answer.
