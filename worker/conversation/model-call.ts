@@ -312,9 +312,9 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
   }
   const delay = retryDelay(error, attempts);
   if (delay === undefined) {
-    const why = error.message.replace(/\.$/, "");
+    const why = /[.?!]$/.test(error.message) ? error.message : `${error.message}.`;
     const advice = tryAgain(history, model && modelAdvice(error, model));
-    return failTurn(context, turn, `I could not get an answer from the model: ${why}. ${advice}`, "model");
+    return failTurn(context, turn, `I could not get an answer from the model: ${why} ${advice}`, "model");
   }
   const until = Date.now() + delay;
   context.transcript.postpone(turn.n, until);
