@@ -99,7 +99,8 @@ ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
-const PATIENT = { testTimeout: 60_000, hookTimeout: 60_000, ...POLL };
+/** Whole programs start in a hook, several files at a time, beside tests that compute. */
+const PATIENT = { testTimeout: 60_000, hookTimeout: 120_000, ...POLL };
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
 /** More than the processors: most tests wait for something more than half of their time. */
@@ -171,7 +172,7 @@ export default defineConfig({
           include: EACH_TIME,
           // In one group with the unit tests, which compute while these wait.
           ...PATIENT,
-          maxWorkers: WORKERS,
+          maxWorkers: availableParallelism() + 1,
         },
       },
       {
