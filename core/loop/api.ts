@@ -25,7 +25,7 @@ export function keepsTools(endpoint: Endpoint): boolean {
   return apiOf(endpoint) === "anthropic";
 }
 
-/** Newer models of Anthropic refuse any temperature, so none is sent there that nobody set. */
+/** Newer models of Anthropic refuse any temperature, so it is sent there only where a person set it. */
 export function usualTemperature(endpoint: Endpoint): number | undefined {
   return apiOf(endpoint) === "openai" ? 0.7 : undefined;
 }

@@ -96,7 +96,7 @@ test("a call that never is ready is not started, and holds nobody up", async () 
   expect(await runBatch([1], { maxParallel: 2, isReady }, async (call) => call)).toEqual([undefined]);
 });
 
-test("L14: a call that waits for a person leaves its place, and holds nobody up", async () => {
+test("L14: a call that waits for a person leaves its place, and holds no other up", async () => {
   const approved = Promise.withResolvers<void>();
   const asking: number[] = [];
   const calls = Array.from({ length: 60 }, (_, at) => at);

@@ -313,7 +313,7 @@ const ROWS: Record<string, Row> = {
     { headers: { "content-type": "text/html" }, body: "<html>Welcome</html>" },
     /web page/,
   ),
-  // What is refused is left out.
+  // A refused part is left out.
   "temperature is deprecated": after(
     error(400, "invalid_request_error", "`temperature` is deprecated for this model."),
     {

@@ -201,7 +201,7 @@ function isSigned(block: ThoughtBlock): boolean {
   return block.type === "thinking" ? block.signature !== "" : block.data !== "";
 }
 
-/** What was read from the cache or written to it is input too. */
+/** Tokens that were read from the cache or written to it are input too. */
 function usageOf(tokens: Record<string, number> | undefined): Usage | undefined {
   if (!tokens) return undefined;
   const { input_tokens = 0, cache_read_input_tokens = 0, cache_creation_input_tokens = 0 } = tokens;
