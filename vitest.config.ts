@@ -22,8 +22,13 @@ const IN_NODE = [
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
-/** Random walks, sleeps and repeated contracts, half a minute and more each: `npm test` leaves them to `npm run test:all`. */
+/** Random walks, kills, sleeps and repeated contracts, a quarter of a minute and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
+  "bridge/devices/process",
+  "bridge/rules/process",
+  "pi-agent/killed",
+  "pi-agent/linear-time",
+  "pi-agent/watching/killed",
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",
@@ -170,9 +175,10 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: EACH_TIME,
-          // In one group with the unit tests, which compute while these wait.
+          // In one group with those in workerd: both wait more than they compute.
           ...PATIENT,
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 1 },
         },
       },
       {

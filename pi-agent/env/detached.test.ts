@@ -95,8 +95,9 @@ describe.each(Object.entries(KINDS))("%s", (_kind, { make, tags }) => {
   test("an abort kills the whole tree, also what has left its session", { tags }, async () => {
     await start("echo begun; setsid sh -c 'echo $$ > inner; exec sleep 60' & wait");
     const stop = new AbortController();
-    const following = follow(stop.signal);
-    await until(() => existsSync(join(ws, "inner")) && pidIn("inner") > 0);
+    let hasBegun = false;
+    const following = follow(stop.signal, () => (hasBegun = true));
+    await until(() => hasBegun && existsSync(join(ws, "inner")) && pidIn("inner") > 0);
     stop.abort();
     expect(await following).toMatchObject({ stopped: true, exitCode: null, stdout: "begun\n" });
     expect(startOf(supervisor().pid)).toBeUndefined();

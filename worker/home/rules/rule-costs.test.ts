@@ -54,7 +54,8 @@ async function copyRule(count: number): Promise<void> {
   await runInDurableObject(ruleHome(), (_, { storage }) => {
     const [row] = storage.sql.exec<{ id: string; rule: string }>("SELECT id, rule FROM rule").toArray();
     for (let n = 1; row && n <= count; n += 1) {
-      const id = `w-${(0xa000 + n).toString(16)}`;
+      // A digit longer than the ids that Home draws.
+      const id = `w-${(0xa0000 + n).toString(16)}`;
       const rule = JSON.stringify({ ...(JSON.parse(row.rule) as object), id });
       storage.sql.exec(
         `INSERT INTO rule SELECT ?, ?, maker, to_whom, status, why, record, state, said, due, handled, made_at FROM rule WHERE id = ?`,
