@@ -17,7 +17,7 @@ import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
 import { Roster, type Standing } from "./broker/presence.ts";
 import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "@edgecall/node/clock.ts";
 import type { BridgeContext } from "./context.ts";
 import { DeviceHost } from "./devices/device-host.ts";
 import { HostedAgents } from "./devices/hosted-agents.ts";

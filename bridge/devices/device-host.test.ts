@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ReportBuffer } from "../broker/report-buffer.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "@edgecall/node/clock.ts";
 import { CatalogFile } from "./catalog-file.ts";
 import { DeviceHost } from "./device-host.ts";
 import { HostedAgents } from "./hosted-agents.ts";
