@@ -209,8 +209,7 @@ export class DeviceLedger {
   #wall(): number {
     const { at, setBy } = this.#time.read();
     if (setBy === 0) return at;
-    for (const entry of this.#entries.values())
-      entry.begun = { ...entry.begun, at: entry.begun.at + setBy };
+    for (const entry of this.#entries.values()) entry.begun = { ...entry.begun, at: entry.begun.at + setBy };
     // The next write brings the new times to the disk.
     this.#compactAbove = 0;
     return at;

@@ -7,9 +7,9 @@ import type { SourcedReading } from "@edgecall/core/devices/device.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type WatchedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
-import type { Clock } from "@edgecall/node/clock.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 
 /** A home has as many rules in all. */
