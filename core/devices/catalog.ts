@@ -48,6 +48,7 @@ import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
 import { dangers } from "./trust/danger.ts";
 import { foldedWords } from "./trust/danger-words.ts";
+import { isFilter, TopicFilters } from "./trust/topic-filter.ts";
 import { refusedCommandTopic } from "./trust/topics.ts";
 import { Zigbee2Mqtt } from "./zigbee2mqtt.ts";
 
@@ -91,7 +92,10 @@ export class DeviceCatalog {
   readonly #configs = new Map<string, StoredConfig>();
   /** Topics whose configs say that they move. */
   readonly #migrating = new Set<string>();
+  /** By their topics, of which some are filters. */
   readonly #listeners = new Map<string, Set<LiveEntity>>();
+  readonly #filters = new TopicFilters();
+  /** A filter's last message stands under the filter. */
   readonly #states = new Map<string, StoredState>();
   readonly #ids: IdTable;
   readonly #seen = new Map<string, { first: number; last: number | null }>();
@@ -174,8 +178,13 @@ export class DeviceCatalog {
     return topics;
   }
 
-  /** Reads a message on one of `topics()`. */
-  state(
+  /** Reads a message on one of `topics()`, or on one that a filter among them matches. */
+  state(topic: string, payload: string | Uint8Array, when: { now: number; retained: boolean }): void {
+    for (const name of [topic, ...this.#filters.matching(topic)]) this.#state(name, payload, when);
+  }
+
+  /** @param topic as entities name it */
+  #state(
     topic: string,
     payload: string | Uint8Array,
     { now, retained }: { now: number; retained: boolean },
@@ -243,7 +252,8 @@ export class DeviceCatalog {
   /** Keys of the devices that a message on this topic may be about. */
   keysOn(topic: string, now: number): string[] {
     const { keys } = this.#viewAt(now);
-    const parts = [...(this.#listeners.get(topic) ?? [])];
+    const named = [topic, ...this.#filters.matching(topic)];
+    const parts = named.flatMap((one) => [...(this.#listeners.get(one) ?? [])]);
     return [...new Set(parts.flatMap((part) => keys.get(part) ?? []))];
   }
 
@@ -285,10 +295,17 @@ export class DeviceCatalog {
     const readings = names
       ? everything.filter(({ name }) => names.includes(name))
       : this.readings(id, now, all === true);
-    const lines = readings.map((reading) => readingLine(reading, now));
+    const unread = names ? [] : (this.#viewOf(id, now)?.unread ?? []);
+    const lines = [
+      ...readings.map((reading) => readingLine(reading, now)),
+      ...unread.map(({ what, why }) => `${what}: not read: ${why}`),
+    ];
     const state = device.online ? [] : [`${device.name} is offline: ${device.reason ?? "unknown"}`];
     const text = [...state, ...(lines.length > 0 ? lines : ["It reports nothing."])].join("\n");
-    return { text, tainted: readings.some(isStrange) };
+    return {
+      text,
+      tainted: readings.some(isStrange) || unread.some(({ what }) => !isLabel(what.replaceAll(": ", " "))),
+    };
   }
 
   /** The last picture of a `snapshot` action. */
@@ -428,6 +445,7 @@ export class DeviceCatalog {
     const known = part.topics.flatMap((topic) => {
       const listeners = this.#listeners.get(topic) ?? new Set();
       this.#listeners.set(topic, listeners.add(part));
+      if (isFilter(topic)) this.#filters.add(topic);
       const message = this.#states.get(topic)?.message;
       return message ? [{ topic, message }] : [];
     });
@@ -442,7 +460,9 @@ export class DeviceCatalog {
     for (const topic of part.topics) {
       const listeners = this.#listeners.get(topic);
       listeners?.delete(part);
-      if (listeners?.size === 0) this.#listeners.delete(topic);
+      if (listeners?.size !== 0) continue;
+      this.#listeners.delete(topic);
+      if (isFilter(topic)) this.#filters.delete(topic);
     }
   }
 
@@ -575,7 +595,7 @@ export class DeviceCatalog {
     const online = !isGhost && absences.some((absence) => absence === undefined);
     const reason = isGhost
       ? "it was not heard for more than 7 days"
-      : absences.find((one) => one !== undefined);
+      : (absences.find((one) => one !== undefined) ?? nothingOf(view));
     return {
       key: row.key,
       id: row.id,
@@ -594,6 +614,11 @@ export class DeviceCatalog {
       notOffered: [...notOffered],
     };
   }
+}
+
+/** @returns why a device has nothing to read and nothing to change; undefined: it has something */
+function nothingOf({ offered, notOffered: [first] }: DeviceView): string | undefined {
+  return offered.length === 0 && first ? `nothing of it can be used: ${first.what}: ${first.why}` : undefined;
 }
 
 /** A number is nobody's words. A name, or one of the config's own texts as a value, may be a sentence. */

@@ -3,7 +3,7 @@ import { canonicalJson } from "../protocol/approval.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
-import type { Command, Entity, ReadingSpec, SlotValue } from "./entities/entity.ts";
+import type { Command, Entity, Left, ReadingSpec, SlotValue } from "./entities/entity.ts";
 import { PICTURE_SLOT } from "./entities/pictures.ts";
 import type { Group } from "./grouping.ts";
 import type { IdRow } from "./id-table.ts";
@@ -36,6 +36,8 @@ export type DeviceView = {
   readings: NamedReading[];
   offeredReadings: number;
   notOffered: { what: string; why: string }[];
+  /** Values of offered parts that are not read. */
+  unread: { what: string; why: string }[];
   allowHash: string;
 };
 
@@ -80,7 +82,7 @@ export function deviceView(
   const ordered = [...parts].sort((a, b) => isMain(a) - isMain(b));
   const shown = ordered.filter(({ entity }) => entity.aside === undefined && isShown(entity));
   const offered = shown.length > 0 ? shown : ordered.filter(({ entity }) => isShown(entity));
-  const notOffered = ordered.flatMap(({ entity }) => entity.left);
+  const notOffered: Left[] = ordered.flatMap(({ entity }) => entity.left);
   for (const { entity } of ordered)
     if (entity.aside !== undefined && entity.commands.length > 0)
       notOffered.push({ what: entity.title, why: entity.aside });
@@ -109,9 +111,8 @@ export function deviceView(
     readActions: [readAction(readings), ...pictures.map(({ advert }) => advert)],
     readings: all.slice(0, READINGS_MAX),
     offeredReadings: Math.min(readings.length, READINGS_MAX),
-    notOffered: notOffered
-      .slice(0, NOT_OFFERED_MAX)
-      .map(({ what, why }) => ({ what: harmless(what, 100), why: harmless(why, 200) })),
+    notOffered: listed(notOffered),
+    unread: listed(notOffered.filter(({ unread }) => unread === true)),
     allowHash: sha256(
       allowText(
         identities,
@@ -122,6 +123,16 @@ export function deviceView(
       ),
     ),
   };
+}
+
+function listed(all: readonly Left[]): { what: string; why: string }[] {
+  const isLong = all.length > NOT_OFFERED_MAX;
+  const shown = all.slice(0, isLong ? NOT_OFFERED_MAX - 1 : undefined);
+  const more = { what: `${all.length - shown.length} more`, why: "the list is too long for them" };
+  return [...shown, ...(isLong ? [more] : [])].map(({ what, why }) => ({
+    what: harmless(what, 100),
+    why: harmless(why, 200),
+  }));
 }
 
 /** All configs of a device: a device that a person removed comes back when they change. */

@@ -3,12 +3,13 @@ import type { Component } from "../discovery/components.ts";
 import { type Config, flagField, numberField, textField } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
 import { payloadWriter, type Variables, valueReader, type WritePayload } from "../states/templates.ts";
-import { type Prefixes, refusedCommandTopic, refusedTopic } from "../trust/topics.ts";
+import { type Prefixes, refusedCommandTopic, refusedStateTopic } from "../trust/topics.ts";
 import { availabilityOf } from "./availability.ts";
 import type {
   Command,
   Entity,
   Expectation,
+  Left,
   Matches,
   Parameter,
   Parameters,
@@ -46,7 +47,7 @@ export class EntityDraft {
   readonly readings: ReadingSpec[] = [];
   readonly commands: Command[] = [];
   readonly details: string[] = [];
-  readonly left: { what: string; why: string }[] = [];
+  readonly left: Left[] = [];
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
@@ -77,8 +78,8 @@ export class EntityDraft {
   }
 
   /** Says why something of the entity is left out. */
-  leave(what: string, why: string): void {
-    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why });
+  leave(what: string, why: string, more: Pick<Left, "unread"> = {}): void {
+    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why, ...more });
   }
 
   text(key: string): string | undefined {
@@ -123,9 +124,9 @@ export class EntityDraft {
   slotOf(name: string, topicKey: string, read: Slot["read"], more: Partial<Slot> = {}): boolean {
     const topic = this.text(topicKey);
     if (topic === undefined) return false;
-    const refused = refusedTopic(topic, this.#prefixes.ownPrefix);
+    const refused = refusedStateTopic(topic, this.#prefixes.ownPrefix);
     if (refused !== undefined) {
-      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`);
+      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`, { unread: true });
       return false;
     }
     this.slots.push({ name, topic, read, ...more });
@@ -251,6 +252,8 @@ export class EntityDraft {
   finish(): Entity {
     const { config, kind } = this;
     const qos = numberField(config, "qos", 0);
+    const { refused, ...availability } = availabilityOf(config, this.#prefixes.ownPrefix, this.#names());
+    if (refused !== undefined) this.leave("availability", refused);
     const aside = asideOf(config);
     return {
       kind,
@@ -267,7 +270,7 @@ export class EntityDraft {
       commands: this.commands,
       details: this.details,
       left: this.left,
-      availability: availabilityOf(config, this.#prefixes.ownPrefix, this.#names()),
+      availability,
       ...(this.danger !== undefined && { danger: this.danger }),
     };
   }

@@ -109,6 +109,9 @@ export type Command = {
   run: (parameters: Parameters, values: Values) => Run | { error: string };
 };
 
+/** Something of an entity that is not offered, with the reason. `unread`: it would be a value. */
+export type Left = { what: string; why: string; unread?: true };
+
 /** Topics that say whether the entity is there. */
 export type Availability = {
   mode: "latest" | "all" | "any";
@@ -134,7 +137,7 @@ export type Entity = {
   commands: Command[];
   /** In the device's line, behind the kind: `position`. */
   details: string[];
-  left: { what: string; why: string }[];
+  left: Left[];
   availability: Availability;
   /** The reason for which the entity is dangerous as a whole. */
   danger?: string;

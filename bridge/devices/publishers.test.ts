@@ -1,0 +1,30 @@
+/** Forms in which publishers describe their devices, on a real broker, with a WebSocket server that plays Home. */
+import { expect, test } from "vitest";
+import { until } from "../../test/wait.ts";
+import { usePlayedDevices } from "../testkit/devices.ts";
+
+const hosted = usePlayedDevices();
+
+/** The text of a read. */
+async function read(agent: string): Promise<string> {
+  const { result } = await hosted.report(hosted.call(agent, "read"));
+  return String(result);
+}
+
+test("V6: a sensor that any gateway may hear is subscribed to by its filter, and read", async () => {
+  await hosted.started();
+  await hosted.publisher.config("sensor/A4C138000001-batt", {
+    stat_t: "+/+/BTtoMQTT/A4C138000001",
+    name: "Detector battery",
+    uniq_id: "A4C138000001-batt",
+    dev_cla: "battery",
+    val_tpl: "{{ value_json.batt | is_defined }}",
+    unit_of_meas: "%",
+    device: { identifiers: ["A4C138000001"], name: "Detector" },
+  });
+  await hosted.isTold("detector");
+  const say = () => hosted.publisher.say("home/OMG_GAT/BTtoMQTT/A4C138000001", { batt: 77, rssi: -60 });
+  await say();
+  await until(async () => (await read("detector")).includes("77 %"), { what: "it is read" });
+  expect(await read("detector")).toMatch(/^Detector battery: 77 % \(/);
+});
