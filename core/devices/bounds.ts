@@ -3,7 +3,7 @@
 /** Entities of all configs together. */
 export const CONFIGS_MAX = 2_000;
 export const DEVICES_MAX = 300;
-export const ENTITIES_A_DEVICE_MAX = 64;
+export const ENTITIES_A_DEVICE_MAX = 256;
 export const CONFIG_MAX_BYTES = 32 * 1_024;
 export const STATE_MAX_BYTES = 16 * 1_024;
 export const PICTURE_MAX_BYTES = 512 * 1_024;

@@ -44,6 +44,7 @@ import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
+import { bounded, commandsFirst, knownFirst } from "./room.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
 import { dangers } from "./trust/danger.ts";
@@ -532,21 +533,19 @@ export class DeviceCatalog {
   #newView(now: number): View {
     const left = new Map<string, number>();
     const leave = (why: string, count: number) => count > 0 && left.set(why, (left.get(why) ?? 0) + count);
-    const groups = groupsOf(this.#parts(leave));
+    const groups = knownFirst(groupsOf(commandsFirst(this.#parts(leave))), this.#ids.ages());
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
-    const kept = groups.slice(0, DEVICES_MAX);
+    const shown = groups.slice(0, DEVICES_MAX);
     const named = groups.flatMap((group) =>
       group.parts.map(({ entity }) => ({ entity, deviceName: rawNameOf(group) })),
     );
     const dangerOf = dangers(named, this.#words, (topic) => this.#zigbee.alias(topic));
     const view: View = { devices: new Map(), keys: new Map(), left };
     const present = new Set<string>();
-    for (const { identities, parts } of kept) {
-      leave(
-        `a device has more than ${ENTITIES_A_DEVICE_MAX} entities`,
-        Math.max(0, parts.length - ENTITIES_A_DEVICE_MAX),
-      );
-      const group = { identities, parts: parts.slice(0, ENTITIES_A_DEVICE_MAX) };
+    for (const { identities, parts } of shown) {
+      const { kept, beyond } = bounded(parts, ENTITIES_A_DEVICE_MAX);
+      leave(`a device has more than ${ENTITIES_A_DEVICE_MAX} entities`, beyond.length);
+      const group = { identities, parts: [...kept], beyond };
       const row = this.#ids.rowOf(identities, rawNameOf(group), present);
       present.add(row.key);
       const device = deviceView(group, row, dangerOf, this.#options.sha256);
@@ -563,11 +562,14 @@ export class DeviceCatalog {
     return view;
   }
 
-  /** All entities, each once: the first topic that describes it counts, unless it says that it moves. */
+  /**
+   * All entities, each once, in the order of their topics, since a broker sends its configs in any order: the first one that
+   * describes it counts, unless it says that it moves.
+   */
   #parts(leave: (why: string, count: number) => void): LiveEntity[] {
     const found = new Map<string, { part: LiveEntity; isMoving: boolean }>();
     let twice = 0;
-    for (const { parts, migratingSince } of this.#configs.values())
+    for (const { parts, migratingSince } of this.#inOrder())
       for (const part of parts) {
         const unique = `${part.entity.kind} ${part.entity.unique}`;
         const isMoving = migratingSince !== undefined;
@@ -578,6 +580,11 @@ export class DeviceCatalog {
       }
     leave("another config has the same unique_id", twice);
     return [...found.values()].map(({ part }) => part);
+  }
+
+  #inOrder(): StoredConfig[] {
+    const ordered = [...this.#configs].sort(([a], [b]) => (a < b ? -1 : 1));
+    return ordered.map(([, stored]) => stored);
   }
 
   #hosted(view: DeviceView, now: number): HostedDevice {

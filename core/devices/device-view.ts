@@ -1,5 +1,6 @@
 /** A device as it is told: its parts under one name, with the actions, readings and words that follow from their configs. */
 import { canonicalJson } from "../protocol/approval.ts";
+import { READINGS_MAX } from "../protocol/devices.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
@@ -45,9 +46,7 @@ const DEVICE_NAME_MAX = 60;
 const AREA_MAX = 40;
 const MODEL_MAX = 60;
 const PUBLISHER_MAX = 40;
-/** Home takes as many. */
-const READINGS_MAX = 64;
-const ACTIONS_MAX = 100;
+const ACTIONS_MAX = 200;
 const NOT_OFFERED_MAX = 20;
 const VALUE_MAX = 300;
 const WAIT_MAX_MS = { value: 15_000, cover: 60_000, vacuum: 120_000 };
@@ -63,8 +62,9 @@ function nameOf(group: Group): string {
   return harmless(rawNameOf(group), DEVICE_NAME_MAX) || "device";
 }
 
+/** @param beyond parts for which a device has no room */
 export function deviceView(
-  { identities, parts }: Group,
+  { identities, parts, beyond }: Group & { beyond: readonly LiveEntity[] },
   row: IdRow,
   dangerOf: DangerOf,
   sha256: (text: string) => string,
@@ -82,15 +82,26 @@ export function deviceView(
   const ordered = [...parts].sort((a, b) => isMain(a) - isMain(b));
   const shown = ordered.filter(({ entity }) => entity.aside === undefined && isShown(entity));
   const offered = shown.length > 0 ? shown : ordered.filter(({ entity }) => isShown(entity));
-  const notOffered: Left[] = ordered.flatMap(({ entity }) => entity.left);
+  const more = beyond.map(({ entity }) => entity.title).join(", ");
+  const full: Left = {
+    what: oneLine(`${beyond.length} more: ${more}`, 100),
+    why: `a device has at most ${parts.length} entities here; those with commands come first`,
+  };
+  const notOffered: Left[] = beyond.length > 0 ? [full] : [];
+  const others: Left[] = ordered.flatMap(({ entity }) => entity.left);
   for (const { entity } of ordered)
     if (entity.aside !== undefined && entity.commands.length > 0)
-      notOffered.push({ what: entity.title, why: entity.aside });
+      others.push({ what: entity.title, why: entity.aside });
 
   const changing = ordered.filter(({ entity }) => entity.aside === undefined && entity.commands.length > 0);
   const actions = actionsOf(changing, dangerOf);
-  if (actions.length > ACTIONS_MAX)
-    notOffered.push({ what: "more actions", why: `a device has at most ${ACTIONS_MAX}` });
+  const unoffered = actions.slice(ACTIONS_MAX).map(({ advert }) => advert.name);
+  if (unoffered.length > 0)
+    notOffered.push({
+      what: oneLine(`${unoffered.length} more: ${unoffered.join(", ")}`, 100),
+      why: `a device has at most ${ACTIONS_MAX} actions`,
+    });
+  notOffered.push(...others);
   const readings = namedReadings(offered);
   const aside = ordered.filter((part) => !offered.includes(part));
   const all = namedReadings([...offered, ...aside]);

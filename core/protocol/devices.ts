@@ -12,7 +12,7 @@ export const HOSTED_FEATURE = "hosted";
 
 /** Hosted devices of one home, and readings of one device. */
 export const DEVICES_MAX = 300;
-export const READINGS_MAX = 64;
+export const READINGS_MAX = 256;
 
 const text = (max: number) => z.string().check(z.maxLength(max));
 

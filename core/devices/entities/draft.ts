@@ -263,6 +263,7 @@ export class EntityDraft {
       title: this.title,
       ...(this.class !== undefined && { class: this.class }),
       ...(aside !== undefined && { aside }),
+      isSetting: textField(config, "entity_category") === "config",
       qos: qos === 1 || qos === 2 ? qos : 0,
       retain: flagField(config, "retain", false),
       slots: this.slots,

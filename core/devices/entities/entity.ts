@@ -130,6 +130,8 @@ export type Entity = {
   class?: string;
   /** Not offered by default: diagnostic, a setting, or disabled by default. */
   aside?: string;
+  /** A setting of the device (`entity_category: config`). */
+  isSetting: boolean;
   qos: 0 | 1 | 2;
   retain: boolean;
   slots: Slot[];
