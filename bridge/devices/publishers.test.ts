@@ -28,3 +28,30 @@ test("V6: a sensor that any gateway may hear is subscribed to by its filter, and
   await until(async () => (await read("detector")).includes("77 %"), { what: "it is read" });
   expect(await read("detector")).toMatch(/^Detector battery: 77 % \(/);
 });
+
+test("V10: a config of 250 KB and a state of 300 KB cross the broker, and the bridge answers meanwhile", async () => {
+  await hosted.started();
+  const cmps = Object.fromEntries(
+    Array.from({ length: 192 }, (_, at) => [
+      `node_${at}`,
+      {
+        p: "sensor",
+        name: `Node ${at}`,
+        unique_id: `field_${at}`,
+        state_topic: "field/state",
+        unit_of_measurement: "V",
+        value_template: `{{ value_json.node_${at} }}`,
+        icon: `mdi:${"x".repeat(1_100)}`,
+      },
+    ]),
+  );
+  const config = { dev: { ids: ["field"], name: "Solar field" }, o: { name: "taptap" }, cmps };
+  expect(JSON.stringify(config).length).toBeGreaterThan(240_000);
+  await hosted.publisher.config("device/field", config);
+  await hosted.isTold("solar-field");
+  const nodes = Object.fromEntries(Array.from({ length: 192 }, (_, at) => [`node_${at}`, at]));
+  await hosted.publisher.say("field/state", { settings: "x".repeat(300_000), ...nodes });
+  await until(async () => (await read("solar-field")).includes("Node 191: 191 V"), { what: "it is read" });
+  expect((await read("solar-field")).split("\n")).toHaveLength(192);
+  expect(hosted.told().get("solar-field")?.hosted?.not_offered).toBeUndefined();
+});

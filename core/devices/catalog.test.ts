@@ -600,21 +600,21 @@ describe("bounds", () => {
     ]);
   });
 
-  test("32 KB a config, and what was there before is gone", () => {
+  test("256 KB a config, and what was there before is gone", () => {
     const catalog = newCatalog();
     add(catalog, "sensor", "a", sensor("a"));
     expect(add(catalog, "sensor", "a", sensor("a", { icon: "x".repeat(1_000_000) }))).toBe(true);
     expect(catalog.devices(NOW)).toEqual([]);
     // Bytes, not characters.
-    expect(add(catalog, "sensor", "b", sensor("b", { icon: "€".repeat(11_000) }))).toBe(false);
+    expect(add(catalog, "sensor", "b", sensor("b", { icon: "€".repeat(88_000) }))).toBe(false);
     expect(catalog.counts()).toEqual({
       configs: 0,
-      ignored: [{ why: "the config has more than 32 KB", count: 2 }],
+      ignored: [{ why: "the config has more than 256 KB", count: 2 }],
     });
     add(catalog, "sensor", "a", sensor("a"));
     expect(catalog.counts()).toMatchObject({
       configs: 1,
-      ignored: [{ why: "the config has more than 32 KB", count: 1 }],
+      ignored: [{ why: "the config has more than 256 KB", count: 1 }],
     });
   });
 

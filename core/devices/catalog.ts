@@ -8,10 +8,12 @@ import { isLabel } from "../text/label.ts";
 import {
   CONFIG_MAX_BYTES,
   CONFIGS_MAX,
+  CONFIGS_MAX_BYTES,
   DEVICE_LIST_MAX_BYTES,
   DEVICES_MAX,
   ENTITIES_A_DEVICE_MAX,
   Ignored,
+  LARGE_STATE_MAX_BYTES,
   PICTURE_MAX_BYTES,
   STATE_MAX_BYTES,
   STATES_MAX_BYTES,
@@ -45,6 +47,7 @@ import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
 import { bounded, commandsFirst, knownFirst } from "./room.ts";
+import { partOfState } from "./states/large-state.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
 import { dangers } from "./trust/danger.ts";
@@ -66,6 +69,7 @@ export type CatalogOptions = {
 
 type StoredConfig = {
   payload: string;
+  bytes: number;
   parts: LiveEntity[];
   /** Since when another topic is expected to take over (epoch ms). */
   migratingSince?: number;
@@ -103,6 +107,9 @@ export class DeviceCatalog {
   readonly #forgotten = new Map<string, string>();
   readonly #ignored = new Ignored();
   readonly #zigbee = new Zigbee2Mqtt();
+  /** By topic: states that were not read, or in part; then without these members. */
+  readonly #unread = new Map<string, { why: string; members?: readonly string[] }>();
+  #configBytes = 0;
   #stateBytes = 0;
   #entities = 0;
   #messages = 0;
@@ -129,8 +136,14 @@ export class DeviceCatalog {
     const stored = this.#configs.get(topic);
     if (!parsed || stored?.payload === payload) return false;
     this.#ignored.remove(topic);
-    if (payload.length > CONFIG_MAX_BYTES || utf8(payload).length > CONFIG_MAX_BYTES)
+    const bytes = payload.length > CONFIG_MAX_BYTES ? payload.length : utf8(payload).length;
+    if (bytes > CONFIG_MAX_BYTES)
       return this.#refuse(topic, `the config has more than ${CONFIG_MAX_BYTES / 1_024} KB`);
+    if (this.#configBytes - (stored?.bytes ?? 0) + bytes > CONFIGS_MAX_BYTES)
+      return this.#refuse(
+        topic,
+        `the configs have more than ${CONFIGS_MAX_BYTES / 1_024 / 1_024} MB together`,
+      );
     const message = readConfigMessage(parsed, topic, payload);
     if (message.type === "refused") return this.#refuse(topic, message.why);
     if (message.type === "removed") return this.#remove(topic);
@@ -160,7 +173,8 @@ export class DeviceCatalog {
     for (const part of parts) this.#listen(part);
     this.#dropStates(stored?.parts ?? []);
     this.#entities += parts.length - (stored?.parts.length ?? 0);
-    this.#configs.set(topic, { payload, parts });
+    this.#configBytes += bytes - (stored?.bytes ?? 0);
+    this.#configs.set(topic, { payload, bytes, parts });
     for (const component of components) this.#zigbee.learn(component);
     this.#changed();
     return true;
@@ -198,16 +212,19 @@ export class DeviceCatalog {
     const isPicture = [...(listeners ?? [])].some(({ entity }) =>
       entity.slots.some((slot) => slot.topic === topic && slot.name === PICTURE_SLOT),
     );
-    const max = isPicture ? PICTURE_MAX_BYTES : isList ? DEVICE_LIST_MAX_BYTES : STATE_MAX_BYTES;
+    const max = isPicture ? PICTURE_MAX_BYTES : isList ? DEVICE_LIST_MAX_BYTES : LARGE_STATE_MAX_BYTES;
     // An encoding takes at most three bytes for each unit.
     const size =
       typeof payload === "string" && payload.length * 3 > max ? utf8(payload).length : payload.length;
     if (size > max) {
-      this.#ignored.add(topic, `a state has more than ${max / 1_024} KB`);
+      this.#leaveState(topic, `a state has more than ${max / 1_024} KB`);
       return;
     }
     this.#ignored.remove(topic);
-    const content = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
+    this.#unread.delete(topic);
+    const whole = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
+    const content = isList || typeof whole !== "string" ? whole : this.#partOf(topic, whole, size);
+    if (content === undefined) return;
     const former = this.#states.get(topic)?.message;
     const isSame = former !== undefined && !isPicture && former.text === content;
     const isRepeated = !retained && this.#zigbee.isRepeating(topic, now);
@@ -221,10 +238,50 @@ export class DeviceCatalog {
       this.#zigbee.started(now);
     if (this.#zigbee.read(topic, message) === "devices") this.#view = undefined;
     if (!listeners) return;
-    this.#keepState(topic, message, size);
+    if (isList && size > STATE_MAX_BYTES) {
+      this.#leaveState(topic, `a state has more than ${STATE_MAX_BYTES / 1_024} KB`);
+      return;
+    }
+    this.#keepState(topic, message, Math.min(size, max === LARGE_STATE_MAX_BYTES ? STATE_MAX_BYTES : max));
     for (const part of listeners) part.read(topic, message);
     message.dropParsed();
     if (!isRetained) for (const part of listeners) this.#remember(part, now);
+  }
+
+  /** @returns the state, or what can be kept of one that is too long; undefined: nothing */
+  #partOf(topic: string, text: string, size: number): string | undefined {
+    if (size <= STATE_MAX_BYTES) return text;
+    const named = new Set(propertiesOf([...(this.#listeners.get(topic) ?? [])]));
+    // Three bytes for each unit at most.
+    const max = size === text.length ? STATE_MAX_BYTES : STATE_MAX_BYTES / 3;
+    const part = partOfState(text, named, max);
+    if (!part) {
+      this.#leaveState(topic, `a state has more than ${STATE_MAX_BYTES / 1_024} KB`);
+      return undefined;
+    }
+    const why = `its state has ${Math.ceil(size / 1_024)} KB, of which this is left out`;
+    if (part.dropped.length > 0 && this.#unread.size < CONFIGS_MAX)
+      this.#unread.set(topic, { why, members: part.dropped });
+    return part.text;
+  }
+
+  #leaveState(topic: string, why: string): void {
+    this.#ignored.add(topic, why);
+    if (this.#unread.size < CONFIGS_MAX) this.#unread.set(topic, { why });
+  }
+
+  /** Values of a device that are not read, by their configs or by the size of their states. */
+  #unreadOf({ offered, unread }: DeviceView): { what: string; why: string }[] {
+    if (this.#unread.size === 0) return unread;
+    const tooLong = offered.flatMap((part) => {
+      const found = part.topics.map((topic) => this.#unread.get(topic)).find((one) => one !== undefined);
+      if (!found) return [];
+      const { why, members } = found;
+      const named = propertiesOf([part]);
+      const lacks = !members || named.length === 0 || named.some((name) => members.includes(name));
+      return lacks ? [{ what: part.entity.title, why }] : [];
+    });
+    return [...tooLong, ...unread];
   }
 
   /** A moment before a command is published. Only messages after it confirm the command. */
@@ -296,7 +353,8 @@ export class DeviceCatalog {
     const readings = names
       ? everything.filter(({ name }) => names.includes(name))
       : this.readings(id, now, all === true);
-    const unread = names ? [] : (this.#viewOf(id, now)?.unread ?? []);
+    const view = this.#viewOf(id, now);
+    const unread = view && !names ? this.#unreadOf(view) : [];
     const lines = [
       ...readings.map((reading) => readingLine(reading, now)),
       ...unread.map(({ what, why }) => `${what}: not read: ${why}`),
@@ -430,6 +488,7 @@ export class DeviceCatalog {
     if (!stored) return false;
     this.#configs.delete(topic);
     this.#entities -= stored.parts.length;
+    this.#configBytes -= stored.bytes;
     for (const part of stored.parts) this.#unlisten(part);
     this.#dropStates(stored.parts);
     this.#changed();
@@ -482,6 +541,7 @@ export class DeviceCatalog {
   #dropStates(parts: readonly LiveEntity[]): void {
     for (const topic of parts.flatMap((part) => part.topics)) {
       const stored = this.#states.get(topic);
+      if (!this.#listeners.has(topic)) this.#unread.delete(topic);
       if (!stored || this.#listeners.has(topic)) continue;
       this.#states.delete(topic);
       this.#stateBytes -= stored.bytes;
@@ -618,7 +678,7 @@ export class DeviceCatalog {
       actions: [...view.readActions, ...view.actions.map(({ advert }) => advert)],
       allowHash: view.allowHash,
       ghost: isGhost,
-      notOffered: [...notOffered],
+      notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };
   }
 }
