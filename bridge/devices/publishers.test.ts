@@ -55,3 +55,29 @@ test("V10: a config of 250 KB and a state of 300 KB cross the broker, and the br
   expect((await read("solar-field")).split("\n")).toHaveLength(192);
   expect(hosted.told().get("solar-field")?.hosted?.not_offered).toBeUndefined();
 });
+
+test("V9: a setting crosses to Home as one, and is changed when Home asks for it", async () => {
+  const { publisher } = hosted;
+  await hosted.started();
+  await publisher.on("go-e/ama/set", (value) => publisher.say("go-e/ama", value));
+  await publisher.config("number/go-e/ama", {
+    name: "Set Max Ampere Limit",
+    "~": "go-e/ama",
+    stat_t: "~",
+    cmd_t: "~/set",
+    unit_of_meas: "A",
+    ent_cat: "config",
+    min: 6,
+    max: 16,
+    uniq_id: "go-e_ama",
+    dev: { ids: ["go-e"], name: "go-eCharger" },
+  });
+  await hosted.isTold("go-echarger");
+  const { tools, hosted: told } = hosted.told().get("go-echarger") ?? {};
+  expect((JSON.parse(tools ?? "") as { tools: object[] }).tools).toMatchObject([
+    { name: "read" },
+    { name: "set", setting: true, danger: true, danger_why: "it is a setting of the device" },
+  ]);
+  const call = hosted.call("go-echarger", "set", { value: 10 }, { allow: told?.allow });
+  expect(await hosted.report(call)).toMatchObject({ status: "success", confirmed: true });
+});

@@ -392,7 +392,7 @@ export class DeviceCatalog {
   ): Plan | PlanError {
     const view = this.#viewOf(id, now);
     if (!view) return { error: `there is no device ${id}` };
-    const found = view.actions.find(({ advert }) => advert.name === action);
+    const found = [...view.actions, ...view.settings].find(({ advert }) => advert.name === action);
     if (!found) {
       const names = view.actions.map(({ advert }) => advert.name);
       return { error: `action: ${id} has no ${action}; it has ${["read", ...names].join(", ")}` };
@@ -676,6 +676,7 @@ export class DeviceCatalog {
       ...(!online && reason !== undefined && { reason }),
       lastSeen,
       actions: [...view.readActions, ...view.actions.map(({ advert }) => advert)],
+      ...(view.settings.length > 0 && { settings: view.settings.map(({ advert }) => advert) }),
       allowHash: view.allowHash,
       ghost: isGhost,
       notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],

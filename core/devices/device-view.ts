@@ -1,6 +1,6 @@
 /** A device as it is told: its parts under one name, with the actions, readings and words that follow from their configs. */
 import { canonicalJson } from "../protocol/approval.ts";
-import { READINGS_MAX } from "../protocol/devices.ts";
+import { IS_SETTING, READINGS_MAX } from "../protocol/devices.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
@@ -29,6 +29,8 @@ export type DeviceView = {
   /** Parts that are offered; all of them where none is. */
   offered: LiveEntity[];
   actions: OfferedAction[];
+  /** Those that change a setting, which are offered only where a person wants that. */
+  settings: OfferedAction[];
   /** The actions that return the last picture. */
   pictures: { advert: DeviceAction; part: LiveEntity }[];
   /** `read` and the pictures. */
@@ -94,7 +96,9 @@ export function deviceView(
       others.push({ what: entity.title, why: entity.aside });
 
   const changing = ordered.filter(({ entity }) => entity.aside === undefined && entity.commands.length > 0);
+  const settings = ordered.filter(({ entity }) => entity.isSetting && entity.commands.length > 0);
   const actions = actionsOf(changing, dangerOf);
+  const settingActions = settingsOf(settings, changing, dangerOf);
   const unoffered = actions.slice(ACTIONS_MAX).map(({ advert }) => advert.name);
   if (unoffered.length > 0)
     notOffered.push({
@@ -118,6 +122,7 @@ export function deviceView(
     kinds: [...new Set(offered.map(({ entity }) => entity.kind))],
     offered,
     actions: actions.slice(0, ACTIONS_MAX),
+    settings: settingActions.slice(0, Math.max(0, ACTIONS_MAX - actions.length)),
     pictures,
     readActions: [readAction(readings), ...pictures.map(({ advert }) => advert)],
     readings: all.slice(0, READINGS_MAX),
@@ -127,8 +132,8 @@ export function deviceView(
     allowHash: sha256(
       allowText(
         identities,
-        changing.map(({ entity }) => entity),
-        actions.flatMap(({ part, command, advert }) =>
+        [...changing, ...settings].map(({ entity }) => entity),
+        [...actions, ...settingActions].flatMap(({ part, command, advert }) =>
           advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
         ),
       ),
@@ -156,10 +161,16 @@ function isShown({ readings, commands }: Entity): boolean {
 }
 
 /** `set`, or `set_left` where several parts have a `set`. The part that is what the device is keeps the short name. */
-function actionsOf(parts: readonly LiveEntity[], dangerOf: DangerOf): OfferedAction[] {
-  const all = parts.flatMap((part) => part.entity.commands.map((command) => ({ part, command })));
-  const taken = new Set(["read", "snapshot"]);
-  return all.map(({ part, command }) => {
+function actionsOf(
+  parts: readonly LiveEntity[],
+  dangerOf: DangerOf,
+  before: readonly LiveEntity[] = [],
+  taken: Set<string> = new Set(["read", "snapshot"]),
+): OfferedAction[] {
+  const commandsOf = (some: readonly LiveEntity[]) =>
+    some.flatMap((part) => part.entity.commands.map((command) => ({ part, command })));
+  const all = [...commandsOf(before), ...commandsOf(parts)];
+  return commandsOf(parts).map(({ part, command }) => {
     const { entity } = part;
     const rivals = all.filter((other) => other.command.action === command.action && other.part !== part);
     const isMain = entity.name === undefined && rivals.every((other) => other.part.entity.name !== undefined);
@@ -183,6 +194,24 @@ function actionsOf(parts: readonly LiveEntity[], dangerOf: DangerOf): OfferedAct
     };
     return { part, command, advert };
   });
+}
+
+/** The same for settings. Whether they are there changes no name of another action, and each asks each time. */
+function settingsOf(
+  settings: readonly LiveEntity[],
+  others: readonly LiveEntity[],
+  dangerOf: DangerOf,
+): OfferedAction[] {
+  const taken = new Set([
+    "read",
+    "snapshot",
+    ...actionsOf(others, dangerOf).map(({ advert }) => advert.name),
+  ]);
+  return actionsOf(settings, dangerOf, others, taken).map(({ part, command, advert }) => ({
+    part,
+    command,
+    advert: { danger_why: IS_SETTING, ...advert, idempotent: false, danger: true, setting: true },
+  }));
 }
 
 function picturesOf(parts: readonly LiveEntity[]): DeviceView["pictures"] {

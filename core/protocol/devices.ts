@@ -14,6 +14,9 @@ export const HOSTED_FEATURE = "hosted";
 export const DEVICES_MAX = 300;
 export const READINGS_MAX = 256;
 
+/** Why an action that changes a setting of a device asks each time, and is not offered by itself. */
+export const IS_SETTING = "it is a setting of the device";
+
 const text = (max: number) => z.string().check(z.maxLength(max));
 
 /** Of a device's identifiers, so that it survives new names and ids. */

@@ -1,4 +1,5 @@
 /** Collects the parts of an entity from its config. Each kind's file says which ones it has. */
+import { IS_SETTING } from "../../protocol/devices.ts";
 import type { Component } from "../discovery/components.ts";
 import { type Config, flagField, numberField, textField } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
@@ -304,7 +305,7 @@ export function withMessages(
 
 function asideOf(config: Config): string | undefined {
   const category = textField(config, "entity_category");
-  if (category === "config") return "it is a setting of the device";
+  if (category === "config") return IS_SETTING;
   if (category === "diagnostic") return "it is diagnostic";
   if (!flagField(config, "enabled_by_default", true)) return "its publisher has it disabled by default";
   return undefined;
