@@ -28,7 +28,7 @@ import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
 import { statesFrames } from "./states-frames.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import { isDeviceTopic } from "./topics.ts";
+import { isDeviceFilter } from "./topics.ts";
 
 /** A burst is over when nothing of it came for so long; without any device, after the shorter time. */
 const QUIET_MS = 400;
@@ -339,7 +339,7 @@ export class DeviceHost {
     if (topics === this.#topics) return;
     this.#topics = topics;
     const wanted = new Map<string, 0 | 1 | 2>(catalog.configTopics().map((topic) => [topic, 0]));
-    for (const [topic, qos] of topics) if (isDeviceTopic(topic, prefix)) wanted.set(topic, qos);
+    for (const [topic, qos] of topics) if (isDeviceFilter(topic, prefix)) wanted.set(topic, qos);
     subscriptions.want(wanted);
   }
 

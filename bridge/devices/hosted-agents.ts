@@ -213,11 +213,12 @@ export class HostedAgents {
     };
   }
 
-  #textsOf({ id, line, actions }: HostedDevice, canAsk: (id: string) => boolean): Texts {
+  #textsOf({ id, line, actions, settings = [] }: HostedDevice, canAsk: (id: string) => boolean): Texts {
     const [read, ...others] = actions;
     const known = read && this.#texts.get(read);
     if (known) return known;
-    const tools = read && canAsk(id) ? [withFresh(read), ...others] : actions;
+    // Home offers the settings only where a person wants that.
+    const tools = [...(read && canAsk(id) ? [withFresh(read), ...others] : actions), ...settings];
     const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex").slice(0, 16);
     const texts = {
       capabilities: JSON.stringify({
