@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import { parseConfigTopic } from "@edgecall/core/devices/discovery/config-topic.ts";
+import { isConfigTopic } from "@edgecall/core/devices/discovery/config-topic.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
@@ -257,7 +257,7 @@ export class DeviceHost {
 
   /** States may lie below the same prefix. */
   #isConfig(topic: string): boolean {
-    return parseConfigTopic(this.#settings.prefix, topic) !== undefined;
+    return isConfigTopic(this.#settings.prefix, topic);
   }
 
   #config(topic: string, text: string, now: number): void {

@@ -81,3 +81,32 @@ test("V9: a setting crosses to Home as one, and is changed when Home asks for it
   const call = hosted.call("go-echarger", "set", { value: 10 }, { allow: told?.allow });
   expect(await hosted.report(call)).toMatchObject({ status: "success", confirmed: true });
 });
+
+test("V17: a Tasmota plug that describes itself in its own way is switched, and read afresh", async () => {
+  const { publisher } = hosted;
+  const config = {
+    dn: "Desk",
+    fn: ["Desk"],
+    mac: "A0B1C2D3E4F5",
+    t: "desk",
+    ft: "%prefix%/%topic%/",
+    tp: ["cmnd", "stat", "tele"],
+    rl: [1],
+    ver: 1,
+  };
+  const example = { sn: { Time: "x", ENERGY: { Power: 1 } }, ver: 1 };
+  await publisher.say("tele/desk/LWT", "Online", true);
+  await publisher.say("tasmota/discovery/A0B1C2D3E4F5/sensors", example, true);
+  await publisher.say("tasmota/discovery/A0B1C2D3E4F5/config", config, true);
+  await publisher.on("cmnd/desk/POWER1", (POWER) => publisher.say("stat/desk/RESULT", { POWER }));
+  await publisher.on("cmnd/desk/STATUS", () =>
+    publisher.say("stat/desk/STATUS10", { StatusSNS: { ENERGY: { Power: 42 } } }),
+  );
+  await hosted.started();
+  const { hosted: told } = await hosted.isTold("desk");
+  const call = hosted.call("desk", "set", { on: true }, { allow: told?.allow });
+  expect(await hosted.report(call)).toMatchObject({ status: "success", confirmed: true });
+  expect(publisher.commands).toContainEqual({ topic: "cmnd/desk/POWER1", payload: "ON" });
+  const { result } = await hosted.report(hosted.call("desk", "read", { fresh: true }));
+  expect(result).toMatch(/^switch: on \(.*\nENERGY Power: 42 W \(/);
+});

@@ -27,7 +27,12 @@ describe("configs", () => {
     expect(add(catalog, "sensor", "a", sensor("a"))).toBe(false);
     expect(add(catalog, "sensor", "a", sensor("a", { name: "b" }))).toBe(true);
     expect(catalog.config("homeassistant/sensor/a/state", "5", NOW)).toBe(false);
-    expect(catalog.configTopics()).toEqual(["homeassistant/+/+/config", "homeassistant/+/+/+/config"]);
+    expect(catalog.configTopics()).toEqual([
+      "homeassistant/+/+/config",
+      "homeassistant/+/+/+/config",
+      "tasmota/discovery/+/config",
+      "tasmota/discovery/+/sensors",
+    ]);
   });
 
   test("an empty payload removes, also the whole of a device", () => {

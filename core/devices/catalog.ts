@@ -38,9 +38,10 @@ import {
   readingLine,
   readingOf,
 } from "./device-view.ts";
-import { readConfigMessage } from "./discovery/components.ts";
+import { type ConfigMessage, readConfigMessage } from "./discovery/components.ts";
 import { configTopics, parseConfigTopic } from "./discovery/config-topic.ts";
 import { textField } from "./discovery/fields.ts";
+import { parseTasmotaTopic, readTasmota, TASMOTA_TOPICS, TasmotaMessages } from "./discovery/tasmota.ts";
 import { entityOf } from "./entities/all.ts";
 import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
@@ -106,6 +107,7 @@ export class DeviceCatalog {
   readonly #seen = new Map<string, { first: number; last: number | null }>();
   readonly #forgotten = new Map<string, string>();
   readonly #ignored = new Ignored();
+  readonly #tasmota = new TasmotaMessages();
   readonly #zigbee = new Zigbee2Mqtt();
   /** By topic: states that were not read, or in part; then without these members. */
   readonly #unread = new Map<string, { why: string; members?: readonly string[] }>();
@@ -124,7 +126,7 @@ export class DeviceCatalog {
 
   /** The wildcard topics of the configs, for QoS 0. */
   configTopics(): string[] {
-    return configTopics(this.#options.prefix);
+    return [...configTopics(this.#options.prefix), ...TASMOTA_TOPICS];
   }
 
   /**
@@ -132,9 +134,23 @@ export class DeviceCatalog {
    * @returns whether anything may have changed that is told of a device
    */
   config(topic: string, payload: string, now: number): boolean {
+    const tasmota = parseTasmotaTopic(topic);
+    if (tasmota) {
+      // Both of its messages are one config.
+      const whole = this.#tasmota.add(tasmota, payload);
+      if (whole === undefined) return this.#refuse(topic, "the message of a Tasmota device is too long");
+      const read = () => readTasmota(tasmota.mac, whole);
+      return this.#config(`tasmota/discovery/${tasmota.mac}/config`, whole, now, read);
+    }
     const parsed = parseConfigTopic(this.#options.prefix, topic);
+    return parsed !== undefined
+      ? this.#config(topic, payload, now, () => readConfigMessage(parsed, topic, payload))
+      : false;
+  }
+
+  #config(topic: string, payload: string, now: number, read: () => ConfigMessage): boolean {
     const stored = this.#configs.get(topic);
-    if (!parsed || stored?.payload === payload) return false;
+    if (stored?.payload === payload) return false;
     this.#ignored.remove(topic);
     const bytes = payload.length > CONFIG_MAX_BYTES ? payload.length : utf8(payload).length;
     if (bytes > CONFIG_MAX_BYTES)
@@ -144,7 +160,7 @@ export class DeviceCatalog {
         topic,
         `the configs have more than ${CONFIGS_MAX_BYTES / 1_024 / 1_024} MB together`,
       );
-    const message = readConfigMessage(parsed, topic, payload);
+    const message: ConfigMessage = payload === "" ? { type: "removed" } : read();
     if (message.type === "refused") return this.#refuse(topic, message.why);
     if (message.type === "removed") return this.#remove(topic);
     if (message.type === "migrating") {
@@ -415,12 +431,13 @@ export class DeviceCatalog {
     return "error" in plan ? plan : { ...plan, readings };
   }
 
-  /** Messages that make a device report its values, where its publisher has such (zigbee2mqtt, devices with mains power). */
+  /** Messages that make a device report its values, where its publisher has such (Tasmota; zigbee2mqtt, devices with mains power). */
   asks(id: string, now: number): Ask[] {
     const view = this.#viewOf(id, now);
     const identities = view?.parts.flatMap(({ component }) => component.device.identities) ?? [];
     const zigbee = this.#zigbee.deviceOf(identities);
-    return view && zigbee ? this.#allowed(this.#zigbee.asks(zigbee, propertiesOf(view.offered))) : [];
+    const own = view?.parts.find(({ component }) => component.asks)?.component.asks ?? [];
+    return view ? this.#allowed(zigbee ? this.#zigbee.asks(zigbee, propertiesOf(view.offered)) : own) : [];
   }
 
   /** Ids of agents with a key: a device whose id is among them gets another one. @returns whether one did */

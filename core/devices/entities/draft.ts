@@ -130,7 +130,9 @@ export class EntityDraft {
       this.leave(name, `nothing is read from its ${topicKey}: ${refused}`, { unread: true });
       return false;
     }
-    this.slots.push({ name, topic, read, ...more });
+    for (const one of [topic, ...(this.#component.also ?? [])])
+      if (refusedStateTopic(one, this.#prefixes.ownPrefix) === undefined)
+        this.slots.push({ name, topic: one, read, ...more });
     return true;
   }
 
