@@ -136,7 +136,7 @@ function otherWordsOf(
   const slot = expect.slots.find((one) => values(one) !== undefined);
   const value = slot === undefined ? undefined : values(slot)?.value;
   const isFree = entity.readings.some((one) => one.slot === slot && one.free);
-  if (typeof value === "string" && (isFree || !isLabel(value))) return strange;
+  if (typeof value === "string" && value !== "" && (isFree || !isLabel(value))) return strange;
   return wordsOf(entity, expect, values);
 }
 
