@@ -1,4 +1,5 @@
 /** `number`, `select`, `text`, `date`, `time` and `datetime`: one value that is read and set. */
+import { NOT_SHOWN } from "../../tools/secret-parameters.ts";
 import { listField, numberField, payloadField } from "../discovery/fields.ts";
 import { same, sameNumber } from "../values/fit.ts";
 import { type EntityDraft, type Setting, write } from "./draft.ts";
@@ -41,8 +42,6 @@ export function select(draft: EntityDraft): void {
 
 /** Characters that Home Assistant takes for a state. */
 const TEXT_MAX = 255;
-/** In place of a password. */
-const NOT_SHOWN = "(not shown)";
 
 export function text(draft: EntityDraft): void {
   const minLength = Math.max(numberField(draft.config, "min", 0), 0);
