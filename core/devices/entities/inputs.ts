@@ -6,7 +6,7 @@ import { type EntityDraft, type Setting, write } from "./draft.ts";
 import type { Parameter, SlotValue } from "./entity.ts";
 import { bounded, choice, notAnOption, numberWords } from "./modes.ts";
 import { unitOf } from "./sensor.ts";
-import { NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
+import { anyText, NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
 
 export function numberEntity(draft: EntityDraft): void {
   const unit = unitOf(draft);
@@ -47,7 +47,9 @@ export function text(draft: EntityDraft): void {
   const minLength = Math.max(numberField(draft.config, "min", 0), 0);
   const maxLength = Math.min(numberField(draft.config, "max", TEXT_MAX), TEXT_MAX);
   const isSecret = draft.text("mode") === "password";
-  draft.slot("value", "state_topic", ["value_template"], (one) => one);
+  // A template prints null as `None`; what a device sends itself is the text.
+  const read = draft.has("value_template") ? anyText : (one: string) => one;
+  draft.slot("value", "state_topic", ["value_template"], read);
   draft.reading(
     "value",
     isSecret ? () => NOT_SHOWN : plain,

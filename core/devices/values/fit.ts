@@ -53,7 +53,7 @@ export const sameKelvin: Matches = (asked, reported) => {
 };
 
 /**
- * A position of what moves, in the device's own range. A motor may stop one percent beside it, if it has moved there: one that
+ * A position of what moves, in the device's own range. A motor may stop one percent beside it, if it has moved that way: one that
  * stands still has not obeyed.
  */
 export function samePosition(low: number, high: number): Matches {
@@ -61,7 +61,9 @@ export function samePosition(low: number, high: number): Matches {
     if (typeof sent !== "number" || !(reported instanceof Quantity)) return false;
     const distance = Math.abs(reported.own - sent);
     if (distance < 1e-6) return true;
-    const isNear = distance * 100 <= Math.abs(high - low) + 1e-6;
-    return isNear && (!(before instanceof Quantity) || distance < Math.abs(before.own - sent));
+    if (distance * 100 > Math.abs(high - low) + 1e-6) return false;
+    if (!(before instanceof Quantity)) return true;
+    const way = Math.sign(sent - before.own);
+    return way === 0 || Math.sign(reported.own - before.own) === way;
   };
 }
