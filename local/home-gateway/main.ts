@@ -15,6 +15,7 @@ import type { ServedFile } from "../console-files.ts";
 import { PLAIN_WARNING } from "../network.ts";
 import { startGateway } from "../networked-gateway.ts";
 import { onStop } from "../on-stop.ts";
+import { claim, runsAlready } from "../running.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
 import { loadTokens, tokenRecords, withOwnRecords } from "../tokens.ts";
 
@@ -51,6 +52,8 @@ const trouble = (event: string, error: string) => {
 };
 const notify = openNotify(env, (error) => console.error(String(error)));
 
+const claimed = claim(dir, status.url);
+if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
 const tokens = loadTokens(dir, token);
 try {
   const gateway = await startGateway({
@@ -80,6 +83,7 @@ try {
   onStop(async () => {
     notify.stopping();
     await gateway.stop();
+    claimed.release();
   });
   Object.assign(status, {
     online: true,
