@@ -147,9 +147,7 @@ describe("V10: a long state", () => {
   test("V10: one that is no JSON object, or far too long, is said on the device", () => {
     const one = new OneDevice().add("sensor", { state_topic: "s", name: "Log" });
     one.say("s", "x".repeat(STATE_MAX_BYTES + 1));
-    expect(one.device.notOffered).toEqual([
-      { what: "Log", why: "a state has more than 16 KB" },
-    ]);
+    expect(one.device.notOffered).toEqual([{ what: "Log", why: "a state has more than 16 KB" }]);
     one.say("s", "x".repeat(LARGE_STATE_MAX_BYTES + 1));
     expect(one.device.notOffered).toEqual([{ what: "Log", why: "a state has more than 1024 KB" }]);
     one.say("s", "short");

@@ -136,6 +136,9 @@ function otherWordsOf(
 ): string | undefined {
   const slot = expect.slots.find((one) => values(one) !== undefined);
   const value = slot === undefined ? undefined : values(slot)?.value;
+  const spec = entity.readings.find((one) => one.slot === slot);
+  // A light in white had no colour.
+  if (value === null && spec?.isThere) return undefined;
   const isFree = entity.readings.some((one) => one.slot === slot && one.free);
   if (typeof value === "string" && (isFree || !isLabel(value))) return strange;
   return wordsOf(entity, expect, values);

@@ -22,6 +22,8 @@ export type Slot = {
   offDelay?: number;
   /** Messages that the broker kept say nothing: an event is over. */
   live?: true;
+  /** It is told beside the entity's value, and says nothing of how old that is. */
+  beside?: true;
 };
 
 export type Value = {
@@ -44,6 +46,10 @@ export type ReadingSpec = {
   words: (value: SlotValue) => string;
   /** A text of the publisher's own choice, or a picture. */
   free: boolean;
+  /** Tells whether there is such a value now: a light that is off has no brightness. Absent: always. */
+  isThere?: (value: (slot: string) => SlotValue | undefined) => boolean;
+  /** Its value is JSON of fields, of which each is a reading. */
+  fields?: true;
 };
 
 /** A parameter of an action, as JSON Schema. */
