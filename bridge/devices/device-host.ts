@@ -122,7 +122,7 @@ export class DeviceHost {
       const path = join(folder, RULES_FILE);
       this.#rules = await HostedRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
-      this.#ledger = await DeviceLedger.open(storage, log, clock.wall);
+      this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
     }
     this.#isLoaded = true;

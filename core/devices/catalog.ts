@@ -479,7 +479,8 @@ export class DeviceCatalog {
       const listeners = [...(this.#listeners.get(topic) ?? [])];
       // Before the first config, what was restored is all that there is.
       const isValue = this.#configs.size === 0 || listeners.some((part) => part.hasValueTopic(topic));
-      return isValue && !message.bytes ? [{ topic, payload: message.text, at: message.at }] : [];
+      const isSecret = listeners.some((part) => part.isSecret(topic));
+      return isValue && !isSecret && !message.bytes ? [{ topic, payload: message.text, at: message.at }] : [];
     });
     return {
       version: 1,

@@ -13,6 +13,7 @@ import { parametersSchema } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
 import { allowText } from "./trust/allow-hash.ts";
 import type { DangerOf } from "./trust/danger.ts";
+import { Quantity } from "./values/quantity.ts";
 
 type OfferedAction = { part: LiveEntity; command: Command; advert: DeviceAction };
 export type NamedReading = { part: LiveEntity; spec: ReadingSpec; name: string };
@@ -319,7 +320,7 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
   const { entity } = part;
   const value = isThere({ part, spec }, now) ? part.value(spec.slot, now) : undefined;
   const isUnavailable = part.isExpired(spec.slot, now) || part.absence(now) !== undefined;
-  const plain = value === undefined ? null : plainValue(value.value);
+  const plain = value === undefined || spec.secret ? null : plainValue(value.value);
   return {
     name,
     value: plain,
@@ -330,7 +331,7 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
     ...(entity.class !== undefined && { class: entity.class }),
     at: value?.at ?? null,
     ...(isUnavailable && { unavailable: true }),
-    tainted: spec.free && typeof plain === "string",
+    tainted: spec.free && typeof plain === "string" && !isHarmless(plain),
   };
 }
 
@@ -342,7 +343,13 @@ function plainValue(value: SlotValue): string | number | boolean | null {
   if (Array.isArray(value)) return value.join(",");
   // SAFETY: it is no list.
   const single = value as Exclude<SlotValue, readonly number[]>;
+  if (single instanceof Quantity) return single.plain;
   return typeof single === "string" ? harmless(single, VALUE_MAX) : single;
+}
+
+/** Nobody writes an instruction in digits. */
+function isHarmless(text: string): boolean {
+  return text === "" || Quantity.parse(text) !== undefined;
 }
 
 /** A line of the result of `read`. */

@@ -5,13 +5,13 @@ import { type Config, flagField, numberField, textField } from "../discovery/fie
 import { harmless } from "../names.ts";
 import { payloadWriter, type Variables, valueReader, type WritePayload } from "../states/templates.ts";
 import { type Prefixes, refusedCommandTopic, refusedStateTopic } from "../trust/topics.ts";
+import type { Matches } from "../values/fit.ts";
 import { availabilityOf } from "./availability.ts";
 import type {
   Command,
   Entity,
   Expectation,
   Left,
-  Matches,
   Parameter,
   Parameters,
   ReadingSpec,
@@ -145,7 +145,7 @@ export class EntityDraft {
     const found = this.slots.find(({ name }) => name === slot);
     if (!found) return;
     const plain = { slot, ...(more.label !== undefined && { label: more.label }) };
-    if (found.raw) this.readings.push({ ...plain, words: String, free: true });
+    if (found.raw && !more.secret) this.readings.push({ ...plain, words: String, free: true });
     else this.readings.push({ free: false, ...more, slot, words });
   }
 

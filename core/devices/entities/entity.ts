@@ -4,9 +4,10 @@
  */
 import type { Config } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
+import type { Quantity } from "../values/quantity.ts";
 
 /** A value that a message gave: null is "unknown"; a list of numbers is a colour. */
-export type SlotValue = string | number | boolean | null | readonly number[];
+export type SlotValue = string | boolean | null | Quantity | readonly number[];
 
 /** One value of an entity, and the topic that brings it. */
 export type Slot = {
@@ -50,6 +51,8 @@ export type ReadingSpec = {
   isThere?: (value: (slot: string) => SlotValue | undefined) => boolean;
   /** Its value is JSON of fields, of which each is a reading. */
   fields?: true;
+  /** Its value leaves the catalog in no form. */
+  secret?: true;
 };
 
 /** A parameter of an action, as JSON Schema. */
@@ -57,7 +60,14 @@ export type Parameter =
   | { type: "boolean"; description?: string }
   | { type: "integer" | "number"; minimum: number; maximum: number; description?: string }
   | { type: "string"; enum: readonly string[]; description?: string }
-  | { type: "string"; minLength?: number; maxLength: number; pattern?: string; description?: string }
+  | {
+      type: "string";
+      minLength?: number;
+      maxLength: number;
+      pattern?: string;
+      description?: string;
+      writeOnly?: true;
+    }
   | {
       type: "array";
       items: { type: "integer"; minimum: number; maximum: number };
@@ -77,9 +87,6 @@ export type Expectation = {
   /** @param fresh only values that came after the command; `before` had been there then */
   met: (fresh: Values, before: Values) => boolean;
 };
-
-/** Tells whether a state says what was asked. `before` had been there before the command. */
-export type Matches = (asked: unknown, reported: SlotValue, before: SlotValue | undefined) => boolean;
 
 export type Values = (slot: string) => Value | undefined;
 
