@@ -590,6 +590,7 @@ export class DeviceCatalog {
       lastSeen,
       actions: [...view.readActions, ...view.actions.map(({ advert }) => advert)],
       allowHash: view.allowHash,
+      allowHashBefore: view.allowHashBefore,
       ghost: isGhost,
       notOffered: [...notOffered],
     };

@@ -11,6 +11,7 @@ import { harmless, slug } from "./names.ts";
 import { parametersSchema } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
 import { allowText } from "./trust/allow-hash.ts";
+import { carriedText } from "./trust/allow-hash-0-3.ts";
 import type { DangerOf } from "./trust/danger.ts";
 
 type OfferedAction = { part: LiveEntity; command: Command; advert: DeviceAction };
@@ -37,6 +38,7 @@ export type DeviceView = {
   offeredReadings: number;
   notOffered: { what: string; why: string }[];
   allowHash: string;
+  allowHashBefore: string | null;
 };
 
 const DEVICE_NAME_MAX = 60;
@@ -94,6 +96,12 @@ export function deviceView(
   const all = namedReadings([...offered, ...aside]);
   const pictures = picturesOf(offered);
   const name = nameOf({ identities, parts });
+  const entities = changing.map(({ entity }) => entity);
+  const dangerous = actions.flatMap(({ part, command, advert }) =>
+    advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
+  );
+  const covered = [identities, entities, dangerous] as const;
+  const carried = carriedText(...covered);
   return {
     row,
     parts,
@@ -112,15 +120,8 @@ export function deviceView(
     notOffered: notOffered
       .slice(0, NOT_OFFERED_MAX)
       .map(({ what, why }) => ({ what: harmless(what, 100), why: harmless(why, 200) })),
-    allowHash: sha256(
-      allowText(
-        identities,
-        changing.map(({ entity }) => entity),
-        actions.flatMap(({ part, command, advert }) =>
-          advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
-        ),
-      ),
-    ),
+    allowHash: sha256(allowText(...covered)),
+    allowHashBefore: carried === undefined ? null : sha256(carried),
   };
 }
 

@@ -47,6 +47,8 @@ export class EntityDraft {
   readonly commands: Command[] = [];
   readonly details: string[] = [];
   readonly left: { what: string; why: string }[] = [];
+  /** Names that its command templates read. */
+  readonly variables: Record<string, unknown> = {};
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
@@ -154,10 +156,11 @@ export class EntityDraft {
       this.leave("", `nothing is sent to its ${topicKey}: ${refused}`);
       return undefined;
     }
-    const writer = payloadWriter(
-      templateKey === undefined ? undefined : this.text(templateKey),
-      this.#names(),
-    );
+    const template = templateKey === undefined ? undefined : this.text(templateKey);
+    // A template gets the names alone that it mentions: what it gets is covered by an allowance.
+    const names = Object.entries(this.#names()).filter(([name]) => template?.includes(name));
+    const writer = payloadWriter(template, Object.fromEntries(names));
+    Object.assign(this.variables, Object.fromEntries(names));
     if (writer.ok) return { topic, write: writer.write };
     this.leave("", `its ${templateKey} cannot be used. ${writer.problem}`);
     return undefined;
@@ -267,6 +270,7 @@ export class EntityDraft {
       commands: this.commands,
       details: this.details,
       left: this.left,
+      ...(Object.keys(this.variables).length > 0 && { variables: this.variables }),
       availability: availabilityOf(config, this.#prefixes.ownPrefix, this.#names()),
       ...(this.danger !== undefined && { danger: this.danger }),
     };
