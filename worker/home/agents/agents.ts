@@ -143,6 +143,7 @@ export class Agents {
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#get(state.id);
     const { hosted } = state;
+    if (hosted) this.#settings.compare(hosted, Date.now());
     const read = capabilities ?? before ?? readCapabilities(state);
     const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
     const { advert, names } =
@@ -403,6 +404,21 @@ export class Agents {
   forgetDevice({ id, hosted }: HostedDevice): void {
     this.#settings.forget(hosted.key);
     this.remove(id);
+  }
+
+  /** Devices that were allowed up to 0.3 and ask again, with the time since when (epoch ms). */
+  voided(): Array<{ device: HostedDevice; since: number }> {
+    const voided = this.#settings.voided();
+    return voided.size === 0
+      ? []
+      : this.devices().flatMap((device) => {
+          const since = voided.get(device.hosted.key);
+          return since === undefined ? [] : [{ device, since }];
+        });
+  }
+
+  voidedTold(): void {
+    this.#settings.voidedTold();
   }
 
   /** True for a hosted device of whose words nothing is a stranger's. What it reports is the bridge's word. */
