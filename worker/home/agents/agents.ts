@@ -553,12 +553,23 @@ export class Agents {
   }
 
   isGroup(name: string): boolean {
-    return this.#served().some(({ acceptedGroup }) => acceptedGroup === name);
+    return this.#served().some((agent) => this.#groupOf(agent) === name);
   }
 
   /** In their order. */
   idsOfGroup(name: string): string[] {
-    return this.#served().flatMap(({ id, acceptedGroup }) => (acceptedGroup === name ? [id] : []));
+    return this.#served().flatMap((agent) => (this.#groupOf(agent) === name ? [agent.id] : []));
+  }
+
+  /** The group by whose name it can be called: not that of an agent, which was there first. */
+  #groupOf({ acceptedGroup }: ListedAgent): string | undefined {
+    return acceptedGroup !== undefined && this.isServed(acceptedGroup) ? undefined : acceptedGroup;
+  }
+
+  #groupProblem(agent: ListedAgent): string | null {
+    const { acceptedGroup } = agent;
+    if (acceptedGroup === undefined || this.#groupOf(agent) !== undefined) return null;
+    return `group: '${acceptedGroup}' is the id of an agent here; another name would be right`;
   }
 
   target(id: string, now: number): CallTarget | undefined {
@@ -578,7 +589,7 @@ export class Agents {
         error: 0,
         open: 0,
       };
-      const problem = stored.incompatibleWith ?? stored.problem;
+      const problem = stored.incompatibleWith ?? stored.problem ?? this.#groupProblem(stored);
       return {
         id: stored.id,
         online: agent.online,
@@ -624,7 +635,8 @@ export class Agents {
   }
 
   #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
-    const { id, names, foreign, features, online, reason, newText, acceptedGroup } = agent;
+    const { id, names, foreign, features, online, reason, newText } = agent;
+    const group = this.#groupOf(agent);
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
     const isHosted = this.#deviceOf(agent) !== undefined;
@@ -637,7 +649,7 @@ export class Agents {
       ...(isHosted && { hosted: true as const }),
       hasModel: foreign || features.includes("prompt"),
       foreign,
-      ...(acceptedGroup !== undefined && { group: acceptedGroup }),
+      ...(group !== undefined && { group }),
       ...(newText && { newText: true }),
       online: isOnline,
       reason: isOnline ? undefined : seenAt === null ? "the bridge is not connected" : reason,
