@@ -680,6 +680,13 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
   {
     version: 27,
     sql: `
+      -- 1: a person wants the settings of a hosted device to be offered as actions (devices/device-settings.ts).
+      ALTER TABLE device ADD COLUMN offers_settings INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
+  {
+    version: 28,
+    sql: `
       -- Devices that were allowed up to 0.3, when an allowance covered less, until the bridge says whether it still holds.
       CREATE TABLE earlier_allowance (
         key        TEXT PRIMARY KEY, -- of the device

@@ -18,12 +18,16 @@ export type DeviceSetting = {
   allowedBy: string | null;
   /** Epoch ms. */
   allowedAt: number | null;
+  /** Its settings are offered as actions; each asks. */
+  offersSettings: boolean;
   changedBy: string;
   changedAt: number;
 };
 
 /** @property allow the hash that is allowed from now on; null: nothing */
-export type DeviceChange = Partial<Pick<DeviceSetting, "name" | "area" | "mode" | "allow">>;
+export type DeviceChange = Partial<
+  Pick<DeviceSetting, "name" | "area" | "mode" | "allow" | "offersSettings">
+>;
 
 /** The hashes of a hosted device, by which an allowance is looked for. */
 type Hashes = Pick<HostedState, "key" | "allow" | "allow_before">;
@@ -43,6 +47,7 @@ type Row = {
   allowed_at: number | null;
   changed_by: string;
   changed_at: number;
+  offers_settings: number;
 };
 
 export class DeviceSettings {
@@ -71,6 +76,7 @@ export class DeviceSettings {
       allow: null,
       allowedBy: null,
       allowedAt: null,
+      offersSettings: false,
       ...before,
       ...change,
       changedBy: by,
@@ -112,8 +118,8 @@ export class DeviceSettings {
   #put(next: DeviceSetting): void {
     const { key } = next;
     this.#sql.exec(
-      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at, offers_settings)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key,
       next.name,
       next.area,
@@ -123,6 +129,7 @@ export class DeviceSettings {
       next.allowedAt,
       next.changedBy,
       next.changedAt,
+      next.offersSettings ? 1 : 0,
     );
     this.#all().set(key, next);
   }
@@ -170,5 +177,6 @@ function toSetting(row: Row): DeviceSetting {
     allowedAt: row.allowed_at,
     changedBy: row.changed_by,
     changedAt: row.changed_at,
+    offersSettings: row.offers_settings === 1,
   };
 }
