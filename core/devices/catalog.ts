@@ -710,6 +710,7 @@ export class DeviceCatalog {
       actions: [...view.readActions, ...view.actions.map(({ advert }) => advert)],
       ...(view.settings.length > 0 && { settings: view.settings.map(({ advert }) => advert) }),
       allowHash: view.allowHash,
+      allowHashBefore: view.allowHashBefore,
       ghost: isGhost,
       notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };

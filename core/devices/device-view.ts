@@ -12,6 +12,7 @@ import { harmless, slug } from "./names.ts";
 import { parametersSchema } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
 import { allowText } from "./trust/allow-hash.ts";
+import { carriedText } from "./trust/allow-hash-0-3.ts";
 import type { DangerOf } from "./trust/danger.ts";
 import { Quantity } from "./values/quantity.ts";
 
@@ -43,6 +44,7 @@ export type DeviceView = {
   /** Values of offered parts that are not read. */
   unread: { what: string; why: string }[];
   allowHash: string;
+  allowHashBefore: string | null;
 };
 
 const DEVICE_NAME_MAX = 60;
@@ -114,6 +116,11 @@ export function deviceView(
   const all = [...readings, ...named.filter((one) => !isMainReading(one))];
   const pictures = picturesOf(offered);
   const name = nameOf({ identities, parts });
+  const entities = changing.map(({ entity }) => entity);
+  const dangerousOf = ({ part, command, advert }: OfferedAction) =>
+    advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [];
+  // 0.3 offered no settings. Each change of one asks, so no allowance is about them.
+  const carried = carriedText(identities, entities, actions.flatMap(dangerousOf));
   return {
     row,
     parts,
@@ -135,12 +142,11 @@ export function deviceView(
     allowHash: sha256(
       allowText(
         identities,
-        [...changing, ...settings].map(({ entity }) => entity),
-        [...actions, ...settingActions].flatMap(({ part, command, advert }) =>
-          advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
-        ),
+        [...entities, ...settings.map(({ entity }) => entity)],
+        [...actions, ...settingActions].flatMap(dangerousOf),
       ),
     ),
+    allowHashBefore: carried === undefined ? null : sha256(carried),
   };
 }
 

@@ -2,7 +2,7 @@
  * Keys and agent ids of devices. They are remembered by the devices' identifiers, so a new name changes what is shown and not
  * how a device is called.
  */
-import { AGENT_ID } from "../protocol/names.ts";
+import { AGENT_ID, isReservedId } from "../protocol/names.ts";
 import { canonical } from "./grouping.ts";
 import { slug } from "./names.ts";
 
@@ -85,7 +85,7 @@ export class IdTable {
 
   restore(rows: readonly IdRow[]): void {
     for (const { key, id, identities } of rows.slice(-ROWS_MAX)) {
-      if (!AGENT_ID.test(id) || this.#ids.has(id) || this.#rows.has(key)) continue;
+      if (!AGENT_ID.test(id) || isReservedId(id) || this.#ids.has(id) || this.#rows.has(key)) continue;
       this.#ids.add(id);
       this.#add({ key, id, identities: identities.slice(0, IDENTITIES_MAX) });
     }
@@ -114,7 +114,8 @@ export class IdTable {
 
   #freeId(wanted: string): string {
     let id = wanted;
-    for (let n = 2; this.#ids.has(id) || this.#reserved.has(id); n += 1) id = `${wanted}-${n}`;
+    for (let n = 2; this.#ids.has(id) || this.#reserved.has(id) || isReservedId(id); n += 1)
+      id = `${wanted}-${n}`;
     this.#ids.add(id);
     return id;
   }

@@ -54,6 +54,23 @@ const KINDS: Readonly<Record<string, (draft: EntityDraft) => void>> = {
   water_heater: waterHeater,
 };
 
+/** Kinds that are only read. */
+const READ_ONLY = [
+  "binary_sensor",
+  "camera",
+  "device_automation",
+  "event",
+  "image",
+  "sensor",
+  "tag",
+  "update",
+];
+
+/** Kinds that take commands. */
+export const COMMANDED_KINDS: readonly string[] = Object.keys(KINDS).filter(
+  (kind) => !READ_ONLY.includes(kind),
+);
+
 /** Kinds that are known and not offered. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   device_tracker: "where somebody is, is not told",

@@ -49,6 +49,8 @@ export class EntityDraft {
   readonly commands: Command[] = [];
   readonly details: string[] = [];
   readonly left: Left[] = [];
+  /** Names that its command templates read. */
+  readonly variables: Record<string, unknown> = {};
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
@@ -158,10 +160,11 @@ export class EntityDraft {
       this.leave("", `nothing is sent to its ${topicKey}: ${refused}`);
       return undefined;
     }
-    const writer = payloadWriter(
-      templateKey === undefined ? undefined : this.text(templateKey),
-      this.#names(),
-    );
+    const template = templateKey === undefined ? undefined : this.text(templateKey);
+    // A template gets the names alone that it mentions: what it gets is covered by an allowance.
+    const names = Object.entries(this.#names()).filter(([name]) => template?.includes(name));
+    const writer = payloadWriter(template, Object.fromEntries(names));
+    Object.assign(this.variables, Object.fromEntries(names));
     if (writer.ok) return { topic, write: writer.write };
     this.leave("", `its ${templateKey} cannot be used. ${writer.problem}`);
     return undefined;
@@ -274,6 +277,7 @@ export class EntityDraft {
       commands: this.commands,
       details: this.details,
       left: this.left,
+      ...(Object.keys(this.variables).length > 0 && { variables: this.variables }),
       availability,
       ...(this.danger !== undefined && { danger: this.danger }),
     };

@@ -153,6 +153,8 @@ export type Entity = {
   /** In the device's line, behind the kind: `position`. */
   details: string[];
   left: Left[];
+  /** Names that its command templates mention, with their values; undefined: they mention none. */
+  variables?: Readonly<Record<string, unknown>>;
   availability: Availability;
   /** The reason for which the entity is dangerous as a whole. */
   danger?: string;

@@ -7,12 +7,13 @@ import type { Message } from "./message.ts";
 const COMPILED_MAX = 1_000;
 const COMPILED = new Map<string, ReturnType<typeof compileTemplate>>();
 
-function compiledOnce(source: string): ReturnType<typeof compileTemplate> {
-  const known = COMPILED.get(source);
+function compiledOnce(source: string, isCommand = false): ReturnType<typeof compileTemplate> {
+  const key = `${isCommand ? "command" : "value"} ${source}`;
+  const known = COMPILED.get(key);
   if (known) return known;
   if (COMPILED.size >= COMPILED_MAX) COMPILED.clear();
-  const fresh = compileTemplate(source);
-  COMPILED.set(source, fresh);
+  const fresh = compileTemplate(source, { isCommand });
+  COMPILED.set(key, fresh);
   return fresh;
 }
 
@@ -54,10 +55,11 @@ export function payloadWriter(
   names: Variables,
 ): { ok: true; write: WritePayload } | { ok: false; problem: string } {
   if (source === undefined) return { ok: true, write: (value) => ({ ok: true, text: written(value) }) };
-  const compiled = compiledOnce(source);
+  const compiled = compiledOnce(source, true);
   if (!compiled.ok) return compiled;
   return {
     ok: true,
-    write: (value, variables) => renderTemplate(compiled.template, { ...names, ...variables, value }),
+    write: (value, variables) =>
+      renderTemplate(compiled.template, { ...names, ...variables, value }, { isCommand: true }),
   };
 }

@@ -219,15 +219,20 @@ async function answerConversation(
     return true;
   } catch (error) {
     logError("call.deliver_failed", error, { call: call.id });
+    home.ledger.beganNone(call.id);
     const now = Date.now();
     home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
     return false;
   }
 }
 
-function mayBeginTurn({ ledger }: HomeContext, { agent, command, flags }: LedgerCall): boolean {
+function mayBeginTurn({ ledger }: HomeContext, { id, agent, command, flags }: LedgerCall): boolean {
   if (command !== JOB && flags.queued !== true) return false;
-  if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS) < TURNS_AN_HOUR) return true;
+  if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS, id) < TURNS_AN_HOUR) {
+    // Many may come at once: each counts before its conversation answers.
+    ledger.beginsTurn(id, agent);
+    return true;
+  }
   logInfo("turn.not_begun", { agent, why: `${TURNS_AN_HOUR} an hour` });
   return false;
 }
