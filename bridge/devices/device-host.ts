@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import { isConfigTopic } from "@edgecall/core/devices/discovery/config-topic.ts";
+import { isConfigTopic } from "@edgecall/core/devices/discovery/tasmota.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";

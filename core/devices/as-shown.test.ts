@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { NOW, newCatalog, OneDevice } from "../testkit/device-cases.ts";
 
+type Said = [topic: string, payload: unknown];
+
 describe("V18: a light", () => {
   const strip = {
     schema: "json",
@@ -51,7 +53,7 @@ describe("V18: a light", () => {
     expect(one.confirmedBy("set", { rgb: [255, 0, 0] }, ["s", red])).toContain("rgb 255, 0, 0");
   });
 
-  test.each([
+  test.each<[string, object, Said, Said]>([
     ["json", strip, ["s", { state: "OFF", brightness: 80 }], ["s", { state: "ON" }]],
     [
       "basic",
@@ -65,9 +67,9 @@ describe("V18: a light", () => {
       ["s", "OFF"],
       ["s", "ON"],
     ],
-  ] as const)("V18: that is off has no brightness (%s)", (_, config, off, on) => {
+  ])("V18: that is off has no brightness (%s)", (_, config, off, on) => {
     const one = new OneDevice()
-      .add("light", config)
+      .add("light", { ...config })
       .say("b", "80")
       .say("s", red)
       .say(...off);

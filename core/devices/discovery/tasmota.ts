@@ -6,6 +6,7 @@
  */
 import type { Ask } from "../device.ts";
 import type { Component, ConfigMessage } from "./components.ts";
+import { parseConfigTopic } from "./config-topic.ts";
 import { type Config, isObject, numberOf, pythonText } from "./fields.ts";
 import { TASMOTA_QUANTITIES, TASMOTA_UNITS } from "./tasmota-quantities.ts";
 
@@ -28,6 +29,11 @@ const RGB = 3;
 const RGB_COLD_WARM = 5;
 
 export const TASMOTA_TOPICS = ["tasmota/discovery/+/config", "tasmota/discovery/+/sensors"];
+
+/** Tells whether a topic has a config, of Home Assistant's discovery or of Tasmota's. */
+export function isConfigTopic(prefix: string, topic: string): boolean {
+  return parseTasmotaTopic(topic) !== undefined || parseConfigTopic(prefix, topic) !== undefined;
+}
 
 type TasmotaTopic = { mac: string; part: "config" | "sensors" };
 

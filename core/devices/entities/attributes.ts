@@ -6,7 +6,7 @@ import { valueReader } from "../states/templates.ts";
 import type { EntityDraft } from "./draft.ts";
 import type { SlotValue } from "./entity.ts";
 
-export const ATTRIBUTES_SLOT = "attributes";
+const ATTRIBUTES_SLOT = "attributes";
 
 /** Fields of one entity, and characters of a name and of a text. */
 const FIELDS_MAX = 16;
