@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Environment } from "./settings.ts";
 
 /** The folder of the checkout or of the package. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -28,7 +27,11 @@ function isCheckout(root: string): boolean {
  * The state folder: EDGECALL_DIR, of which a relative path starts at the person's working directory. A checkout keeps its state in
  * itself. The folder of a package goes with its next version, so its state is where the XDG Base Directory Specification puts it.
  */
-export function stateFolder(env: Environment, root = ROOT, home = homedir()): string {
+export function stateFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  root = ROOT,
+  home = homedir(),
+): string {
   if (env.EDGECALL_DIR) return resolve(env.EDGECALL_DIR);
   if (isCheckout(root)) return resolve(root, ".edgecall");
   const { XDG_STATE_HOME: xdg } = env;

@@ -34,6 +34,7 @@ import {
   configsText,
   type DeviceView,
   deviceView,
+  isThere,
   rawNameOf,
   readingLine,
   readingOf,
@@ -43,6 +44,7 @@ import { configTopics, parseConfigTopic } from "./discovery/config-topic.ts";
 import { textField } from "./discovery/fields.ts";
 import { parseTasmotaTopic, readTasmota, TASMOTA_TOPICS, TasmotaMessages } from "./discovery/tasmota.ts";
 import { entityOf } from "./entities/all.ts";
+import { fieldsOf } from "./entities/attributes.ts";
 import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
@@ -183,7 +185,8 @@ export class DeviceCatalog {
       const former = stored?.parts.find(
         ({ entity }) => entity.unique === part.entity.unique && entity.kind === part.entity.kind,
       );
-      if (former) part.adopt(former);
+      if (former && hasSameUnits(former, part)) part.adopt(former);
+      else if (former) part.ignoreUntil(this.#messages);
     }
     for (const part of stored?.parts ?? []) this.#unlisten(part);
     for (const part of parts) this.#listen(part);
@@ -320,7 +323,18 @@ export class DeviceCatalog {
   readings(id: string, now: number, all = false): Reading[] {
     const view = this.#viewOf(id, now);
     const named = view?.readings.slice(0, all ? undefined : view.offeredReadings) ?? [];
-    return named.map((reading) => readingOf(reading, now));
+    return named.flatMap((reading) => {
+      if (!isThere(reading, now)) return [];
+      const one = readingOf(reading, now);
+      const { part, spec } = reading;
+      return spec.fields ? fieldsOf(one, part.value(spec.slot, now)?.value) : [one];
+    });
+  }
+
+  /** Also those that are not there at present: they may be asked for by name. */
+  #everyReading(id: string, now: number): Reading[] {
+    const hidden = (this.#viewOf(id, now)?.readings ?? []).filter((reading) => !isThere(reading, now));
+    return [...this.readings(id, now, true), ...hidden.map((reading) => readingOf(reading, now))];
   }
 
   /** Keys of the devices that a message on this topic may be about. */
@@ -359,7 +373,7 @@ export class DeviceCatalog {
     if (all !== undefined && typeof all !== "boolean") return { error: "all: it has to be true or false" };
     if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === "string")))
       return { error: "names: it has to be a list of texts" };
-    const everything = this.readings(id, now, true);
+    const everything = this.#everyReading(id, now);
     const unknown = (names ?? []).find((name) => !everything.some((reading) => reading.name === name));
     if (unknown !== undefined)
       return {
@@ -701,6 +715,13 @@ export class DeviceCatalog {
       notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };
   }
+}
+
+/** Keys that say what a number means. A number of before they changed is none of the new unit. */
+const UNITS = ["unit_of_measurement", "temperature_unit", "color_temp_kelvin", "brightness_scale"];
+
+function hasSameUnits({ entity: a }: LiveEntity, { entity: b }: LiveEntity): boolean {
+  return UNITS.every((key) => textField(a.config, key) === textField(b.config, key));
 }
 
 /** @returns why a device has nothing to read and nothing to change; undefined: it has something */

@@ -109,9 +109,11 @@ export function deviceView(
       why: `a device has at most ${ACTIONS_MAX} actions`,
     });
   notOffered.push(...others);
-  const readings = namedReadings(offered);
   const aside = ordered.filter((part) => !offered.includes(part));
-  const all = namedReadings([...offered, ...aside]);
+  const named = withoutRepeated(namedReadings([...offered, ...aside]));
+  const isMainReading = ({ part, spec }: NamedReading) => !spec.fields && offered.includes(part);
+  const readings = named.filter(isMainReading);
+  const all = [...readings, ...named.filter((one) => !isMainReading(one))];
   const pictures = picturesOf(offered);
   const name = nameOf({ identities, parts });
   const entities = changing.map(({ entity }) => entity);
@@ -254,7 +256,10 @@ function readAction(readings: readonly NamedReading[]): DeviceAction {
           maxItems: READINGS_MAX,
           ...(listed !== "" && { description: listed }),
         },
-        all: { type: "boolean", description: "also what is diagnostic, a setting, or disabled by default" },
+        all: {
+          type: "boolean",
+          description: "also what is diagnostic, a setting, an attribute, or disabled by default",
+        },
       },
       additionalProperties: false,
     },
@@ -274,6 +279,16 @@ function namedReadings(parts: readonly LiveEntity[]): NamedReading[] {
       return { part, spec, name: free(taken, words, " ") };
     }),
   );
+}
+
+/** Entities of one device may name the same topic for what they tell beside their values. */
+function withoutRepeated(readings: readonly NamedReading[]): NamedReading[] {
+  const topics = new Set<string>();
+  return readings.filter(({ part: { entity }, spec }) => {
+    if (!spec.fields) return true;
+    const topic = `${entity.slots.find(({ name }) => name === spec.slot)?.topic} ${entity.config.json_attributes_template}`;
+    return !topics.has(topic) && topics.add(topic);
+  });
 }
 
 /** The name, or it with a number where it is taken. */
@@ -301,16 +316,22 @@ function lineOf(parts: readonly LiveEntity[], area: string | undefined, model: s
   return oneLine([what, rest].filter((one) => one !== "").join(" · "), LINE_MAX);
 }
 
+/** True unless there is no such value now, as a brightness of a light that is off. */
+export function isThere({ part, spec }: Pick<NamedReading, "part" | "spec">, now: number): boolean {
+  return spec.isThere?.((slot) => part.value(slot, now)?.value) ?? true;
+}
+
 /** A reading's value now. */
 export function readingOf({ part, spec, name }: NamedReading, now: number): Reading {
   const { entity } = part;
-  const value = part.value(spec.slot, now);
+  const value = isThere({ part, spec }, now) ? part.value(spec.slot, now) : undefined;
   const isUnavailable = part.isExpired(spec.slot, now) || part.absence(now) !== undefined;
   const plain = value === undefined || spec.secret ? null : plainValue(value.value);
   return {
     name,
     value: plain,
-    text: value === undefined ? "not reported yet" : harmless(spec.words(value.value), VALUE_MAX),
+    text:
+      value === undefined ? missingWords({ part, spec }, now) : harmless(spec.words(value.value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
@@ -318,6 +339,10 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
     ...(isUnavailable && { unavailable: true }),
     tainted: spec.free && typeof plain === "string" && !isHarmless(plain),
   };
+}
+
+function missingWords(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
+  return isThere(reading, now) ? "not reported yet" : "none at present";
 }
 
 function plainValue(value: SlotValue): string | number | boolean | null {

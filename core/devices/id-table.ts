@@ -3,6 +3,7 @@
  * how a device is called.
  */
 import { AGENT_ID, isReservedId } from "../protocol/names.ts";
+import { canonical } from "./grouping.ts";
 import { slug } from "./names.ts";
 
 export type IdRow = { key: string; id: string; identities: string[] };
@@ -16,6 +17,7 @@ const IDENTITIES_MAX = 64;
 export class IdTable {
   readonly #sha256: (text: string) => string;
   readonly #rows = new Map<string, IdRow>();
+  /** By their canonical forms. */
   readonly #byIdentity = new Map<string, IdRow>();
   readonly #ids = new Set<string>();
   #reserved: ReadonlySet<string> = new Set();
@@ -30,13 +32,13 @@ export class IdTable {
    * @param taken keys of devices that have their row
    */
   rowOf(identities: readonly string[], name: string, taken: ReadonlySet<string>): IdRow {
-    const known = new Set(identities.map((identity) => this.#byIdentity.get(identity)));
+    const known = new Set(identities.map((identity) => this.#byIdentity.get(canonical(identity))));
     const row = [...this.#rows.values()].find((one) => known.has(one) && !taken.has(one.key));
     if (row === undefined) return this.#newRow(identities, name);
     for (const identity of identities)
-      if (!this.#byIdentity.has(identity) && row.identities.length < IDENTITIES_MAX) {
+      if (!this.#byIdentity.has(canonical(identity)) && row.identities.length < IDENTITIES_MAX) {
         row.identities.push(identity);
-        this.#byIdentity.set(identity, row);
+        this.#byIdentity.set(canonical(identity), row);
       }
     return row;
   }
@@ -47,7 +49,7 @@ export class IdTable {
     return (identities) =>
       Math.min(
         ...identities.map((identity) => {
-          const row = this.#byIdentity.get(identity);
+          const row = this.#byIdentity.get(canonical(identity));
           return (row && places.get(row)) ?? Number.POSITIVE_INFINITY;
         }),
       );
@@ -73,7 +75,7 @@ export class IdTable {
       this.#rows.delete(row.key);
       this.#ids.delete(row.id);
       for (const identity of row.identities)
-        if (this.#byIdentity.get(identity) === row) this.#byIdentity.delete(identity);
+        if (this.#byIdentity.get(canonical(identity)) === row) this.#byIdentity.delete(canonical(identity));
     }
   }
 
@@ -107,7 +109,7 @@ export class IdTable {
   #add(row: IdRow): void {
     this.#rows.set(row.key, row);
     for (const identity of row.identities)
-      if (!this.#byIdentity.has(identity)) this.#byIdentity.set(identity, row);
+      if (!this.#byIdentity.has(canonical(identity))) this.#byIdentity.set(canonical(identity), row);
   }
 
   #freeId(wanted: string): string {

@@ -137,6 +137,8 @@ function otherWordsOf(
 ): string | undefined {
   const slot = expect.slots.find((one) => values(one) !== undefined);
   const value = reportedIn(expect, values);
+  // A light in white had no colour.
+  if (value === null && entity.readings.some((one) => one.slot === slot && one.isThere)) return undefined;
   const isFree = entity.readings.some((one) => one.slot === slot && one.free);
   if (typeof value === "string" && value !== "" && (isFree || !isLabel(value))) return strange;
   return wordsOf(entity, expect, values);

@@ -2,6 +2,7 @@
 import type { Component } from "../discovery/components.ts";
 import type { Prefixes } from "../trust/topics.ts";
 import { alarm } from "./alarm.ts";
+import { attributes } from "./attributes.ts";
 import { climate, waterHeater } from "./climate.ts";
 import { cover, valve } from "./cover.ts";
 import { EntityDraft } from "./draft.ts";
@@ -82,8 +83,10 @@ export function entityOf(component: Component, prefixes: Prefixes): Entity | und
   const draft = new EntityDraft(component, prefixes);
   const { kind } = component;
   if (Object.hasOwn(NOT_OFFERED, kind)) draft.leave("", NOT_OFFERED[kind] ?? "");
-  else if (Object.hasOwn(KINDS, kind)) KINDS[kind]?.(draft);
-  else return undefined;
+  else if (Object.hasOwn(KINDS, kind)) {
+    KINDS[kind]?.(draft);
+    attributes(draft);
+  } else return undefined;
   return draft.finish();
 }
 

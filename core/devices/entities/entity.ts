@@ -23,6 +23,8 @@ export type Slot = {
   offDelay?: number;
   /** Messages that the broker kept say nothing: an event is over. */
   live?: true;
+  /** It is told beside the entity's value, and says nothing of how old that is. */
+  beside?: true;
 };
 
 export type Value = {
@@ -45,6 +47,10 @@ export type ReadingSpec = {
   words: (value: SlotValue) => string;
   /** A text of the publisher's own choice, or a picture. */
   free: boolean;
+  /** Tells whether there is such a value now: a light that is off has no brightness. Absent: always. */
+  isThere?: (value: (slot: string) => SlotValue | undefined) => boolean;
+  /** Its value is JSON of fields, of which each is a reading. */
+  fields?: true;
   /** Its value leaves the catalog in no form. */
   secret?: true;
 };

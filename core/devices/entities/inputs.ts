@@ -46,7 +46,7 @@ const TEXT_MAX = 255;
 export function text(draft: EntityDraft): void {
   const minLength = Math.max(numberField(draft.config, "min", 0), 0);
   const maxLength = Math.min(numberField(draft.config, "max", TEXT_MAX), TEXT_MAX);
-  const isSecret = draft.text("mode") === "password";
+  const isSecret = draft.text("mode")?.toLowerCase() === "password";
   // A template prints null as `None`; what a device sends itself is the text.
   const read = draft.has("value_template") ? anyText : (one: string) => one;
   draft.slot("value", "state_topic", ["value_template"], read);

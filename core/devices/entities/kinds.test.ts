@@ -330,15 +330,15 @@ describe("lock", () => {
     );
   });
 
-  test("a template gets the payload; a lock with a code is only read", () => {
+  test("a template gets the payload; a lock with a code is only locked", () => {
     const lock = new OneDevice().add("lock", {
       ...LOCK,
       command_template: '{"c":"{{ value }}","k":"{{ code }}"}',
     });
     expect(lock.sent("lock")).toEqual(['a {"c":"LOCK","k":"None"}']);
     const coded = new OneDevice().add("lock", { ...LOCK, code_format: "^\\d{4}$" });
-    expect(coded.device.actions.map(({ name }) => name)).toEqual(["read"]);
-    expect(coded.device.notOffered).toEqual([{ what: "lock", why: "it needs a code" }]);
+    expect(coded.device.actions.map(({ name }) => name)).toEqual(["read", "lock"]);
+    expect(coded.device.notOffered[0]).toEqual({ what: "lock: unlock", why: "it needs a code" });
   });
 });
 

@@ -1,5 +1,6 @@
 /** Templates of configs: those that read a message, and those that write a command. */
 import { compileTemplate, renderTemplate } from "../template/template.ts";
+import { numberText } from "../values/quantity.ts";
 import type { Message } from "./message.ts";
 
 /** Templates that are kept compiled. A publisher writes the same few into the configs of all its devices. */
@@ -44,11 +45,16 @@ export type WritePayload = (
   variables: Variables,
 ) => { ok: true; text: string } | { ok: false; problem: string };
 
+/** Few devices read an exponent. */
+function written(value: unknown): string {
+  return typeof value === "number" ? numberText(value) : String(value);
+}
+
 export function payloadWriter(
   source: string | undefined,
   names: Variables,
 ): { ok: true; write: WritePayload } | { ok: false; problem: string } {
-  if (source === undefined) return { ok: true, write: (value) => ({ ok: true, text: String(value) }) };
+  if (source === undefined) return { ok: true, write: (value) => ({ ok: true, text: written(value) }) };
   const compiled = compiledOnce(source, true);
   if (!compiled.ok) return compiled;
   return {

@@ -147,7 +147,7 @@ describe("JSON", () => {
     };
     expect(lamp.words()).toEqual(words);
     lamp.say("lamp", { state: "OFF", brightness: null, color_temp: null, color: null, effect: null });
-    expect(lamp.words()).toEqual({ ...words, light: "off" });
+    expect(lamp.words()).toEqual({ light: "off" });
     lamp.say("lamp", { state: "ON", brightness: 0 }).say("lamp", "no JSON").say("lamp", "[]");
     expect(lamp.words()).toEqual(words);
     lamp.say("lamp", { state: null });

@@ -96,10 +96,16 @@ export function effectsOf(draft: EntityDraft): string[] {
 /** Readings of the slots `on`, `brightness`, `temperature`, `colour` and `effect`. */
 export function lightReadings(draft: EntityDraft, can: Abilities): void {
   draft.reading("on", onOffWords);
-  draft.reading("brightness", withUnit("%"), { label: "brightness", unit: "%" });
-  draft.reading("temperature", withUnit("K"), { label: "colour temperature", unit: "K" });
-  if (can.colour) draft.reading("colour", colourWords(can.colour), { label: "colour" });
-  draft.reading("effect", plain, { label: "effect" });
+  // A light that is off has none of these, and one in white has no colour.
+  const shown = (slot: string) => ({
+    label: slot === "temperature" ? "colour temperature" : slot,
+    isThere: (value: (name: string) => SlotValue | undefined) =>
+      value("on") !== false && value(slot) !== null,
+  });
+  draft.reading("brightness", withUnit("%"), { ...shown("brightness"), unit: "%" });
+  draft.reading("temperature", withUnit("K"), { ...shown("temperature"), unit: "K" });
+  if (can.colour) draft.reading("colour", colourWords(can.colour), shown("colour"));
+  draft.reading("effect", plain, shown("effect"));
   if (can.brightness) draft.details.push("brightness");
   if (can.temperature) draft.details.push("colour temperature");
   if (can.colour) draft.details.push("colour");
