@@ -7,6 +7,7 @@ import { NOW, newCatalog, sha256 } from "../../testkit/device-cases.ts";
 import type { Component } from "../discovery/components.ts";
 import { COMMANDED_KINDS, entityOf } from "../entities/all.ts";
 import type { Entity, Parameter } from "../entities/entity.ts";
+import { Quantity } from "../values/quantity.ts";
 import { allowText, isCovered } from "./allow-hash.ts";
 import { carriedText } from "./allow-hash-0-3.ts";
 
@@ -98,7 +99,7 @@ function messagesOf({ commands, qos, retain }: Entity): string[] {
     ];
     return asked.flatMap((given) => {
       const ran = run(given, (slot) => ({
-        value: slot === "brightness" ? 40 : null,
+        value: slot === "brightness" ? Quantity.of(40) : null,
         at: NOW,
         heard: NOW,
         message: 1,
@@ -186,7 +187,8 @@ function missed(
   return [...new Set(found)];
 }
 
-describe("S23: an allowance covers everything that can change a message", () => {
+// Thousands of configs are read.
+describe("S23: an allowance covers everything that can change a message", { timeout: 120_000 }, () => {
   test.each(SHAPES)(
     "S23: each key of %s %o, changed alone under templates that use every variable",
     (kind, more) => {

@@ -1,5 +1,6 @@
 /** Names that mean many agents, or the home's own parts, are no agent's: at every door by which an id comes in. */
 import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { newKeyPair } from "@edgecall/core/protocol/signing.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { device, hosting } from "../../../test/hosted-device.ts";
@@ -59,7 +60,7 @@ describe("S26: a reserved name", () => {
   });
 
   test.each(NAMES)("S26: %s is no unsigned agent's, by name or by *", async (name) => {
-    expect(() => readSettings({ ...testVars, ALLOW_UNSIGNED_AGENTS: `pi ${name}` })).toThrow(
+    expect(() => readSettings({ ...env, ...testVars, ALLOW_UNSIGNED_AGENTS: `pi ${name}` })).toThrow(
       `ALLOW_UNSIGNED_AGENTS: ${RIGHT}, got '${name}'`,
     );
     await TestBridge.connect([agent(name), agent("pi")]);
