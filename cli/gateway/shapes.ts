@@ -103,6 +103,16 @@ export const Question = z.looseObject({
       parameters: z.record(z.string(), z.unknown()),
       cwd: z.optional(z.string()),
       reason: z.string(),
+      unread: z.optional(
+        z.array(
+          z.object({
+            agent: z.string(),
+            line: z.optional(z.string()),
+            was: z.optional(z.string()),
+            actions: z.array(z.string()),
+          }),
+        ),
+      ),
     }),
   ),
   answer: z.optional(z.string()),
