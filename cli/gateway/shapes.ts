@@ -89,6 +89,8 @@ export const Call = z.looseObject({
   waited_ms: z.optional(z.number()),
   for_user: z.optional(z.string()),
   asked: z.optional(z.boolean()),
+  /** Those that the device made for it. */
+  calls: z.optional(z.array(z.looseObject({ status: z.string(), error_type: z.optional(z.string()) }))),
 });
 export type Call = z.infer<typeof Call>;
 
