@@ -16,7 +16,7 @@ import { readSettings, type Settings } from "../../settings/settings.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
-import { type Permission, permissionFor } from "../devices/permission.ts";
+import { hiddenSetting, type Permission, permissionFor } from "../devices/permission.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
 import { showIfComplete } from "../questions/together.ts";
 import { confirmOutcomes } from "./acks.ts";
@@ -32,6 +32,7 @@ import {
 } from "./dispatch.ts";
 import { type Asker, type CallFlags, mayBeForgotten, type NewCall } from "./ledger.ts";
 import { choose, isRouted } from "./routing.ts";
+import { shownPayload } from "./shown-payload.ts";
 import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
@@ -69,7 +70,8 @@ async function submitOne(
 
 /** Home records what no device gets. */
 function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome): void {
-  addToRecord(home, call.agent, call.id, [homeLine(call, outcome, Date.now())]);
+  const shown = { ...call, payload: shownPayload(home, call) };
+  addToRecord(home, call.agent, call.id, [homeLine(shown, outcome, Date.now())]);
 }
 
 async function takeCall(
@@ -181,6 +183,8 @@ function ofDevice(
   tainted: boolean,
 ): Permission | undefined {
   const device = agents.device(target.id);
+  const action = String(payload.tool);
+  if (device && agents.isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
   const advert = target.adverts.find(({ name }) => name === payload.tool);
   return device && permissionFor(device, advert, tainted);
 }

@@ -1,4 +1,5 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
+
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
@@ -19,6 +20,7 @@ import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import type { LedgerCall, NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
+import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
@@ -123,13 +125,8 @@ export async function askBeforeSending(
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
-  const approval = {
-    tool: command,
-    parameters: payload,
-    reason,
-    hash,
-    ...(unread.length > 0 && { unread }),
-  };
+  const parameters = shownPayload(home, { agent, command, payload });
+  const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -137,7 +134,7 @@ export async function askBeforeSending(
     agent,
     groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
-    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(payload), { chars: 2_000 })}`,
+    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
     options: [],
     approval,
     expiresAt,
