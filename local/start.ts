@@ -79,7 +79,7 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     const client = { url, token: tokens.api };
     announceModel(stack);
     await stack.ready();
-    await waitForAgent(client, settings.agentId);
+    await waitForAgent(client, stack.agentId);
     if (settings.ask === undefined) {
       announce(stack, client, settings);
       return;

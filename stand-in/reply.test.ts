@@ -308,3 +308,26 @@ test("any schema and any question end in a reply with valid arguments", () => {
     { numRuns: 300 },
   );
 });
+
+test("N10: what a tool tells a model alone is not quoted to the person", () => {
+  const request = chatRequest.parse({
+    model: "stand-in",
+    messages: [
+      { role: "user", content: "write it" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "1", function: { name: "edge_call", arguments: '{"agent_id":"pi"}' } }],
+      },
+      {
+        role: "tool",
+        tool_call_id: "1",
+        content:
+          "Error: The call was not sent to 'pi': it was not approved. Nothing was run.\nExplain this to the user; do not try it another way.",
+      },
+    ],
+  });
+  expect(replyTo(request).text).toBe(
+    "pi failed: The call was not sent to 'pi': it was not approved. Nothing was run.",
+  );
+});

@@ -128,6 +128,18 @@ test("O2: a lost, damaged or foreign gateway.json is told with its cure", async 
   expect(await pairing()).toMatchObject({ is: "wrong", says: expect.stringContaining(`${file}: damaged`) });
 });
 
+test("N10: a missing file is told in words, by doctor and by every command", async () => {
+  const found = await doctor(`${settings().trimEnd().replace("mqtt://", "mqtts://")}\nca = "/no/ca.pem"\n`);
+  expect(found.of("broker")).toMatchObject({
+    is: "wrong",
+    says: "mqtt.ca: /no/ca.pem: there is no such file or folder",
+  });
+  expect(JSON.stringify(found.all)).not.toContain("ENOENT");
+  const { out } = await edgecall("bridge", "doctor", "--json", "--config", "/no/bridge.env");
+  expect(out).not.toContain("ENOENT");
+  expect(out).toContain("/no/bridge.env: there is no such file or folder");
+});
+
 test("[serve] is checked: its tokens, and what is served where", async () => {
   const tokens = join(mkdtempSync(join(tmpdir(), "edgecall-doctor-")), "tokens");
   const served = settings(`[serve]\nenabled = true\ntoken_file = "${tokens}"\n`);

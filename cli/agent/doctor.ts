@@ -5,6 +5,7 @@ import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-ag
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
+import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
 import { pinnedGateway } from "../service/updates/gateway-pin.ts";
 import {
@@ -68,7 +69,7 @@ function readSettings(
       finding: { link: "settings", is: "fine", says: `${file}, agent_id ${settings.agentId}` },
     };
   } catch (error) {
-    const problems = error instanceof AgentSettingsError ? error.problems : [String(error)];
+    const problems = error instanceof AgentSettingsError ? error.problems : [fileProblem(error)];
     const todo = existsSync(file) ? `correct ${file}` : "sudo edgecall agent install, or give --config FILE";
     return {
       settings: undefined,

@@ -7,7 +7,6 @@ import { modelsRequest } from "@edgecall/core/loop/wires.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
-import { messageOf } from "@edgecall/node/log.ts";
 import type { AgentStatus } from "@edgecall/node/systemd/status.ts";
 import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
 import type { ServeSettings } from "@edgecall/pi-agent/config/serve-settings.ts";
@@ -21,6 +20,7 @@ import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { brokerFinding, type Finding } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
+import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
 import { beginningOf } from "../service/their-file.ts";
 import type { GatewayPin } from "../service/updates/gateway-pin.ts";
@@ -50,10 +50,18 @@ export function findUnit(written: string): Finding | undefined {
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
   const url = withoutLogin(mqtt.url);
-  const check = await checkBroker(
-    { ...mqtt, ca: mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca) },
-    topicOf(mqtt.topicPrefix, agentId, "presence"),
-  );
+  let ca: Buffer | undefined;
+  try {
+    ca = mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca);
+  } catch (error) {
+    return {
+      link: "broker",
+      is: "wrong",
+      says: `mqtt.ca: ${fileProblem(error)}`,
+      todo: "correct [mqtt] ca in the settings",
+    };
+  }
+  const check = await checkBroker({ ...mqtt, ca }, topicOf(mqtt.topicPrefix, agentId, "presence"));
   const words = {
     url: "mqtt.url",
     refused:
@@ -93,7 +101,7 @@ export async function findPairing(
       const says = "this user may not read the state folder; run it with sudo";
       return { finding: { link, is: "left", says }, gatewayKey: undefined };
     }
-    const finding: Finding = { link, is: "wrong", says: messageOf(error), todo: NOT_BEFORE };
+    const finding: Finding = { link, is: "wrong", says: fileProblem(error), todo: NOT_BEFORE };
     return { finding, gatewayKey: undefined };
   }
 }
@@ -142,7 +150,7 @@ export async function findKey(
       return { link, is: "wrong", says: `${path}: missing`, todo: "pair this device again" };
     identity = readIdentity(path, text);
   } catch (error) {
-    const says = messageOf(error);
+    const says = fileProblem(error);
     return { link, is: "left", says: `cannot be read here: ${says}` };
   }
   const { fingerprint } = identity;
@@ -182,7 +190,7 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   try {
     offered = says?.status ?? (await triedHere(settings));
   } catch (error) {
-    const why = messageOf(error);
+    const why = fileProblem(error);
     return [{ link: "tools", is: "wrong", says: why, todo: "correct the settings" }];
   }
   const { tools, unavailable } = offered;
@@ -270,7 +278,7 @@ export async function findServing(serve: ServeSettings): Promise<Finding> {
     return {
       link,
       is: "wrong",
-      says: messageOf(error),
+      says: fileProblem(error),
       todo: "docs/http-backend.md has the form of the files",
     };
   }

@@ -230,7 +230,10 @@ export const ApprovalRequest = z.looseObject({
   /** approvalHash of agent, tool, parameters and cwd, hex. */
   hash: text(64),
 });
-export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
+/** An agent's words about itself that no person has accepted: a new line with the one before, names of new actions, a group. */
+export type UnreadText = { agent: string; line?: string; was?: string; actions: string[]; group?: string };
+/** `unread`: of the gateway alone, where such words are a reason of the question. The answer `accept` accepts them and approves. */
+export type ApprovalRequest = z.infer<typeof ApprovalRequest> & { unread?: UnreadText[] };
 
 /** `events` (ours, not retained): messages that an agent sends before a call's result. */
 export const AgentEvent = z.discriminatedUnion("type", [

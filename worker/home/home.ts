@@ -322,7 +322,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
       return { ok: false, status: 404, code: "not_found", message: "no such question" };
     const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
-    return await answerQuestion(this.#home, id, answer, { principal: viewer.name, mayApprove });
+    return await answerQuestion(this.#home, id, answer, {
+      principal: viewer.name,
+      mayApprove,
+      // In a chat an owner lets people in, too.
+      mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
+    });
   }
 
   async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {

@@ -5,6 +5,7 @@
  */
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
+import { failedWithin } from "@edgecall/core/text/failed-within.ts";
 import type { Address } from "../../api/chat.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { splitMarkdown } from "../../channels/split.ts";
@@ -214,6 +215,8 @@ function callLine(call: StoredCall, note = ""): string {
   const what = plain(`${agent}${action}`);
   if (!outcome) return `⏳ ${what}${note && ` (${plain(note)})`}`;
   if (outcome.asked === false) return `– ${what} (${outcome.elapsedMs} ms, called no tool)`;
+  const inner = outcome.status === "success" ? failedWithin(outcome.calls) : undefined;
+  if (inner !== undefined) return `✗ ${what} (${inner})`;
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
 }
 

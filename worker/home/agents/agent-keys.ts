@@ -91,6 +91,15 @@ export class AgentKeys {
     return this.standing(agent) === "signed" || readSettings(this.#env).unsignedAgents.has(agent);
   }
 
+  /** True if nothing but `*` in the settings lets it in: it has no key, nobody named it, and whatever is on the broker commands it. */
+  isOpen(agent: string): boolean {
+    return (
+      this.standing(agent) === "none" &&
+      !this.isLetIn(agent) &&
+      readSettings(this.#env).unsignedAgents.has("*")
+    );
+  }
+
   /** The run of the agent that a command has to be for. Undefined: it has no key, or nothing of it was verified yet. */
   bootOf(agent: string): string | undefined {
     const stored = this.#read().get(agent);

@@ -11,6 +11,7 @@ import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { isLabel, isShortId } from "@edgecall/core/text/label.ts";
+import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import type { AgentView } from "../../api/answers.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
@@ -86,6 +87,8 @@ type ListedAgent = {
   /** Why its program does not fit this gateway. */
   incompatibleWith: string | undefined;
   newText: NewText | undefined;
+  /** Its words count by their first use alone. */
+  isByUse: boolean;
   /** The bridge plays it. Without effect where an agent with this id has a key. */
   hosted: HostedState | undefined;
   /** An owner has accepted the bridge's line, so that all of it is shown. */
@@ -132,9 +135,14 @@ export class Agents {
   /**
    * Stores what counts of the bridge's word about an agent. Costs no row when nothing changed.
    * @param isLetIn an owner paired it, or named it: that accepts the first text by which it describes itself
+   * @param isOpen it is served like any other agent: that accepts the first text by use
    * @returns isNew: it came online with this, or anew; greets: it does not know this gateway's version yet
    */
-  async update(verified: VerifiedState, isLetIn: boolean): Promise<{ isNew: boolean; greets: boolean }> {
+  async update(
+    verified: VerifiedState,
+    isLetIn: boolean,
+    isOpen = false,
+  ): Promise<{ isNew: boolean; greets: boolean }> {
     const { state, kept, texts, isNewRun } = verified;
     const isKnown = this.has(state.id);
     const capabilities = isKnown && kept.has("capabilities") ? undefined : readCapabilities(state);
@@ -173,6 +181,7 @@ export class Agents {
       greeted: before?.greeted ?? null,
       incompatibleWith: undefined,
       newText: undefined,
+      isByUse: false,
       hosted,
       isLineAccepted: false,
     };
@@ -184,9 +193,12 @@ export class Agents {
     // Another device that has the id now has words of its own.
     const isSameOne = before !== undefined && before.hosted?.key === hosted?.key;
     const acceptedBefore = isSameOne ? this.#acceptedOf(state.id) : NOTHING_ACCEPTED;
-    const accepted = isLetIn
-      ? acceptFirst(textOf(agent), advertisedBy(agent), acceptedBefore)
-      : acceptedBefore;
+    // What the bridge says of a hosted device has rules of its own.
+    const isByUse = !isLetIn && isOpen && !hosted;
+    const accepted =
+      isLetIn || isByUse
+        ? acceptFirst(textOf(agent), advertisedBy(agent), acceptedBefore, isByUse)
+        : acceptedBefore;
     if (
       !before ||
       !isSameOne ||
@@ -237,7 +249,7 @@ export class Agents {
       before.type !== agent.type ||
       before.hosted?.name !== agent.hosted?.name ||
       before.hosted?.area !== agent.hosted?.area;
-    finish(agent, accepted);
+    finish(agent, accepted, this.#keys.standing(agent.id) === "signed");
     // The list in order holds the same objects.
     if (before) Object.assign(before, agent);
     else {
@@ -261,7 +273,8 @@ export class Agents {
     const agent = this.#get(id);
     if (!agent) return "unknown";
     if (line !== undefined && line !== agent.line) return "changed";
-    this.#storeAccepted(id, accept(textOf(agent), this.#acceptedOf(id)));
+    const { byUse: _, ...before } = this.#acceptedOf(id);
+    this.#storeAccepted(id, accept(textOf(agent), before));
     return "accepted";
   }
 
@@ -565,11 +578,25 @@ export class Agents {
     return hosted !== undefined && !online && (lastSeen ?? changedAt) < now - GHOST_AFTER_MS;
   }
 
-  /** Of these agents, those that the bridge called online, and those whose words no owner has accepted. */
-  presenceOf(ids: readonly string[]): { online: number; unread: string[] } {
+  /** Of these agents, those that the bridge called online, those whose words nobody has accepted, and those whose words count by use. */
+  presenceOf(ids: readonly string[]): { online: number; unread: string[]; byUse: string[] } {
     const agents = ids.flatMap((id) => this.#get(id) ?? []);
     const unread = agents.filter((agent) => agent.newText).map(({ id }) => id);
-    return { online: agents.filter(({ online }) => online).length, unread };
+    const byUse = agents.filter((agent) => agent.isByUse && !agent.newText).map(({ id }) => id);
+    return { online: agents.filter(({ online }) => online).length, unread, byUse };
+  }
+
+  /** True if all that it says of itself counts by its first use, and no person has accepted any of it. */
+  countsByUse(id: string): boolean {
+    const agent = this.#get(id);
+    return agent !== undefined && !agent.newText && this.#acceptedOf(id).byUse === true;
+  }
+
+  /** The words about itself that no person has accepted: new ones, or those that count by their first use alone. */
+  unreadOf(id: string): NewText | undefined {
+    const agent = this.#get(id);
+    if (!agent?.isByUse || agent.newText) return agent?.newText;
+    return { line: agent.line, actions: agent.names.names.filter((name) => !isOwnTool(name)) };
   }
 
   /** The words by which it is found, whether or not this home serves it; undefined: there is no such agent. */
@@ -638,7 +665,7 @@ export class Agents {
         features: [...stored.features],
         actions: agent.actions,
         ...(problem !== null && { problem }),
-        ...(stored.newText && { new_text: stored.newText }),
+        ...newTextView(stored, this.unreadOf(stored.id)),
         counts,
       };
     });
@@ -682,7 +709,7 @@ export class Agents {
       hasModel: foreign || features.includes("prompt"),
       foreign,
       ...(group !== undefined && { group }),
-      ...(newText && { newText: true }),
+      ...(newText ? { newText: true } : agent.isByUse && { firstUse: true }),
       online: isOnline,
       reason: isOnline ? undefined : seenAt === null ? "the bridge is not connected" : reason,
       lastSeen: isOnline ? seenAt : this.#lastSeenOf(agent, until),
@@ -718,7 +745,10 @@ export class Agents {
     this.#adverts.load();
     for (const row of this.#sql.exec<AgentRow>("SELECT * FROM agent")) {
       this.#adverts.use(row.advert);
-      stored.set(row.id, toListed(row, this.#adverts.namesOf(row.advert)));
+      stored.set(
+        row.id,
+        toListed(row, this.#adverts.namesOf(row.advert), this.#keys.standing(row.id) === "signed"),
+      );
     }
     this.#stored = stored;
     return stored;
@@ -731,7 +761,7 @@ const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE, "cancel"], gro
 /** When the bridge was seen last (null: it is not connected), and until when it vouched for its agents. */
 type Vouched = { seenAt: number | null; until: number | null };
 
-function toListed(row: AgentRow, names: ActionNames): ListedAgent {
+function toListed(row: AgentRow, names: ActionNames, isSigned: boolean): ListedAgent {
   const { by, online, run, rules, ...hashes } = JSON.parse(row.texts) as Partial<Record<string, string>> & {
     online?: boolean;
   };
@@ -756,10 +786,11 @@ function toListed(row: AgentRow, names: ActionNames): ListedAgent {
     greeted: row.greeted,
     incompatibleWith: undefined,
     newText: undefined,
+    isByUse: false,
     hosted: row.hosted === null ? undefined : (JSON.parse(row.hosted) as HostedState),
     isLineAccepted: false,
   };
-  return finish(agent, JSON.parse(row.accepted) as AcceptedText);
+  return finish(agent, JSON.parse(row.accepted) as AcceptedText, isSigned);
 }
 
 /** What of its adverts is stored in a form that can be read. */
@@ -776,16 +807,25 @@ function problemOf(agent: ListedAgent | undefined, kind: string): string | undef
 }
 
 /** Adds what follows from the rest. */
-function finish(agent: ListedAgent, accepted: AcceptedText): ListedAgent {
+function finish(agent: ListedAgent, accepted: AcceptedText, isSigned: boolean): ListedAgent {
   // A foreign agent has versions of its own, and the bridge that hosts a device has been asked for its.
   const hasVersion = agent.features.length > 0 && !agent.hosted;
   agent.incompatibleWith = hasVersion ? versionProblem("agent", agent.version) : undefined;
   const isPlain = agent.hosted !== undefined && [agent.id, ...agent.names.names].every(isShortId);
-  agent.newText = isPlain ? undefined : newText(textOf(agent), accepted);
+  agent.newText = isPlain ? undefined : newText(textOf(agent), accepted, isSigned);
+  // A default line and the names of edgecall's own tools are nobody's words.
+  agent.isByUse =
+    accepted.byUse === true &&
+    !agent.hosted &&
+    newText(textOf(agent), NOTHING_ACCEPTED, isSigned) !== undefined;
   agent.isLineAccepted = accepted.lines.includes(agent.line);
   const { group } = agent;
   agent.acceptedGroup = group !== null && isAcceptedGroup(group, accepted) ? group : undefined;
   return agent;
+}
+
+function newTextView({ newText }: ListedAgent, unread: NewText | undefined): Pick<AgentView, "new_text"> {
+  return unread ? { new_text: { ...unread, ...(!newText && { by_use: true as const }) } } : {};
 }
 
 /** True if a row would say nothing new. While an agent is online, the bridge's own sign of life is its last seen. */

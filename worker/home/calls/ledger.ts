@@ -2,6 +2,7 @@
  * Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. A call on its way may have no
  * row yet (flights.ts). Readers see both alike, and a write to such a call makes its row first.
  */
+import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
@@ -26,6 +27,8 @@ export type CallFlags = {
   watch?: boolean;
   /** The conversation holds a stranger's text, so the device asks before anything that is not a read. */
   tainted?: boolean;
+  /** The texts for which it is tainted, or would be at an agent that is not open. Absent: none, or not known. */
+  because?: readonly Source[];
   /** Home asked nobody, since the device asks. The call is not sent while the device cannot ask. */
   asks?: boolean;
   /** The call waits for its agent to come online. The conversation knows, and went on. */
