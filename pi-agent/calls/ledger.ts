@@ -65,6 +65,8 @@ export type Begun =
 export type LedgerOptions = {
   storage: LedgerStorage;
   log: Log;
+  /** Called after each write. @param error undefined: it was written */
+  onWritten?: (error: unknown) => void;
   /** Epoch ms. */
   wallClock?: () => number;
   /** Monotonic ms. */
@@ -74,6 +76,7 @@ export type LedgerOptions = {
 export class CommandLedger {
   readonly #storage: LedgerStorage;
   readonly #log: Log;
+  readonly #onWritten: (error: unknown) => void;
   readonly #wallClock: () => number;
   readonly #now: () => number;
   #entries = new Map<string, LedgerEntry>();
@@ -88,6 +91,7 @@ export class CommandLedger {
   private constructor(options: LedgerOptions) {
     this.#storage = options.storage;
     this.#log = options.log;
+    this.#onWritten = options.onWritten ?? (() => {});
     this.#wallClock = options.wallClock ?? (() => Date.now());
     this.#now = options.now ?? (() => performance.now());
     this.#compactedAt = this.#now();
@@ -283,8 +287,10 @@ export class CommandLedger {
         if (durable) await this.#storage.sync();
       } catch (error) {
         this.#log("error", "ledger.unwritable", { error: messageOf(error), request_id: line.id });
+        this.#onWritten(error);
         return error;
       }
+      this.#onWritten(undefined);
       await this.#compactIfDue();
       return undefined;
     });
