@@ -743,6 +743,9 @@ export type Routes = {
         conditions?: Array<ShownCondition>;
       };
 
+      /** What is wrong with the gateway itself: its disk is full, its rows are damaged. Absent: nothing. */
+      conditions?: Array<ShownCondition>;
+
       /** `over`: agents beyond `max`, of which nothing is stored. Absent: there are none. */
       agents: { known: number; online: number; max?: number; over?: number };
 

@@ -40,6 +40,9 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
 /** The gateway is upgraded first, then the programs at home. */
 const UPGRADES = "docs/operations.md, Upgrades, has the commands";
 
+const LOG_OF_GATEWAY =
+  "its log has more: the terminal of npm start, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
+
 export type HomeFound = { finding: Finding; status?: Status; agents: Agent[] };
 
 /** Checks that the gateway knows the token, and reads what the token may see of the home. */
@@ -52,24 +55,25 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
     ]);
     return { finding: { link, is: "fine", says: `opens the home '${status.home}'` }, status, agents };
   } catch (error) {
+    const says = messageOf(error);
     const kind = error instanceof GatewayError ? error.kind : "failed";
-    const todo =
-      kind === "unauthorized"
-        ? "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS"
-        : "the gateway's log has the reason: npx wrangler tail";
-    return { finding: { link, is: "wrong", says: messageOf(error), todo }, agents: [] };
+    if (kind === "unauthorized" || kind === "forbidden") {
+      const todo =
+        "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS";
+      return { finding: { link, is: "wrong", says, todo }, agents: [] };
+    }
+    // The token is not known to be wrong.
+    return { finding: { link: "gateway", is: "wrong", says, todo: LOG_OF_GATEWAY }, agents: [] };
   }
 }
 
 /** The bridge's own finding and the broker's say these. */
 const SAID_ELSEWHERE = ["version", "broker_unreachable"];
 
-/** What the bridge says of itself, and the gateway of it. The version is said where it is turned away. */
-export function findConditions({ bridge }: Status): Finding[] {
-  return conditionFindings(
-    "bridge",
-    bridge.conditions?.filter(({ code }) => !SAID_ELSEWHERE.includes(code)),
-  );
+/** What is wrong with the gateway's rows; what the bridge says of itself, and the gateway of it. The version is said where it is turned away. */
+export function findConditions({ bridge, conditions }: Status): Finding[] {
+  const ofBridge = bridge.conditions?.filter(({ code }) => !SAID_ELSEWHERE.includes(code));
+  return [...conditionFindings("gateway", conditions), ...conditionFindings("bridge", ofBridge)];
 }
 
 /** Checks the bridge's socket. The gateway counts it as lost 75 s after its last sign of life. */

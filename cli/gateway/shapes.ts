@@ -34,6 +34,7 @@ export const Status = z.looseObject({
     problem: z.optional(z.string()),
     conditions,
   }),
+  conditions,
   agents: z.looseObject({ known: count, online: count }),
   /** The copy of the record to a database: bytes that wait, since when, the last problem, lines that are lost. */
   audit: z.optional(

@@ -101,6 +101,38 @@ const TABLE = {
       `a second bridge of this home is running${bridge === undefined ? "" : ` beside '${bridge}'`}; it waits, and takes over when the first one ends`,
     cure: () => "stop one of the two, or leave it as a spare: calls go through one of them alone",
   },
+  // Seen by the machine of a gateway at home.
+  rows_full: {
+    severity: "wrong",
+    text: ({ path, error }) =>
+      path === undefined
+        ? `the gateway's rows have no room left (${error}), so it can answer only what it need not store`
+        : `the disk of the gateway's rows in ${path} is full (${error}), so it can answer only what it need not store`,
+    cure: ({ path }) =>
+      path === undefined
+        ? "delete old conversations, or set AUDIT_KEEP_DAYS and MEDIA_KEEP_DAYS lower"
+        : `on the gateway's machine: df -h ${path}, then delete what is not needed; nothing has to be restarted`,
+  },
+  rows_read_only: {
+    severity: "wrong",
+    text: ({ path, error }) =>
+      `the disk of the gateway's rows in ${path} is read-only (${error}), so it can answer only what it need not store`,
+    cure: () =>
+      "on the gateway's machine: dmesg has the reason; a card that turns read-only by itself is worn out: replace it, and import the last back-up",
+  },
+  rows_unwritable: {
+    severity: "wrong",
+    text: ({ path, error }) => `the gateway may not write to ${path} (${error})`,
+    cure: ({ path }) =>
+      `on the gateway's machine: ls -l ${path}; it has to belong to the user that runs the gateway (a start with sudo leaves files of root)`,
+  },
+  rows_damaged: {
+    severity: "wrong",
+    text: ({ file }) =>
+      `the gateway's rows in ${file} are damaged, as after a power cut or on a worn-out card`,
+    cure: ({ file }) =>
+      `stop the gateway, move ${file} and its -wal and -shm away, start it, and import the last back-up (docs/operations.md, Back-up and restore)`,
+  },
 } satisfies Record<string, Entry>;
 
 export type ConditionCode = keyof typeof TABLE;

@@ -51,8 +51,8 @@ const trouble = (event: string, error: string) => {
 };
 const notify = openNotify(env, (error) => console.error(String(error)));
 
-const tokens = loadTokens(dir, token);
 try {
+  const tokens = loadTokens(dir, token);
   const gateway = await startGateway({
     port,
     network,

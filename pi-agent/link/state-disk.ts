@@ -2,16 +2,8 @@
  * Whether this agent can write to its state folder. Without the record of commands it refuses everything but reads, so a
  * person has to know of a full disk or a read-only card before something is refused.
  */
-import { access, constants, mkdir, open, rm, statfs } from "node:fs/promises";
-import { join } from "node:path";
-import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
-import { messageOf } from "@edgecall/node/log.ts";
-
-/** With less free space than this, only a write shows whether there is room. */
-const ROOM_BYTES = 64 * 1024;
-/** A page, which a disk without room does not take. */
-const TRIED_BYTES = 4_096;
-const TRIED_FILE = "room.next";
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
+import { findUnwritable, type Look, unwritableBy, unwritableCondition } from "@edgecall/node/writable.ts";
 
 export class StateDisk {
   readonly #dir: string;
@@ -31,7 +23,7 @@ export class StateDisk {
 
   /** The ledger has written, or could not. */
   wrote(error: unknown): void {
-    if (error !== undefined) this.#set(conditionFor(this.#dir, error));
+    if (error !== undefined) this.#set(unwritableCondition("state", unwritableBy(this.#dir, error)));
     else if (this.#condition) void this.look();
   }
 
@@ -54,43 +46,8 @@ export class StateDisk {
   }
 }
 
-/**
- * @param tries it may write a page to find out @param inDoubt it writes one even where nothing looks wrong
- * @returns undefined: the folder can be written
- */
-export async function findStateDisk(
-  dir: string,
-  { tries, inDoubt = false }: { tries: boolean; inDoubt?: boolean },
-): Promise<Condition | undefined> {
-  try {
-    if (tries) await mkdir(dir, { recursive: true, mode: 0o700 });
-    await access(dir, constants.W_OK);
-    const { bavail, bsize } = await statfs(dir);
-    if (tries && (inDoubt || bavail * bsize < ROOM_BYTES)) await tryWrite(dir);
-    return undefined;
-  } catch (error) {
-    return conditionFor(dir, error);
-  }
-}
-
-async function tryWrite(dir: string): Promise<void> {
-  const path = join(dir, TRIED_FILE);
-  try {
-    const file = await open(path, "w", 0o600);
-    try {
-      await file.writeFile(Buffer.alloc(TRIED_BYTES));
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-  } finally {
-    await rm(path, { force: true }).catch(() => {});
-  }
-}
-
-function conditionFor(path: string, error: unknown): Condition {
-  const code = String((error as NodeJS.ErrnoException).code ?? "");
-  const params = { path, error: code || messageOf(error) };
-  if (code === "ENOSPC" || code === "EDQUOT") return conditionOf("disk_full", params);
-  return conditionOf(code === "EROFS" ? "disk_read_only" : "state_unwritable", params);
+/** @returns undefined: the folder can be written */
+export async function findStateDisk(dir: string, look: Look): Promise<Condition | undefined> {
+  const found = await findUnwritable(dir, look);
+  return found && unwritableCondition("state", found);
 }

@@ -206,6 +206,8 @@ export type HomeStatus = {
     /** What the gateway sees of it, and what it says itself while it is connected. Absent: nothing. */
     conditions?: ShownCondition[];
   };
+  /** What is wrong with the gateway itself: its disk is full, its rows are damaged. Absent: nothing. */
+  conditions?: ShownCondition[];
   /** `over`: agents beyond `max`, of which nothing is stored. Absent: there are none. */
   agents: { known: number; online: number; max?: number; over?: number };
   /** The state of the audit log's outside store; absent when there is none. */

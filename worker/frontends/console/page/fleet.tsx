@@ -56,6 +56,7 @@ export function Fleet({ session }: { session: SessionView }) {
     >
       <Problem text={problem ?? home.problem} />
       {!agents && !problem && <Skeleton lines={6} />}
+      <Conditions of={home.value?.conditions} />
       {home.value && <Bridge status={home.value} session={session} look={home.reload} />}
       {searches && (
         <search class="row">
