@@ -319,6 +319,9 @@ export type Routes = {
         /** The reason, for a person: `it moves a lock`. */
         danger_why?: string;
 
+        /** Of a hosted device: it changes a setting, and is offered only where a person wants that. */
+        setting?: boolean;
+
         /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
         retained?: boolean;
       }>;
@@ -486,6 +489,9 @@ export type Routes = {
 
       /** Null: as the bridge's setting MQTT_DEVICES says. */
       mode?: "off" | "read" | "ask" | "allowed" | null | undefined;
+
+      /** Its settings are offered as actions, and each use of one asks a person. */
+      settings?: boolean | undefined;
 
       /** `allow` of the device as the person saw it: a device that changed since is not allowed. Needed with the mode `allowed`. */
       allow?: string | undefined;
@@ -1187,6 +1193,9 @@ export type DeviceView = {
   /** It has changed since it was allowed, so the next change asks. */
   changed: boolean;
   actions: Array<DeviceActionView>;
+
+  /** Actions that change a setting of it: whether they are offered (each asks), and their names. */
+  settings: { offered: boolean; actions: Array<string> };
 
   /** Its last reports; null: the bridge did not answer. */
   readings: Array<DeviceReadingView> | null;

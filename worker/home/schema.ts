@@ -680,6 +680,13 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
   {
     version: 27,
     sql: `
+      -- 1: a person wants the settings of a hosted device to be offered as actions (devices/device-settings.ts).
+      ALTER TABLE device ADD COLUMN offers_settings INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
+  {
+    version: 28,
+    sql: `
       -- What is wrong with an agent, as it says itself and as the bridge sees it, and with the bridge (core/conditions).
       ALTER TABLE agent ADD COLUMN conditions TEXT NOT NULL DEFAULT '{"own":[],"seen":[]}' CHECK (json_valid(conditions));
       ALTER TABLE bridge ADD COLUMN conditions TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(conditions));

@@ -6,6 +6,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { errorBody } from "../api/errors.ts";
 import { rowsProblem } from "../api/rows-state.ts";
 import { logError } from "../log.ts";
+import { isNewerRows } from "../migrate.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { AuthSettingsError } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
@@ -36,6 +37,7 @@ export async function answerError(error: Error, c: Context<App>): Promise<Respon
   logError("request.failed", error, { path: c.req.path });
   if (error instanceof SettingsError || error instanceof AuthSettingsError)
     return c.json(errorBody("not_configured", error.message), 500);
+  if (isNewerRows(error)) return c.json(errorBody("newer_data", error.message), 503);
   const rows = await rowsProblem(error, c.env);
   if (rows) return c.json(errorBody(rows.code, `${rows.text}. ${rows.cure}`), 500);
   return c.json(errorBody("internal", "something went wrong in the gateway; its log has the reason"), 500);

@@ -31,6 +31,14 @@ export class LiveEntity {
     return this.entity.slots.some((slot) => slot.topic === topic);
   }
 
+  /** Tells whether a message on the topic may not be written down. */
+  isSecret(topic: string): boolean {
+    const { slots, readings } = this.entity;
+    return readings.some(
+      ({ slot, secret }) => secret && slots.some((one) => one.name === slot && one.topic === topic),
+    );
+  }
+
   /** Reads a message on one of its topics. */
   read(topic: string, message: Message): void {
     const { slots, availability } = this.entity;

@@ -18,7 +18,7 @@ function compiledOnce(source: string): ReturnType<typeof compileTemplate> {
 /** Names of a config that a template may use, beside the value. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** @returns undefined where the message says nothing: an empty text, or a member that is missing */
+/** @returns undefined where the template fails. An empty text is a value; its kind decides what it says */
 export type ReadValue = (message: Message) => string | undefined;
 
 /** Without a template, the message is the value. */
@@ -26,13 +26,13 @@ export function valueReader(
   source: string | undefined,
   variables: Variables = {},
 ): { ok: true; read: ReadValue } | { ok: false; problem: string } {
-  if (source === undefined) return { ok: true, read: ({ text }) => (text === "" ? undefined : text) };
+  if (source === undefined) return { ok: true, read: ({ text }) => text };
   const compiled = compiledOnce(source);
   if (!compiled.ok) return compiled;
   const read = (message: Message) => {
     const given = { ...variables, value: message.text, value_json: message.variable() };
     const rendered = renderTemplate(compiled.template, given, { now: new Date(message.now) });
-    return rendered.ok && rendered.text !== "" ? rendered.text : undefined;
+    return rendered.ok ? rendered.text : undefined;
   };
   return { ok: true, read };
 }

@@ -19,14 +19,15 @@ export function jsonLight(draft: EntityDraft): void {
   const modes = listField(config, "supported_color_modes");
   const space = COLOUR_SPACES.find((one) => modes.includes(one));
   const hasFlag = flagField(config, "brightness", false);
+  const scale = brightnessScale(draft);
   const can: Abilities = {
+    scale,
     brightness: modes.length > 0 ? modes.some((mode) => mode !== "onoff" && mode !== "unknown") : hasFlag,
     ...(modes.includes("color_temp") && { temperature: kelvinRange(draft) }),
     ...(space && { colour: space }),
     effects: flagField(config, "effect", false) ? effectsOf(draft) : [],
     transition: flagField(config, "transition", true),
   };
-  const scale = brightnessScale(draft);
   slots(draft, can, scale);
   lightReadings(draft, can);
   const output = draft.output("command_topic");
