@@ -11,7 +11,7 @@ const TRIED_BYTES = 4_096;
 const TRIED_FILE = "room.next";
 
 /** `error`: the system's code, or its words. */
-export type Unwritable = { kind: "full" | "read_only" | "refused"; path: string; error: string };
+type Unwritable = { kind: "full" | "read_only" | "refused"; path: string; error: string };
 
 export type Look = {
   /** It may make the folder, and write a page to find out. */

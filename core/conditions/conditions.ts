@@ -135,7 +135,7 @@ const TABLE = {
   },
 } satisfies Record<string, Entry>;
 
-export type ConditionCode = keyof typeof TABLE;
+type ConditionCode = keyof typeof TABLE;
 
 /** Makes a condition. Parameters are cut and put on one line. */
 export function conditionOf(code: ConditionCode, params: Params = {}): Condition {
