@@ -1,6 +1,7 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
@@ -36,6 +37,8 @@ export type Bridge = {
   links(): Readiness;
   /** The port of the health server; undefined without one. */
   healthPort(): number | undefined;
+  /** What is wrong, as this bridge sees it. */
+  conditions(): readonly Condition[];
   /** Stops taking calls and closes both sides. */
   stop(): Promise<void>;
 };
@@ -81,6 +84,8 @@ class RunningBridge implements Bridge {
   #ticks: NodeJS.Timeout | undefined;
   #pings: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | undefined;
+  /** As JSON; undefined: the gateway is away, or knows no conditions. */
+  #sentConditions: string | undefined;
 
   constructor(settings: BridgeSettings, log: Log) {
     this.#settings = settings;
@@ -98,7 +103,8 @@ class RunningBridge implements Bridge {
       username: settings.mqttUsername,
       password: settings.mqttPassword,
       ca: settings.mqttCa,
-      clientId: `edgecall-bridge-${settings.bridgeId}`,
+      // With its run: a second bridge of this name would end the connection of the first one, for ever in turns.
+      clientId: `edgecall-bridge-${settings.bridgeId}-${randomUUID().slice(0, 8)}`,
       topics: LISTENS_TO.map((kind) => `${prefix}/agents/+/${kind}`),
       log,
       onMessage: (message) => this.#message(message),
@@ -128,6 +134,7 @@ class RunningBridge implements Bridge {
         this.#onWelcome(welcome, texts).catch((error: unknown) => this.#onError("gateway", error));
       },
       onDown: () => {
+        this.#sentConditions = undefined;
         this.#connection += 1;
         this.#devices?.rules?.gatewayLost();
         this.#outbox.lost();
@@ -192,6 +199,19 @@ class RunningBridge implements Bridge {
   links(): Readiness {
     const { up: gateway, problem } = this.#gateway;
     return { gateway, broker: this.#broker.up, problem };
+  }
+
+  conditions(): Condition[] {
+    const broker = this.#broker.condition();
+    return broker ? [broker] : [];
+  }
+
+  /** Home is told at each change. */
+  #sendConditions(): void {
+    const all = this.conditions();
+    const text = JSON.stringify(all);
+    if (text === this.#sentConditions || this.#sentConditions === undefined) return;
+    if (this.#gateway.send({ t: "conditions", all })) this.#sentConditions = text;
   }
 
   ready(): boolean {
@@ -263,12 +283,14 @@ class RunningBridge implements Bridge {
   }
 
   async #onWelcome(
-    { keys, unsigned, unasked, paced, devices, rules }: Welcome,
+    { keys, unsigned, unasked, paced, devices, rules, conditions }: Welcome,
     texts: readonly StoredTexts[] | undefined,
   ): Promise<void> {
     this.#connection += 1;
     const connection = this.#connection;
     this.#counts.connected("gateway");
+    // The gateway takes a new connection for one without any.
+    this.#sentConditions = conditions ? "[]" : undefined;
     this.#unsigned = unsigned && new Set(unsigned);
     this.#inbound.listenUnasked(unasked ?? []);
     this.#keys = new Map();
@@ -386,6 +408,7 @@ class RunningBridge implements Bridge {
     this.#calls.tick();
     this.#spans?.tick();
     this.#devices?.tick();
+    this.#sendConditions();
     this.#outbox.sendChanges();
   }
 

@@ -133,6 +133,9 @@ export type Routes = {
   /** Revokes the key at once: the gateway refuses the device's next message */
   "DELETE /v1/agents/{agent}/key": { path: { agent: string }; answer: undefined };
 
+  /** Lets a paired device in again that lost its counter.json after its clock was ahead */
+  "POST /v1/agents/{agent}/readmit": { path: { agent: string }; answer: undefined };
+
   /** Shows the turn of a question to `/ask`; while it runs, with what it waits for */
   "GET /v1/ask/{id}": { path: { id: string }; answer: TurnResult };
 
@@ -741,7 +744,13 @@ export type Routes = {
 
         /** The reason why it is not served. */
         problem?: string;
+
+        /** What the gateway sees of it, and what it says itself while it is connected. Absent: nothing. */
+        conditions?: Array<ShownCondition>;
       };
+
+      /** What is wrong with the gateway itself: its disk is full, its rows are damaged. Absent: nothing. */
+      conditions?: Array<ShownCondition>;
 
       /** `over`: agents beyond `max`, of which nothing is stored. Absent: there are none. */
       agents: { known: number; online: number; max?: number; over?: number };
@@ -836,7 +845,12 @@ export type AgentView = {
   paired: boolean;
   features: Array<string>;
   actions: Array<string>;
+
+  /** The text of the first condition that is wrong. */
   problem?: string;
+
+  /** What the agent, the bridge and the gateway see of it. Absent: nothing. */
+  conditions?: Array<ShownCondition>;
 
   /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. `by_use`: they are the first ones of an agent that only `ALLOW_UNSIGNED_AGENTS=*` lets in, and do not taint calls to other such agents. */
   new_text?: { line?: string; was?: string; actions: Array<string>; group?: string; by_use?: true };
@@ -1561,6 +1575,12 @@ export type SessionView = {
   role?: "guest" | "member" | "owner";
   scopes?: Array<string>;
 };
+
+/** `wrong`: something does not work. `notice`: it may be meant so. */
+export type Severity = "notice" | "wrong";
+
+/** For a person. */
+export type ShownCondition = { code: string; severity: Severity; text: string; cure: string };
 
 /** A picture or file that the gateway stores. */
 export type StoredMedia = { media_type: string; bytes: number; id: string; sha256: string };

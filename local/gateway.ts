@@ -14,6 +14,7 @@ import { parse as parseToml } from "smol-toml";
 import type { ServedFile } from "./console-files.ts";
 import { WRANGLER_TOML } from "./places.ts";
 import { isFree } from "./port.ts";
+import { RowsState } from "./rows-state.ts";
 import { makeStateFolder } from "./state-folder.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
 
@@ -67,7 +68,12 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
   const [{ Miniflare, convertV4MiniflareOptions, Log, LogLevel, Response }, { script, page }] =
     await Promise.all([import("miniflare"), build(options, configFile, config)]);
 
-  const say = options.onLog ?? ((line) => console.error(line));
+  const write = options.onLog ?? ((line) => console.error(line));
+  const rows = new RowsState(options.dir);
+  const say = (line: string) => {
+    rows.onLine(line);
+    write(line);
+  };
   const guard = guardWorkerd();
   // Miniflare tells nothing of its workerd before it answers.
   const looking = setInterval(() => guard.watch(), LOOK_FOR_WORKERD_MS);
@@ -117,6 +123,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
                   : new Response("not found", { status: 404 });
               },
             }),
+          ROWS: async () => new Response(JSON.stringify(await rows.conditions())),
           // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
           WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
         },

@@ -12,7 +12,7 @@ import { checkBroker, checkSettings } from "./preflight.ts";
 import { claim, type Running, runningIn, runsAlready } from "./running.ts";
 import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
-import { makeStateFolder } from "./state-folder.ts";
+import { makeStateFolder, stateError } from "./state-folder.ts";
 import { loadTokens } from "./tokens.ts";
 
 /** Log lines of the programs that are kept, enough to see why there is no answer. */
@@ -37,7 +37,8 @@ if (!checked.ok) {
 try {
   await main(settings.value, checked.value);
 } catch (error) {
-  fail(error);
+  const isOfSystem = error instanceof Error && "syscall" in error;
+  fail(isOfSystem ? stateError(settings.value.dir, error) : error);
 }
 
 async function main(settings: StartSettings, bridge: BridgeSettings): Promise<void> {

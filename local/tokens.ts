@@ -1,8 +1,9 @@
 /** The local stack's two tokens and its key, made once and stored in a file that only the owner can read. */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { makeStateFolder, stateError } from "./state-folder.ts";
 
 const TokensFile = z.object({ api: z.string(), bridge: z.string(), connections: z.optional(z.string()) });
 export type Tokens = { api: string; bridge: string };
@@ -12,16 +13,24 @@ export type KeptTokens = Tokens & { connections: string };
 /** 256 bits, as text: nothing to guess. */
 const TOKEN_BYTES = 32;
 
-/** @param given the API token that the person chose; it replaces the stored one */
+/**
+ * @param given the API token that the person chose; it replaces the stored one
+ * @throws with words for a person when the file can be neither read nor made
+ */
 export function loadTokens(dir: string, given: string | undefined): KeptTokens {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeStateFolder(dir);
   const file = join(dir, "tokens.json");
   const kept = readTokens(file);
   const made = { api: newToken(), bridge: newToken(), ...kept };
   const tokens = { ...made, connections: kept?.connections ?? newToken() };
   // Older files have no key.
-  if (kept?.connections === undefined)
-    writeFileSync(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
+  if (kept?.connections === undefined) {
+    try {
+      writeFileSync(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
+    } catch (error) {
+      throw stateError(file, error);
+    }
+  }
   return { ...tokens, ...(given && { api: given }) };
 }
 
@@ -30,8 +39,9 @@ function readTokens(file: string): z.infer<typeof TokensFile> | undefined {
   try {
     const read = checkJson(TokensFile, readFileSync(file, "utf8"));
     return read.ok ? read.value : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw stateError(file, error);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Puts an agent together: its tools, its ledger and its connection to the broker. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { newTurnCounts } from "@edgecall/core/metrics/tally.ts";
 import { broadcastTopic, HEARTBEAT_EVERY_MS } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
@@ -38,6 +39,7 @@ import { OwnPresence } from "./link/own-presence.ts";
 import { Publisher } from "./link/publisher.ts";
 import { reportText } from "./link/reports.ts";
 import { RetainedGuard } from "./link/retained-guard.ts";
+import { StateDisk } from "./link/state-disk.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { serveMetrics } from "./metrics/metrics-page.ts";
 import { ToolMetrics } from "./metrics/tool-metrics.ts";
@@ -51,6 +53,8 @@ import { Watching } from "./watching/watching.ts";
 
 /** The log's event when the agent's tools have changed. */
 export const TOOLS_CHANGED = "tools.changed";
+/** The log's event when what is wrong with the device has changed. */
+export const CONDITIONS_CHANGED = "conditions.changed";
 /** At a stop, commands under way get this long to answer that they were stopped. */
 const FINISH_WITHIN_MS = 1_000;
 
@@ -72,6 +76,8 @@ export type Agent = {
   readonly settings: Settings;
   /** The names of its present tools, and those that this device cannot offer. */
   offered(): { tools: readonly string[]; unavailable: readonly Unavailable[] };
+  /** What is wrong with this device, as it sees it. */
+  conditions(): readonly Condition[];
   /** The port of /metrics; undefined while it is not served. */
   metricsPort(): number | undefined;
   /** The port at which its workspace is served to other agents; undefined while it is not. */
@@ -116,9 +122,13 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   const catalog = new ToolCatalog(toolbox, options.skills ?? toolbox.skills, profile);
   const bootId = randomUUID();
   const { signer, verifier } = await openKeys(settings, bootId, log);
+  let isReady = false;
+  let stopping: Promise<void> | undefined;
+  const disk = new StateDisk(settings.stateDir, conditionsChanged);
   const ledger = await CommandLedger.open({
     storage: new LedgerFile(join(settings.stateDir, "ledger.jsonl")),
     log,
+    onWritten: (error) => disk.wrote(error),
   });
   const stall = new StallDetector({ afterMs: 2_000 });
   const broadcasts = broadcastTopic(settings.mqtt.topicPrefix);
@@ -220,11 +230,15 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
     stall,
     clocks: { now: () => performance.now(), wallClock: () => wallClock(settings) },
     verifier,
+    goAbove(n) {
+      // Only a signed command is obeyed. A new connection has a will with such a number, too.
+      if (!verifier || !signer.goAbove(n)) return;
+      log("warn", "counter.raised", { above: n });
+      connection.restart();
+    },
   });
   const unfinished = await inbox.settleInterrupted();
   const served = serveMetrics(device, { connection, inbox, publisher });
-
-  let isReady = false;
 
   async function advertise(): Promise<void> {
     presence.connected();
@@ -257,8 +271,23 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
 
   /** Publishes the tools, and the line of capabilities that follows from them, where they are others than before. */
   async function advertiseTools(): Promise<void> {
-    await publishRetained("capabilities", capabilitiesText(settings, catalog.registry.list()));
+    await advertiseLine();
     await publishRetained("tools", toolsText(catalog.registry));
+  }
+
+  async function advertiseLine(): Promise<void> {
+    const text = capabilitiesText(settings, catalog.registry.list(), conditions());
+    await publishRetained("capabilities", text);
+  }
+
+  function conditions(): Condition[] {
+    return disk.condition ? [disk.condition] : [];
+  }
+
+  function conditionsChanged(): void {
+    const codes = conditions().map(({ code }) => code);
+    log(codes.length > 0 ? "error" : "info", CONDITIONS_CHANGED, { conditions: codes });
+    if (isReady && !stopping) void advertiseLine();
   }
 
   async function publishRetained(kind: "capabilities" | "tools", advert: string): Promise<void> {
@@ -282,11 +311,11 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   }
 
   async function heartbeat(): Promise<void> {
+    void disk.look();
     const text = reportText(settings, "heartbeat", { ...device.metrics.read() });
     await publisher.publish("reports", text);
   }
 
-  let stopping: Promise<void> | undefined;
   let ended = () => {};
   const stopped = new Promise<void>((resolve) => {
     ended = resolve;
@@ -339,10 +368,11 @@ export async function startAgent(given: Settings, options: AgentOptions): Promis
   }, HEARTBEAT_EVERY_MS);
   for (const job of unfinished) jobs.resume(job);
   await jobs.prune();
+  await disk.look();
   connection.start();
   const offered = () => ({ tools: catalog.registry.list(), unavailable: catalog.unavailable });
   const ports = { metricsPort: () => served?.port(), servePort: () => workspace?.port() };
-  return { bootId, settings, offered, ...ports, stop, stopped };
+  return { bootId, settings, offered, conditions, ...ports, stop, stopped };
 }
 
 /** Loaded only where it is switched on, and read first, so that an agent that cannot serve as it should does not start. */

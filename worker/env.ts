@@ -11,6 +11,9 @@ export interface Env {
   /** Requests to the web, limited to public addresses. Absent on Cloudflare, where no private network can be reached. */
   WEB?: { fetch(url: string, init: RequestInit): Promise<Response> };
 
+  /** What is wrong with the files of the rows, as a list of conditions. Absent on Cloudflare. */
+  ROWS?: { fetch(url: string): Promise<Response> };
+
   /** Secrets: JSON arrays of token records (settings/tokens.ts). */
   API_TOKENS?: string;
   BRIDGE_TOKENS?: string;

@@ -1,4 +1,6 @@
 /** The MQTT connection to the broker. Each time it is lost, it is made again with a fresh client. */
+import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
@@ -55,8 +57,9 @@ const UNACKED_MAX = 1_000;
 const NO_MATCHING_SUBSCRIBERS = 16;
 /** CONNACK: "unacceptable protocol version" of MQTT 3.1.1, and of MQTT 5. */
 const VERSION_REFUSED = [1, 0x84];
-/** DISCONNECT, MQTT 5: another client connected with our client id. */
-const SESSION_TAKEN_OVER = 0x8e;
+/** So many ends without a reason within this time are no restart of the broker: another client has our id, or it limits us. */
+const CUTS_MAX = 4;
+const CUTS_WITHIN_MS = 60_000;
 
 export class BrokerLink {
   readonly #options: BrokerOptions;
@@ -70,6 +73,10 @@ export class BrokerLink {
   #unsubscribed = new Set<number | undefined>();
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
+  /** Why it was not reached last. */
+  #failure: string | undefined;
+  /** When the broker ended the connection without a reason, monotonic ms. */
+  #cuts: number[] = [];
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -121,19 +128,16 @@ export class BrokerLink {
         }
         if (down || this.#stopped) return;
         this.#up = true;
+        this.#failure = undefined;
         this.#upSince = performance.now();
         log("info", "broker.up", { mqtt: this.#version });
         this.#options.onUp();
       });
     });
-    client.on("disconnect", (packet) => {
-      if (packet.reasonCode !== SESSION_TAKEN_OVER) return;
-      log("error", "broker.id_taken", { client_id: this.#options.clientId, set: "BRIDGE_ID" });
-      lost(RETRIES.capMs * 3);
-    });
     client.on("error", (error) => {
       if (down) return;
       const { text, code, hint } = mqttFault(error, "MQTT_CA");
+      this.#failure = text;
       if (this.#version === 5 && VERSION_REFUSED.includes(Number(code)) && !client.connected) {
         this.#version = 4;
         log("info", "broker.speaks_3_1_1");
@@ -143,7 +147,27 @@ export class BrokerLink {
       log("warn", "broker.error", { error: text, ...(hint && { hint }) });
       lost();
     });
-    client.on("close", () => lost());
+    client.on("close", () => {
+      if (!down && this.#up && client === this.#client) this.#cut();
+      lost();
+    });
+  }
+
+  /** What is wrong with the connection. */
+  condition(): Condition | undefined {
+    const url = withoutLogin(this.#options.url);
+    this.#cuts = this.#cuts.filter((at) => at > performance.now() - CUTS_WITHIN_MS);
+    if (this.#cuts.length >= CUTS_MAX)
+      return conditionOf("broker_cuts", { url, times: String(this.#cuts.length) });
+    if (this.#up || this.#failure === undefined) return undefined;
+    return conditionOf("broker_unreachable", { url, error: this.#failure });
+  }
+
+  /** The broker ended the connection without a reason. */
+  #cut(): void {
+    this.#cuts.push(performance.now());
+    if (this.#cuts.length === CUTS_MAX)
+      this.#options.log("error", "broker.cuts", { client_id: this.#options.clientId, times: CUTS_MAX });
   }
 
   readonly publish: Publish = (topic, payload, expiresInMs, retain = false) => {

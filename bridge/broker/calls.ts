@@ -279,7 +279,9 @@ export class Calls {
 
   #plainProblem(frame: PublishFrame): string | undefined {
     const judged = this.#context.roster.judge(frame.agent);
-    if (judged?.online !== true) return "agent_offline";
+    // The gateway tells it with which numbers it has to go on.
+    const isReached = judged?.online === true || this.#context.roster.hasOldNumbers(frame.agent);
+    if (!judged || !isReached) return "agent_offline";
     const max = judged.foreign ? FOREIGN_COMMAND_MAX_BYTES : COMMAND_MAX_BYTES;
     if (Buffer.byteLength(frame.payload) > max) return "too_large";
     if (!judged.foreign) return undefined;

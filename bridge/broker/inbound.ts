@@ -91,7 +91,11 @@ export class Inbound {
     const { agentId, kind } = topic;
     const live = !message.retained;
     const problem = this.#verifier.problem(agentId, kind, text, live);
-    if (problem !== undefined) return problem;
+    if (problem !== undefined) {
+      const behind = live && this.#verifier.behind(agentId);
+      if (behind) this.#context.roster.numbersAreOld(agentId, behind);
+      return problem;
+    }
     if (kind === "reports" && live) this.#signOfLife(agentId, text);
     return this.#take(agentId, kind, text, live);
   }

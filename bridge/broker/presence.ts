@@ -9,6 +9,8 @@
  *
  * A retained message may be old, so it is never a sign of life.
  */
+import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { counterTime } from "@edgecall/core/protocol/counter.ts";
 import { type AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
@@ -70,6 +72,8 @@ type Known = {
   deaf: string | undefined;
   /** The reason once a heartbeat came after it was found to be deaf. */
   deafBeating: string | undefined;
+  /** Its messages are signed, but too old to count. */
+  oldNumbers: Condition | undefined;
 };
 
 type Broker = { kind: "never" } | { kind: "up"; again: boolean } | { kind: "lost"; at: number };
@@ -234,6 +238,21 @@ export class Roster {
     if (agent === undefined) return;
     agent.presence = undefined;
     agent.state = undefined;
+  }
+
+  /** What its key signs now has numbers from before. Of an agent that is online, that is an old recording. */
+  numbersAreOld(id: string, { run, newest }: { run: string; newest: number }): void {
+    const agent = this.#addOrGet(id);
+    if (agent === undefined || agent.isStranger || this.#judge(agent).online) return;
+    const time = counterTime(newest);
+    const until = time > this.#clock.wall() ? `${new Date(time).toISOString().slice(0, 16)}Z` : undefined;
+    agent.isHeard = true;
+    agent.oldNumbers = conditionOf("old_numbers", { run, until });
+  }
+
+  /** True if only its numbers keep it from being online. */
+  hasOldNumbers(id: string): boolean {
+    return this.#agents.get(id)?.oldNumbers !== undefined;
   }
 
   heartbeat(id: string): void {
@@ -426,6 +445,7 @@ export class Roster {
       busyUntil: undefined,
       deaf: undefined,
       deafBeating: undefined,
+      oldNumbers: undefined,
     };
     this.#agents.set(id, agent);
     return agent;
@@ -479,6 +499,7 @@ export class Roster {
   #alive(agent: Known): void {
     agent.life = { kind: "heard", until: this.#clock.now() + HEARTBEAT_LOST_MS };
     agent.confirmBy = undefined;
+    agent.oldNumbers = undefined;
     agent.isHeard = true;
     agent.lastSeen = this.#clock.wall();
   }
@@ -495,6 +516,7 @@ export class Roster {
       ...(agent.tools !== undefined && { tools: agent.tools }),
       ...(agent.presence !== undefined && { presence: agent.presence }),
       ...(agent.alive !== undefined && { alive: agent.alive }),
+      ...(agent.oldNumbers !== undefined && { conditions: [agent.oldNumbers] }),
     };
   }
 
@@ -558,6 +580,7 @@ function isSame(a: AgentState, b: AgentState): boolean {
     a.online === b.online &&
     a.reason === b.reason &&
     a.foreign === b.foreign &&
+    JSON.stringify(a.conditions) === JSON.stringify(b.conditions) &&
     a.capabilities === b.capabilities &&
     a.tools === b.tools
   );

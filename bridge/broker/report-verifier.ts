@@ -13,7 +13,7 @@ import {
 import { Presence } from "@edgecall/core/protocol/mqtt.ts";
 import type { TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import { ReplayWindow } from "@edgecall/core/protocol/replays.ts";
+import { type Freshness, ReplayWindow } from "@edgecall/core/protocol/replays.ts";
 import { isOfSession } from "@edgecall/core/protocol/session.ts";
 import { type Stamp, signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
 import { type Verifier, verifierOf } from "@edgecall/node/keypair.ts";
@@ -33,6 +33,8 @@ type Known = {
   newestLive: number;
   /** The texts that Home has stored under this key. */
   stored: StoredTexts | undefined;
+  /** The run of the last signed message that was published with too low a number; undefined: none was since one counted. */
+  behind: string | undefined;
   /** The counters of live messages. None from before the newest presence is accepted. */
   live: ReplayWindow;
 };
@@ -91,6 +93,16 @@ export class ReportVerifier {
   }
 
   /**
+   * The agent's key signs what is published now, but with numbers that were used before. An old recording looks the same.
+   * @returns its run, and the highest number that counted
+   */
+  behind(agent: string): { run: string; newest: number } | undefined {
+    const known = this.#known.get(agent);
+    if (known?.behind === undefined) return undefined;
+    return { run: known.behind, newest: Math.max(known.retained.presence, known.newestLive) };
+  }
+
+  /**
    * Takes a message. @returns why it does not count, in words; undefined: it counts
    * @param live it was published just now, and is not a retained one
    */
@@ -101,21 +113,32 @@ export class ReportVerifier {
     const isStored = isTextKind(kind) && this.isStored(agent, kind, text);
     const n = isStored ? stampIn(text)?.n : counterOf(known, agent, kind, text);
     if (n === undefined) return "not signed with the agent's key";
-    if (isTextKind(kind)) {
-      if (n < known.retained[kind]) return OLD;
-      if (kind === "presence" && n < known.newestLive && !(n === known.retained.presence && saysOnline(text)))
-        return OLD;
-      known.retained[kind] = n;
-      if (kind === "presence") known.live.raise(n);
-      return undefined;
-    }
-    if (live && known.live.take(n) !== "fresh") return "it was said before";
-    if (live) known.newestLive = Math.max(known.newestLive, n);
-    return undefined;
+    const isText = isTextKind(kind);
+    const freshness = isText ? takeText(known, kind, n, text) : live ? takeLive(known, n) : "fresh";
+    // The will of an earlier connection comes late and is old.
+    const isSignOfLife = kind === "reports" || (kind === "presence" && saysOnline(text));
+    if (isSignOfLife && live)
+      known.behind =
+        freshness === "old" ? stampIn(text)?.boot_id : freshness === "fresh" ? undefined : known.behind;
+    if (freshness === "fresh") return undefined;
+    return isText ? "an old one, said again" : "it was said before";
   }
 }
 
-const OLD = "an old one, said again";
+function takeText(known: Known, kind: TextKind, n: number, text: string): Freshness {
+  if (n < known.retained[kind]) return "old";
+  if (kind === "presence" && n < known.newestLive && !(n === known.retained.presence && saysOnline(text)))
+    return "old";
+  known.retained[kind] = n;
+  if (kind === "presence") known.live.raise(n);
+  return "fresh";
+}
+
+function takeLive(known: Known, n: number): Freshness {
+  const freshness = known.live.take(n);
+  if (freshness === "fresh") known.newestLive = Math.max(known.newestLive, n);
+  return freshness;
+}
 
 /** A run's birth stands as long as the run. A goodbye or a will ends with the first message after it. */
 function saysOnline(text: string): boolean {
@@ -133,6 +156,7 @@ function newKnown(text: string | null, n: number): Known {
     retained: { capabilities: 0, tools: 0, presence: n },
     newestLive: 0,
     stored: undefined,
+    behind: undefined,
     live,
   };
 }

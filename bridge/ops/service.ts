@@ -13,7 +13,7 @@ export type Service = {
   /** The bridge's log. It also shows changes of the connections. */
   readonly log: Log;
   /** The bridge has started, and connects by itself. */
-  started(bridge: Pick<Bridge, "links">): void;
+  started(bridge: Pick<Bridge, "links" | "conditions">): void;
   stopping(): void;
 };
 
@@ -51,7 +51,7 @@ export function openService(options: ServiceOptions): Service {
     broker: { url: withoutLogin(settings.mqttUrl), up: false },
     last_errors: [],
   };
-  let running: Pick<Bridge, "links"> | undefined;
+  let running: Pick<Bridge, "links" | "conditions"> | undefined;
   let ready = false;
   let late: NodeJS.Timeout | undefined;
 
@@ -77,6 +77,7 @@ export function openService(options: ServiceOptions): Service {
     const { url } = status.gateway;
     status.gateway = { url, up: gateway, ...(problem !== undefined && { problem }) };
     status.broker.up = broker;
+    status.conditions = [...running.conditions()];
     const online = gateway && broker;
     if (online !== status.online) Object.assign(status, { online, since: now() });
     return changed;

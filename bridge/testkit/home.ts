@@ -45,6 +45,8 @@ export class PlayedHome {
   devices = false;
   /** True: it says that the bridge may send changes of rules. */
   rules = false;
+  /** True: it says that the bridge may send what is wrong with itself. */
+  conditions = false;
   /** Sent right behind each welcome. */
   afterWelcome: HomeFrame[] = [];
   #socket: WebSocket | undefined;
@@ -113,7 +115,7 @@ export class PlayedHome {
       if (!frame.ok) throw new Error(`the bridge sent a wrong frame: ${frame.error}`);
       this.frames.push(frame.value);
       if (frame.value.t !== "hello") return;
-      const { protocol, version, keys, standby, texts, unsigned, devices, rules } = this;
+      const { protocol, version, keys, standby, texts, unsigned, devices, rules, conditions } = this;
       const more = {
         ...(keys && { keys }),
         ...(standby && { standby }),
@@ -121,6 +123,7 @@ export class PlayedHome {
         ...(unsigned && { unsigned }),
         ...(devices && { devices }),
         ...(rules && { rules }),
+        ...(conditions && { conditions }),
       };
       ws.send(encodeFrame({ t: "welcome", protocol, home: "h1", version, ...more }));
       if (texts) ws.send(encodeFrame({ t: "known", keys: [], texts, last: true }));

@@ -10,6 +10,7 @@ import { AGENT } from "../service/services.ts";
 import { pinnedGateway } from "../service/updates/gateway-pin.ts";
 import {
   findBroker,
+  findDevice,
   findGateway,
   findKey,
   findModel,
@@ -44,6 +45,7 @@ export async function doctor(call: CommandCall): Promise<number> {
       findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));
     }
     findings.push(...(await findTools({ ...read.settings, gatewayKey: pairing.gatewayKey }, isService)));
+    findings.push(...(await findDevice(read.settings, isService)));
     findings.push(findUnasked(read.settings));
     findings.push(await findModel(read.settings.llm));
     if (read.settings.serve) findings.push(await findServing(read.settings.serve));

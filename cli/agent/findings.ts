@@ -13,12 +13,13 @@ import type { ServeSettings } from "@edgecall/pi-agent/config/serve-settings.ts"
 import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
 import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
 import { type Identity, KEY_FILE, readGateway, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
+import { findStateDisk } from "@edgecall/pi-agent/link/state-disk.ts";
 import { readServeKeys } from "@edgecall/pi-agent/serve/serve-keys.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { brokerFinding, type Finding } from "../service/checks/findings.ts";
+import { brokerFinding, type Finding, toldFindings } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
@@ -203,6 +204,18 @@ export async function findTools(settings: Settings, isService: boolean): Promise
       return { link: "tools", is: "wrong", says, todo: "correct that, or remove the name from the settings" };
     }),
   ];
+}
+
+/** What is wrong with the device: as its service says, or as it is found here. Nothing is written, since root would leave files. */
+export async function findDevice(
+  { agentId, stateDir }: Pick<Settings, "agentId" | "stateDir">,
+  isService: boolean,
+): Promise<Finding[]> {
+  const says = isService ? whatItSays(AGENT) : undefined;
+  const disk = says?.is === "read" ? undefined : await findStateDisk(stateDir, { tries: false });
+  const told = says?.is === "read" ? says.status.conditions : disk && [disk];
+  if (told?.length) return toldFindings("device", told, agentId);
+  return [{ link: "device", is: "fine", says: `${stateDir} can be written` }];
 }
 
 /** True if the settings need this tool. A rule for a camera that this device does not have is no fault. */

@@ -12,6 +12,7 @@ import {
   findService,
   findUpdates,
   tellFindings,
+  toldFindings,
 } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
@@ -29,6 +30,8 @@ export async function doctor(call: CommandCall): Promise<number> {
   const findings = [finding];
   if (isService) findings.push(await findService(BRIDGE));
   if (settings) findings.push(await findGateway(settings, isService), await findBroker(settings));
+  const says = isService ? whatItSays(BRIDGE) : undefined;
+  if (says?.is === "read") findings.push(...toldFindings("bridge", says.status.conditions));
   if (isService) findings.push(await findUpdates(BRIDGE));
   return tellFindings(findings, call);
 }

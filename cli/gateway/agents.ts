@@ -59,7 +59,7 @@ function roster(all: readonly Agent[], width: number | undefined, paint: Paint):
     ...[ago(agent.last_seen, now), ago(agent.last_active, now)],
     ...[String(agent.counts.calls), String(agent.counts.error)],
     agent.version ?? (agent.foreign ? "foreign" : ""),
-    agent.online || agent.reason === undefined ? agent.capabilities : agent.reason,
+    agent.problem ?? (agent.online || agent.reason === undefined ? agent.capabilities : agent.reason),
   ]);
   return table(columns, rows, width);
 }
@@ -108,7 +108,12 @@ function facts(agent: Agent): Array<[string, string]> {
     ["program", [agent.type, agent.version, agent.foreign ? "(foreign)" : ""].filter(Boolean).join(" ")],
     ["capabilities", agent.capabilities],
     ["calls", `${calls}: ${success} success, ${error} error, ${open} open`],
-    ...(agent.problem === undefined ? [] : [["problem", agent.problem] as [string, string]]),
+    ...(agent.conditions ?? (agent.problem === undefined ? [] : [{ text: agent.problem, cure: "" }])).flatMap(
+      ({ text, cure }): Array<[string, string]> => [
+        ["problem", text],
+        ...(cure === "" ? [] : [["", `→ ${cure}`] as [string, string]]),
+      ],
+    ),
   ];
 }
 

@@ -67,6 +67,13 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./agents.ts")).agents,
   },
   {
+    name: "readmit",
+    about: "let a device in again whose clock was ahead once, and that lost its counter.json",
+    takes: "AGENT",
+    options: {},
+    load: async () => (await import("./readmit.ts")).readmit,
+  },
+  {
     name: "pair",
     about: "make a code for one device, and print the command to run there",
     options: {

@@ -2,13 +2,14 @@
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
+import type { Finding } from "../service/checks/findings.ts";
 import { type Connection, isOpenlySent, readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import {
-  type Finding,
   findAgents,
   findBridge,
   findBroker,
+  findConditions,
   findGateway,
   findGroups,
   findHome,
@@ -56,12 +57,13 @@ async function* walk(
   if (!home.status) return;
   const bridge = findBridge(home.status);
   yield bridge;
+  yield* findConditions(home.status);
   if (bridge.is === "fine") {
     const agents = [...(await findAgents(gateway, home, agent)), ...findGroups(home.agents)];
     const pinged = home.agents.some(({ id, online }) => online && (agent === undefined || id === agent));
     // If no agent could be pinged, what came over the bridge still shows that it works.
     const isReached = home.agents.some(({ online }) => online) && (!pinged || agents.some(isAnswered));
-    yield findBroker(home.agents, isReached);
+    yield findBroker(home.status, home.agents, isReached);
     yield* agents;
     yield* await findUntrusted(gateway, agent);
   }

@@ -3,13 +3,11 @@ import { BROKER_UNREACHABLE } from "@edgecall/core/protocol/frames.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { conditionFindings, type Finding } from "../service/checks/findings.ts";
 import { readAgents } from "./agent-pages.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
 import { type Agent, Status, Turn } from "./shapes.ts";
 import { ago, took } from "./times.ts";
-
-/** `left`: nothing to check, or not allowed. */
-export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
 
 /** A cold Worker answers within a second; over a bad connection within a few. */
 const GATEWAY_WITHIN_MS = 10_000;
@@ -42,6 +40,9 @@ export async function findGateway(gateway: Gateway): Promise<Finding> {
 /** The gateway is upgraded first, then the programs at home. */
 const UPGRADES = "docs/operations.md, Upgrades, has the commands";
 
+const LOG_OF_GATEWAY =
+  "its log has more: the terminal of npm start, at home journalctl -u edgecall-gateway -n 50, on Cloudflare npx wrangler tail";
+
 export type HomeFound = { finding: Finding; status?: Status; agents: Agent[] };
 
 /** Checks that the gateway knows the token, and reads what the token may see of the home. */
@@ -54,13 +55,25 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
     ]);
     return { finding: { link, is: "fine", says: `opens the home '${status.home}'` }, status, agents };
   } catch (error) {
+    const says = messageOf(error);
     const kind = error instanceof GatewayError ? error.kind : "failed";
-    const todo =
-      kind === "unauthorized"
-        ? "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS"
-        : "the gateway's log has the reason: npx wrangler tail";
-    return { finding: { link, is: "wrong", says: messageOf(error), todo }, agents: [] };
+    if (kind === "unauthorized" || kind === "forbidden") {
+      const todo =
+        "`edgecall login` with the right one; a new one: npm run tokens, then the secret API_TOKENS";
+      return { finding: { link, is: "wrong", says, todo }, agents: [] };
+    }
+    // The token is not known to be wrong.
+    return { finding: { link: "gateway", is: "wrong", says, todo: LOG_OF_GATEWAY }, agents: [] };
   }
+}
+
+/** The bridge's own finding and the broker's say these. */
+const SAID_ELSEWHERE = ["version", "broker_unreachable"];
+
+/** What is wrong with the gateway's rows; what the bridge says of itself, and the gateway of it. The version is said where it is turned away. */
+export function findConditions({ bridge, conditions }: Status): Finding[] {
+  const ofBridge = bridge.conditions?.filter(({ code }) => !SAID_ELSEWHERE.includes(code));
+  return [...conditionFindings("gateway", conditions), ...conditionFindings("bridge", ofBridge)];
 }
 
 /** Checks the bridge's socket. The gateway counts it as lost 75 s after its last sign of life. */
@@ -88,8 +101,13 @@ export function findBridge({ bridge }: Status): Finding {
  * shows how it is.
  * @param heard true if an agent answered, or the bridge counts one as online
  */
-export function findBroker(agents: readonly Agent[], isReached: boolean): Finding {
+export function findBroker({ bridge }: Status, agents: readonly Agent[], isReached: boolean): Finding {
   const link = "broker";
+  const [told] = conditionFindings(
+    link,
+    bridge.conditions?.filter(({ code }) => code === "broker_unreachable"),
+  );
+  if (told) return told;
   if (agents.some(({ reason }) => reason === BROKER_UNREACHABLE)) {
     const todo =
       "at home: does it run (systemctl status mosquitto); are the bridge's MQTT_URL and password right?";
@@ -125,19 +143,17 @@ export async function findAgents(
   const online = chosen.filter((agent) => agent.online);
   const left = Math.max(0, online.length - PINGED_MAX);
   const checked = left === 0 ? chosen : online.slice(0, PINGED_MAX);
-  const findings = await Promise.all(
-    checked.map(async (agent): Promise<Finding> => {
-      if (!agent.online) return off(agent, alone);
+  const pinged = await Promise.all(
+    checked.map(async (agent): Promise<Finding[]> => {
+      const told = conditionFindings(link, agent.conditions?.filter(isExtra), agent.id);
+      if (!agent.online) return [off(agent, alone), ...told];
       const problem = agent.foreign ? undefined : versionProblem("agent", agent.version, status?.version);
-      if (problem === undefined) return await ping(gateway, agent.id);
-      return {
-        link,
-        is: "wrong",
-        says: `${agent.id} is online, and is not called: ${problem}`,
-        todo: UPGRADES,
-      };
+      if (problem === undefined) return [await ping(gateway, agent.id), ...told];
+      const says = `${agent.id} is online, and is not called: ${problem}`;
+      return [{ link, is: "wrong", says, todo: UPGRADES }, ...told];
     }),
   );
+  const findings = pinged.flat();
   if (left === 0) return findings;
   const says = `${left} more are online and were not asked, ${chosen.length - online.length} are offline`;
   return [...findings, { link, is: "left", says: `${says}; name one to check it` }];
@@ -155,6 +171,11 @@ export function findGroups(agents: readonly Agent[]): Finding[] {
     says: `'${group}' is an agent and a group, so the group cannot be called`,
     todo: "give the group another name: `group` in agent.toml",
   }));
+}
+
+/** These two are said with the agent's presence. */
+function isExtra({ code }: { code: string }): boolean {
+  return code !== "offline" && code !== "version";
 }
 
 function off({ id, reason, last_seen }: Agent, isFault: boolean): Finding {

@@ -2,8 +2,8 @@
 
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import type { Finding } from "../service/checks/findings.ts";
 import { type Gateway, GatewayError } from "./gateway.ts";
-import type { Finding } from "./links.ts";
 import { ago } from "./times.ts";
 
 const link = "sign-in";

@@ -4,6 +4,18 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 const count = z.number();
 const instant = z.nullable(z.number());
 
+/** Absent from an older gateway. */
+const conditions = z.optional(
+  z.array(
+    z.looseObject({
+      code: z.string(),
+      severity: z.enum(["wrong", "notice"]),
+      text: z.string(),
+      cure: z.string(),
+    }),
+  ),
+);
+
 export const Status = z.looseObject({
   home: z.string(),
   version: z.string(),
@@ -20,7 +32,9 @@ export const Status = z.looseObject({
       z.nullable(z.looseObject({ id: z.string(), ok: z.nullable(z.boolean()), text: z.string() })),
     ),
     problem: z.optional(z.string()),
+    conditions,
   }),
+  conditions,
   agents: z.looseObject({ known: count, online: count }),
   /** The copy of the record to a database: bytes that wait, since when, the last problem, lines that are lost. */
   audit: z.optional(
@@ -54,6 +68,7 @@ export const Agent = z.looseObject({
   features: z.array(z.string()),
   actions: z.array(z.string()),
   problem: z.optional(z.string()),
+  conditions,
   counts: z.looseObject({ calls: count, success: count, error: count, open: count }),
 });
 export type Agent = z.infer<typeof Agent>;

@@ -37,7 +37,12 @@ function overview(
         ? `online, ${bridge.id ?? "?"} ${bridge.version ?? ""}${since}`
         : `offline, last seen ${ago(bridge.last_seen, Date.now())}`,
     ],
-    ...(bridge.problem === undefined ? [] : [["", bridge.problem] as [string, string]]),
+    ...(bridge.conditions?.flatMap(
+      ({ text, cure }): Array<[string, string]> => [
+        ["", text],
+        ["", `→ ${cure}`],
+      ],
+    ) ?? (bridge.problem === undefined ? [] : [["", bridge.problem] as [string, string]])),
     ["agents", `${agents.online} of ${agents.known} online`],
     ...(agents.over === undefined
       ? []

@@ -1,9 +1,11 @@
 /** `edgecall gateway status` and `edgecall gateway doctor`, on the gateway's own machine. */
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { messageOf } from "@edgecall/node/log.ts";
+import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { type Finding, findService, tellFindings } from "../service/checks/findings.ts";
+import { type Finding, findService, tellFindings, toldFindings } from "../service/checks/findings.ts";
 import { serviceState, whatItSays } from "../service/checks/service-state.ts";
 import { readEnvironment } from "../service/environment-file.ts";
 import { Releases } from "../service/releases/releases.ts";
@@ -50,7 +52,7 @@ export async function doctor(call: CommandCall): Promise<number> {
   const findings: Finding[] = [settings.finding];
   if (existsSync(GATEWAY.places.unit)) findings.push(await findService(GATEWAY));
   if (settings.variables) {
-    findings.push(await findAnswer(settings.port));
+    findings.push(await findAnswer(settings.port), ...(await findRows()));
     findings.push(findModel(settings.variables));
   }
   const says = whatItSays(GATEWAY);
@@ -112,6 +114,13 @@ async function findAnswer(port: number): Promise<Finding> {
       todo: `journalctl -u ${GATEWAY.unit} -n 50`,
     };
   }
+}
+
+/** Whether the rows can be stored. Nothing is written: root would leave files. */
+async function findRows(): Promise<Finding[]> {
+  const found = await findUnwritable(join(GATEWAY.places.state, "worker"), { tries: false });
+  if (!found) return [{ link: "rows", is: "fine", says: `${GATEWAY.places.state} can be written` }];
+  return toldFindings("rows", [unwritableCondition("rows", found)]);
 }
 
 function findModel({ LLM_BASE_URL, LLM_MODEL }: Record<string, string>): Finding {

@@ -91,6 +91,13 @@ const of = <T extends string>(t: T) => fc.constant(t);
 
 const rule = fc.stringMatching(/^w-[0-9a-f]{4,12}$/);
 const seq = fc.integer({ min: 1, max: 1_000_000 });
+const condition = record(
+  {
+    code: fc.stringMatching(/^[a-z_]{1,48}$/),
+    params: fc.dictionary(fc.stringMatching(/^[a-z]{1,32}$/), fc.string({ maxLength: 200 }), { maxKeys: 3 }),
+  },
+  ["params"],
+);
 const change = record(
   {
     rule,
@@ -152,6 +159,7 @@ const bridgeFrame = fc.oneof(
     last: fc.boolean(),
   }),
   record({ t: of("changes"), changes: fc.array(change, { maxLength: 3 }), lost: fc.nat() }, ["lost"]),
+  record({ t: of("conditions"), all: fc.array(condition, { maxLength: 8 }) }),
   record({ t: of("updated"), id, ok: fc.boolean(), text: fc.string({ maxLength: UPDATE_WORDS_MAX }) }),
 );
 
@@ -243,7 +251,7 @@ test("every frame of Home survives encoding and parsing", () => {
 
 test("the test has every kind of frame", () => {
   const kinds = (schema: { options: readonly unknown[] }) => schema.options.length;
-  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([12, 16]);
+  expect([kinds(BridgeFrame.def), kinds(HomeFrame.def)]).toEqual([13, 16]);
 });
 
 test.each<[string, unknown, string]>([

@@ -14,6 +14,7 @@
  *     | ◀──────────────────────────── ack  |  … Home has stored it; `acks`: many at once
  *     | ◀──────────────────────── session  |  a key for an agent's present run; only if hello announced the feature
  *     | ◀───────────────────────── update  |  update the bridge's program; only if hello announced the feature
+ *     | conditions ──────────────────────▶ |  what is wrong with the bridge; only to a gateway whose welcome says so
  *     | updated ─────────────────────────▶ |  the outcome, mostly sent by the new program
  *     | ◀────────────── states ──────────▶ |  hosted devices' readings, asked for and answered; only with the feature `devices`
  *     | ◀────────────────── forget_device  |  a hosted device that was not heard for days is dropped
@@ -27,6 +28,7 @@
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 
+import { CONDITIONS_MAX, Condition, ConditionList } from "../conditions/conditions.ts";
 import { KnownState, RuleChange } from "../rules/evaluate.ts";
 import { WatchCondition } from "../rules/watch-rule.ts";
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
@@ -64,6 +66,8 @@ export const AgentState = z.object({
    * say so, since anybody may have replaced that text by an old one. Older gateways ignore this field.
    */
   alive: z.optional(raw),
+  /** What is wrong with it, as the bridge sees it. Older bridges do not say, and older gateways ignore this field. */
+  conditions: ConditionList,
   /** The bridge itself plays this agent (devices.ts). Sent only to a gateway whose `welcome` says `devices`. */
   hosted: z.optional(HostedState),
 });
@@ -153,6 +157,8 @@ export const BridgeFrame = z.discriminatedUnion("t", [
     changes: z.array(RuleChange).check(z.maxLength(100)),
     lost: z.optional(z.int().check(z.minimum(0))),
   }),
+  /** All that is wrong with the bridge itself, at each change. Only to a gateway whose `welcome` says `conditions`. */
+  z.object({ t: z.literal("conditions"), all: z.array(Condition).check(z.maxLength(CONDITIONS_MAX)) }),
   /** The outcome of the update that Home requested under this id, as a text. */
   z.object({
     t: z.literal("updated"),
@@ -220,6 +226,8 @@ export const HomeFrame = z.discriminatedUnion("t", [
     devices: z.optional(z.boolean()),
     /** The bridge may send changes of rules. */
     rules: z.optional(z.boolean()),
+    /** The bridge may send what is wrong with itself. Older gateways do not send it. */
+    conditions: z.optional(z.boolean()),
   }),
   /** Rules on hosted devices. `all`: those that are not in it go. */
   z.object({

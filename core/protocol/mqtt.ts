@@ -4,6 +4,7 @@
  * Objects are loose on purpose, since an unknown field comes from a newer peer and is no error. The topic is the agent's
  * identity; an `agent_id` in a payload never overrides it.
  */
+import { ConditionList } from "../conditions/conditions.ts";
 import { KnownState, RuleChange } from "../rules/evaluate.ts";
 import { CheckSeconds, WatchCondition } from "../rules/watch-rule.ts";
 import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
@@ -61,6 +62,8 @@ export const Capabilities = z.looseObject({
   features: z.optional(z.array(text(64)).check(z.maxLength(64))),
   /** Agents that do the same work share a group, by whose name any of them can be called. Its own claim. */
   group: z.optional(text(64)),
+  /** What is wrong with it, as it sees it. Older agents do not say. */
+  conditions: ConditionList,
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -14,6 +14,7 @@ import { startGateway } from "../networked-gateway.ts";
 import { onStop } from "../on-stop.ts";
 import { claim, runsAlready } from "../running.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
+import { makeStateFolder, stateError } from "../state-folder.ts";
 import { loadTokens, tokenRecords, withOwnRecords } from "../tokens.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
@@ -48,10 +49,11 @@ const trouble = (event: string, error: string) => {
 };
 const notify = openNotify(env, (error) => console.error(String(error)));
 
-const claimed = claim(dir, status.url);
-if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
-const tokens = loadTokens(dir, token);
 try {
+  makeStateFolder(dir);
+  const claimed = claim(dir, status.url);
+  if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
+  const tokens = loadTokens(dir, token);
   const gateway = await startGateway({
     port,
     network,
@@ -91,7 +93,9 @@ try {
   notify.status("online");
   notify.ready();
 } catch (error) {
-  trouble("gateway.failed", error instanceof Error ? error.message : String(error));
+  const isOfSystem = error instanceof Error && "syscall" in error;
+  const words = isOfSystem ? stateError(dir, error) : error;
+  trouble("gateway.failed", words instanceof Error ? words.message : String(words));
   process.exit(1);
 }
 

@@ -1,4 +1,5 @@
 /** The status file of a running service, in its RUNTIME_DIRECTORY. `edgecall agent status` and `edgecall bridge status` read it. */
+import { ConditionList } from "@edgecall/core/conditions/conditions.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 
 export const STATUS_FILE = "status.json";
@@ -30,6 +31,8 @@ export const AgentStatus = z.object({
   /** The last known version of its gateway, and why the two do not fit; absent: not known since the start. */
   gateway: z.optional(z.object({ version: z.string(), problem: z.optional(z.string()) })),
   model: z.nullable(z.string()),
+  /** What is wrong with the device, as its agent sees it. Older agents do not say. */
+  conditions: ConditionList,
   tools: z.array(z.string()),
   /** Tools that this device cannot offer, each with what is missing. */
   unavailable: z.array(z.object({ name: z.string(), why: z.string() })),
@@ -54,5 +57,7 @@ export const BridgeStatus = z.object({
   ...COMMON,
   gateway: Link,
   broker: Link,
+  /** What is wrong, as the bridge sees it. Older bridges do not say. */
+  conditions: ConditionList,
 });
 export type BridgeStatus = z.infer<typeof BridgeStatus>;

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { until } from "../../test/wait.ts";
 import { type House, house, rules } from "../testing/house.ts";
 
 const disk = mkdtempSync(join(tmpdir(), "edgecall-disk-"));
@@ -59,6 +60,34 @@ test("reads are served, acts are refused with a text, and with room again everyt
   }
   await home.result(await home.send("ping"));
   expect(readFileSync(home.marks, "utf8")).toBe(`${kept}\n${after}\n`);
+});
+
+test("O4: a full disk and a read-only card are in the agent's advert, with their reason, and go from it with the fault", {
+  tags: ["needs/mounts"],
+}, async () => {
+  const filler = join(disk, "filler");
+  const told = () =>
+    home.peer.received.findLast(({ kind }) => kind === "capabilities")?.payload.conditions as unknown;
+  await home.start({ stateDir: join(disk, "state"), policy: rules({ append: "allow" }) });
+  expect(told()).toBeUndefined();
+  fill(filler);
+  const unwritable = () => home.lines.some(({ event }) => event === "ledger.unwritable");
+  for (let call = 0; call < 30 && !unwritable(); call += 1) await home.result(await home.tool("memory"));
+  const state = join(disk, "state");
+  await until(() => told(), { what: "the advert with the condition" });
+  expect(told()).toEqual([{ code: "disk_full", params: { path: state, error: "ENOSPC" } }]);
+  rmSync(filler);
+  await home.result(await home.tool("append"));
+  await until(() => told() === undefined, { what: "the advert without it" });
+
+  const card = mkdtempSync(join(tmpdir(), "edgecall-card-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "ro,size=64k", "edgecall-test", card], { stdio: "pipe" });
+  onTestFinished(() => void execFileSync("umount", ["--lazy", card]));
+  await home.start({ stateDir: card, agentId: "card" });
+  const advert = home.peer.received.findLast(({ topic }) => topic.endsWith("card/capabilities"));
+  expect(advert?.payload.conditions).toEqual([
+    { code: "disk_read_only", params: { path: card, error: "EROFS" } },
+  ]);
 });
 
 function fill(path: string): void {

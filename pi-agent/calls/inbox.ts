@@ -57,6 +57,8 @@ export type InboxOptions = {
   clocks: BudgetClocks;
   /** Checks commands; undefined: this device obeys every client of its broker. */
   verifier: CommandVerifier | undefined;
+  /** The gateway asks for higher numbers of this agent's messages. */
+  goAbove?: (n: number) => void;
 };
 
 const NOT_SIGNED = "it does not carry the gateway's signature";
@@ -206,7 +208,7 @@ export class Inbox {
       case "upload":
         return this.#upload(command);
       case "gateway":
-        return device.gatewayCalls.gatewayKnows(this.#gateway.onCommand(command.payload));
+        return this.#onGateway(command.payload);
       case "called":
         return this.#called(command);
     }
@@ -220,6 +222,13 @@ export class Inbox {
     const reply = budget.expired() ? this.#expired(command) : await this.#run(command, kind, budget);
     device.metrics.count(isFailure(reply) ? "failed" : "success");
     await this.#answer(command, reply);
+  }
+
+  #onGateway(payload: unknown): void {
+    const { device, goAbove } = this.#options;
+    const { features, above } = this.#gateway.onCommand(payload);
+    device.gatewayCalls.gatewayKnows(features);
+    if (above !== undefined) goAbove?.(above);
   }
 
   async #work(command: Command, kind: CommandKind, budget: Budget): Promise<void> {

@@ -66,12 +66,15 @@ export type Begun =
 export type LedgerOptions = {
   storage: LedgerStorage;
   log: Log;
+  /** Called after each write. @param error undefined: it was written */
+  onWritten?: (error: unknown) => void;
   clock?: Clock;
 };
 
 export class CommandLedger {
   readonly #storage: LedgerStorage;
   readonly #log: Log;
+  readonly #onWritten: (error: unknown) => void;
   readonly #now: () => number;
   readonly #time: SteadyTime;
   #entries = new Map<string, LedgerEntry>();
@@ -86,6 +89,7 @@ export class CommandLedger {
   private constructor(options: LedgerOptions) {
     this.#storage = options.storage;
     this.#log = options.log;
+    this.#onWritten = options.onWritten ?? (() => {});
     const clock = options.clock ?? systemClock;
     this.#now = clock.now;
     this.#time = new SteadyTime(clock);
@@ -297,8 +301,10 @@ export class CommandLedger {
         if (durable) await this.#storage.sync();
       } catch (error) {
         this.#log("error", "ledger.unwritable", { error: messageOf(error), request_id: line.id });
+        this.#onWritten(error);
         return error;
       }
+      this.#onWritten(undefined);
       await this.#compactIfDue();
       return undefined;
     });

@@ -1,5 +1,6 @@
 /** The texts with which the agent advertises itself. */
 import { createHash } from "node:crypto";
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { type ActionAdvert, CALL_FEATURE, RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
@@ -30,8 +31,15 @@ function features(settings: Settings): string[] {
   ];
 }
 
-/** @param offered names of its tools, for the line of capabilities if the settings have none */
-export function capabilitiesText(settings: Settings, offered: readonly string[]): string {
+/**
+ * @param offered names of its tools, for the line of capabilities if the settings have none
+ * @param conditions what is wrong with this device
+ */
+export function capabilitiesText(
+  settings: Settings,
+  offered: readonly string[],
+  conditions: readonly Condition[] = [],
+): string {
   return JSON.stringify({
     agent_id: settings.agentId,
     capabilities: settings.capabilities ?? defaultLine(settings, offered),
@@ -39,6 +47,7 @@ export function capabilitiesText(settings: Settings, offered: readonly string[])
     version: VERSION,
     features: features(settings),
     ...(settings.group !== undefined && { group: settings.group }),
+    ...(conditions.length > 0 && { conditions }),
   });
 }
 

@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { COUNTER_BLOCK as BLOCK } from "@edgecall/core/protocol/counter.ts";
 import { expect, test } from "vitest";
 import { memoryLog } from "../testing/home.ts";
-import { BLOCK, Counter } from "./counter.ts";
+import { Counter } from "./counter.ts";
 
 const file = () => join(mkdtempSync(join(tmpdir(), "edgecall-counter-")), "counter.json");
 const { log, lines } = memoryLog();

@@ -9,17 +9,10 @@
  * birth. So a receiver that stores the highest number it saw can tell old messages.
  */
 import { readFile } from "node:fs/promises";
+import { COUNTER_BLOCK, COUNTER_PER_MS } from "@edgecall/core/protocol/counter.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
-
-/** More messages than one connection sends: at ten a second this lasts 29 hours. */
-export const BLOCK = 2 ** 20;
-/**
- * Numbers per millisecond of the clock. A block is then used up in a second, and no device reconnects that often for long.
- * So the clock stays ahead of the file, and after a loss of the file a set clock is enough.
- */
-const PER_MS = 1_024;
 
 const CounterFile = z.looseObject({ next: z.int().check(z.minimum(0)) });
 
@@ -43,7 +36,7 @@ export class Counter {
   /** Never fails: if the disk cannot be written, that is logged, and the clock has to be enough. */
   static async open(options: CounterOptions): Promise<Counter> {
     const clock = (options.wallClock ?? Date.now)();
-    const first = Math.max(await storedNext(options), clock * PER_MS);
+    const first = Math.max(await storedNext(options), clock * COUNTER_PER_MS);
     const counter = new Counter(options, first);
     await counter.#reserve();
     return counter;
@@ -57,7 +50,7 @@ export class Counter {
 
   /** The number of the connection's last will. */
   get will(): number {
-    return this.#first + BLOCK - 1;
+    return this.#first + COUNTER_BLOCK - 1;
   }
 
   /** Another device signs with this key, up to `n`, so only higher numbers count. @returns true if it was ahead */
@@ -78,7 +71,7 @@ export class Counter {
   }
 
   #nextBlock(): void {
-    this.#first += BLOCK;
+    this.#first += COUNTER_BLOCK;
     this.#next = this.#first;
     this.#writing = this.#writing.then(() => this.#reserve());
   }
@@ -86,7 +79,7 @@ export class Counter {
   /** Reserves this block and the one after it, so that a connection that breaks at once need not wait for the disk. */
   async #reserve(): Promise<void> {
     try {
-      await writeAtomic(this.#file, `${JSON.stringify({ next: this.#first + 2 * BLOCK })}\n`);
+      await writeAtomic(this.#file, `${JSON.stringify({ next: this.#first + 2 * COUNTER_BLOCK })}\n`);
     } catch (error) {
       this.#log("error", "counter.unwritable", { error: messageOf(error) });
     }

@@ -7,11 +7,16 @@ import type { Log } from "@edgecall/node/log.ts";
 /** The log's event. It has `version`, and `error` when the two do not fit. */
 export const GATEWAY_VERSION = "gateway.version";
 
+/** So far ahead, numbers are still exact: a clock in the year 2180. */
+const ABOVE_MAX = 2 ** 52 + 2 ** 51;
+
 /** The payload of a `gateway` command. The pattern keeps a stranger's text out of the log and terminals. */
 const GatewayPayload = z.looseObject({
   version: z.string().check(z.regex(/^[A-Za-z0-9.+-]{1,64}$/)),
   /** The features of the gateway and of this agent's bridge beyond the first version. */
   features: z._default(z.array(z.string().check(z.maxLength(64))).check(z.maxLength(64)), []),
+  /** Messages of this agent count only with numbers above this one. */
+  above: z.optional(z.int().check(z.minimum(0), z.maximum(ABOVE_MAX))),
 });
 
 export class GatewayVersion {
@@ -22,16 +27,16 @@ export class GatewayVersion {
     this.#log = log;
   }
 
-  /** Takes the command's payload. It comes with every connection of the bridge; only changes are logged. @returns its features */
-  onCommand(payload: unknown): readonly string[] {
+  /** Takes the command's payload. It comes with every connection of the bridge; only changes are logged. */
+  onCommand(payload: unknown): { features: readonly string[]; above?: number | undefined } {
     const read = check(GatewayPayload, payload);
     if (!read.ok) {
       this.#log("warn", "gateway.unreadable", { error: read.error });
-      return [];
+      return { features: [] };
     }
-    const { version, features } = read.value;
+    const { version, features, above } = read.value;
     if (version !== this.#known) this.#change(version);
-    return features;
+    return { features, above };
   }
 
   #change(version: string): void {

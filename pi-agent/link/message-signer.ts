@@ -25,8 +25,10 @@ export type MessageSigner = {
    * @param birth as published
    */
   isAfter(presence: string, birth: string): boolean;
-  /** Makes all later messages newer than this presence. @returns false if they were already */
+  /** Makes all later messages newer than this presence of its own. @returns false if they were already */
   outdo(presence: string): boolean;
+  /** Gives all later messages numbers above `n`. @returns false if they had them already */
+  goAbove(n: number): boolean;
 };
 
 /** For an agent that is not paired. Only `presence` names the run. */
@@ -42,6 +44,7 @@ export function plainSigner(bootId: string): MessageSigner {
     isOwn: () => true,
     isAfter: () => true,
     outdo: () => false,
+    goAbove: () => false,
   };
 }
 
@@ -56,6 +59,10 @@ export function messageSigner(
   const sign = (kind: TopicKind, text: string, n: number) =>
     identity.sign({ agent, kind }, stamped(text, { boot_id: bootId, n }));
   const adverts = new Map<TopicKind, { text: string; signed: string }>();
+  const goAbove = (n: number) => {
+    adverts.clear();
+    return counter.outdo(n);
+  };
   return {
     signWill(will) {
       counter.connecting();
@@ -78,10 +85,8 @@ export function messageSigner(
     },
     isOwn: (presence) => isSigned({ agent, kind: "presence" }, presence),
     isAfter: (presence, birth) => numberOf(presence) > numberOf(birth),
-    outdo(presence) {
-      adverts.clear();
-      return counter.outdo(numberOf(presence));
-    },
+    outdo: (presence) => goAbove(numberOf(presence)),
+    goAbove,
   };
 }
 

@@ -94,7 +94,12 @@ export class OwnPresence {
    */
   #otherRun(text: string, boot: string, retained: boolean): void {
     const { connection, signer } = this.#parts;
-    if (connection.connects <= 1) return void this.#earlierRuns.add(boot);
+    if (connection.connects <= 1) {
+      this.#earlierRuns.add(boot);
+      // Its numbers are ahead where the clock was, and counter.json is lost. Only this device's key signs them.
+      if (retained && signer.outdo(text)) connection.restart();
+      return;
+    }
     if (!retained || this.#isStopping || this.#earlierBirth === undefined) return;
     if (!signer.isAfter(text, this.#earlierBirth)) return;
     if (this.#earlierRuns.has(boot)) void this.#giveWay(boot);

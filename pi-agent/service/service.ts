@@ -6,7 +6,7 @@ import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { type AgentStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
-import { type Agent, TOOLS_CHANGED } from "../agent.ts";
+import { type Agent, CONDITIONS_CHANGED, TOOLS_CHANGED } from "../agent.ts";
 import type { Settings } from "../config/settings.ts";
 import { GATEWAY_VERSION } from "../link/gateway-version.ts";
 
@@ -60,7 +60,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
   const write = () => {
     if (folder === undefined) return;
     try {
-      if (running) Object.assign(status, running.offered());
+      if (running) Object.assign(status, running.offered(), { conditions: running.conditions() });
       replaceInMemory(join(folder, STATUS_FILE), JSON.stringify(status), 0o640);
     } catch (error) {
       log("warn", "service.status_unwritten", { error: messageOf(error) });
@@ -77,7 +77,7 @@ export function openService({ settings, log, env, onTrial }: ServiceOptions): Se
       if (event === "mqtt.connected") connected(true, "");
       else if (event === "mqtt.offline") connected(false, String(fields.reason ?? "the connection was lost"));
       else if (event === GATEWAY_VERSION) status.gateway = gatewayOf(fields);
-      else if (level === "info" && event !== TOOLS_CHANGED) return;
+      else if (level === "info" && event !== TOOLS_CHANGED && event !== CONDITIONS_CHANGED) return;
       if (level !== "info") {
         const error = String(fields.error ?? fields.reason ?? fields.hint ?? "");
         status.last_errors = [...status.last_errors, { ts: now(), event, error }].slice(-ERRORS_KEPT);

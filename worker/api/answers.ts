@@ -1,4 +1,5 @@
 /** The JSON answers of the routes (docs/protocol.md), of which `npm run api` makes the types of `client/`. */
+import type { ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import type { CallRecord, Cut, Usage } from "@edgecall/core/loop/history.ts";
 import type { TurnMetrics } from "@edgecall/core/loop/metrics.ts";
 import type { RuleButton } from "./rules.ts";
@@ -112,7 +113,10 @@ export type AgentView = {
   paired: boolean;
   features: string[];
   actions: string[];
+  /** The text of the first condition that is wrong. */
   problem?: string;
+  /** What the agent, the bridge and the gateway see of it. Absent: nothing. */
+  conditions?: ShownCondition[];
   /**
    * Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. `by_use`: they are the
    * first ones of an agent that only `ALLOW_UNSIGNED_AGENTS=*` lets in, and do not taint calls to other such agents.
@@ -211,7 +215,11 @@ export type HomeStatus = {
     update: BridgeUpdate | null;
     /** The reason why it is not served. */
     problem?: string;
+    /** What the gateway sees of it, and what it says itself while it is connected. Absent: nothing. */
+    conditions?: ShownCondition[];
   };
+  /** What is wrong with the gateway itself: its disk is full, its rows are damaged. Absent: nothing. */
+  conditions?: ShownCondition[];
   /** `over`: agents beyond `max`, of which nothing is stored. Absent: there are none. */
   agents: { known: number; online: number; max?: number; over?: number };
   /** The state of the audit log's outside store; absent when there is none. */

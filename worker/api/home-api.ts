@@ -28,7 +28,7 @@ import type { CallTarget } from "./edge-call.ts";
 import type { FileQuery, ListedFile, NewFiles } from "./files.ts";
 import type { FindQuery, FoundWords } from "./find-agents.ts";
 import type { HomeToolReply, HomeToolRequest } from "./home-tools.ts";
-import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "./keys.ts";
+import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "./keys.ts";
 import type { Viewer } from "./may-see.ts";
 import type {
   ClientProof,
@@ -192,6 +192,8 @@ export interface HomeApi {
   enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled>;
   /** From here on this agent is not trusted, and nothing is sent to it. @returns false: there was no key */
   revokeAgentKey(agent: string): Promise<boolean>;
+  /** Tells a paired device whose numbers are old with which ones it has to go on. */
+  readmitAgent(agent: string): Promise<Readmitted>;
   /** Takes a device that is gone off the list. */
   removeAgent(agent: string): Promise<Removed>;
   keys(): Promise<HomeKeys>;

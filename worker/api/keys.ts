@@ -45,3 +45,6 @@ export type Removed = "removed" | "unknown" | "has_a_key" | "in_use";
 /** The refusal of a bridge. An unknown home gets the same answer. */
 export const UNSIGNED_BRIDGE =
   "the bridge's token is not signed with a key that a home of this gateway knows";
+
+/** `not_needed`: the bridge does not say that its numbers are old. */
+export type Readmitted = "sent" | "not_needed" | "no_bridge" | "unknown";

@@ -22,8 +22,10 @@ import { findAgentsDefinition } from "../api/find-agents.ts";
 import { asksSession, sessionToolDefinitions } from "../api/home-tools.ts";
 import type { Plan } from "../api/plan.ts";
 import { type Roster, type RosterQuestion, unreadSources } from "../api/roster.ts";
+import { rowsProblem } from "../api/rows-state.ts";
 import { ruleToolDefinitions } from "../api/rule-tools.ts";
 import type { ClientContext } from "../api/turns.ts";
+import type { Env } from "../env.ts";
 import { logError, logInfo } from "../log.ts";
 import { modelLimits } from "../models/limits.ts";
 import { modelFetch } from "../models/workers-ai.ts";
@@ -194,7 +196,7 @@ async function askModel(step: Step): Promise<void> {
     chat?.progress(turn);
   } catch (error) {
     takeBack();
-    await modelFailed(step, asModelError(error), model);
+    await modelFailed(step, await asModelError(error, context.env), model);
   }
 }
 
@@ -380,8 +382,10 @@ function paragraphs(texts: readonly string[]): string {
   return texts.filter(Boolean).join("\n\n");
 }
 
-function asModelError(error: unknown): ModelError {
+async function asModelError(error: unknown, env: Env): Promise<ModelError> {
   if (error instanceof ModelError) return error;
+  const rows = error instanceof Error ? await rowsProblem(error, env) : undefined;
+  if (rows) return new ModelError("now", `${rows.text}: ${rows.cure}`, { cause: error });
   // Home could not be asked for the roster: it was reset by a deploy, or is overloaded.
   const message = error instanceof Error ? error.message : String(error);
   return new ModelError("now", `the home's object did not answer (${message})`, { cause: error });

@@ -43,7 +43,7 @@ import type { FileQuery, ListedFile, NewFiles } from "../api/files.ts";
 import type { FindQuery, FoundWords } from "../api/find-agents.ts";
 import type { HomeApi, Targets } from "../api/home-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../api/home-tools.ts";
-import type { Enrolled, HomeKeys, KeyGrant, NewKey, Removed } from "../api/keys.ts";
+import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "../api/keys.ts";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../api/may-see.ts";
 import type {
   ClientProof,
@@ -109,6 +109,7 @@ import {
   removeAgent,
   revokeKey,
 } from "./agents/key-enrollment.ts";
+import { readmitAgent } from "./agents/readmit.ts";
 import { HomeAlarm } from "./alarm.ts";
 import { Audit } from "./audit/audit.ts";
 import { followRecord } from "./audit/follow-record.ts";
@@ -401,6 +402,10 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   async enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
     return await enrollKey(this.#home, key, grant);
+  }
+
+  async readmitAgent(agent: string): Promise<Readmitted> {
+    return await readmitAgent(this.#home, agent);
   }
 
   async revokeAgentKey(agent: string): Promise<boolean> {
@@ -705,10 +710,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     }
     const { bridge, alarm } = this.#home;
     // A bridge that was replaced waits until its place is free.
-    if (headers.has(STANDBY) && bridge.isConnected(Date.now()))
+    if (headers.has(STANDBY) && bridge.isConnected(Date.now())) {
+      bridge.standbyAsked(Date.now());
       return Response.json(errorBody("another_bridge", "another bridge of this home is connected"), {
         status: 409,
       });
+    }
     const response = bridge.accept(headers, Date.now());
     await alarm.arm();
     return response;

@@ -695,4 +695,12 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       INSERT INTO earlier_allowance (key) SELECT key FROM device WHERE allow IS NOT NULL;
     `,
   },
+  {
+    version: 29,
+    sql: `
+      -- What is wrong with an agent, as it says itself and as the bridge sees it, and with the bridge (core/conditions).
+      ALTER TABLE agent ADD COLUMN conditions TEXT NOT NULL DEFAULT '{"own":[],"seen":[]}' CHECK (json_valid(conditions));
+      ALTER TABLE bridge ADD COLUMN conditions TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(conditions));
+    `,
+  },
 ];

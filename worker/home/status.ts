@@ -1,4 +1,10 @@
 /** A home's present state: for people, and for the next model call of a conversation. */
+import {
+  type Condition,
+  conditionOf,
+  describeCondition,
+  type ShownCondition,
+} from "@edgecall/core/conditions/conditions.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";
@@ -34,11 +40,10 @@ export function statusOf({ ctx, bridge, agents, roster, ledger, audit }: HomeCon
   const lastSeenAt = bridge.lastSeenAt(now);
   const over = bridge.over(now) + agents.refused;
   const row = ctx.storage.sql
-    .exec<{ id: string; version: string; connected_at: number; gone_at: number | null }>(
-      "SELECT id, version, connected_at, gone_at FROM bridge",
-    )
+    .exec<BridgeRow>("SELECT id, version, connected_at, gone_at, conditions FROM bridge")
     .toArray()[0];
   const problem = versionProblem("bridge", row?.version);
+  const conditions = row ? bridgeConditions(row, problem, lastSeenAt !== null, bridge.hasSecond(now)) : [];
   const outlet = audit.outletState();
   return {
     version: VERSION,
@@ -52,6 +57,7 @@ export function statusOf({ ctx, bridge, agents, roster, ledger, audit }: HomeCon
       updates: bridge.takesUpdates(now),
       update: bridge.lastUpdate(now),
       ...(problem !== undefined && { problem }),
+      ...(conditions.length > 0 && { conditions }),
     },
     agents: { ...roster.count(now), ...(over > 0 && { max: AGENTS_MAX, over }) },
     calls: ledger.open().map((call) => ({
@@ -63,6 +69,29 @@ export function statusOf({ ctx, bridge, agents, roster, ledger, audit }: HomeCon
       deadline: call.endsAt,
     })),
   };
+}
+
+type BridgeRow = {
+  id: string;
+  version: string;
+  connected_at: number;
+  gone_at: number | null;
+  conditions: string;
+};
+
+/** What is wrong with the bridge: as the gateway sees it, and as the bridge says itself while it is there. */
+function bridgeConditions(
+  { id, conditions }: BridgeRow,
+  problem: string | undefined,
+  isOnline: boolean,
+  hasSecond: boolean,
+): ShownCondition[] {
+  const all: Condition[] = [
+    ...(problem === undefined ? [] : [conditionOf("version", { reason: problem })]),
+    ...(isOnline && hasSecond ? [conditionOf("second_bridge", { bridge: id })] : []),
+    ...(isOnline ? (JSON.parse(conditions) as Condition[]) : []),
+  ];
+  return all.map((condition) => describeCondition(condition));
 }
 
 /** What each agent was asked so far, with what is open. */

@@ -4,6 +4,7 @@ import type { HonoBase } from "hono/hono-base";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { errorBody } from "../api/errors.ts";
+import { rowsProblem } from "../api/rows-state.ts";
 import { logError } from "../log.ts";
 import { isNewerRows } from "../migrate.ts";
 import { SettingsError } from "../settings/settings-error.ts";
@@ -29,7 +30,7 @@ export function openAiError(code: string, message: string, type: string) {
 }
 
 /** Makes a response of an error that a route threw. Only unexpected errors go to the log. */
-export function answerError(error: Error, c: Context<App>): Response {
+export async function answerError(error: Error, c: Context<App>): Promise<Response> {
   if (error instanceof HttpError) return c.json(errorBody(error.code, error.message), error.status);
   if (error instanceof HTTPException)
     return c.json(errorBody("invalid_request", error.message), error.status);
@@ -37,6 +38,8 @@ export function answerError(error: Error, c: Context<App>): Response {
   if (error instanceof SettingsError || error instanceof AuthSettingsError)
     return c.json(errorBody("not_configured", error.message), 500);
   if (isNewerRows(error)) return c.json(errorBody("newer_data", error.message), 503);
+  const rows = await rowsProblem(error, c.env);
+  if (rows) return c.json(errorBody(rows.code, `${rows.text}. ${rows.cure}`), 500);
   return c.json(errorBody("internal", "something went wrong in the gateway; its log has the reason"), 500);
 }
 

@@ -76,6 +76,19 @@ route(
   },
 );
 
+/** Lets a paired device in again that lost its counter.json after its clock was ahead. Recorded messages still do not count. */
+route(
+  keys,
+  "POST /v1/agents/:agent/readmit",
+  { scope: "admin", path: { agent: AGENT } },
+  async (c, { token, path: { agent } }) => {
+    const readmitted = await homeOf(c.env, token.home).readmitAgent(agent);
+    if (readmitted === "sent") return nothing(c);
+    const { status, message } = NOT_READMITTED[readmitted];
+    throw new HttpError(status, readmitted, `${message}: ${agent}`);
+  },
+);
+
 /** Revokes the key at once: the gateway refuses the device's next message. */
 route(
   keys,
@@ -89,6 +102,12 @@ route(
     throw new HttpError(404, "not_found", `there is no key of '${agent}' to revoke`);
   },
 );
+
+const NOT_READMITTED = {
+  unknown: { status: 404, message: "there is no paired agent of this name" },
+  not_needed: { status: 409, message: "the bridge sees no messages with old numbers of this agent" },
+  no_bridge: { status: 409, message: "the bridge is not connected, so nothing reaches the agent" },
+} as const;
 
 const PROBLEMS: Record<KeyProblem, { status: 400 | 403 | 409; message: string }> = {
   reserved_id: { status: 400, message: `agent: ${RESERVED_ID}` },

@@ -1,6 +1,7 @@
 /** `/healthz`, for everybody, and `/v1/status`, the state of a home. */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import type { HomeStatus } from "../api/answers.ts";
+import { rowsConditions } from "../api/rows-state.ts";
 import { homeOf } from "../api/stubs.ts";
 import { newRoutes } from "../http/app.ts";
 import { json, route } from "../http/route.ts";
@@ -16,6 +17,11 @@ route(health, "GET /healthz", {}, (c) =>
 export const status = newRoutes();
 
 /** Shows the state of the home: its bridge, its agents and the calls that are open. */
-route(status, "GET /v1/status", { scope: "ask" }, async (c, { token: { home } }) =>
-  json<{ home: string } & HomeStatus>(c, { home, ...(await homeOf(c.env, home).status()) }),
-);
+route(status, "GET /v1/status", { scope: "ask" }, async (c, { token: { home } }) => {
+  const [status, conditions] = await Promise.all([homeOf(c.env, home).status(), rowsConditions(c.env)]);
+  return json<{ home: string } & HomeStatus>(c, {
+    home,
+    ...status,
+    ...(conditions.length > 0 && { conditions }),
+  });
+});

@@ -1,4 +1,9 @@
 /** A doctor's findings, and the checks of links that both services have. */
+import {
+  type Condition,
+  describeCondition,
+  type ShownCondition,
+} from "@edgecall/core/conditions/conditions.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../../command.ts";
@@ -10,6 +15,28 @@ import { serviceState, whatItSays } from "./service-state.ts";
 
 /** `left`: nothing to check, or left out on purpose. */
 export type Finding = { link: string; is: "fine" | "wrong" | "left"; says: string; todo?: string };
+
+/** The findings of conditions. @param of what they are about, where that is not said by the link */
+export function conditionFindings(
+  link: string,
+  conditions: readonly Omit<ShownCondition, "code">[] = [],
+  of?: string,
+): Finding[] {
+  return conditions.map(({ severity, text, cure }) => ({
+    link,
+    is: severity === "wrong" ? "wrong" : "left",
+    says: of === undefined ? text : `${of}: ${text}`,
+    todo: cure,
+  }));
+}
+
+/** The same of conditions as a program on this machine tells them. @param agent its id, for the cures */
+export function toldFindings(link: string, conditions: readonly Condition[] = [], agent?: string): Finding[] {
+  return conditionFindings(
+    link,
+    conditions.map((condition) => describeCondition(condition, agent)),
+  );
+}
 
 const SIGNS = { fine: "ok   ", wrong: "WRONG", left: "-    " } as const;
 

@@ -1,4 +1,5 @@
 /** What of an agent's adverts can be used. An advert is a stranger's text: it is checked, bounded and put in order here. */
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
@@ -15,6 +16,7 @@ type ReadLine = {
   version: string | null;
   features: string[];
   group: string | null;
+  conditions: readonly Condition[];
   problem: string | undefined;
 };
 
@@ -25,6 +27,7 @@ export function readCapabilities({ id, capabilities }: AgentState): ReadLine {
     version: null,
     features: [],
     group: null,
+    conditions: [],
     problem: undefined,
   };
   if (capabilities === undefined) return advert;
@@ -36,6 +39,7 @@ export function readCapabilities({ id, capabilities }: AgentState): ReadLine {
   advert.type = read.value.agent_type ?? null;
   advert.version = read.value.version ?? null;
   advert.features = read.value.features ?? [];
+  advert.conditions = read.value.conditions ?? [];
   const { group } = read.value;
   if (group !== undefined && isReservedId(group)) advert.problem = `group: ${RESERVED_ID}`;
   else if (group !== undefined && AGENT_ID.test(group)) advert.group = group;

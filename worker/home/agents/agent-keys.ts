@@ -189,6 +189,11 @@ export class AgentKeys {
     return n >= (this.#read().get(agent)?.counters[topic] ?? 0);
   }
 
+  /** The highest number that counted of an agent, on any topic. */
+  newestCounter(agent: string): number {
+    return Math.max(0, ...Object.values(this.#read().get(agent)?.counters ?? {}));
+  }
+
   /** Takes an event. @returns false: one with this counter or a higher one came before */
   takeEvent(agent: string, n: number): boolean {
     const stored = this.#read().get(agent);

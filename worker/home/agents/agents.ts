@@ -4,7 +4,15 @@
  * Memory holds of each agent what lists need. What it advertises of its actions (12 KB of schemas) stays in the table `advert`,
  * once for all agents that advertise the same, and is parsed when an agent is called or shown in full.
  */
+
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
+import {
+  type Condition,
+  conditionOf,
+  describeCondition,
+  firstProblem,
+  type ShownCondition,
+} from "@edgecall/core/conditions/conditions.ts";
 import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
 import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
@@ -33,7 +41,7 @@ import {
 import { readCapabilities, readTools } from "./adverts.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import { gatewayFeatures } from "./gateway-features.ts";
-import { type KnownTexts, NO_TEXTS, type VerifiedState } from "./verify-presence.ts";
+import { type KnownTexts, NO_TEXTS, REVOKED, type VerifiedState } from "./verify-presence.ts";
 
 /** The reason in the row of an agent whose key was revoked and that was taken off the list. Nothing that the broker retains brings it back. */
 const HIDDEN = "(removed)";
@@ -60,7 +68,11 @@ type AgentRow = {
   greeted: string | null;
   share_group: string | null;
   hosted: string | null;
+  conditions: string;
 };
+
+/** What is wrong with an agent. `own`: as it says itself; `seen`: as the bridge sees it. */
+type ToldConditions = { own: readonly Condition[]; seen: readonly Condition[] };
 
 /** What memory holds of an agent. */
 type ListedAgent = {
@@ -77,6 +89,7 @@ type ListedAgent = {
   advert: string;
   names: ActionNames;
   problem: string | null;
+  conditions: ToldConditions;
   /** As it says itself, and as an owner has accepted it. */
   group: string | null;
   acceptedGroup: string | undefined;
@@ -154,6 +167,7 @@ export class Agents {
     if (hosted) this.#settings.compare(hosted, Date.now());
     const read = capabilities ?? before ?? readCapabilities(state);
     const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
+    const own = capabilities?.conditions ?? before?.conditions.own ?? [];
     const { advert, names } =
       tools && key !== undefined ? this.#adverts.store(key, tools.tools) : (before ?? this.#adverts.none);
     const agent: ListedAgent = {
@@ -174,6 +188,7 @@ export class Agents {
         (tools ? tools.problem : problemOf(before, "tools")) ??
         verified.problem ??
         null,
+      conditions: { own, seen: state.conditions ?? [] },
       group,
       acceptedGroup: undefined,
       changedAt: Date.now(),
@@ -214,8 +229,8 @@ export class Agents {
     this.#sql.exec(
       `INSERT OR REPLACE INTO agent
          (id, online, reason, last_seen, is_foreign, line, type, version, features, advert, problem, changed_at, accepted,
-          texts, greeted, share_group, hosted)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          texts, greeted, share_group, hosted, conditions)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       agent.id,
       agent.online ? 1 : 0,
       agent.reason ?? null,
@@ -233,6 +248,7 @@ export class Agents {
       agent.greeted,
       agent.group,
       agent.hosted ? JSON.stringify(agent.hosted) : null,
+      JSON.stringify(agent.conditions),
     );
     this.#put(agent, accepted);
   }
@@ -647,7 +663,11 @@ export class Agents {
         error: 0,
         open: 0,
       };
-      const problem = stored.incompatibleWith ?? stored.problem ?? this.#groupProblem(stored);
+      const conditions = conditionsOf(
+        { ...stored, problem: stored.problem ?? this.#groupProblem(stored) },
+        agent,
+      );
+      const problem = firstProblem(conditions);
       return {
         id: stored.id,
         online: agent.online,
@@ -664,11 +684,17 @@ export class Agents {
         paired: this.#keys.standing(stored.id) === "signed",
         features: [...stored.features],
         actions: agent.actions,
-        ...(problem !== null && { problem }),
+        ...(problem !== undefined && { problem }),
+        ...(conditions.length > 0 && { conditions }),
         ...newTextView(stored, this.unreadOf(stored.id)),
         counts,
       };
     });
+  }
+
+  /** A condition of it that the bridge sees. */
+  seenCondition(id: string, code: string): Condition | undefined {
+    return this.#get(id)?.conditions.seen.find((seen) => seen.code === code);
   }
 
   /** Whether the names of a call are real: a model may have invented the agent, or the tool. */
@@ -778,6 +804,7 @@ function toListed(row: AgentRow, names: ActionNames, isSigned: boolean): ListedA
     advert: row.advert,
     names,
     problem: row.problem,
+    conditions: JSON.parse(row.conditions) as ToldConditions,
     group: row.share_group,
     acceptedGroup: undefined,
     changedAt: row.changed_at,
@@ -804,6 +831,32 @@ function advertisedBy({ texts: { hashes }, problem }: ListedAgent): { line: bool
 /** What was wrong with a text that stays. */
 function problemOf(agent: ListedAgent | undefined, kind: string): string | undefined {
   return agent?.problem?.startsWith(`${kind}:`) === true ? agent.problem : undefined;
+}
+
+/** All that is known to be wrong with it: as the gateway sees it, as the bridge does, and as it says itself. */
+function conditionsOf(
+  { id, foreign, hosted, incompatibleWith, problem, conditions }: ListedAgent,
+  { online, reason }: Pick<RosterAgent, "online" | "reason">,
+): ShownCondition[] {
+  const { own, seen } = conditions;
+  // It says why nothing of it counts, better than the gateway can.
+  const isExplained = seen.length > 0;
+  const all: Condition[] = [
+    ...(incompatibleWith === undefined ? [] : [conditionOf("version", { reason: incompatibleWith })]),
+    ...seen,
+    ...(problem === null || isExplained ? [] : [problemCondition(problem)]),
+    ...own,
+    ...(online || isExplained || foreign || hosted
+      ? []
+      : [conditionOf("offline", { reason: reason ?? "unknown" })]),
+  ];
+  return all.map((condition) => describeCondition(condition, id));
+}
+
+/** A text of it that cannot be read is another fault than a signature that does not count. */
+function problemCondition(reason: string): Condition {
+  const isSignature = reason === REVOKED || /^\w+: (it is not signed|its key|an old one)/.test(reason);
+  return conditionOf(isSignature ? "not_verified" : "advert_unreadable", { reason });
 }
 
 /** Adds what follows from the rest. */
@@ -841,6 +894,7 @@ function isSame(a: ListedAgent, b: ListedAgent): boolean {
     a.features.join() === b.features.join() &&
     a.advert === b.advert &&
     a.problem === b.problem &&
+    JSON.stringify(a.conditions) === JSON.stringify(b.conditions) &&
     a.greeted === b.greeted &&
     a.group === b.group &&
     JSON.stringify(a.hosted) === JSON.stringify(b.hosted) &&

@@ -1,4 +1,6 @@
 /** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
+
+import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
@@ -155,6 +157,8 @@ export class BridgeFrames {
         return this.#home.states.onAnswer(frame);
       case "changes":
         return await onHostedChanges(this.#home, frame);
+      case "conditions":
+        return this.#storeConditions(frame.all);
       case "updated": {
         const { id, ok, text } = frame;
         return bridge.storeUpdate(socket, { id, ok, text });
@@ -196,6 +200,7 @@ export class BridgeFrames {
       ...(keeps && { kept: true }),
       paced: true,
       standby: true,
+      conditions: true,
       ...(frame.features?.includes(DEVICES_FEATURE) && { devices: true }),
       ...(frame.features?.includes(RULES_FEATURE) && { rules: true }),
       unsigned: [...readSettings(env).unsignedAgents].filter((id) => id === "*" || AGENT_ID.test(id)),
@@ -238,13 +243,17 @@ export class BridgeFrames {
     this.#home.ctx.storage.sql.exec(
       `INSERT INTO bridge (one, id, version, connected_at, gone_at, vouched_at) VALUES (1, ?, ?, ?, ?, ?)
        ON CONFLICT (one) DO UPDATE SET id = excluded.id, version = excluded.version, connected_at = excluded.connected_at,
-         gone_at = excluded.gone_at, vouched_at = COALESCE(excluded.vouched_at, vouched_at)`,
+         gone_at = excluded.gone_at, conditions = '[]', vouched_at = COALESCE(excluded.vouched_at, vouched_at)`,
       bridge,
       version,
       Date.now(),
       goneAt,
       vouchedAt,
     );
+  }
+
+  #storeConditions(all: readonly Condition[]): void {
+    this.#home.ctx.storage.sql.exec("UPDATE bridge SET conditions = ?", JSON.stringify(all));
   }
 
   /** Verifies messages in the order in which they came. Verifying takes time, and a later message must not overtake. */

@@ -69,8 +69,13 @@ type Connection = { socket: WebSocket; attachment: Attachment; lastSeenAt: numbe
 /** The attachment of each socket: the runtime copies it at each read, several times a frame. */
 const ATTACHMENTS = new WeakMap<WebSocket, Attachment>();
 
+/** A second bridge asks for the place every five seconds. */
+const SECOND_BRIDGE_MS = 20_000;
+
 export class BridgeSocket {
   readonly #ctx: DurableObjectState;
+  /** When a second bridge asked last, epoch ms. Memory: it asks again soon. */
+  #secondAskedAt = 0;
 
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
@@ -186,6 +191,15 @@ export class BridgeSocket {
   /** How many agents the bridge has left out, since it has no room for them. */
   over(now: number): number {
     return this.#current(now)?.attachment.over ?? 0;
+  }
+
+  /** A second bridge of this home asks for the place. */
+  standbyAsked(now: number): void {
+    this.#secondAskedAt = now;
+  }
+
+  hasSecond(now: number): boolean {
+    return now - this.#secondAskedAt < SECOND_BRIDGE_MS;
   }
 
   isConnected(now: number): boolean {

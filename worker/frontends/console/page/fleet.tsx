@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
 import { client, wordsOf } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Conditions, Readmit } from "./conditions.tsx";
 import { Devices } from "./devices.tsx";
 import { Problem, Screen, Skeleton, useLoaded } from "./load.tsx";
 import { NewText } from "./new-text.tsx";
@@ -57,6 +58,7 @@ export function Fleet({ session }: { session: SessionView }) {
     >
       <Problem text={problem ?? home.problem} />
       {!agents && !problem && <Skeleton lines={6} />}
+      <Conditions of={home.value?.conditions} />
       {home.value && <Bridge status={home.value} session={session} look={home.reload} />}
       {searches && (
         <search class="row">
@@ -140,8 +142,9 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
         <Fact name="Version" value={agent.version ?? (agent.foreign ? "a foreign agent" : "unknown")} />
         <Fact name="Calls" value={countsOf(agent)} />
       </dl>
-      {!agent.online && agent.reason && <p class="quiet">{agent.reason}</p>}
-      {agent.problem && <p class="notice">{agent.problem}</p>}
+      {agent.conditions === undefined && !agent.online && agent.reason && <p class="quiet">{agent.reason}</p>}
+      <Conditions of={agent.conditions} />
+      <Readmit agent={agent} session={session} look={look} />
       {agent.hosted && (
         <p class="quiet">
           A device of the broker:{" "}

@@ -5,6 +5,7 @@ import type { UPDATE_ACTION as Action } from "@edgecall/core/protocol/versions.t
 import { useEffect, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
+import { Conditions } from "./conditions.tsx";
 import { Problem } from "./load.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { ago } from "./times.ts";
@@ -94,7 +95,8 @@ export function Bridge({ status, session, look }: BridgeProps) {
           />
         )}
       </div>
-      <Problem text={failed ?? bridge.problem ?? (ended?.ok === false ? ended.text : undefined)} />
+      <Problem text={failed ?? (ended?.ok === false ? ended.text : undefined)} />
+      <Conditions of={bridge.conditions} />
       {ended?.ok && <p role="status">{ended.text}</p>}
     </section>
   );
