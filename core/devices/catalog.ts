@@ -46,6 +46,7 @@ import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
+import { WorkRate } from "./template/budget.ts";
 import { dangers } from "./trust/danger.ts";
 import { foldedWords } from "./trust/danger-words.ts";
 import { refusedCommandTopic } from "./trust/topics.ts";
@@ -82,6 +83,9 @@ type View = {
 /** So long a config that moves is kept without a successor. */
 const MIGRATION_MS = 60_000;
 
+/** An entity that reads a message takes a step for so many characters of it, beside those of its template. */
+const CHARACTERS_A_STEP = 1_024;
+
 /** Devices that are long gone, of which something is remembered. */
 const REMEMBERED_MAX = 1_000;
 
@@ -98,6 +102,9 @@ export class DeviceCatalog {
   readonly #forgotten = new Map<string, string>();
   readonly #ignored = new Ignored();
   readonly #zigbee = new Zigbee2Mqtt();
+  readonly #work = new WorkRate();
+  /** Topics whose last message is not read yet. */
+  readonly #waiting = new Set<string>();
   #stateBytes = 0;
   #entities = 0;
   #messages = 0;
@@ -152,7 +159,7 @@ export class DeviceCatalog {
       if (former) part.adopt(former);
     }
     for (const part of stored?.parts ?? []) this.#unlisten(part);
-    for (const part of parts) this.#listen(part);
+    for (const part of parts) this.#listen(part, now);
     this.#dropStates(stored?.parts ?? []);
     this.#entities += parts.length - (stored?.parts.length ?? 0);
     this.#configs.set(topic, { payload, parts });
@@ -212,9 +219,23 @@ export class DeviceCatalog {
     if (this.#zigbee.read(topic, message) === "devices") this.#view = undefined;
     if (!listeners) return;
     this.#keepState(topic, message, size);
-    for (const part of listeners) part.read(topic, message);
-    message.dropParsed();
-    if (!isRetained) for (const part of listeners) this.#remember(part, now);
+    if (this.#work.isLeft(now)) this.#read(topic, message, listeners, now);
+    // The last message of a topic waits; those before it are never read.
+    else if (this.#states.get(topic)?.message === message) this.#waiting.add(topic);
+    else this.#ignored.add(topic, "the templates of all devices take too long");
+  }
+
+  /** Reads the messages that wait for their turn. Call it every second. @returns their topics */
+  catchUp(now: number): string[] {
+    const read: string[] = [];
+    for (const topic of this.#waiting) {
+      if (!this.#work.isLeft(now)) break;
+      this.#waiting.delete(topic);
+      const message = this.#states.get(topic)?.message;
+      if (message) this.#read(topic, message, this.#listeners.get(topic) ?? new Set(), now);
+      read.push(topic);
+    }
+    return read;
   }
 
   /** A moment before a command is published. Only messages after it confirm the command. */
@@ -401,6 +422,20 @@ export class DeviceCatalog {
     return true;
   }
 
+  #read(topic: string, message: Message, parts: ReadonlySet<LiveEntity>, now: number): void {
+    this.#waiting.delete(topic);
+    for (const part of parts) part.read(topic, message);
+    if (!message.retained) for (const part of parts) this.#remember(part, now);
+    this.#done(message, parts.size);
+  }
+
+  /** So many entities have read a message. */
+  #done(message: Message, entities: number): void {
+    const size = (message.bytes ?? message.text).length;
+    this.#work.take(message.budget.spent + entities * (1 + size / CHARACTERS_A_STEP));
+    message.dropParsed();
+  }
+
   #refuse(topic: string, why: string): boolean {
     const changed = this.#remove(topic);
     this.#ignored.add(topic, why);
@@ -424,7 +459,7 @@ export class DeviceCatalog {
   }
 
   /** It also reads what its topics said before it came: several entities share a topic. */
-  #listen(part: LiveEntity): void {
+  #listen(part: LiveEntity, now: number): void {
     const known = part.topics.flatMap((topic) => {
       const listeners = this.#listeners.get(topic) ?? new Set();
       this.#listeners.set(topic, listeners.add(part));
@@ -433,8 +468,10 @@ export class DeviceCatalog {
     });
     known.sort((a, b) => a.message.number - b.message.number);
     for (const { topic, message } of known) {
-      part.read(topic, message);
-      message.dropParsed();
+      if (this.#work.isLeft(now)) {
+        part.read(topic, message);
+        this.#done(message, 1);
+      } else this.#waiting.add(topic);
     }
   }
 

@@ -3,7 +3,7 @@ import { canonicalJson } from "../protocol/approval.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
-import type { Command, Entity, ReadingSpec, SlotValue } from "./entities/entity.ts";
+import type { Command, Entity, ReadingSpec, SlotValue, Value } from "./entities/entity.ts";
 import { PICTURE_SLOT } from "./entities/pictures.ts";
 import type { Group } from "./grouping.ts";
 import type { IdRow } from "./id-table.ts";
@@ -252,14 +252,18 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
   return {
     name,
     value: plain,
-    text: value === undefined ? "not reported yet" : harmless(spec.words(value.value), VALUE_MAX),
+    text: value === undefined ? "not reported yet" : harmless(valueText(spec, value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
     at: value?.at ?? null,
     ...(isUnavailable && { unavailable: true }),
-    tainted: spec.free && typeof plain === "string",
+    tainted: value?.unreadable !== undefined || (spec.free && typeof plain === "string"),
   };
+}
+
+function valueText(spec: ReadingSpec, { value, unreadable }: Value): string {
+  return unreadable === undefined ? spec.words(value) : `not readable: ${unreadable}`;
 }
 
 function plainValue(value: SlotValue): string | number | boolean | null {

@@ -103,20 +103,18 @@ export class EntityDraft {
   ): boolean {
     const { variables, ...rest } = more;
     const template = templates.map((key) => this.text(key)).find((one) => one !== undefined);
-    const reader = valueReader(template, { ...this.#names(), ...variables });
-    if (reader.ok)
-      return this.slotOf(
-        name,
-        topicKey,
-        (message) => {
-          const text = reader.read(message);
-          return text === undefined ? undefined : parse(text);
-        },
-        rest,
-      );
-    if (!this.has(topicKey)) return false;
-    this.leave(name, `the message is shown as it came. ${reader.problem}`);
-    return this.slotOf(name, topicKey, ({ text }) => text || undefined, { ...rest, raw: true });
+    const { read, problem } = valueReader(template, { ...this.#names(), ...variables });
+    const isSlot = this.slotOf(
+      name,
+      topicKey,
+      (message) => {
+        const text = read(message);
+        return typeof text === "string" ? parse(text) : text;
+      },
+      problem === undefined ? rest : { ...rest, unreadable: true },
+    );
+    if (isSlot && problem !== undefined) this.leave(name, `it is not readable. ${problem}`);
+    return isSlot;
   }
 
   /** The same for a value that is read without a template. */
@@ -132,7 +130,7 @@ export class EntityDraft {
     return true;
   }
 
-  /** A reading of a slot. A slot that cannot be read shows its message as it came. */
+  /** A reading of a slot. */
   reading(
     slot: string,
     words: ReadingSpec["words"],
@@ -140,9 +138,7 @@ export class EntityDraft {
   ): void {
     const found = this.slots.find(({ name }) => name === slot);
     if (!found) return;
-    const plain = { slot, ...(more.label !== undefined && { label: more.label }) };
-    if (found.raw) this.readings.push({ ...plain, words: String, free: true });
-    else this.readings.push({ free: false, ...more, slot, words });
+    this.readings.push({ free: false, ...more, slot, words });
   }
 
   /** @returns undefined where the config has no such topic, or nothing may be sent there; then it says why */
@@ -165,7 +161,7 @@ export class EntityDraft {
 
   /** Tells whether a slot can confirm a command. */
   reports(slot: string): boolean {
-    return !this.optimistic && this.slots.some((one) => one.name === slot && !one.raw && !one.live);
+    return !this.optimistic && this.slots.some((one) => one.name === slot && !one.unreadable && !one.live);
   }
 
   /** An action without parameters. `is` tells the state that it ends in; without a slot nothing reports that. */

@@ -42,6 +42,7 @@ function roundedBy(number: number, decimals: number, method: string): number {
 /** The member that the parameter "attribute" names, such as "a.b". */
 function attributeOf(run: Run, value: Value, attribute: Value): Value {
   const path = typeof attribute === "string" ? attribute.split(".") : [attribute];
+  run.budget.spend(path.length);
   const key = (part: Value) =>
     typeof part === "string" && /^\d+$/.test(part) ? (toInt(part) ?? part) : part;
   return path.reduce<Value>((of, part) => itemOf(run, of, key(part)), value);

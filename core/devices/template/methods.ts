@@ -8,7 +8,7 @@ type Method<Of> = readonly [signature: string, call: (run: Run, of: Of, ...value
 
 const TEXT_METHODS: Readonly<Record<string, Method<string>>> = {
   capitalize: ["", (_, text) => capitalized(text)],
-  endswith: ["end", (_, text, end) => alternatives(end).some((one) => text.endsWith(one))],
+  endswith: ["end", (run, text, end) => alternatives(run, end).some((one) => text.endsWith(one))],
   find: [
     "part",
     (run, text, part) => {
@@ -26,7 +26,7 @@ const TEXT_METHODS: Readonly<Record<string, Method<string>>> = {
   ],
   rstrip: ["characters?", (_, text, characters) => stripped(text, characters, "end")],
   split: ["separator? maxsplit?", splitText],
-  startswith: ["start", (_, text, start) => alternatives(start).some((one) => text.startsWith(one))],
+  startswith: ["start", (run, text, start) => alternatives(run, start).some((one) => text.startsWith(one))],
   strip: ["characters?", (_, text, characters) => stripped(text, characters)],
   title: ["", (_, text) => text.replace(/\p{L}+/gu, capitalized)],
   upper: ["", (_, text) => text.toUpperCase()],
@@ -151,10 +151,9 @@ export function capitalized(text: string): string {
 
 /** @param characters OMITTED or null: whitespace */
 export function stripped(text: string, characters: Value, side?: "start" | "end"): string {
-  const isOut = (letter: string) =>
-    characters === OMITTED || characters === null
-      ? /\s/.test(letter)
-      : textOr(characters, "").includes(letter);
+  const isSpace = characters === OMITTED || characters === null;
+  const out = new Set(isSpace ? "" : textOr(characters, ""));
+  const isOut = (letter: string) => (isSpace ? /\s/.test(letter) : out.has(letter));
   const letters = [...text];
   let from = 0;
   let to = letters.length;
@@ -198,6 +197,6 @@ function asText(value: Value): string {
   return textOr(value, "");
 }
 
-function alternatives(value: Value): string[] {
-  return Array.from(value instanceof Tuple ? value : [value], asText);
+function alternatives(run: Run, value: Value): string[] {
+  return value instanceof Tuple ? Array.from(itemsOf(run, value), asText) : [asText(value)];
 }

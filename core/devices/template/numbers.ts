@@ -7,6 +7,8 @@ import { isNumber, Missing, Tuple, textOf, toNumber, typeName, type Value } from
 /** Far more than a float has. */
 const BITS_MAX = 1_100n;
 const DIGITS_MAX = 300;
+/** Characters of a text that may be a number. */
+const FLOAT_MAX = 1_000;
 
 /** @returns undefined: the value is no number */
 export function toFloat(value: Value): number | undefined {
@@ -14,7 +16,8 @@ export function toFloat(value: Value): number | undefined {
   if (value instanceof Missing) throw value.problem();
   if (typeof value !== "string") return undefined;
   const text = value.trim().toLowerCase();
-  if (/^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?$/.test(text))
+  if (text.length > FLOAT_MAX) return undefined;
+  if (/^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?$/.test(text))
     return Number(text.replaceAll("_", ""));
   const [, sign, name] = /^([+-]?)(inf|infinity|nan)$/.exec(text) ?? [];
   if (name === undefined) return undefined;
@@ -34,7 +37,8 @@ export function toInt(value: Value, base = 10): bigint | undefined {
   const known = BASES.get(base);
   if (!known) throw new TemplateProblem("has an int with a base that is not 2, 8, 10 or 16");
   const [digits, prefix] = known;
-  const text = typeof value === "string" ? value.trim().replace(/(?<=\w)_(?=\w)/g, "") : "";
+  const trimmed = typeof value === "string" ? value.trim() : "";
+  const text = trimmed.length > FLOAT_MAX ? "" : trimmed.replace(/(?<=\w)_(?=\w)/g, "");
   const size = text.replace(/^[+-]/, "");
   if (digits.test(size) && size.length <= DIGITS_MAX) {
     const whole = BigInt(

@@ -2,7 +2,7 @@
  * Home Assistant's templates, as they stand in what devices publish of themselves. They come from whoever can publish on the
  * broker: nothing but the values given to them can be reached, and their work is bounded (`budget.ts`).
  */
-import { TemplateBudget, TemplateProblem } from "./budget.ts";
+import { type SharedBudget, TemplateBudget, TemplateProblem } from "./budget.ts";
 import { Datetime } from "./dates.ts";
 import { parseJson } from "./json.ts";
 import { parseTemplate, type Statement } from "./parser.ts";
@@ -41,16 +41,16 @@ export function compileTemplate(
 
 /**
  * @param variables JSON's values, jsonVariable's, or bigint; undefined: left out. A whole number is an int
- * @param options now: for now(); zone: IANA name of the local time, else the machine's
+ * @param options now: for now(); zone: IANA name of the local time, else the machine's; shared: what all templates of the message may do
  * @returns text: without whitespace at its ends
  */
 export function renderTemplate(
   template: Template,
   variables: Readonly<Record<string, unknown>>,
-  options: { now?: Date; zone?: string } = {},
+  options: { now?: Date; zone?: string; shared?: SharedBudget } = {},
 ): { ok: true; text: string } | { ok: false; problem: string } {
   return attempt(() => {
-    const budget = new TemplateBudget();
+    const budget = new TemplateBudget(options.shared);
     const run = { budget, now: options.now ?? new Date(), zone: options.zone };
     const given = Object.entries(variables).filter(([, value]) => value !== undefined);
     const values = new Map(given.map(([name, value]) => [name, toValue(value, budget)]));

@@ -188,6 +188,7 @@ export function isEqual(a: Value, b: Value, budget: TemplateBudget): boolean {
     return a.size === b.size && budget.deeper(() => a.entries().every(same));
   }
   if (isTime(a) && isTime(b)) return a.constructor === b.constructor && a.micros === b.micros;
+  if (typeof a === "string" && typeof b === "string" && a.length === b.length) budget.compares(a.length);
   return a === b || (a instanceof Missing && b instanceof Missing);
 }
 
@@ -195,7 +196,10 @@ export function isEqual(a: Value, b: Value, budget: TemplateBudget): boolean {
 export function compare(a: Value, b: Value, budget: TemplateBudget): number {
   budget.spend();
   if (isNumber(a) && isNumber(b)) return compareNumbers(toNumber(a), toNumber(b));
-  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
+  if (typeof a === "string" && typeof b === "string") {
+    budget.text(a.length < b.length ? a : b);
+    return compareTexts(a, b);
+  }
   if (isTime(a) && isTime(b) && a.constructor === b.constructor) return a.micros - b.micros;
   for (const side of [a, b]) if (side instanceof Missing) throw side.problem();
   throw new TemplateProblem(`compares ${typeName(a)} with ${typeName(b)}`);
