@@ -63,7 +63,7 @@ function toValue(value: unknown, budget: TemplateBudget): Value {
   if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "bigint")
     return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (value instanceof Date) return new Datetime(value.getTime() * 1_000);
+  if (value instanceof Date) return new Datetime(value.getTime() * 1_000, 0);
   if (Array.isArray(value)) return budget.deeper(() => value.map((item) => toValue(item, budget)));
   if (typeof value !== "object") throw new TemplateProblem(`gets a variable of the type ${typeof value}`);
   const dict = new Dict();
