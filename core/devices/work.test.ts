@@ -126,3 +126,44 @@ test("V8: a template that fails is told, and never the message", () => {
     if (reading.text.startsWith("not readable"))
       expect(reading).toMatchObject({ value: null, tainted: true });
 });
+
+test("V8: `this` is the entity with its state before the message", () => {
+  const sensor = new OneDevice().add("sensor", {
+    name: "Counter",
+    state_topic: "s",
+    value_template:
+      "{{ this.state }}>{{ value }} of {{ this.attributes.friendly_name }} {{ this.entity_id }}",
+  });
+  sensor.say("s", "1");
+  expect(sensor.words()).toEqual({ Counter: "unknown>1 of Counter sensor.id sensor" });
+  const total = new OneDevice().add("sensor", {
+    state_topic: "s",
+    unit_of_measurement: "l",
+    value_template: "{{ this.state | float(0) + value | float(0) }}",
+  });
+  total.say("s", "1.5").say("s", "2");
+  expect(total.words()).toEqual({ sensor: "3.5 l" });
+});
+
+test("V8: a bulb of Shelly is switched by its templates", () => {
+  const on =
+    '{"turn":"on"{% if red is defined and green is defined %},"red":{{ red }},"green":{{ green }}{% endif %}' +
+    '{% if brightness is defined %},"gain":{{ brightness | float | multiply(0.3922) | round(0) }}{% endif %}}';
+  const bulb = new OneDevice().add("light", {
+    schema: "template",
+    state_topic: "s",
+    command_topic: "c",
+    command_on_template: on,
+    command_off_template: '{"turn":"off"}',
+    state_template: "{% if value_json.ison %}on{% else %}off{% endif %}",
+    brightness_template: "{{ value_json.gain | float | multiply(2.55) | round(0) }}",
+    red_template: "{{ value_json.red }}",
+    green_template: "{{ value_json.green }}",
+    blue_template: "{{ value_json.blue }}",
+  });
+  bulb.say("s", { ison: false, gain: 40, red: 1, green: 2, blue: 3 });
+  expect(bulb.words()).toEqual({ light: "off", brightness: "40 %", colour: "rgb 1, 2, 3" });
+  expect(bulb.sent("set", { on: true })).toEqual(['c {"turn":"on"}']);
+  expect(bulb.sent("set", { brightness_pct: 50 })).toEqual(['c {"turn":"on","gain":50}']);
+  expect(bulb.sent("set", { on: false })).toEqual(['c {"turn":"off"}']);
+});

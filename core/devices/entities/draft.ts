@@ -54,6 +54,8 @@ export class EntityDraft {
   readonly #component: Component;
   readonly #prefixes: Prefixes;
   readonly #name: string | undefined;
+  /** The entity as its templates see it: `this.state` is its state before the message. Commands do not see it. */
+  readonly #this: { main?: string; state: string; name: string; entity_id: string; attributes: Config };
 
   constructor(component: Component, prefixes: Prefixes) {
     this.kind = component.kind;
@@ -69,6 +71,9 @@ export class EntityDraft {
     const deviceClass = textField(this.config, "device_class")?.toLowerCase();
     this.class = deviceClass !== undefined && CLASS.test(deviceClass) ? deviceClass : undefined;
     this.optimistic = flagField(this.config, "optimistic", false);
+    const { name: title, entity_id } = this.#names();
+    const attributes = { friendly_name: title };
+    this.#this = { state: "unknown", name: String(title), entity_id: String(entity_id), attributes };
   }
 
   /** The entity's name for people. */
@@ -103,13 +108,18 @@ export class EntityDraft {
   ): boolean {
     const { variables, ...rest } = more;
     const template = templates.map((key) => this.text(key)).find((one) => one !== undefined);
-    const { read, problem } = valueReader(template, { ...this.#names(), ...variables });
+    const self = this.#this;
+    const { read, problem } = valueReader(template, { ...this.#names(), this: self, ...variables });
+    self.main ??= name;
     const isSlot = this.slotOf(
       name,
       topicKey,
       (message) => {
         const text = read(message);
-        return typeof text === "string" ? parse(text) : text;
+        if (typeof text !== "string") return text;
+        const value = parse(text);
+        if (self.main === name && value !== undefined) self.state = stateText(value);
+        return value;
       },
       problem === undefined ? rest : { ...rest, unreadable: true },
     );
@@ -272,6 +282,12 @@ export class EntityDraft {
   #names(): Variables {
     return { name: this.title, entity_id: `${this.kind}.${this.#component.unique}`, this: {} };
   }
+}
+
+/** Home Assistant's word for a value. */
+function stateText(value: SlotValue): string {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return value === null ? "unknown" : String(value);
 }
 
 export function topicsOf(outputs: readonly (Output | undefined)[]): string[] {
