@@ -86,6 +86,9 @@ const MIGRATION_MS = 60_000;
 /** An entity that reads a message takes a step for so many characters of it, beside those of its template. */
 const CHARACTERS_A_STEP = 1_024;
 
+/** Messages that waited are read for so many steps at once, and then those that come have their turn. */
+const CATCH_UP_STEPS = 50_000;
+
 /** Devices that are long gone, of which something is remembered. */
 const REMEMBERED_MAX = 1_000;
 
@@ -228,8 +231,10 @@ export class DeviceCatalog {
   /** Reads the messages that wait for their turn. Call it every second. @returns their topics */
   catchUp(now: number): string[] {
     const read: string[] = [];
+    if (!this.#work.isLeft(now)) return read;
+    const least = this.#work.take(0) - CATCH_UP_STEPS;
     for (const topic of this.#waiting) {
-      if (!this.#work.isLeft(now)) break;
+      if (!this.#work.isLeft(now) || this.#work.take(0) < least) break;
       this.#waiting.delete(topic);
       const message = this.#states.get(topic)?.message;
       if (message) this.#read(topic, message, this.#listeners.get(topic) ?? new Set(), now);

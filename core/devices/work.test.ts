@@ -57,7 +57,7 @@ test("S22: 2,000 sensors of one topic share one bound, and one byte does not sta
   expect(rest.length).toBeGreaterThan(1_000);
   expect(new Set(rest)).toEqual(
     new Set([
-      "not readable: the template is not rendered: the templates of this message take more than 100000 steps",
+      "not readable: the template is not rendered: the templates of this message take more than 50000 steps",
     ]),
   );
   // The bound is for one message: the next one that is cheap is read by all.

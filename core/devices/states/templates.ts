@@ -44,6 +44,7 @@ export function valueReader(
     return { read: () => unreadable, problem: compiled.problem };
   }
   const read = (message: Message) => {
+    if (message.budget.isSpent) return new Unreadable(`The template ${message.budget.problem}.`);
     const given = { ...variables, value: message.text, value_json: message.variable() };
     const options = { now: new Date(message.now), shared: message.budget };
     const rendered = renderTemplate(compiled.template, given, options);

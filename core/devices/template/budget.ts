@@ -1,7 +1,7 @@
 /** The bounds of a template, which comes from anything that can publish on the broker. */
 
 const STEPS = 10_000;
-const STEPS_A_SECOND = 300_000;
+const STEPS_A_SECOND = 100_000;
 /** Characters of the output, and of each text on the way to it. */
 const TEXT_MAX = 65_536;
 /** One step pays for so many characters that are read or made. */
@@ -26,13 +26,19 @@ export class SharedBudget {
     return this.#spent;
   }
 
+  /** Nothing more can be done with it. */
+  get isSpent(): boolean {
+    return this.#spent > this.#max;
+  }
+
+  get problem(): string {
+    return `is not rendered: the templates of this message take more than ${this.#max} steps`;
+  }
+
   /** Throws a TemplateProblem when there is too much. */
   spend(steps: number): void {
     this.#spent += steps;
-    if (this.#spent > this.#max)
-      throw new TemplateProblem(
-        `is not rendered: the templates of this message take more than ${this.#max} steps`,
-      );
+    if (this.isSpent) throw new TemplateProblem(this.problem);
   }
 }
 
@@ -49,8 +55,10 @@ export class WorkRate {
     return this.#left > 0;
   }
 
-  take(steps: number): void {
+  /** @returns steps that are left; below 0 they are owed */
+  take(steps: number): number {
     this.#left -= steps;
+    return this.#left;
   }
 }
 

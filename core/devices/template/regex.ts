@@ -6,7 +6,7 @@ import { type Match, type Pattern, readPattern } from "./patterns.ts";
 import { isTrue, Missing, OMITTED, Tuple, textOf, type Value } from "./values.ts";
 
 /** Steps pay for so many characters that each instruction of an expression may read. */
-const CHARACTERS_A_STEP = 256;
+const CHARACTERS_A_STEP = 96;
 const SMALLEST = 8;
 
 type Search = { text: string; pattern: Pattern; pay: (from: number) => void };
