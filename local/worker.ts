@@ -2,10 +2,12 @@
  * `npm run worker`: the Worker alone, in the foreground.
  *
  * Settings: PORT (8787), EDGECALL_DIR (.edgecall), HOST, TLS_* and TELEGRAM_POLLING (network.ts), and the Worker's own variables and
- * secrets, passed on from the environment. Under the one-machine stack it also ends when its parent does.
+ * secrets, passed on from the environment. EDGECALL_BUILT names a folder with the built Worker; without it the Worker is built here.
+ * Under the one-machine stack it also ends when its parent does.
  */
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
+import { readBuiltGateway } from "./built-gateway.ts";
 import { readNetwork, readPolling } from "./network.ts";
 import { startGateway } from "./networked-gateway.ts";
 import { onStop } from "./on-stop.ts";
@@ -39,6 +41,7 @@ const starting = startGateway({
   polls: polls.value,
   say: (line) => console.error(line),
   dir: join(edgecallDir(process.env), "worker"),
+  ...(process.env.EDGECALL_BUILT && readBuiltGateway(process.env.EDGECALL_BUILT)),
   vars,
   onRestart: () => console.error("the Workers runtime ended and was started again"),
 });

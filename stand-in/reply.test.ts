@@ -187,11 +187,11 @@ test("other tools: names as one word, enumerations, quoted strings, numbers, add
   ]);
   expect(calls("show the git status", tools)).toEqual([["git_status", {}]]);
   expect(calls("git log, the last 5", tools)).toEqual([["git_log", { count: 5 }]]);
-  expect(calls("Light in the kitchen to 40 please", tools)).toEqual([
+  expect(calls("Set the light in the kitchen to 40 please", tools)).toEqual([
     ["set_light", { room: "kitchen", level: 40 }],
   ]);
-  expect(calls("Light in the kitchen to 400 please", tools)).toEqual([]);
-  expect(calls("Light in the kitchen and the hall to 5", tools)).toEqual([
+  expect(calls("Set the light in the kitchen to 400 please", tools)).toEqual([]);
+  expect(calls("Set the light in the kitchen and the hall to 5", tools)).toEqual([
     ["set_light", { room: "kitchen", level: 5 }],
     ["set_light", { room: "hall", level: 5 }],
   ]);

@@ -93,7 +93,7 @@ function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
   const device = catalog.device(agent, clock.wall());
   if (!device)
     return { refuse: "agent_offline", message: `${agent} is not online: no such device is known here` };
-  if (!device.actions.some(({ name }) => name === action))
+  if (![...device.actions, ...(device.settings ?? [])].some(({ name }) => name === action))
     return { report: noSuchAction(action, device.actions) };
   if (allow !== undefined && allow !== device.allowHash)
     return {

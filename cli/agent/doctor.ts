@@ -12,6 +12,7 @@ import {
   findGateway,
   findKey,
   findModel,
+  findPairing,
   findServing,
   findTools,
   findUnasked,
@@ -33,13 +34,15 @@ export async function doctor(call: CommandCall): Promise<number> {
     const unit = isService ? findUnit(readFileSync(AGENT.places.unit, "utf8")) : undefined;
     if (unit) findings.push(unit);
     findings.push(await findBroker(read.settings));
+    const pairing = await findPairing(read.settings);
+    findings.push(pairing.finding);
     const pin = isOther ? undefined : await pinnedGateway().catch(() => undefined);
     findings.push(await findKey(read.settings, pin));
     if (isService) {
       const says = whatItSays(AGENT);
       findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));
     }
-    findings.push(...(await findTools(read.settings, isService)));
+    findings.push(...(await findTools({ ...read.settings, gatewayKey: pairing.gatewayKey }, isService)));
     findings.push(findUnasked(read.settings));
     findings.push(await findModel(read.settings.llm));
     if (read.settings.serve) findings.push(await findServing(read.settings.serve));

@@ -1,6 +1,6 @@
 /** The checks of the agent's doctor, one for each link. */
 
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { modelsRequest } from "@edgecall/core/loop/wires.ts";
@@ -13,7 +13,7 @@ import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
 import type { ServeSettings } from "@edgecall/pi-agent/config/serve-settings.ts";
 import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
 import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
-import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
+import { type Identity, KEY_FILE, readGateway, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
 import { readServeKeys } from "@edgecall/pi-agent/serve/serve-keys.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
@@ -68,6 +68,56 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
   return { ...finding, says: `${finding.says}, and ${seen}` };
 }
 
+const NOT_BEFORE = "the agent does not start before that is done";
+
+/**
+ * Checks that the gateway which this device obeys is known, and not lost or damaged. Without one, anything on the broker commands it.
+ * @returns the key too, for the checks that need it
+ */
+export async function findPairing(
+  settings: Pick<Settings, "stateDir" | "gatewayKey">,
+): Promise<{ finding: Finding; gatewayKey: string | undefined }> {
+  const link = "pairing";
+  try {
+    const gatewayKey = await readGateway(settings, stateFile);
+    const unreadable = ["key.json", "gateway.json"].flatMap((name) => othersFile(settings.stateDir, name));
+    if (unreadable.length > 0)
+      return { finding: { link, is: "wrong", says: unreadable.join("; "), todo: NOT_BEFORE }, gatewayKey };
+    if (gatewayKey !== undefined)
+      return { finding: { link, is: "fine", says: "it obeys its gateway alone" }, gatewayKey };
+    const says = "not paired: whatever can write to the broker commands this device";
+    return { finding: { link, is: "left", says }, gatewayKey };
+  } catch (error) {
+    const denied = ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+    if (denied) {
+      const says = "this user may not read the state folder; run it with sudo";
+      return { finding: { link, is: "left", says }, gatewayKey: undefined };
+    }
+    const finding: Finding = { link, is: "wrong", says: messageOf(error), todo: NOT_BEFORE };
+    return { finding, gatewayKey: undefined };
+  }
+}
+
+/** Says it when the folder's owner, as which the agent runs, may not read a file that root can. */
+function othersFile(folder: string, name: string): string[] {
+  const path = join(folder, name);
+  const [owner, file] = [folder, path].map((one) => lstatSync(one, { throwIfNoEntry: false }));
+  if (!owner || !file || file.uid === owner.uid || (file.mode & 0o004) !== 0 || owner.uid === 0) return [];
+  return [
+    `${path}: it belongs to user ${file.uid}, so the agent may not read it: sudo chown ${owner.uid} ${path}`,
+  ];
+}
+
+/** The service's user owns the folder, so root reads a bounded part. */
+function stateFile(path: string): string | undefined {
+  try {
+    return beginningOf(path, KEY_FILE_MAX_BYTES);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Asks the gateway that this device is paired with whether the device's key is still valid.
  * @param pin undefined: the gateway is not known on this machine
@@ -87,8 +137,10 @@ export async function findKey(
   let identity: Identity;
   try {
     const path = join(stateDir, KEY_FILE);
-    // The service's user owns the folder, so root reads a bounded part.
-    identity = readIdentity(path, beginningOf(path, KEY_FILE_MAX_BYTES));
+    const text = stateFile(path);
+    if (text === undefined)
+      return { link, is: "wrong", says: `${path}: missing`, todo: "pair this device again" };
+    identity = readIdentity(path, text);
   } catch (error) {
     const says = messageOf(error);
     return { link, is: "left", says: `cannot be read here: ${says}` };

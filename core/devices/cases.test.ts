@@ -79,7 +79,7 @@ test("the states of all of them are read", () => {
     Object.fromEntries(catalog.readings(id, NOW + 1_000, true).map(({ name, text }) => [name, text]));
   expect(texts("freezer")).toEqual({ temperature: "21.85 °C", battery: "unknown", Linkquality: "99 lqi" });
   expect(texts("garden-gate")).toEqual({ door: "closed" });
-  expect(texts("bedroom-blind-2")).toEqual({ cover: "open", position: "60 %" });
+  expect(texts("bedroom-blind")).toEqual({ cover: "open", position: "60 %" });
   expect(texts("home-thermostat")).toEqual({
     climate: "auto",
     "target temperature": "20 °C",
@@ -98,7 +98,7 @@ test("the states of all of them are read", () => {
 
   const online = catalog.devices(NOW + 1_000).filter((device) => device.online);
   expect(online.map(({ id }) => id)).toEqual([
-    "bedroom-blind-2",
+    "bedroom-blind",
     "boiler-room",
     "coffee-machine",
     "freezer",

@@ -1,9 +1,10 @@
 /** A device as it is told: its parts under one name, with the actions, readings and words that follow from their configs. */
 import { canonicalJson } from "../protocol/approval.ts";
+import { IS_SETTING, READINGS_MAX } from "../protocol/devices.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
-import type { Command, Entity, ReadingSpec, SlotValue, Value } from "./entities/entity.ts";
+import type { Command, Entity, Left, ReadingSpec, SlotValue, Value } from "./entities/entity.ts";
 import { PICTURE_SLOT } from "./entities/pictures.ts";
 import type { Group } from "./grouping.ts";
 import type { IdRow } from "./id-table.ts";
@@ -28,6 +29,8 @@ export type DeviceView = {
   /** Parts that are offered; all of them where none is. */
   offered: LiveEntity[];
   actions: OfferedAction[];
+  /** Those that change a setting, which are offered only where a person wants that. */
+  settings: OfferedAction[];
   /** The actions that return the last picture. */
   pictures: { advert: DeviceAction; part: LiveEntity }[];
   /** `read` and the pictures. */
@@ -36,6 +39,8 @@ export type DeviceView = {
   readings: NamedReading[];
   offeredReadings: number;
   notOffered: { what: string; why: string }[];
+  /** Values of offered parts that are not read. */
+  unread: { what: string; why: string }[];
   allowHash: string;
 };
 
@@ -43,9 +48,7 @@ const DEVICE_NAME_MAX = 60;
 const AREA_MAX = 40;
 const MODEL_MAX = 60;
 const PUBLISHER_MAX = 40;
-/** Home takes as many. */
-const READINGS_MAX = 64;
-const ACTIONS_MAX = 100;
+const ACTIONS_MAX = 200;
 const NOT_OFFERED_MAX = 20;
 const VALUE_MAX = 300;
 const WAIT_MAX_MS = { value: 15_000, cover: 60_000, vacuum: 120_000 };
@@ -61,8 +64,9 @@ function nameOf(group: Group): string {
   return harmless(rawNameOf(group), DEVICE_NAME_MAX) || "device";
 }
 
+/** @param beyond parts for which a device has no room */
 export function deviceView(
-  { identities, parts }: Group,
+  { identities, parts, beyond }: Group & { beyond: readonly LiveEntity[] },
   row: IdRow,
   dangerOf: DangerOf,
   sha256: (text: string) => string,
@@ -80,15 +84,28 @@ export function deviceView(
   const ordered = [...parts].sort((a, b) => isMain(a) - isMain(b));
   const shown = ordered.filter(({ entity }) => entity.aside === undefined && isShown(entity));
   const offered = shown.length > 0 ? shown : ordered.filter(({ entity }) => isShown(entity));
-  const notOffered = ordered.flatMap(({ entity }) => entity.left);
+  const more = beyond.map(({ entity }) => entity.title).join(", ");
+  const full: Left = {
+    what: oneLine(`${beyond.length} more: ${more}`, 100),
+    why: `a device has at most ${parts.length} entities here; those with commands come first`,
+  };
+  const notOffered: Left[] = beyond.length > 0 ? [full] : [];
+  const others: Left[] = ordered.flatMap(({ entity }) => entity.left);
   for (const { entity } of ordered)
     if (entity.aside !== undefined && entity.commands.length > 0)
-      notOffered.push({ what: entity.title, why: entity.aside });
+      others.push({ what: entity.title, why: entity.aside });
 
   const changing = ordered.filter(({ entity }) => entity.aside === undefined && entity.commands.length > 0);
+  const settings = ordered.filter(({ entity }) => entity.isSetting && entity.commands.length > 0);
   const actions = actionsOf(changing, dangerOf);
-  if (actions.length > ACTIONS_MAX)
-    notOffered.push({ what: "more actions", why: `a device has at most ${ACTIONS_MAX}` });
+  const settingActions = settingsOf(settings, changing, dangerOf);
+  const unoffered = actions.slice(ACTIONS_MAX).map(({ advert }) => advert.name);
+  if (unoffered.length > 0)
+    notOffered.push({
+      what: oneLine(`${unoffered.length} more: ${unoffered.join(", ")}`, 100),
+      why: `a device has at most ${ACTIONS_MAX} actions`,
+    });
+  notOffered.push(...others);
   const readings = namedReadings(offered);
   const aside = ordered.filter((part) => !offered.includes(part));
   const all = namedReadings([...offered, ...aside]);
@@ -105,23 +122,33 @@ export function deviceView(
     kinds: [...new Set(offered.map(({ entity }) => entity.kind))],
     offered,
     actions: actions.slice(0, ACTIONS_MAX),
+    settings: settingActions.slice(0, Math.max(0, ACTIONS_MAX - actions.length)),
     pictures,
     readActions: [readAction(readings), ...pictures.map(({ advert }) => advert)],
     readings: all.slice(0, READINGS_MAX),
     offeredReadings: Math.min(readings.length, READINGS_MAX),
-    notOffered: notOffered
-      .slice(0, NOT_OFFERED_MAX)
-      .map(({ what, why }) => ({ what: harmless(what, 100), why: harmless(why, 200) })),
+    notOffered: listed(notOffered),
+    unread: listed(notOffered.filter(({ unread }) => unread === true)),
     allowHash: sha256(
       allowText(
         identities,
-        changing.map(({ entity }) => entity),
-        actions.flatMap(({ part, command, advert }) =>
+        [...changing, ...settings].map(({ entity }) => entity),
+        [...actions, ...settingActions].flatMap(({ part, command, advert }) =>
           advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
         ),
       ),
     ),
   };
+}
+
+function listed(all: readonly Left[]): { what: string; why: string }[] {
+  const isLong = all.length > NOT_OFFERED_MAX;
+  const shown = all.slice(0, isLong ? NOT_OFFERED_MAX - 1 : undefined);
+  const more = { what: `${all.length - shown.length} more`, why: "the list is too long for them" };
+  return [...shown, ...(isLong ? [more] : [])].map(({ what, why }) => ({
+    what: harmless(what, 100),
+    why: harmless(why, 200),
+  }));
 }
 
 /** All configs of a device: a device that a person removed comes back when they change. */
@@ -134,10 +161,16 @@ function isShown({ readings, commands }: Entity): boolean {
 }
 
 /** `set`, or `set_left` where several parts have a `set`. The part that is what the device is keeps the short name. */
-function actionsOf(parts: readonly LiveEntity[], dangerOf: DangerOf): OfferedAction[] {
-  const all = parts.flatMap((part) => part.entity.commands.map((command) => ({ part, command })));
-  const taken = new Set(["read", "snapshot"]);
-  return all.map(({ part, command }) => {
+function actionsOf(
+  parts: readonly LiveEntity[],
+  dangerOf: DangerOf,
+  before: readonly LiveEntity[] = [],
+  taken: Set<string> = new Set(["read", "snapshot"]),
+): OfferedAction[] {
+  const commandsOf = (some: readonly LiveEntity[]) =>
+    some.flatMap((part) => part.entity.commands.map((command) => ({ part, command })));
+  const all = [...commandsOf(before), ...commandsOf(parts)];
+  return commandsOf(parts).map(({ part, command }) => {
     const { entity } = part;
     const rivals = all.filter((other) => other.command.action === command.action && other.part !== part);
     const isMain = entity.name === undefined && rivals.every((other) => other.part.entity.name !== undefined);
@@ -161,6 +194,24 @@ function actionsOf(parts: readonly LiveEntity[], dangerOf: DangerOf): OfferedAct
     };
     return { part, command, advert };
   });
+}
+
+/** The same for settings. Whether they are there changes no name of another action, and each asks each time. */
+function settingsOf(
+  settings: readonly LiveEntity[],
+  others: readonly LiveEntity[],
+  dangerOf: DangerOf,
+): OfferedAction[] {
+  const taken = new Set([
+    "read",
+    "snapshot",
+    ...actionsOf(others, dangerOf).map(({ advert }) => advert.name),
+  ]);
+  return actionsOf(settings, dangerOf, others, taken).map(({ part, command, advert }) => ({
+    part,
+    command,
+    advert: { danger_why: IS_SETTING, ...advert, idempotent: false, danger: true, setting: true },
+  }));
 }
 
 function picturesOf(parts: readonly LiveEntity[]): DeviceView["pictures"] {

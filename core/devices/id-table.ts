@@ -41,6 +41,18 @@ export class IdTable {
     return row;
   }
 
+  /** @returns what tells the age of a device's row, for a comparison; infinity: it has none */
+  ages(): (identities: readonly string[]) => number {
+    const places = new Map([...this.#rows.values()].map((row, at) => [row, at]));
+    return (identities) =>
+      Math.min(
+        ...identities.map((identity) => {
+          const row = this.#byIdentity.get(identity);
+          return (row && places.get(row)) ?? Number.POSITIVE_INFINITY;
+        }),
+      );
+  }
+
   /** Real agents win a clash. @returns whether a device got another id */
   reserve(ids: Iterable<string>): boolean {
     this.#reserved = new Set(ids);

@@ -6,6 +6,7 @@ import type { Command, Entity, Expectation, Value, Values } from "./entities/ent
 import { harmless } from "./names.ts";
 import { wrongParameter } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
+import { couldMatch } from "./trust/topic-filter.ts";
 import type { Failure } from "./zigbee2mqtt.ts";
 
 const PAYLOAD_MAX_BYTES = 4_096;
@@ -98,7 +99,7 @@ function quotesStrangers({ config }: Entity): boolean {
 
 function isSentTo(entity: Entity, name: string, messages: readonly { topic: string }[]): boolean {
   const slot = entity.slots.find((one) => one.name === name);
-  return messages.some(({ topic }) => topic === slot?.topic);
+  return slot !== undefined && messages.some(({ topic }) => couldMatch(topic, slot.topic));
 }
 
 /** All values as they are before the command. */

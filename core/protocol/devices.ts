@@ -12,7 +12,10 @@ export const HOSTED_FEATURE = "hosted";
 
 /** Hosted devices of one home, and readings of one device. */
 export const DEVICES_MAX = 300;
-export const READINGS_MAX = 64;
+export const READINGS_MAX = 256;
+
+/** Why an action that changes a setting of a device asks each time, and is not offered by itself. */
+export const IS_SETTING = "it is a setting of the device";
 
 const text = (max: number) => z.string().check(z.maxLength(max));
 

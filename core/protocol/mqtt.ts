@@ -44,6 +44,8 @@ export const ActionAdvert = z.looseObject({
   danger: z.optional(z.boolean()),
   /** The reason, for a person: `it moves a lock`. */
   danger_why: z.optional(text(200)),
+  /** Of a hosted device: it changes a setting, and is offered only where a person wants that. */
+  setting: z.optional(z.boolean()),
   /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
   retained: z.optional(z.boolean()),
 });

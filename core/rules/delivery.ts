@@ -216,6 +216,7 @@ function withoutUnknown(record: DeliveryRecord, change: RuleChange): DeliveryRec
 
 function withEnd(record: DeliveryRecord, change: RuleChange, now: number): DeliveryRecord {
   const { told, untold } = record;
+  const { since } = change;
   const over = {
     at: change.at,
     ...(change.until !== undefined && { until: change.until }),
@@ -223,7 +224,10 @@ function withEnd(record: DeliveryRecord, change: RuleChange, now: number): Deliv
     ...(change.why === "window" && { window: true as const }),
   };
   const ended = (firing: Firing): Firing =>
-    firing.occurrence === change.occurrence && goesOn(firing) ? { ...firing, over } : firing;
+    firing.occurrence === change.occurrence && goesOn(firing)
+      ? // The clock of its place may have been set meanwhile: begin and end are by the same clock.
+        { ...firing, ...(since !== undefined && { since }), over }
+      : firing;
   return {
     ...record,
     changed_at: now,

@@ -119,10 +119,31 @@ export function readState(stored: unknown): Parsed<RuleState> {
   return check(RuleState, stored);
 }
 
-/** After a restart: a firing goes on, holds start anew, and no value counts before it came again. */
+/** After a restart: a firing goes on, holds start anew, and no value counts before it came again. No span goes over it. */
 export function restarted(state: RuleState, at: number): RuleState {
-  const { turning: _, ...kept } = state;
+  const { turning: _, ...kept } = withClock(state, at);
   return { ...kept, at, began: at, missing: at };
+}
+
+/**
+ * The clock was set while the rule was watched. What was measured stays as long as it was, and a hold begins anew.
+ * @param by ms; below 0 is back
+ * @param now epoch ms by the new clock
+ */
+export function withClockSet(state: RuleState, by: number, now: number): RuleState {
+  const { began, open, turning, last, missing, told_at, more } = state;
+  const moved = (time: number) => Math.max(time + by, 0);
+  return {
+    ...state,
+    at: now,
+    began: moved(began),
+    ...(open && { open: { at: moved(open.at), since: moved(open.since) } }),
+    ...(turning !== undefined && { turning: now }),
+    ...(last && { last: { ...last, at: moved(last.at) } }),
+    ...(missing !== undefined && { missing: moved(missing) }),
+    ...(told_at !== undefined && { told_at: moved(told_at) }),
+    ...(more && { more: { ...more, since: moved(more.since) } }),
+  };
 }
 
 /** Takes one step. A repeated value is a step without a change. */
@@ -191,7 +212,7 @@ function isOver(rule: WatchCondition, value: Value): boolean {
   return !isTrue(rule, value);
 }
 
-/** A clock that was set back begins holds anew, instead of stopping them until it has caught up. */
+/** Where there is no steady clock, one that was set back begins holds anew, instead of stopping them until it has caught up. */
 function withClock(state: RuleState, now: number): RuleState {
   if (now >= state.at) return { ...state, at: now };
   const { turning, missing, last, told_at, more } = state;

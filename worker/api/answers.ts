@@ -147,6 +147,8 @@ export type DeviceView = {
   /** It has changed since it was allowed, so the next change asks. */
   changed: boolean;
   actions: DeviceActionView[];
+  /** Actions that change a setting of it: whether they are offered (each asks), and their names. */
+  settings: { offered: boolean; actions: string[] };
   /** Its last reports; null: the bridge did not answer. */
   readings: DeviceReadingView[] | null;
   /** Its parts that are not offered, with the reason. */

@@ -677,4 +677,11 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ALTER TABLE question ADD COLUMN listed_in TEXT;
     `,
   },
+  {
+    version: 27,
+    sql: `
+      -- 1: a person wants the settings of a hosted device to be offered as actions (devices/device-settings.ts).
+      ALTER TABLE device ADD COLUMN offers_settings INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
 ];

@@ -1,10 +1,17 @@
 /** Topics of configs: `P/<kind>/<object>/config`, with a node before the object or without. */
 
+import { parseTasmotaTopic } from "./tasmota.ts";
+
 /** `kind` is `device` for a config of a whole device. */
 export type ConfigTopic = { kind: string; node?: string; object: string };
 
 const KIND = /^\w{1,64}$/;
 const PART = /^[a-zA-Z0-9_-]{1,200}$/;
+
+/** Tells whether a topic has a config, of Home Assistant's discovery or of Tasmota's. */
+export function isConfigTopic(prefix: string, topic: string): boolean {
+  return parseTasmotaTopic(topic) !== undefined || parseConfigTopic(prefix, topic) !== undefined;
+}
 
 /** The topics to subscribe to. Publishers keep states below the same prefix too, so what comes has to be parsed. */
 export function configTopics(prefix: string): string[] {

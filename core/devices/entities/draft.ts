@@ -1,14 +1,16 @@
 /** Collects the parts of an entity from its config. Each kind's file says which ones it has. */
+import { IS_SETTING } from "../../protocol/devices.ts";
 import type { Component } from "../discovery/components.ts";
 import { type Config, flagField, numberField, textField } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
 import { payloadWriter, type Variables, valueReader, type WritePayload } from "../states/templates.ts";
-import { type Prefixes, refusedCommandTopic, refusedTopic } from "../trust/topics.ts";
+import { type Prefixes, refusedCommandTopic, refusedStateTopic } from "../trust/topics.ts";
 import { availabilityOf } from "./availability.ts";
 import type {
   Command,
   Entity,
   Expectation,
+  Left,
   Matches,
   Parameter,
   Parameters,
@@ -46,7 +48,7 @@ export class EntityDraft {
   readonly readings: ReadingSpec[] = [];
   readonly commands: Command[] = [];
   readonly details: string[] = [];
-  readonly left: { what: string; why: string }[] = [];
+  readonly left: Left[] = [];
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
@@ -82,8 +84,8 @@ export class EntityDraft {
   }
 
   /** Says why something of the entity is left out. */
-  leave(what: string, why: string): void {
-    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why });
+  leave(what: string, why: string, more: Pick<Left, "unread"> = {}): void {
+    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why, ...more });
   }
 
   text(key: string): string | undefined {
@@ -131,12 +133,14 @@ export class EntityDraft {
   slotOf(name: string, topicKey: string, read: Slot["read"], more: Partial<Slot> = {}): boolean {
     const topic = this.text(topicKey);
     if (topic === undefined) return false;
-    const refused = refusedTopic(topic, this.#prefixes.ownPrefix);
+    const refused = refusedStateTopic(topic, this.#prefixes.ownPrefix);
     if (refused !== undefined) {
-      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`);
+      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`, { unread: true });
       return false;
     }
-    this.slots.push({ name, topic, read, ...more });
+    for (const one of [topic, ...(this.#component.also ?? [])])
+      if (refusedStateTopic(one, this.#prefixes.ownPrefix) === undefined)
+        this.slots.push({ name, topic: one, read, ...more });
     return true;
   }
 
@@ -257,6 +261,8 @@ export class EntityDraft {
   finish(): Entity {
     const { config, kind } = this;
     const qos = numberField(config, "qos", 0);
+    const { refused, ...availability } = availabilityOf(config, this.#prefixes.ownPrefix, this.#names());
+    if (refused !== undefined) this.leave("availability", refused);
     const aside = asideOf(config);
     return {
       kind,
@@ -266,6 +272,7 @@ export class EntityDraft {
       title: this.title,
       ...(this.class !== undefined && { class: this.class }),
       ...(aside !== undefined && { aside }),
+      isSetting: textField(config, "entity_category") === "config",
       qos: qos === 1 || qos === 2 ? qos : 0,
       retain: flagField(config, "retain", false),
       slots: this.slots,
@@ -273,7 +280,7 @@ export class EntityDraft {
       commands: this.commands,
       details: this.details,
       left: this.left,
-      availability: availabilityOf(config, this.#prefixes.ownPrefix, this.#names()),
+      availability,
       ...(this.danger !== undefined && { danger: this.danger }),
     };
   }
@@ -312,7 +319,7 @@ export function withMessages(
 
 function asideOf(config: Config): string | undefined {
   const category = textField(config, "entity_category");
-  if (category === "config") return "it is a setting of the device";
+  if (category === "config") return IS_SETTING;
   if (category === "diagnostic") return "it is diagnostic";
   if (!flagField(config, "enabled_by_default", true)) return "its publisher has it disabled by default";
   return undefined;

@@ -112,6 +112,9 @@ export type Command = {
   run: (parameters: Parameters, values: Values) => Run | { error: string };
 };
 
+/** Something of an entity that is not offered, with the reason. `unread`: it would be a value. */
+export type Left = { what: string; why: string; unread?: true };
+
 /** Topics that say whether the entity is there. */
 export type Availability = {
   mode: "latest" | "all" | "any";
@@ -130,6 +133,8 @@ export type Entity = {
   class?: string;
   /** Not offered by default: diagnostic, a setting, or disabled by default. */
   aside?: string;
+  /** A setting of the device (`entity_category: config`). */
+  isSetting: boolean;
   qos: 0 | 1 | 2;
   retain: boolean;
   slots: Slot[];
@@ -137,7 +142,7 @@ export type Entity = {
   commands: Command[];
   /** In the device's line, behind the kind: `position`. */
   details: string[];
-  left: { what: string; why: string }[];
+  left: Left[];
   availability: Availability;
   /** The reason for which the entity is dangerous as a whole. */
   danger?: string;

@@ -1,7 +1,7 @@
 /** Python's str.format, with the parts of its language that numbers and texts need. */
 import { TemplateProblem } from "./budget.ts";
 import type { Run } from "./calls.ts";
-import { itemOf, memberOf } from "./methods.ts";
+import { itemOf, memberOf } from "./members.ts";
 import { fixed, toInt } from "./numbers.ts";
 import { floatText, isNumber, textOf, toNumber, typeName, type Value } from "./values.ts";
 

@@ -1,7 +1,7 @@
 /** The filters and functions of lists and dicts. */
 import { TemplateProblem } from "./budget.ts";
 import { type Builtin, intOr, itemsOf, type Run, takes, textOr } from "./calls.ts";
-import { itemOf } from "./methods.ts";
+import { itemOf } from "./members.ts";
 import { calculate, toInt } from "./numbers.ts";
 import { compare, Dict, isTrue, keyOf, Missing, OMITTED, Tuple, typeName, type Value } from "./values.ts";
 

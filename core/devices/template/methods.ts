@@ -13,18 +13,7 @@ import {
 } from "./dates.ts";
 import { formatText } from "./formats.ts";
 import { aware, local } from "./moments.ts";
-import {
-  Dict,
-  isEqual,
-  keyOf,
-  Members,
-  Missing,
-  OMITTED,
-  Tuple,
-  textOf,
-  typeName,
-  type Value,
-} from "./values.ts";
+import { Dict, isEqual, keyOf, Members, Missing, OMITTED, Tuple, typeName, type Value } from "./values.ts";
 
 type Method<Of> = readonly [signature: string, call: (run: Run, of: Of, ...values: Value[]) => Value];
 
@@ -271,17 +260,6 @@ const DICT_METHODS: Readonly<Record<string, Method<Dict>>> = {
   values: ["", (_, dict) => dict.entries().map(([, value]) => value)],
 };
 
-/** They hide a key of the same name in `value.name`. Those that would change the dict are refused by Home Assistant. */
-const DICT_MEMBERS = [
-  ...Object.keys(DICT_METHODS),
-  "clear",
-  "fromkeys",
-  "pop",
-  "popitem",
-  "setdefault",
-  "update",
-];
-
 const DATETIME_METHODS: Readonly<Record<string, Method<Datetime>>> = {
   astimezone: [
     "tz?",
@@ -368,39 +346,6 @@ function bound<Of>(methods: Readonly<Record<string, Method<Of>>>, name: string, 
     const made = call(run, of, ...values);
     return typeof made === "string" ? run.budget.text(made) : made;
   });
-}
-
-/** `value.name`. */
-export function memberOf(of: Value, name: string): Value {
-  if (of instanceof Missing) throw of.problem();
-  let member: Value | undefined;
-  if (of instanceof Dict && !DICT_MEMBERS.includes(name)) member = of.get(keyOf(name));
-  else if (of instanceof Members) member = of.get(name);
-  else if (of instanceof Datetime) {
-    const { weekday: _, clock: __, ...fields } = datetimeFields(of);
-    const field = Object.entries(fields).find(([field]) => field === name);
-    if (field) member = BigInt(field[1]);
-  } else if (of instanceof Timedelta) {
-    const days = Math.floor(of.micros / 86_400_000_000);
-    const rest = of.micros - days * 86_400_000_000;
-    const parts = { days, seconds: Math.floor(rest / 1_000_000), microseconds: rest % 1_000_000 };
-    if (Object.hasOwn(parts, name)) member = BigInt(parts[name as keyof typeof parts]);
-  }
-  return member === undefined ? new Missing(`the member "${name}"`) : member;
-}
-
-/** `value[key]`. */
-export function itemOf(run: Run, of: Value, key: Value): Value {
-  if (of instanceof Missing) throw of.problem();
-  let item: Value | undefined;
-  if (of instanceof Dict) item = Array.isArray(key) || key instanceof Dict ? undefined : of.get(keyOf(key));
-  else if (
-    (Array.isArray(of) || typeof of === "string") &&
-    (typeof key === "bigint" || typeof key === "boolean")
-  )
-    item = (typeof of === "string" ? [...of] : of).at(Number(key));
-  if (item !== undefined) return item;
-  return typeof key === "string" ? memberOf(of, key) : new Missing(`the item ${textOf(key, run.budget)}`);
 }
 
 /** `value[start:stop:step]` of a text or a list. */

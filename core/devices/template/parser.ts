@@ -5,7 +5,7 @@ import { FILTERS } from "./filters.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { METHODS } from "./methods.ts";
 import type { Operator } from "./numbers.ts";
-import { notKnown } from "./refused.ts";
+import { type NameKind, notKnown } from "./refused.ts";
 import type { Token } from "./tokens.ts";
 import type { Value } from "./values.ts";
 
@@ -13,7 +13,7 @@ type CallValues = Pick<Call, "positional" | "named">;
 
 /** The value of a method, filter or test is the first of the positional ones. */
 export type Call = {
-  kind: "function" | "method" | "filter" | "test";
+  kind: NameKind;
   name: string;
   /** The template's own macro of this name is called. */
   isMacro?: true;

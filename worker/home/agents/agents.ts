@@ -434,6 +434,37 @@ export class Agents {
     return { id, hosted, setting: this.#settings.get(hosted.key) };
   }
 
+  /** True for an action that changes a setting of a device, and that no person wants to be offered. */
+  isHiddenSetting(id: string, action: string): boolean {
+    const agent = this.#get(id);
+    return agent !== undefined && this.#hiddenOf(agent).includes(action);
+  }
+
+  #hiddenOf(agent: ListedAgent): readonly string[] {
+    const { settings = [] } = agent.names;
+    return settings.length === 0 || this.#deviceOf(agent)?.setting?.offersSettings ? [] : settings;
+  }
+
+  /** Its actions that are offered. */
+  #toolsOf(agent: ListedAgent): readonly ActionAdvert[] {
+    const hidden = this.#hiddenOf(agent);
+    const tools = this.#adverts.tools(agent.advert);
+    return hidden.length === 0 ? tools : tools.filter(({ name }) => !hidden.includes(name));
+  }
+
+  #namesOf(agent: ListedAgent): ActionNames {
+    const hidden = this.#hiddenOf(agent);
+    if (hidden.length === 0) return agent.names;
+    const { names, actions, queues } = agent.names;
+    const isShown = (name: string) => !hidden.includes(name);
+    return { names: names.filter(isShown), actions: actions.filter(isShown), queues: queues.filter(isShown) };
+  }
+
+  /** Names of the actions that change its settings, whether or not they are offered. */
+  settingsOf(id: string): readonly string[] {
+    return this.#get(id)?.names.settings ?? [];
+  }
+
   #isOff(agent: ListedAgent): boolean {
     return this.#deviceOf(agent)?.setting?.mode === "off";
   }
@@ -470,7 +501,7 @@ export class Agents {
   ): { advert: ActionAdvert | undefined; foreign: boolean | undefined; isPlain: boolean } {
     const agent = this.#get(id);
     const isNamed = typeof action === "string" && agent?.names.names.includes(action) === true;
-    const tools = isNamed ? this.#adverts.tools(agent.advert) : [];
+    const tools = isNamed ? this.#toolsOf(agent) : [];
     return {
       advert: tools.find(({ name }) => name === action),
       foreign: agent?.foreign,
@@ -529,7 +560,7 @@ export class Agents {
   searchable(id: string): IndexedAgent | undefined {
     const agent = this.#get(id);
     if (!agent) return undefined;
-    const actions = this.#adverts.tools(agent.advert);
+    const actions = this.#toolsOf(agent);
     const device = this.#deviceOf(agent);
     if (!device) return { id, line: agent.line, type: agent.type ?? undefined, actions };
     const area = areaOf(device.hosted, device.setting, agent.isLineAccepted);
@@ -590,7 +621,7 @@ export class Agents {
   knows(id: string, tool: string): "both" | "agent" | "none" {
     const agent = this.#get(id);
     if (!agent || !(this.#deviceOf(agent) || this.#keys.serves(id))) return "none";
-    return AGENT_COMMANDS.has(tool) || agent.names.names.includes(tool) ? "both" : "agent";
+    return AGENT_COMMANDS.has(tool) || this.#namesOf(agent).names.includes(tool) ? "both" : "agent";
   }
 
   #isServed(agent: ListedAgent): boolean {
@@ -608,7 +639,8 @@ export class Agents {
   }
 
   #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
-    const { id, names, foreign, features, online, reason, newText, acceptedGroup } = agent;
+    const { id, foreign, features, online, reason, newText, acceptedGroup } = agent;
+    const names = this.#namesOf(agent);
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
     const isHosted = this.#deviceOf(agent) !== undefined;
@@ -637,7 +669,7 @@ export class Agents {
   #target(agent: ListedAgent, vouched: Vouched): CallTarget {
     return {
       ...this.#rosterAgent(agent, vouched),
-      adverts: [...this.#adverts.tools(agent.advert)],
+      adverts: [...this.#toolsOf(agent)],
       asks: agent.features.includes("question"),
       incompatibleWith: agent.incompatibleWith,
     };

@@ -16,7 +16,7 @@ import { readSettings, type Settings } from "../../settings/settings.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
-import { type Permission, permissionFor } from "../devices/permission.ts";
+import { hiddenSetting, type Permission, permissionFor } from "../devices/permission.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
 import { showIfComplete } from "../questions/together.ts";
 import { confirmOutcomes } from "./acks.ts";
@@ -178,6 +178,8 @@ function ofDevice(
   tainted: boolean,
 ): Permission | undefined {
   const device = agents.device(target.id);
+  const action = String(payload.tool);
+  if (device && agents.isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
   const advert = target.adverts.find(({ name }) => name === payload.tool);
   return device && permissionFor(device, advert, tainted);
 }

@@ -16,12 +16,16 @@ export type DeviceSetting = {
   allowedBy: string | null;
   /** Epoch ms. */
   allowedAt: number | null;
+  /** Its settings are offered as actions; each asks. */
+  offersSettings: boolean;
   changedBy: string;
   changedAt: number;
 };
 
 /** @property allow the hash that is allowed from now on; null: nothing */
-export type DeviceChange = Partial<Pick<DeviceSetting, "name" | "area" | "mode" | "allow">>;
+export type DeviceChange = Partial<
+  Pick<DeviceSetting, "name" | "area" | "mode" | "allow" | "offersSettings">
+>;
 
 type Row = {
   key: string;
@@ -33,6 +37,7 @@ type Row = {
   allowed_at: number | null;
   changed_by: string;
   changed_at: number;
+  offers_settings: number;
 };
 
 export class DeviceSettings {
@@ -59,6 +64,7 @@ export class DeviceSettings {
       allow: null,
       allowedBy: null,
       allowedAt: null,
+      offersSettings: false,
       ...before,
       ...change,
       changedBy: by,
@@ -69,8 +75,8 @@ export class DeviceSettings {
       next.allowedAt = change.allow === null ? null : now;
     }
     this.#sql.exec(
-      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at, offers_settings)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key,
       next.name,
       next.area,
@@ -80,6 +86,7 @@ export class DeviceSettings {
       next.allowedAt,
       next.changedBy,
       next.changedAt,
+      next.offersSettings ? 1 : 0,
     );
     this.#all().set(key, next);
   }
@@ -111,5 +118,6 @@ function toSetting(row: Row): DeviceSetting {
     allowedAt: row.allowed_at,
     changedBy: row.changed_by,
     changedAt: row.changed_at,
+    offersSettings: row.offers_settings === 1,
   };
 }

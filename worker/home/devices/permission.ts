@@ -2,6 +2,7 @@
  * Rights of calls to a hosted device. A device of the broker has no policy of its own, so Home is the one that refuses, and that asks
  * a person before it sends a change. Reads are free. The rules are in this file alone, so that they can be reviewed alone.
  */
+import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { DeviceMode } from "../../api/devices.ts";
@@ -37,6 +38,14 @@ export function offWords(device: HostedDevice | undefined): Advised | undefined 
   return refused(`Device '${device.id}' is switched off in the console.`);
 }
 
+/** The refusal of an action that changes a setting, of a device that offers none. */
+export function hiddenSetting({ id }: HostedDevice, action: string): Permission {
+  const words = refused(
+    `'${action}' changes a setting of device '${id}', and a person has to offer its settings in the console first.`,
+  );
+  return { ok: false, ...words };
+}
+
 /** @param tainted a stranger's text may have led to the call: a yes is for this call alone @returns undefined: it is a read */
 export function permissionFor(
   device: HostedDevice,
@@ -58,7 +67,8 @@ export function permissionFor(
   if (hasChanged(device))
     reasons.push("changed since you allowed it: its actions, or what they send, are others now");
   else if (isFirst) reasons.push("first change of this device");
-  if (isDanger) reasons.push(`dangerous: ${advert.danger_why?.slice(0, WHY_MAX) ?? "it may do harm"}`);
+  const why = advert?.danger_why?.slice(0, WHY_MAX) ?? "it may do harm";
+  if (isDanger) reasons.push(why === IS_SETTING ? why : `dangerous: ${why}`);
   const remember = isFirst && !isDanger && !tainted;
   if (remember) reasons.push("with your yes its other changes are not asked about, but for dangerous ones");
   if (advert?.retained && (reasons.length > 0 || tainted))
@@ -70,7 +80,10 @@ export function permissionFor(
  * A change waited for a person, or for the bridge. It goes on only if the device is what it was then, and may still be changed.
  * @returns the reason why not
  */
-export function outdated({ agents }: HomeContext, { agent, flags }: LedgerCall): Advised | undefined {
+export function outdated(
+  { agents }: HomeContext,
+  { agent, payload, flags }: LedgerCall,
+): Advised | undefined {
   if (!flags.device) return undefined;
   const device = agents.device(agent);
   if (!device || device.hosted.allow !== flags.device.allow)
@@ -78,7 +91,7 @@ export function outdated({ agents }: HomeContext, { agent, flags }: LedgerCall):
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
   const mode = modeOf(device);
-  return mode === "off" || mode === "read"
+  return mode === "off" || mode === "read" || agents.isHiddenSetting(agent, String(payload.tool))
     ? refused(`Device '${agent}' may not be changed any more.`)
     : undefined;
 }
