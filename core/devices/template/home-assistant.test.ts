@@ -74,6 +74,10 @@ const FILTERS = partsOf(
   "bool(none) ¦ list ¦ reverse | list ¦ sum ¦ map('string') | list ¦ map(attribute='a') | list",
   "is_number ¦ timestamp_custom('%Y-%m-%d %H:%M') ¦ timestamp_utc ¦ timestamp_local",
   "string | truncate(4, true, '')",
+  "multiply(2) ¦ add(1) ¦ sort ¦ unique | list ¦ slugify ¦ typeof ¦ average ¦ median ¦ string | wordcount",
+  "string | regex_replace('[a-z]', 'X') ¦ string | regex_findall('[0-9]+') ¦ regex_search('a|1')",
+  "batch(2) | list ¦ slice(2) | list ¦ flatten ¦ clamp(0, 5) ¦ sqrt(-1) ¦ urlencode ¦ dictsort ¦ items | list",
+  "select('string') | list ¦ reject('number') | list ¦ base64_encode ¦ as_timestamp('z') ¦ string | center(9)",
 );
 const TESTS = partsOf(
   "defined ¦ undefined ¦ not none ¦ number ¦ string ¦ boolean ¦ true ¦ integer ¦ float",

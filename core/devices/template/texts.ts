@@ -104,7 +104,7 @@ const slugify = takes("value separator?", (run, value, separator) => {
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[ßøæœłđð°]/g, (letter) => PLAIN[letter] ?? "")
-    .replace(/\p{M}|(?<=\d),(?=\d)/gu, "");
+    .replace(/\p{M}|[\u{1f000}-\u{1ffff}]|(?<=\d),(?=\d)/gu, "");
   const words = folded.match(/[a-z0-9]+/g) ?? [];
   return joined(run, words, textOr(separator, "_")) || "unknown";
 });
