@@ -1,21 +1,19 @@
 /** Starts the parts of the one-machine stack side by side and ends them together. */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { STAND_IN_MODEL, startStandIn } from "@edgecall/stand-in/server.ts";
 import { stringify as toToml } from "smol-toml";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
 import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
+import { PROGRAMS } from "./places.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { type Child, supervise } from "./supervisor.ts";
 import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 
 /** A start takes two seconds; a busy machine or a distant broker needs more. */
 const READY_WITHIN_MS = 30_000;
-
-const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export type Stack = {
   /** The form for display. */
@@ -49,7 +47,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   const start = (name: string, args: string[], more: Environment): Child =>
     supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
 
-  const worker = start("worker", [script("worker.ts")], {
+  const worker = start("worker", [PROGRAMS.worker], {
     CONNECTIONS_KEY: tokens.connections,
     TELEGRAM_POLLING: settings.polls ? "on" : "off",
     // Paired devices get the address without the login, which is a setting of the device.
@@ -60,7 +58,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   });
   // Only after the Worker listens, because a log that begins with refused connections looks broken.
   const bridge = startAfter(worker.ready, () =>
-    start("bridge", [script("../bridge/main.ts")], {
+    start("bridge", [PROGRAMS.bridge], {
       GATEWAY_URL: `http://127.0.0.1:${port}`,
       BRIDGE_TOKEN: tokens.bridge,
       BRIDGE_STATE: join(settings.dir, "bridge"),
@@ -74,7 +72,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   );
   const config = writeAgentToml(settings, mqttUrl, env, stateDir);
   const agent = startAfter(paired, () =>
-    start("agent", [...NODE_FLAGS, script("../pi-agent/main.ts"), "--config", config], NODE_ENVIRONMENT),
+    start("agent", [...NODE_FLAGS, PROGRAMS.agent, "--config", config], NODE_ENVIRONMENT),
   );
   const children = { worker, bridge, agent };
 

@@ -95,7 +95,7 @@ function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
     return { refuse: "agent_offline", message: `${agent} is not online: no such device is known here` };
   if (![...device.actions, ...(device.settings ?? [])].some(({ name }) => name === action))
     return { report: noSuchAction(action, device.actions) };
-  if (allow !== undefined && allow !== device.allowHash)
+  if (allow !== undefined && allow !== device.allowHash && allow !== device.allowHashBefore)
     return {
       refuse: "invalid",
       message: `${device.name} has changed since it was allowed; nothing was sent`,

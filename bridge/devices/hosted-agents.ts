@@ -186,7 +186,8 @@ export class HostedAgents {
   }
 
   #stateOf(device: HostedDevice, canAsk: (id: string) => boolean): AgentState {
-    const { id, online, reason, lastSeen, key, allowHash, name, area, model, publisher } = device;
+    const { id, online, reason, lastSeen, key, allowHash, allowHashBefore, name, area, model, publisher } =
+      device;
     const notOffered = device.notOffered.slice(0, NOT_OFFERED_MAX);
     return {
       id,
@@ -198,6 +199,7 @@ export class HostedAgents {
       hosted: {
         key,
         allow: allowHash,
+        allow_before: allowHashBefore,
         mode: this.#options.mode,
         name: name.slice(0, 100) || id,
         ...(area !== undefined && { area: area.slice(0, 64) }),

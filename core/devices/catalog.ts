@@ -34,6 +34,7 @@ import {
   configsText,
   type DeviceView,
   deviceView,
+  isThere,
   rawNameOf,
   readingLine,
   readingOf,
@@ -44,6 +45,7 @@ import { textField } from "./discovery/fields.ts";
 import { parseTasmotaTopic, readTasmota, TASMOTA_TOPICS, TasmotaMessages } from "./discovery/tasmota.ts";
 import { entityOf } from "./entities/all.ts";
 import type { Entity } from "./entities/entity.ts";
+import { fieldsOf } from "./entities/attributes.ts";
 import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
@@ -197,7 +199,8 @@ export class DeviceCatalog {
       const former = stored?.parts.find(
         ({ entity }) => entity.unique === part.entity.unique && entity.kind === part.entity.kind,
       );
-      if (former) part.adopt(former);
+      if (former && hasSameUnits(former, part)) part.adopt(former);
+      else if (former) part.ignoreUntil(this.#messages);
     }
     for (const part of stored?.parts ?? []) this.#unlisten(part);
     for (const part of parts) this.#listen(part, now);
@@ -355,7 +358,18 @@ export class DeviceCatalog {
   readings(id: string, now: number, all = false): Reading[] {
     const view = this.#viewOf(id, now);
     const named = view?.readings.slice(0, all ? undefined : view.offeredReadings) ?? [];
-    return named.map((reading) => readingOf(reading, now));
+    return named.flatMap((reading) => {
+      if (!isThere(reading, now)) return [];
+      const one = readingOf(reading, now);
+      const { part, spec } = reading;
+      return spec.fields ? fieldsOf(one, part.value(spec.slot, now)?.value) : [one];
+    });
+  }
+
+  /** Also those that are not there at present: they may be asked for by name. */
+  #everyReading(id: string, now: number): Reading[] {
+    const hidden = (this.#viewOf(id, now)?.readings ?? []).filter((reading) => !isThere(reading, now));
+    return [...this.readings(id, now, true), ...hidden.map((reading) => readingOf(reading, now))];
   }
 
   /** Keys of the devices that a message on this topic may be about. */
@@ -394,7 +408,7 @@ export class DeviceCatalog {
     if (all !== undefined && typeof all !== "boolean") return { error: "all: it has to be true or false" };
     if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === "string")))
       return { error: "names: it has to be a list of texts" };
-    const everything = this.readings(id, now, true);
+    const everything = this.#everyReading(id, now);
     const unknown = (names ?? []).find((name) => !everything.some((reading) => reading.name === name));
     if (unknown !== undefined)
       return {
@@ -500,7 +514,8 @@ export class DeviceCatalog {
       const listeners = [...(this.#listeners.get(topic) ?? [])];
       // Before the first config, what was restored is all that there is.
       const isValue = this.#configs.size === 0 || listeners.some((part) => part.hasValueTopic(topic));
-      return isValue && !message.bytes ? [{ topic, payload: message.text, at: message.at }] : [];
+      const isSecret = listeners.some((part) => part.isSecret(topic));
+      return isValue && !isSecret && !message.bytes ? [{ topic, payload: message.text, at: message.at }] : [];
     });
     return {
       version: 1,
@@ -746,10 +761,18 @@ export class DeviceCatalog {
       actions: [...view.readActions, ...view.actions.map(({ advert }) => advert)],
       ...(view.settings.length > 0 && { settings: view.settings.map(({ advert }) => advert) }),
       allowHash: view.allowHash,
+      allowHashBefore: view.allowHashBefore,
       ghost: isGhost,
       notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };
   }
+}
+
+/** Keys that say what a number means. A number of before they changed is none of the new unit. */
+const UNITS = ["unit_of_measurement", "temperature_unit", "color_temp_kelvin", "brightness_scale"];
+
+function hasSameUnits({ entity: a }: LiveEntity, { entity: b }: LiveEntity): boolean {
+  return UNITS.every((key) => textField(a.config, key) === textField(b.config, key));
 }
 
 /** @returns why a device has nothing to read and nothing to change; undefined: it has something */

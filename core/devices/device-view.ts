@@ -12,7 +12,9 @@ import { harmless, slug } from "./names.ts";
 import { parametersSchema } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
 import { allowText } from "./trust/allow-hash.ts";
+import { carriedText } from "./trust/allow-hash-0-3.ts";
 import type { DangerOf } from "./trust/danger.ts";
+import { Quantity } from "./values/quantity.ts";
 
 type OfferedAction = { part: LiveEntity; command: Command; advert: DeviceAction };
 export type NamedReading = { part: LiveEntity; spec: ReadingSpec; name: string };
@@ -42,6 +44,7 @@ export type DeviceView = {
   /** Values of offered parts that are not read. */
   unread: { what: string; why: string }[];
   allowHash: string;
+  allowHashBefore: string | null;
 };
 
 const DEVICE_NAME_MAX = 60;
@@ -106,11 +109,18 @@ export function deviceView(
       why: `a device has at most ${ACTIONS_MAX} actions`,
     });
   notOffered.push(...others);
-  const readings = namedReadings(offered);
   const aside = ordered.filter((part) => !offered.includes(part));
-  const all = namedReadings([...offered, ...aside]);
+  const named = withoutRepeated(namedReadings([...offered, ...aside]));
+  const isMainReading = ({ part, spec }: NamedReading) => !spec.fields && offered.includes(part);
+  const readings = named.filter(isMainReading);
+  const all = [...readings, ...named.filter((one) => !isMainReading(one))];
   const pictures = picturesOf(offered);
   const name = nameOf({ identities, parts });
+  const entities = changing.map(({ entity }) => entity);
+  const dangerousOf = ({ part, command, advert }: OfferedAction) =>
+    advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [];
+  // 0.3 offered no settings. Each change of one asks, so no allowance is about them.
+  const carried = carriedText(identities, entities, actions.flatMap(dangerousOf));
   return {
     row,
     parts,
@@ -132,12 +142,11 @@ export function deviceView(
     allowHash: sha256(
       allowText(
         identities,
-        [...changing, ...settings].map(({ entity }) => entity),
-        [...actions, ...settingActions].flatMap(({ part, command, advert }) =>
-          advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
-        ),
+        [...entities, ...settings.map(({ entity }) => entity)],
+        [...actions, ...settingActions].flatMap(dangerousOf),
       ),
     ),
+    allowHashBefore: carried === undefined ? null : sha256(carried),
   };
 }
 
@@ -247,7 +256,10 @@ function readAction(readings: readonly NamedReading[]): DeviceAction {
           maxItems: READINGS_MAX,
           ...(listed !== "" && { description: listed }),
         },
-        all: { type: "boolean", description: "also what is diagnostic, a setting, or disabled by default" },
+        all: {
+          type: "boolean",
+          description: "also what is diagnostic, a setting, an attribute, or disabled by default",
+        },
       },
       additionalProperties: false,
     },
@@ -267,6 +279,16 @@ function namedReadings(parts: readonly LiveEntity[]): NamedReading[] {
       return { part, spec, name: free(taken, words, " ") };
     }),
   );
+}
+
+/** Entities of one device may name the same topic for what they tell beside their values. */
+function withoutRepeated(readings: readonly NamedReading[]): NamedReading[] {
+  const topics = new Set<string>();
+  return readings.filter(({ part: { entity }, spec }) => {
+    if (!spec.fields) return true;
+    const topic = `${entity.slots.find(({ name }) => name === spec.slot)?.topic} ${entity.config.json_attributes_template}`;
+    return !topics.has(topic) && topics.add(topic);
+  });
 }
 
 /** The name, or it with a number where it is taken. */
@@ -294,34 +316,50 @@ function lineOf(parts: readonly LiveEntity[], area: string | undefined, model: s
   return oneLine([what, rest].filter((one) => one !== "").join(" · "), LINE_MAX);
 }
 
+/** True unless there is no such value now, as a brightness of a light that is off. */
+export function isThere({ part, spec }: Pick<NamedReading, "part" | "spec">, now: number): boolean {
+  return spec.isThere?.((slot) => part.value(slot, now)?.value) ?? true;
+}
+
 /** A reading's value now. */
 export function readingOf({ part, spec, name }: NamedReading, now: number): Reading {
   const { entity } = part;
-  const value = part.value(spec.slot, now);
+  const value = isThere({ part, spec }, now) ? part.value(spec.slot, now) : undefined;
   const isUnavailable = part.isExpired(spec.slot, now) || part.absence(now) !== undefined;
-  const plain = value === undefined ? null : plainValue(value.value);
+  const plain = value === undefined || spec.secret ? null : plainValue(value.value);
   return {
     name,
     value: plain,
-    text: value === undefined ? "not reported yet" : harmless(valueText(spec, value), VALUE_MAX),
+    text:
+      value === undefined ? missingWords({ part, spec }, now) : harmless(valueText(spec, value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
     at: value?.at ?? null,
     ...(isUnavailable && { unavailable: true }),
-    tainted: value?.unreadable !== undefined || (spec.free && typeof plain === "string"),
+    tainted: value?.unreadable !== undefined || (spec.free && typeof plain === "string" && !isHarmless(plain)),
   };
 }
 
 function valueText(spec: ReadingSpec, { value, unreadable }: Value): string {
-  return unreadable === undefined ? spec.words(value) : `not readable: ${unreadable}`;
+  return unreadable === undefined || spec.secret ? spec.words(value) : `not readable: ${unreadable}`;
+}
+
+function missingWords(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
+  return isThere(reading, now) ? "not reported yet" : "none at present";
 }
 
 function plainValue(value: SlotValue): string | number | boolean | null {
   if (Array.isArray(value)) return value.join(",");
   // SAFETY: it is no list.
   const single = value as Exclude<SlotValue, readonly number[]>;
+  if (single instanceof Quantity) return single.plain;
   return typeof single === "string" ? harmless(single, VALUE_MAX) : single;
+}
+
+/** Nobody writes an instruction in digits. */
+function isHarmless(text: string): boolean {
+  return text === "" || Quantity.parse(text) !== undefined;
 }
 
 /** A line of the result of `read`. */

@@ -43,6 +43,8 @@ export type HostedDevice = {
   settings?: DeviceAction[];
   /** Of everything that decides what an action does. An allowance holds for this hash alone. */
   allowHash: string;
+  /** The hash by which 0.3 knew the device, where it covered the same; null: what was allowed then may be something else. */
+  allowHashBefore: string | null;
   /** Neither a state nor an availability came for GHOST_AFTER_MS. */
   ghost: boolean;
   /** Entities and actions that are left out, with the reason. */

@@ -146,6 +146,19 @@ export function withClockSet(state: RuleState, by: number, now: number): RuleSta
   };
 }
 
+/** A hold that ended so long ago was not looked at in time. */
+const LATE_MS = 2 * MINUTE_MS;
+
+/**
+ * For a place without a steady clock that is woken at the end of a hold. When that end is long over, the machine was off or its clock
+ * was set ahead: nothing was measured meanwhile, so the hold begins anew.
+ */
+export function withMissedHold(rule: WatchCondition, state: RuleState, now: number): RuleState {
+  const { turning, open } = state;
+  const isMissed = turning !== undefined && now - (turning + holdOf(rule, open)) > LATE_MS;
+  return isMissed ? { ...state, at: now, turning: now } : state;
+}
+
 /** Takes one step. A repeated value is a step without a change. */
 export function step(rule: WatchCondition, state: RuleState, input: StepInput): Step {
   if (state.ended) return { state };

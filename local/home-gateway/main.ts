@@ -12,6 +12,7 @@ import { readBuiltGateway } from "../built-gateway.ts";
 import { PLAIN_WARNING } from "../network.ts";
 import { startGateway } from "../networked-gateway.ts";
 import { onStop } from "../on-stop.ts";
+import { claim, runsAlready } from "../running.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
 import { loadTokens, tokenRecords, withOwnRecords } from "../tokens.ts";
 
@@ -47,6 +48,8 @@ const trouble = (event: string, error: string) => {
 };
 const notify = openNotify(env, (error) => console.error(String(error)));
 
+const claimed = claim(dir, status.url);
+if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
 const tokens = loadTokens(dir, token);
 try {
   const gateway = await startGateway({
@@ -75,6 +78,7 @@ try {
   onStop(async () => {
     notify.stopping();
     await gateway.stop();
+    claimed.release();
   });
   Object.assign(status, {
     online: true,

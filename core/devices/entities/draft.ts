@@ -5,13 +5,13 @@ import { type Config, flagField, numberField, textField } from "../discovery/fie
 import { harmless } from "../names.ts";
 import { payloadWriter, type Variables, valueReader, type WritePayload } from "../states/templates.ts";
 import { type Prefixes, refusedCommandTopic, refusedStateTopic } from "../trust/topics.ts";
+import type { Matches } from "../values/fit.ts";
 import { availabilityOf } from "./availability.ts";
 import type {
   Command,
   Entity,
   Expectation,
   Left,
-  Matches,
   Parameter,
   Parameters,
   ReadingSpec,
@@ -49,6 +49,8 @@ export class EntityDraft {
   readonly commands: Command[] = [];
   readonly details: string[] = [];
   readonly left: Left[] = [];
+  /** Names that its command templates read. */
+  readonly variables: Record<string, unknown> = {};
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
@@ -120,7 +122,7 @@ export class EntityDraft {
         const text = read(message);
         if (typeof text !== "string") return text;
         const value = parse(text);
-        if (self.main === name && value !== undefined) self.state = stateText(value);
+        if (self.main === name && value !== undefined) self.state = stateText(value, text);
         return value;
       },
       problem === undefined ? rest : { ...rest, unreadable: true },
@@ -164,10 +166,11 @@ export class EntityDraft {
       this.leave("", `nothing is sent to its ${topicKey}: ${refused}`);
       return undefined;
     }
-    const writer = payloadWriter(
-      templateKey === undefined ? undefined : this.text(templateKey),
-      this.#names(),
-    );
+    const template = templateKey === undefined ? undefined : this.text(templateKey);
+    // A template gets the names alone that it mentions: what it gets is covered by an allowance.
+    const names = Object.entries(this.#names()).filter(([name]) => template?.includes(name));
+    const writer = payloadWriter(template, Object.fromEntries(names));
+    Object.assign(this.variables, Object.fromEntries(names));
     if (writer.ok) return { topic, write: writer.write };
     this.leave("", `its ${templateKey} cannot be used. ${writer.problem}`);
     return undefined;
@@ -280,6 +283,7 @@ export class EntityDraft {
       commands: this.commands,
       details: this.details,
       left: this.left,
+      ...(Object.keys(this.variables).length > 0 && { variables: this.variables }),
       availability,
       ...(this.danger !== undefined && { danger: this.danger }),
     };
@@ -292,9 +296,9 @@ export class EntityDraft {
 }
 
 /** Home Assistant's word for a value. */
-function stateText(value: SlotValue): string {
+function stateText(value: SlotValue, text: string): string {
   if (typeof value === "boolean") return value ? "on" : "off";
-  return value === null ? "unknown" : String(value);
+  return value === null ? "unknown" : text;
 }
 
 export function topicsOf(outputs: readonly (Output | undefined)[]): string[] {

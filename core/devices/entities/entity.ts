@@ -5,9 +5,10 @@
 import type { Config } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
 import type { Unreadable } from "../states/templates.ts";
+import type { Quantity } from "../values/quantity.ts";
 
 /** A value that a message gave: null is "unknown"; a list of numbers is a colour. */
-export type SlotValue = string | number | boolean | null | readonly number[];
+export type SlotValue = string | boolean | null | Quantity | readonly number[];
 
 /** One value of an entity, and the topic that brings it. */
 export type Slot = {
@@ -23,6 +24,8 @@ export type Slot = {
   offDelay?: number;
   /** Messages that the broker kept say nothing: an event is over. */
   live?: true;
+  /** It is told beside the entity's value, and says nothing of how old that is. */
+  beside?: true;
 };
 
 export type Value = {
@@ -47,6 +50,12 @@ export type ReadingSpec = {
   words: (value: SlotValue) => string;
   /** A text of the publisher's own choice, or a picture. */
   free: boolean;
+  /** Tells whether there is such a value now: a light that is off has no brightness. Absent: always. */
+  isThere?: (value: (slot: string) => SlotValue | undefined) => boolean;
+  /** Its value is JSON of fields, of which each is a reading. */
+  fields?: true;
+  /** Its value leaves the catalog in no form. */
+  secret?: true;
 };
 
 /** A parameter of an action, as JSON Schema. */
@@ -54,7 +63,14 @@ export type Parameter =
   | { type: "boolean"; description?: string }
   | { type: "integer" | "number"; minimum: number; maximum: number; description?: string }
   | { type: "string"; enum: readonly string[]; description?: string }
-  | { type: "string"; minLength?: number; maxLength: number; pattern?: string; description?: string }
+  | {
+      type: "string";
+      minLength?: number;
+      maxLength: number;
+      pattern?: string;
+      description?: string;
+      writeOnly?: true;
+    }
   | {
       type: "array";
       items: { type: "integer"; minimum: number; maximum: number };
@@ -74,9 +90,6 @@ export type Expectation = {
   /** @param fresh only values that came after the command; `before` had been there then */
   met: (fresh: Values, before: Values) => boolean;
 };
-
-/** Tells whether a state says what was asked. `before` had been there before the command. */
-export type Matches = (asked: unknown, reported: SlotValue, before: SlotValue | undefined) => boolean;
 
 export type Values = (slot: string) => Value | undefined;
 
@@ -143,6 +156,8 @@ export type Entity = {
   /** In the device's line, behind the kind: `position`. */
   details: string[];
   left: Left[];
+  /** Names that its command templates mention, with their values; undefined: they mention none. */
+  variables?: Readonly<Record<string, unknown>>;
   availability: Availability;
   /** The reason for which the entity is dangerous as a whole. */
   danger?: string;

@@ -1,17 +1,19 @@
 /** Templates of configs: those that read a message, and those that write a command. */
 import { compileTemplate, renderTemplate } from "../template/template.ts";
+import { numberText } from "../values/quantity.ts";
 import type { Message } from "./message.ts";
 
 /** Templates that are kept compiled. A publisher writes the same few into the configs of all its devices. */
 const COMPILED_MAX = 1_000;
 const COMPILED = new Map<string, ReturnType<typeof compileTemplate>>();
 
-function compiledOnce(source: string): ReturnType<typeof compileTemplate> {
-  const known = COMPILED.get(source);
+function compiledOnce(source: string, isCommand = false): ReturnType<typeof compileTemplate> {
+  const key = `${isCommand ? "command" : "value"} ${source}`;
+  const known = COMPILED.get(key);
   if (known) return known;
   if (COMPILED.size >= COMPILED_MAX) COMPILED.clear();
-  const fresh = compileTemplate(source);
-  COMPILED.set(source, fresh);
+  const fresh = compileTemplate(source, { isCommand });
+  COMPILED.set(key, fresh);
   return fresh;
 }
 
@@ -29,15 +31,15 @@ export class Unreadable {
   }
 }
 
-/** @returns undefined where the message says nothing: an empty text, or a member that is missing */
-export type ReadValue = (message: Message) => string | Unreadable | undefined;
+/** An empty text is a value; its kind decides what it says. */
+export type ReadValue = (message: Message) => string | Unreadable;
 
 /** Without a template, the message is the value. With one that cannot be used, no message is readable. */
 export function valueReader(
   source: string | undefined,
   variables: Variables = {},
 ): { read: ReadValue; problem?: string } {
-  if (source === undefined) return { read: ({ text }) => text || undefined };
+  if (source === undefined) return { read: ({ text }) => text };
   const compiled = compiledOnce(source);
   if (!compiled.ok) {
     const unreadable = new Unreadable(compiled.problem);
@@ -48,7 +50,7 @@ export function valueReader(
     const given = { ...variables, value: message.text, value_json: message.variable() };
     const options = { now: new Date(message.now), shared: message.budget };
     const rendered = renderTemplate(compiled.template, given, options);
-    return rendered.ok ? rendered.text || undefined : new Unreadable(rendered.problem);
+    return rendered.ok ? rendered.text : new Unreadable(rendered.problem);
   };
   return { read };
 }
@@ -59,15 +61,21 @@ export type WritePayload = (
   variables: Variables,
 ) => { ok: true; text: string } | { ok: false; problem: string };
 
+/** Few devices read an exponent. */
+function written(value: unknown): string {
+  return typeof value === "number" ? numberText(value) : String(value);
+}
+
 export function payloadWriter(
   source: string | undefined,
   names: Variables,
 ): { ok: true; write: WritePayload } | { ok: false; problem: string } {
-  if (source === undefined) return { ok: true, write: (value) => ({ ok: true, text: String(value) }) };
-  const compiled = compiledOnce(source);
+  if (source === undefined) return { ok: true, write: (value) => ({ ok: true, text: written(value) }) };
+  const compiled = compiledOnce(source, true);
   if (!compiled.ok) return compiled;
   return {
     ok: true,
-    write: (value, variables) => renderTemplate(compiled.template, { ...names, ...variables, value }),
+    write: (value, variables) =>
+      renderTemplate(compiled.template, { ...names, ...variables, value }, { isCommand: true }),
   };
 }

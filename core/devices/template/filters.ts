@@ -14,6 +14,7 @@ import { printf, rounded, signed, toFloat } from "./numbers.ts";
 import { notKnown } from "./refused.ts";
 import { REGEX_FILTERS } from "./regex.ts";
 import { TEXT_FILTERS } from "./texts.ts";
+import { refuseUnsteady } from "./unsteady.ts";
 import { Dict, isNumber, isTrue, Missing, OMITTED, textOf, type Value } from "./values.ts";
 
 /** A filter of the value's text. */
@@ -45,6 +46,7 @@ function roundedBy(number: number, decimals: number, method: string): number {
 
 const map: Builtin = (run, [value = OMITTED, name, ...others], named) => {
   const attribute = named.get("attribute");
+  if (run.isCommand && typeof name === "string") refuseUnsteady(name);
   const filter = typeof name === "string" ? FILTERS.get(name) : undefined;
   if (attribute === undefined && !filter)
     throw new TemplateProblem(notKnown("filter", typeof name === "string" ? name : ""));

@@ -143,6 +143,7 @@ export class Agents {
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#get(state.id);
     const { hosted } = state;
+    if (hosted) this.#settings.compare(hosted, Date.now());
     const read = capabilities ?? before ?? readCapabilities(state);
     const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
     const { advert, names } =
@@ -405,6 +406,21 @@ export class Agents {
     this.remove(id);
   }
 
+  /** Devices that were allowed up to 0.3 and ask again, with the time since when (epoch ms). */
+  voided(): Array<{ device: HostedDevice; since: number }> {
+    const voided = this.#settings.voided();
+    return voided.size === 0
+      ? []
+      : this.devices().flatMap((device) => {
+          const since = voided.get(device.hosted.key);
+          return since === undefined ? [] : [{ device, since }];
+        });
+  }
+
+  voidedTold(): void {
+    this.#settings.voidedTold();
+  }
+
   /** True for a hosted device of whose words nothing is a stranger's. What it reports is the bridge's word. */
   isPlainDevice(id: string): boolean {
     const agent = this.#get(id);
@@ -568,12 +584,23 @@ export class Agents {
   }
 
   isGroup(name: string): boolean {
-    return this.#served().some(({ acceptedGroup }) => acceptedGroup === name);
+    return this.#served().some((agent) => this.#groupOf(agent) === name);
   }
 
   /** In their order. */
   idsOfGroup(name: string): string[] {
-    return this.#served().flatMap(({ id, acceptedGroup }) => (acceptedGroup === name ? [id] : []));
+    return this.#served().flatMap((agent) => (this.#groupOf(agent) === name ? [agent.id] : []));
+  }
+
+  /** The group by whose name it can be called: not that of an agent, which was there first. */
+  #groupOf({ acceptedGroup }: ListedAgent): string | undefined {
+    return acceptedGroup !== undefined && this.isServed(acceptedGroup) ? undefined : acceptedGroup;
+  }
+
+  #groupProblem(agent: ListedAgent): string | null {
+    const { acceptedGroup } = agent;
+    if (acceptedGroup === undefined || this.#groupOf(agent) !== undefined) return null;
+    return `group: '${acceptedGroup}' is the id of an agent here; another name would be right`;
   }
 
   target(id: string, now: number): CallTarget | undefined {
@@ -593,7 +620,7 @@ export class Agents {
         error: 0,
         open: 0,
       };
-      const problem = stored.incompatibleWith ?? stored.problem;
+      const problem = stored.incompatibleWith ?? stored.problem ?? this.#groupProblem(stored);
       return {
         id: stored.id,
         online: agent.online,
@@ -639,8 +666,9 @@ export class Agents {
   }
 
   #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
-    const { id, foreign, features, online, reason, newText, acceptedGroup } = agent;
+    const { id, foreign, features, online, reason, newText } = agent;
     const names = this.#namesOf(agent);
+    const group = this.#groupOf(agent);
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
     const isHosted = this.#deviceOf(agent) !== undefined;
@@ -653,7 +681,7 @@ export class Agents {
       ...(isHosted && { hosted: true as const }),
       hasModel: foreign || features.includes("prompt"),
       foreign,
-      ...(acceptedGroup !== undefined && { group: acceptedGroup }),
+      ...(group !== undefined && { group }),
       ...(newText && { newText: true }),
       online: isOnline,
       reason: isOnline ? undefined : seenAt === null ? "the bridge is not connected" : reason,

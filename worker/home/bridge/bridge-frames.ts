@@ -91,6 +91,7 @@ export class BridgeFrames {
     const { bridge } = this.#home;
     if (bridge.isRevoked(socket)) return;
     const isWelcomed = bridge.isWelcomed(socket);
+    bridge.heard(socket, Date.now());
     const max = isWelcomed ? FRAME_MAX_BYTES : HELLO_MAX_BYTES;
     if (typeof message !== "string" || message.length > max) {
       const what =

@@ -171,6 +171,8 @@ export const OPEN_MAX = 200;
 
 export class Ledger {
   readonly #sql: SqlStorage;
+  /** Calls whose results may be beginning a turn now, with their agents. */
+  readonly #beginning = new Map<string, string>();
   /** Calls without a row. */
   readonly flights = new Flights<LedgerCall>();
   /** False: no open call was asked for by an agent. True after each start, until the rows were looked at. */
@@ -505,6 +507,7 @@ export class Ledger {
       delivered ? 1 : 0,
       id,
     );
+    if (delivered) this.#beginning.delete(id);
     return rows.toArray().length > 0;
   }
 
@@ -528,6 +531,7 @@ export class Ledger {
   markDelivered(id: string, outcome: SettledOutcome | undefined): void {
     const deliveredOutcome = JSON.stringify(outcome ?? null);
     this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, deliveredOutcome);
+    this.#beginning.delete(id);
   }
 
   /** When the next open call is due, epoch ms: not taken in time, silent for too long, or at its end. */
@@ -575,8 +579,23 @@ export class Ledger {
     return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
   }
 
-  /** The number of results that began a turn since then, in an agent's conversations. */
-  turnsBegunBy(agent: string, since: number): number {
+  /** A result may begin a turn: it counts from now on, and by its row once that says that it was delivered. */
+  beginsTurn(id: string, agent: string): void {
+    this.#beginning.set(id, agent);
+  }
+
+  /** It was not delivered, and began none. */
+  beganNone(id: string): void {
+    this.#beginning.delete(id);
+  }
+
+  /** The number of results that began a turn since then, in an agent's conversations. @param id of a call that does not count itself */
+  turnsBegunBy(agent: string, since: number, id?: string): number {
+    const others = [...this.#beginning].filter(([call, by]) => by === agent && call !== id);
+    return others.length + this.#turnsDelivered(agent, since);
+  }
+
+  #turnsDelivered(agent: string, since: number): number {
     return this.#sql
       .exec<{ n: number }>(
         `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?

@@ -47,9 +47,9 @@ export type Candidate = {
   given: number;
 };
 
-/** True if this names no agent: a group, or any. An agent of this name comes first. */
+/** True if this names no agent: a group, or any. No agent has such a name. */
 export function isRouted({ agents }: HomeContext, id: string): boolean {
-  return !agents.isServed(id) && (id === ANY || agents.isGroup(id));
+  return id === ANY || agents.isGroup(id);
 }
 
 /**

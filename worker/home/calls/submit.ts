@@ -1,4 +1,5 @@
 /** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
+
 import { agentSource, isTainted as isTaintedBy } from "@edgecall/core/loop/taint.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
@@ -32,6 +33,7 @@ import {
 } from "./dispatch.ts";
 import { type Asker, type CallFlags, mayBeForgotten, type NewCall } from "./ledger.ts";
 import { choose, isRouted } from "./routing.ts";
+import { shownPayload } from "./shown-payload.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
 export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {
@@ -68,7 +70,8 @@ async function submitOne(
 
 /** Home records what no device gets. */
 function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome): void {
-  addToRecord(home, call.agent, call.id, [homeLine(call, outcome, Date.now())]);
+  const shown = { ...call, payload: shownPayload(home, call) };
+  addToRecord(home, call.agent, call.id, [homeLine(shown, outcome, Date.now())]);
 }
 
 async function takeCall(

@@ -167,6 +167,30 @@ describe("a change", () => {
     expect((await change(on("kitchen-lamp"), "deny")).reason).toMatch(/^first change/);
   });
 
+  test("V14: the value of a secret parameter is sent, and neither the question nor the record has it", async () => {
+    const { properties, ...schema } = SET.parameters as { properties: object };
+    const secret = { value: { type: "string", maxLength: 40, writeOnly: true } };
+    const set = { ...SET, parameters: { ...schema, properties: { ...properties, ...secret } } };
+    bridge.send({ t: "agent", agent: device("door-code", { line: "text", tools: [READ, set] }) });
+    await until(async () => (await ask("/v1/devices")).text().then((text) => text.includes("door-code")));
+    let question = "";
+    const step = on("door-code", "set", { value: "n3w-4712", on: true });
+    await change(step, "approve", async () => {
+      question = JSON.stringify(await openQuestions());
+    });
+    expect(question).toContain('"value":"(not shown)"');
+    expect(changesSent("door-code")[0]?.payload).toContain("n3w-4712");
+    const record = await until(
+      async () => {
+        const text = await (await ask("/v1/audit")).text();
+        return text.includes("door-code") && text;
+      },
+      { what: "the record" },
+    );
+    expect(record).toContain('"value":"(not shown)","on":true');
+    expect(question + record).not.toContain("n3w-4712");
+  });
+
   test("asks again when the device has changed since it was allowed", async () => {
     await change(on("kitchen-lamp"));
     bridge.send({ t: "agent", agent: device("kitchen-lamp", { hosted: { allow: "another" } }) });

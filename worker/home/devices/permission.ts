@@ -9,6 +9,7 @@ import type { DeviceMode } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { isAllowed } from "./device-settings.ts";
 
 /**
  * @property device for the call's row: the hash that the decision holds for; `remember`: a person's yes allows the device's other
@@ -24,12 +25,12 @@ const WHY_MAX = 80;
 /** The device's mode: as a person set it, or else as the bridge's setting MQTT_DEVICES says. */
 export function modeOf({ hosted, setting }: HostedDevice): DeviceMode {
   const mode = setting?.mode ?? (hosted.mode === "read" ? "read" : "ask");
-  return mode === "ask" && setting?.allow === hosted.allow ? "allowed" : mode;
+  return mode === "ask" && isAllowed(setting?.allow, hosted) ? "allowed" : mode;
 }
 
 /** True if a person allowed what the device was then, and it is something else now. */
 export function hasChanged({ hosted, setting }: HostedDevice): boolean {
-  return setting?.allow != null && setting.allow !== hosted.allow;
+  return setting?.allow != null && !isAllowed(setting.allow, hosted);
 }
 
 /** @returns the words about a device that is switched off; undefined: it is not */
@@ -86,7 +87,7 @@ export function outdated(
 ): Advised | undefined {
   if (!flags.device) return undefined;
   const device = agents.device(agent);
-  if (!device || device.hosted.allow !== flags.device.allow)
+  if (!device || !isAllowed(flags.device.allow, device.hosted))
     return refused(
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
@@ -104,7 +105,9 @@ export function rememberApproval(
 ): void {
   const device = agents.device(agent);
   if (!device || !flags.device?.remember || by === null) return;
-  agents.changeDevice(device, { allow: flags.device.allow }, by);
+  // One of 0.3 may have waited, and covers the same.
+  const { allow } = isAllowed(flags.device.allow, device.hosted) ? device.hosted : flags.device;
+  agents.changeDevice(device, { allow }, by);
 }
 
 function refused(why: string): Advised {

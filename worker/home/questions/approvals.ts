@@ -1,4 +1,5 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
+
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
@@ -18,6 +19,7 @@ import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import type { LedgerCall, NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
+import { shownPayload } from "../calls/shown-payload.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
@@ -102,7 +104,8 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
-  const approval = { tool: command, parameters: payload, reason, hash };
+  const parameters = shownPayload(home, { agent, command, payload });
+  const approval = { tool: command, parameters, reason, hash };
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -110,7 +113,7 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
     agent,
     groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
-    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(payload), { chars: 2_000 })}`,
+    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
     options: [],
     approval,
     expiresAt,
