@@ -177,7 +177,7 @@ export class DeviceHost {
 
   /** Takes any message that is not on an agent's topic. */
   message({ topic, payload, retained }: BrokerMessage): void {
-    const { catalog, clock, watch } = this.#context;
+    const { catalog, clock } = this.#context;
     const now = clock.wall();
     if (this.#isConfig(topic)) {
       this.#config(topic, payload.toString("utf8"), now);
@@ -185,11 +185,16 @@ export class DeviceHost {
     }
     // A copy: the payload is a part of what came from the socket, all of which it would keep in memory.
     catalog.state(topic, new Uint8Array(payload), { now, retained });
+    if (retained && this.#burst) this.#prolong();
+    this.#read(topic);
+  }
+
+  /** The devices have read a message. */
+  #read(topic: string): void {
     this.#isStateChanged = true;
     this.#file?.changed("states");
-    if (retained && this.#burst) this.#prolong();
     this.#rules?.onMessage(topic);
-    watch.came();
+    this.#context.watch.came();
   }
 
   /** True if this is for a hosted device, or the call of one that is gone. */
@@ -234,6 +239,7 @@ export class DeviceHost {
     const { agents, clock, log } = this.#context;
     const now = clock.now();
     this.#firstReads.tick();
+    for (const topic of this.#context.catalog.catchUp(clock.wall())) this.#read(topic);
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
       this.#connectedAt = undefined;
       const gone = [...this.#configs].filter(([, connection]) => connection !== this.#connection);

@@ -44,6 +44,7 @@ import { configTopics, parseConfigTopic } from "./discovery/config-topic.ts";
 import { textField } from "./discovery/fields.ts";
 import { parseTasmotaTopic, readTasmota, TASMOTA_TOPICS, TasmotaMessages } from "./discovery/tasmota.ts";
 import { entityOf } from "./entities/all.ts";
+import type { Entity } from "./entities/entity.ts";
 import { fieldsOf } from "./entities/attributes.ts";
 import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
@@ -53,6 +54,7 @@ import { bounded, commandsFirst, knownFirst } from "./room.ts";
 import { partOfState } from "./states/large-state.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
+import { WorkRate } from "./template/budget.ts";
 import { dangers } from "./trust/danger.ts";
 import { foldedWords } from "./trust/danger-words.ts";
 import { isFilter, TopicFilters } from "./trust/topic-filter.ts";
@@ -91,6 +93,15 @@ type View = {
 /** So long a config that moves is kept without a successor. */
 const MIGRATION_MS = 60_000;
 
+/** An entity that reads a message takes a step for so many characters of it, beside those of its template. */
+const CHARACTERS_A_STEP = 1_024;
+
+/** A long state is parsed before any template reads it. */
+const LARGE_CHARACTERS_A_STEP = 64;
+
+/** Messages that waited are read for so many steps at once, and then those that come have their turn. */
+const CATCH_UP_STEPS = 50_000;
+
 /** Devices that are long gone, of which something is remembered. */
 const REMEMBERED_MAX = 1_000;
 
@@ -111,6 +122,9 @@ export class DeviceCatalog {
   readonly #ignored = new Ignored();
   readonly #tasmota = new TasmotaMessages();
   readonly #zigbee = new Zigbee2Mqtt();
+  readonly #work = new WorkRate();
+  /** Topics whose last message is not read yet. */
+  readonly #waiting = new Set<string>();
   /** By topic: states that were not read, or in part; then without these members. */
   readonly #unread = new Map<string, { why: string; members?: readonly string[] }>();
   #configBytes = 0;
@@ -189,7 +203,7 @@ export class DeviceCatalog {
       else if (former) part.ignoreUntil(this.#messages);
     }
     for (const part of stored?.parts ?? []) this.#unlisten(part);
-    for (const part of parts) this.#listen(part);
+    for (const part of parts) this.#listen(part, now);
     this.#dropStates(stored?.parts ?? []);
     this.#entities += parts.length - (stored?.parts.length ?? 0);
     this.#configBytes += bytes - (stored?.bytes ?? 0);
@@ -242,7 +256,7 @@ export class DeviceCatalog {
     this.#ignored.remove(topic);
     this.#unread.delete(topic);
     const whole = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
-    const content = isList || typeof whole !== "string" ? whole : this.#partOf(topic, whole, size);
+    const content = isList || typeof whole !== "string" ? whole : this.#partOf(topic, whole, size, now);
     if (content === undefined) return;
     const former = this.#states.get(topic)?.message;
     const isSame = former !== undefined && !isPicture && former.text === content;
@@ -262,14 +276,35 @@ export class DeviceCatalog {
       return;
     }
     this.#keepState(topic, message, Math.min(size, max === LARGE_STATE_MAX_BYTES ? STATE_MAX_BYTES : max));
-    for (const part of listeners) part.read(topic, message);
-    message.dropParsed();
-    if (!isRetained) for (const part of listeners) this.#remember(part, now);
+    if (this.#work.isLeft(now)) this.#read(topic, message, listeners, now);
+    // The last message of a topic waits; those before it are never read.
+    else if (this.#states.get(topic)?.message === message) this.#waiting.add(topic);
+    else this.#ignored.add(topic, "the templates of all devices take too long");
+  }
+
+  /** Reads the messages that wait for their turn. Call it every second. @returns their topics */
+  catchUp(now: number): string[] {
+    const read: string[] = [];
+    if (!this.#work.isLeft(now)) return read;
+    const least = this.#work.take(0) - CATCH_UP_STEPS;
+    for (const topic of this.#waiting) {
+      if (!this.#work.isLeft(now) || this.#work.take(0) < least) break;
+      this.#waiting.delete(topic);
+      const message = this.#states.get(topic)?.message;
+      if (message) this.#read(topic, message, this.#listeners.get(topic) ?? new Set(), now);
+      read.push(topic);
+    }
+    return read;
   }
 
   /** @returns the state, or what can be kept of one that is too long; undefined: nothing */
-  #partOf(topic: string, text: string, size: number): string | undefined {
+  #partOf(topic: string, text: string, size: number, now: number): string | undefined {
     if (size <= STATE_MAX_BYTES) return text;
+    if (!this.#work.isLeft(now)) {
+      this.#leaveState(topic, "the templates of all devices take too long");
+      return undefined;
+    }
+    this.#work.take(size / LARGE_CHARACTERS_A_STEP + (this.#listeners.get(topic)?.size ?? 0));
     const named = new Set(propertiesOf([...(this.#listeners.get(topic) ?? [])]));
     // Three bytes for each unit at most.
     const max = size === text.length ? STATE_MAX_BYTES : STATE_MAX_BYTES / 3;
@@ -509,6 +544,20 @@ export class DeviceCatalog {
     return true;
   }
 
+  #read(topic: string, message: Message, parts: ReadonlySet<LiveEntity>, now: number): void {
+    this.#waiting.delete(topic);
+    for (const part of parts) part.read(topic, message);
+    if (!message.retained) for (const part of parts) this.#remember(part, now);
+    this.#done(message, parts.size);
+  }
+
+  /** So many entities have read a message. */
+  #done(message: Message, entities: number): void {
+    const size = (message.bytes ?? message.text).length;
+    this.#work.take(message.budget.spent + entities * (1 + size / CHARACTERS_A_STEP));
+    message.dropParsed();
+  }
+
   #refuse(topic: string, why: string): boolean {
     const changed = this.#remove(topic);
     this.#ignored.add(topic, why);
@@ -533,7 +582,7 @@ export class DeviceCatalog {
   }
 
   /** It also reads what its topics said before it came: several entities share a topic. */
-  #listen(part: LiveEntity): void {
+  #listen(part: LiveEntity, now: number): void {
     const known = part.topics.flatMap((topic) => {
       const listeners = this.#listeners.get(topic) ?? new Set();
       this.#listeners.set(topic, listeners.add(part));
@@ -543,8 +592,10 @@ export class DeviceCatalog {
     });
     known.sort((a, b) => a.message.number - b.message.number);
     for (const { topic, message } of known) {
-      part.read(topic, message);
-      message.dropParsed();
+      if (this.#work.isLeft(now)) {
+        part.read(topic, message);
+        this.#done(message, 1);
+      } else this.#waiting.add(topic);
     }
   }
 
@@ -736,16 +787,25 @@ function isStrange({ tainted, name, value }: Reading): boolean {
 
 /** Members of JSON that entities read, which zigbee2mqtt calls properties. */
 function propertiesOf(parts: readonly LiveEntity[]): string[] {
-  const names = parts.flatMap(({ entity }) => {
-    const templates = Object.entries(entity.config).flatMap(([key, value]) =>
-      key.endsWith("_template") && !key.includes("command") && typeof value === "string" ? [value] : [],
-    );
-    const members = templates.flatMap((template) =>
-      [...template.matchAll(/value_json(?:\.(\w+)|\[["'](\w+)["']\])/g)].map(([, a, b]) => a ?? b ?? ""),
-    );
-    return entity.kind === "light" ? [...members, "state", "brightness", "color_temp"] : members;
-  });
-  return [...new Set(names)];
+  return [...new Set(parts.flatMap(({ entity }) => propertiesOfEntity(entity)))];
+}
+
+/** Its templates are searched once. */
+const PROPERTIES = new WeakMap<Entity, readonly string[]>();
+
+function propertiesOfEntity(entity: Entity): readonly string[] {
+  const known = PROPERTIES.get(entity);
+  if (known) return known;
+  const templates = Object.entries(entity.config).flatMap(([key, value]) =>
+    key.endsWith("_template") && !key.includes("command") && typeof value === "string" ? [value] : [],
+  );
+  const members = templates.flatMap((template) =>
+    [...template.matchAll(/value_json(?:\.(\w+)|\[["'](\w+)["']\])/g)].map(([, a, b]) => a ?? b ?? ""),
+  );
+  if (entity.kind === "light") members.push("state", "brightness", "color_temp");
+  const names = [...new Set(members)];
+  PROPERTIES.set(entity, names);
+  return names;
 }
 
 const text = z.string().check(z.maxLength(STATE_MAX_BYTES));

@@ -4,7 +4,7 @@ import { IS_SETTING, READINGS_MAX } from "../protocol/devices.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
-import type { Command, Entity, Left, ReadingSpec, SlotValue } from "./entities/entity.ts";
+import type { Command, Entity, Left, ReadingSpec, SlotValue, Value } from "./entities/entity.ts";
 import { PICTURE_SLOT } from "./entities/pictures.ts";
 import type { Group } from "./grouping.ts";
 import type { IdRow } from "./id-table.ts";
@@ -331,14 +331,18 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
     name,
     value: plain,
     text:
-      value === undefined ? missingWords({ part, spec }, now) : harmless(spec.words(value.value), VALUE_MAX),
+      value === undefined ? missingWords({ part, spec }, now) : harmless(valueText(spec, value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
     at: value?.at ?? null,
     ...(isUnavailable && { unavailable: true }),
-    tainted: spec.free && typeof plain === "string" && !isHarmless(plain),
+    tainted: value?.unreadable !== undefined || (spec.free && typeof plain === "string" && !isHarmless(plain)),
   };
+}
+
+function valueText(spec: ReadingSpec, { value, unreadable }: Value): string {
+  return unreadable === undefined || spec.secret ? spec.words(value) : `not readable: ${unreadable}`;
 }
 
 function missingWords(reading: Pick<NamedReading, "part" | "spec">, now: number): string {

@@ -122,13 +122,15 @@ describe("done is only what a state says after the command", () => {
   });
 });
 
-test("a template that is not known shows the message, and says why in the console", () => {
+test("a template that is not known says why in place of the message, and in the console", () => {
   const plug = new OneDevice().add("switch", { ...PLUG, value_template: "{{ value | teapot }}" });
   plug.say("s", "ON\n now");
-  expect(plug.words()).toEqual({ switch: "ON now" });
+  expect(plug.words()).toEqual({
+    switch: 'not readable: the template has the filter "teapot", which is not known here',
+  });
   expect(plug.catalog.readings("thing", NOW)).toMatchObject([{ tainted: true }]);
   expect(plug.device.notOffered).toEqual([
-    { what: "switch: on", why: expect.stringMatching(/^the message is shown as it came\. .*teapot/) },
+    { what: "switch: on", why: expect.stringMatching(/^it is not readable\. .*teapot/) },
   ]);
   // It can be sent, but no state can say that it was done.
   expect(plug.plan("set", { on: true }).confirm).toBeNull();

@@ -14,19 +14,20 @@ const NAME_MAX = 60;
 const TEXT_MAX = 200;
 
 export function attributes(draft: EntityDraft): void {
-  const reader = valueReader(draft.text("json_attributes_template"));
+  const { read, problem } = valueReader(draft.text("json_attributes_template"));
   const isRead = draft.slotOf(
     ATTRIBUTES_SLOT,
     "json_attributes_topic",
     (message) => {
-      const text = reader.ok ? reader.read(message) : undefined;
-      return text === undefined ? undefined : fieldsText(text);
+      const text = read(message);
+      return typeof text === "string" ? fieldsText(text) : text;
     },
     { beside: true },
   );
   if (!isRead) return;
-  if (reader.ok) draft.reading(ATTRIBUTES_SLOT, String, { label: "attributes", free: true, fields: true });
-  else draft.leave("attributes", reader.problem);
+  if (problem === undefined)
+    draft.reading(ATTRIBUTES_SLOT, String, { label: "attributes", free: true, fields: true });
+  else draft.leave("attributes", problem);
 }
 
 /** @returns the scalars of a JSON object, as JSON; undefined: it is none */

@@ -36,8 +36,8 @@ export function availabilityOf(
     const available = payloadField(entry, "payload_available", "online");
     const not = payloadField(entry, "payload_not_available", "offline");
     const read: Availability["entries"][number]["read"] = (message) => {
-      const text = reader.ok ? reader.read(message) : undefined;
-      if (text === undefined) return undefined;
+      const text = reader.read(message);
+      if (typeof text !== "string") return undefined;
       if (matchesPayload(text, available)) return true;
       return matchesPayload(text, not) ? false : undefined;
     };

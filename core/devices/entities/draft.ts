@@ -58,6 +58,8 @@ export class EntityDraft {
   readonly #component: Component;
   readonly #prefixes: Prefixes;
   readonly #name: string | undefined;
+  /** The entity as its templates see it: `this.state` is its state before the message. Commands do not see it. */
+  readonly #this: { main?: string; state: string; name: string; entity_id: string; attributes: Config };
 
   constructor(component: Component, prefixes: Prefixes) {
     this.kind = component.kind;
@@ -73,6 +75,9 @@ export class EntityDraft {
     const deviceClass = textField(this.config, "device_class")?.toLowerCase();
     this.class = deviceClass !== undefined && CLASS.test(deviceClass) ? deviceClass : undefined;
     this.optimistic = flagField(this.config, "optimistic", false);
+    const { name: title, entity_id } = this.#names();
+    const attributes = { friendly_name: title };
+    this.#this = { state: "unknown", name: String(title), entity_id: String(entity_id), attributes };
   }
 
   /** The entity's name for people. */
@@ -107,20 +112,23 @@ export class EntityDraft {
   ): boolean {
     const { variables, ...rest } = more;
     const template = templates.map((key) => this.text(key)).find((one) => one !== undefined);
-    const reader = valueReader(template, { ...this.#names(), ...variables });
-    if (reader.ok)
-      return this.slotOf(
-        name,
-        topicKey,
-        (message) => {
-          const text = reader.read(message);
-          return text === undefined ? undefined : parse(text);
-        },
-        rest,
-      );
-    if (!this.has(topicKey)) return false;
-    this.leave(name, `the message is shown as it came. ${reader.problem}`);
-    return this.slotOf(name, topicKey, ({ text }) => text || undefined, { ...rest, raw: true });
+    const self = this.#this;
+    const { read, problem } = valueReader(template, { ...this.#names(), this: self, ...variables });
+    self.main ??= name;
+    const isSlot = this.slotOf(
+      name,
+      topicKey,
+      (message) => {
+        const text = read(message);
+        if (typeof text !== "string") return text;
+        const value = parse(text);
+        if (self.main === name && value !== undefined) self.state = stateText(value, text);
+        return value;
+      },
+      problem === undefined ? rest : { ...rest, unreadable: true },
+    );
+    if (isSlot && problem !== undefined) this.leave(name, `it is not readable. ${problem}`);
+    return isSlot;
   }
 
   /** The same for a value that is read without a template. */
@@ -138,7 +146,7 @@ export class EntityDraft {
     return true;
   }
 
-  /** A reading of a slot. A slot that cannot be read shows its message as it came. */
+  /** A reading of a slot. */
   reading(
     slot: string,
     words: ReadingSpec["words"],
@@ -146,9 +154,7 @@ export class EntityDraft {
   ): void {
     const found = this.slots.find(({ name }) => name === slot);
     if (!found) return;
-    const plain = { slot, ...(more.label !== undefined && { label: more.label }) };
-    if (found.raw && !more.secret) this.readings.push({ ...plain, words: String, free: true });
-    else this.readings.push({ free: false, ...more, slot, words });
+    this.readings.push({ free: false, ...more, slot, words });
   }
 
   /** @returns undefined where the config has no such topic, or nothing may be sent there; then it says why */
@@ -172,7 +178,7 @@ export class EntityDraft {
 
   /** Tells whether a slot can confirm a command. */
   reports(slot: string): boolean {
-    return !this.optimistic && this.slots.some((one) => one.name === slot && !one.raw && !one.live);
+    return !this.optimistic && this.slots.some((one) => one.name === slot && !one.unreadable && !one.live);
   }
 
   /** An action without parameters. `is` tells the state that it ends in; without a slot nothing reports that. */
@@ -287,6 +293,12 @@ export class EntityDraft {
   #names(): Variables {
     return { name: this.title, entity_id: `${this.kind}.${this.#component.unique}`, this: {} };
   }
+}
+
+/** Home Assistant's word for a value. */
+function stateText(value: SlotValue, text: string): string {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return value === null ? "unknown" : text;
 }
 
 export function topicsOf(outputs: readonly (Output | undefined)[]): string[] {

@@ -4,6 +4,7 @@
  */
 import type { Config } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
+import type { Unreadable } from "../states/templates.ts";
 import type { Quantity } from "../values/quantity.ts";
 
 /** A value that a message gave: null is "unknown"; a list of numbers is a colour. */
@@ -14,9 +15,9 @@ export type Slot = {
   name: string;
   topic: string;
   /** @returns undefined: this message says nothing about it */
-  read: (message: Message) => SlotValue | undefined;
-  /** The template cannot be read, so the value is the whole message. */
-  raw?: true;
+  read: (message: Message) => SlotValue | Unreadable | undefined;
+  /** Its template cannot be used, so no message of it can be read. */
+  unreadable?: true;
   /** The value holds for so many seconds. */
   expireAfter?: number;
   /** After so many seconds, true becomes false by itself. */
@@ -29,6 +30,8 @@ export type Slot = {
 
 export type Value = {
   value: SlotValue;
+  /** Why the message cannot be read. The value is null then. */
+  unreadable?: string;
   /** Time at which it was reported; null: unknown. */
   at: number | null;
   /** Time at which it came here. */

@@ -1,7 +1,7 @@
 /** `event`, `device_automation` and `tag`: a message is the event. The last one is told, with its age. */
 import { isObject, listField } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
-import { valueReader } from "../states/templates.ts";
+import { Unreadable, valueReader } from "../states/templates.ts";
 import type { EntityDraft } from "./draft.ts";
 import { anyText, matchesPayload, plain } from "./values.ts";
 
@@ -10,9 +10,10 @@ export function event(draft: EntityDraft): void {
   const reader = valueReader(draft.text("value_template"));
   const known = (type: unknown) => (typeof type === "string" && types.includes(type) ? type : undefined);
   const read = (message: Message) => {
-    const text = reader.ok ? reader.read(message) : undefined;
+    const text = reader.read(message);
+    const type = typeof text === "string" ? known(typeOf(text)) : undefined;
     // A template that cannot be read here is zigbee2mqtt's, whose messages have the event in `action`.
-    return known(text === undefined ? undefined : typeOf(text)) ?? known(message.object()?.action);
+    return type ?? known(message.object()?.action) ?? (text instanceof Unreadable ? text : undefined);
   };
   draft.slotOf("event", "state_topic", read, { live: true });
   draft.reading("event", (value) => `last event: ${plain(value).replaceAll("_", " ")}`);

@@ -1,6 +1,7 @@
 /** `number`, `select`, `text`, `date`, `time` and `datetime`: one value that is read and set. */
 import { NOT_SHOWN } from "../../tools/secret-parameters.ts";
 import { listField, numberField, payloadField } from "../discovery/fields.ts";
+import { type Pattern, readPattern } from "../template/patterns.ts";
 import { same, sameNumber } from "../values/fit.ts";
 import { type EntityDraft, type Setting, write } from "./draft.ts";
 import type { Parameter, SlotValue } from "./entity.ts";
@@ -59,35 +60,38 @@ export function text(draft: EntityDraft): void {
     draft.leave("", "its min is above its max");
     return;
   }
-  const pattern = draft.text("pattern");
-  const expression = pattern === undefined ? undefined : simplePattern(pattern);
+  const pattern = patternOf(draft);
   const parameter: Parameter = {
     type: "string",
     ...(minLength > 0 && { minLength }),
     maxLength,
-    ...(expression && { description: `it matches ${expression.source}` }),
+    // With spaces it may be a sentence of the publisher's.
+    ...(pattern && /^\S{1,100}$/.test(pattern.source) && { description: `it matches ${pattern.source}` }),
     ...(isSecret && { writeOnly: true }),
   };
   const words = (value: unknown) => (isSecret ? "the new value" : JSON.stringify(value));
-  setValue(draft, "Set its text.", parameter, { words }, (value) =>
-    expression && !expression.test(String(value))
-      ? `value: it does not match ${expression.source}`
-      : undefined,
+  setValue(
+    draft,
+    "Set its text.",
+    parameter,
+    { words },
+    (value) => pattern && mismatch(pattern, String(value)),
   );
 }
 
-/**
- * A publisher's pattern that cannot take long: characters and sets in a row, of which two may repeat without bound. Others are
- * not checked; the device does not take what does not match.
- */
-function simplePattern(pattern: string): RegExp | undefined {
-  const part = String.raw`(?:\\[dws.+*?/-]|\[\^?(?:[^\\\]\[]|\\[dws\]/-]){1,60}\]|[\w .:,;@#%&/=-])`;
-  const isRow = new RegExp(String.raw`^\^?(?:${part}(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?){1,40}\$?$`);
-  if (!isRow.test(pattern) || (pattern.match(/[*+]|,\}/g) ?? []).length > 2) return undefined;
+/** @returns undefined: there is none, or one that cannot be used; the device does not take what does not match */
+function patternOf(draft: EntityDraft): Pattern | undefined {
+  const source = draft.text("pattern");
+  const read = source === undefined ? undefined : readPattern(source);
+  if (read?.ok === false) draft.leave("pattern", `its texts are not checked: the pattern ${read.problem}`);
+  return read?.ok ? read.pattern : undefined;
+}
+
+function mismatch(pattern: Pattern, value: string): string | undefined {
   try {
-    return new RegExp(`^(?:${pattern})`);
-  } catch {
-    return undefined;
+    return pattern.begins(value) ? undefined : `value: it does not match ${pattern.source}`;
+  } catch (error) {
+    return `value: the pattern of its publisher is none: ${error instanceof Error ? error.message : error}`;
   }
 }
 

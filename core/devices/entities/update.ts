@@ -3,6 +3,7 @@ import { isObject } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
 import { valueReader } from "../states/templates.ts";
 import type { EntityDraft } from "./draft.ts";
+import type { Slot } from "./entity.ts";
 import { plain } from "./values.ts";
 
 /** A version begins with a digit; other texts are a stranger's. */
@@ -11,8 +12,8 @@ const VERSION = /^v?\d[\w.+:~-]{0,60}$/;
 export function update(draft: EntityDraft): void {
   const reader = valueReader(draft.text("value_template"));
   const member = (name: string) => (message: Message) => {
-    const text = reader.ok ? reader.read(message) : message.text;
-    if (text === undefined) return undefined;
+    const text = reader.read(message);
+    if (typeof text !== "string") return text;
     const value = jsonObject(text)?.[name] ?? (name === "installed_version" ? text : undefined);
     const version = typeof value === "number" || typeof value === "string" ? String(value) : "";
     // zigbee2mqtt writes -1 for a version that it does not know, which is none.
@@ -22,8 +23,8 @@ export function update(draft: EntityDraft): void {
   if (!draft.slotOf("latest", "latest_version_topic", latest(draft)))
     draft.slotOf("latest", "state_topic", member("latest_version"));
   draft.slotOf("progress", "state_topic", (message) => {
-    const text = reader.ok ? reader.read(message) : message.text;
-    const value = jsonObject(text ?? "")?.in_progress;
+    const text = reader.read(message);
+    const value = typeof text === "string" ? jsonObject(text)?.in_progress : undefined;
     return typeof value === "boolean" ? value : undefined;
   });
   draft.reading("installed", (value) => `${plain(value)} is installed`);
@@ -32,11 +33,12 @@ export function update(draft: EntityDraft): void {
   if (draft.has("command_topic")) draft.leave("install", "updates are not installed from here");
 }
 
-function latest(draft: EntityDraft): (message: Message) => string | undefined {
+function latest(draft: EntityDraft): Slot["read"] {
   const reader = valueReader(draft.text("latest_version_template"));
   return (message) => {
-    const text = reader.ok ? reader.read(message) : undefined;
-    return text !== undefined && VERSION.test(text) ? text : undefined;
+    const text = reader.read(message);
+    if (typeof text !== "string") return text;
+    return VERSION.test(text) ? text : undefined;
   };
 }
 

@@ -2,6 +2,9 @@
 import { numberText, Quantity } from "../values/quantity.ts";
 import type { SlotValue } from "./entity.ts";
 
+/** Characters of a text that may be `true` or `false`. */
+const WORD_MAX = 50;
+
 /** The print of a value that is not known, in a template. */
 export const NONE = "None";
 
@@ -11,6 +14,7 @@ export const NONE = "None";
  */
 export function matchesPayload(text: string, payload: string): boolean {
   if (text === payload) return true;
+  if (text.length > WORD_MAX || payload.length > WORD_MAX) return false;
   const [a, b] = [text.trim(), payload.trim()].map((one) => one.toLowerCase());
   return a === b && (a === "true" || a === "false");
 }
@@ -30,8 +34,12 @@ export function numeric(text: string): SlotValue | undefined {
 
 /** One of a list, which may have a `None` of its own; what is not in it says nothing. */
 export function oneOf(options: readonly string[]): (text: string) => SlotValue | undefined {
-  return (text) =>
-    options.find((option) => matchesPayload(text, option)) ?? (text === NONE ? null : undefined);
+  const known = new Set(options);
+  const words = options.filter((option) => /^\s{0,9}(?:true|false)\s{0,9}$/i.test(option));
+  return (text) => {
+    if (known.has(text)) return text;
+    return words.find((word) => matchesPayload(text, word)) ?? (text === NONE ? null : undefined);
+  };
 }
 
 /** Any text, also one that looks like a number, and the empty one. */

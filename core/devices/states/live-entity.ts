@@ -2,6 +2,7 @@
 import type { Component } from "../discovery/components.ts";
 import type { Entity, Slot, Value } from "../entities/entity.ts";
 import type { Message } from "./message.ts";
+import { Unreadable } from "./templates.ts";
 
 /** An availability that all devices of a publisher share says nothing about when one of them was heard. */
 const SHARED_AVAILABILITY = /\/bridge\/state$/;
@@ -52,7 +53,11 @@ export class LiveEntity {
       const value = slot.read(message);
       if (value === undefined) continue;
       const { at, now, number, retained } = message;
-      this.#values.set(slot.name, { value, at, heard: now, message: number, retained });
+      const heard = { at, heard: now, message: number, retained };
+      if (!(value instanceof Unreadable)) this.#values.set(slot.name, { value, ...heard });
+      // A topic may bring messages of several shapes: what one has said still holds.
+      else if (this.#values.get(slot.name)?.unreadable !== undefined || !this.#values.has(slot.name))
+        this.#values.set(slot.name, { value: null, unreadable: value.reason, ...heard });
     }
     for (const [place, entry] of availability.entries.entries()) {
       const available = entry.topic === topic ? entry.read(message) : undefined;

@@ -20,23 +20,39 @@ function compiledOnce(source: string, isCommand = false): ReturnType<typeof comp
 /** Names of a config that a template may use, beside the value. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** @returns undefined where the template fails. An empty text is a value; its kind decides what it says */
-export type ReadValue = (message: Message) => string | undefined;
+/** A message that its template cannot read. */
+export class Unreadable {
+  /** As the end of a sentence; it may quote the publisher. */
+  readonly reason: string;
 
-/** Without a template, the message is the value. */
+  /** @param problem a sentence about the template */
+  constructor(problem: string) {
+    this.reason = `${problem.charAt(0).toLowerCase()}${problem.slice(1).replace(/\.$/, "")}`;
+  }
+}
+
+/** An empty text is a value; its kind decides what it says. */
+export type ReadValue = (message: Message) => string | Unreadable;
+
+/** Without a template, the message is the value. With one that cannot be used, no message is readable. */
 export function valueReader(
   source: string | undefined,
   variables: Variables = {},
-): { ok: true; read: ReadValue } | { ok: false; problem: string } {
-  if (source === undefined) return { ok: true, read: ({ text }) => text };
+): { read: ReadValue; problem?: string } {
+  if (source === undefined) return { read: ({ text }) => text };
   const compiled = compiledOnce(source);
-  if (!compiled.ok) return compiled;
+  if (!compiled.ok) {
+    const unreadable = new Unreadable(compiled.problem);
+    return { read: () => unreadable, problem: compiled.problem };
+  }
   const read = (message: Message) => {
+    if (message.budget.isSpent) return new Unreadable(`The template ${message.budget.problem}.`);
     const given = { ...variables, value: message.text, value_json: message.variable() };
-    const rendered = renderTemplate(compiled.template, given, { now: new Date(message.now) });
-    return rendered.ok ? rendered.text : undefined;
+    const options = { now: new Date(message.now), shared: message.budget };
+    const rendered = renderTemplate(compiled.template, given, options);
+    return rendered.ok ? rendered.text : new Unreadable(rendered.problem);
   };
-  return { ok: true, read };
+  return { read };
 }
 
 /** Writes a payload; `value` stays as it is without a template. */

@@ -1,21 +1,25 @@
-/** The filters of Home Assistant's templates that publishers use. Those with a regular expression have no bound, and are left out. */
+/** The filters of Jinja's and Home Assistant's templates; those that are not offered are in `refused.ts`. */
 import { TemplateProblem } from "./budget.ts";
-import { type Builtin, intOr, itemsOf, type Run, takes, textOr } from "./calls.ts";
+import { type Builtin, contains, intOr, itemsOf, type Run, takes, textOr } from "./calls.ts";
+import { TESTS } from "./checks.ts";
 import { type Datetime, fromTimestamp, isoformat, strftime } from "./dates.ts";
-import { FUNCTION_FILTERS, local, orDefault } from "./functions.ts";
+import { FUNCTION_FILTERS } from "./functions.ts";
 import { jsonText, parseJson } from "./json.ts";
-import { capitalized, itemOf, joined, replaced, stripped } from "./methods.ts";
-import { calculate, printf, rounded, signed, toFloat, toInt } from "./numbers.ts";
+import { attributeOf, isOn, LIST_FILTERS } from "./lists.ts";
+import { MATH_FILTERS, orDefault } from "./maths.ts";
+import { memberOf } from "./members.ts";
+import { capitalized, joined, replaced, stripped } from "./methods.ts";
+import { local } from "./moments.ts";
+import { printf, rounded, signed, toFloat } from "./numbers.ts";
+import { notKnown } from "./refused.ts";
+import { REGEX_FILTERS } from "./regex.ts";
+import { TEXT_FILTERS } from "./texts.ts";
 import { refuseUnsteady } from "./unsteady.ts";
 import { Dict, isNumber, isTrue, Missing, OMITTED, textOf, type Value } from "./values.ts";
 
 /** A filter of the value's text. */
 function ofText(change: (text: string) => string): Builtin {
   return takes("s", (run, value) => change(textOf(value, run.budget)));
-}
-
-function isOn(option: Value): boolean {
-  return option !== OMITTED && isTrue(option);
 }
 
 const byDefault = takes("value default_value? boolean?", (_, value, otherwise, alsoFalse) => {
@@ -40,20 +44,12 @@ function roundedBy(number: number, decimals: number, method: string): number {
   return decimals === 0 ? Math.trunc(made) : made;
 }
 
-/** The member that the parameter "attribute" names, such as "a.b". */
-function attributeOf(run: Run, value: Value, attribute: Value): Value {
-  const path = typeof attribute === "string" ? attribute.split(".") : [attribute];
-  const key = (part: Value) =>
-    typeof part === "string" && /^\d+$/.test(part) ? (toInt(part) ?? part) : part;
-  return path.reduce<Value>((of, part) => itemOf(run, of, key(part)), value);
-}
-
 const map: Builtin = (run, [value = OMITTED, name, ...others], named) => {
   const attribute = named.get("attribute");
   if (run.isCommand && typeof name === "string") refuseUnsteady(name);
   const filter = typeof name === "string" ? FILTERS.get(name) : undefined;
   if (attribute === undefined && !filter)
-    throw new TemplateProblem("maps a list by a filter that is not known here");
+    throw new TemplateProblem(notKnown("filter", typeof name === "string" ? name : ""));
   return itemsOf(run, value).map((item) => {
     run.budget.spend();
     if (attribute === undefined) return filter?.(run, [item, ...others], named) ?? null;
@@ -62,6 +58,23 @@ const map: Builtin = (run, [value = OMITTED, name, ...others], named) => {
     return member instanceof Missing && otherwise !== undefined ? otherwise : member;
   });
 };
+
+/** @param isWanted which items stay @param ofMember the test is one of a member */
+function selecting(isWanted: boolean, ofMember: boolean): Builtin {
+  return (run, [value = OMITTED, ...rest], named) => {
+    const attribute = ofMember ? rest.shift() : undefined;
+    if (ofMember && attribute === undefined)
+      throw new TemplateProblem('leaves out the parameter "attribute"');
+    const [name, ...others] = rest;
+    const test = typeof name === "string" ? TESTS.get(name) : undefined;
+    if (name !== undefined && !test) throw new TemplateProblem(notKnown("test", textOf(name, run.budget)));
+    return itemsOf(run, value).filter((item) => {
+      run.budget.spend();
+      const of = attribute === undefined ? item : attributeOf(run, item, attribute);
+      return isTrue(test ? test(run, [of, ...others], named) : of) === isWanted;
+    });
+  };
+}
 
 const truncate = takes("s length? killwords? end? leeway?", (_, value, length, killwords, end, leeway) => {
   if (value instanceof Missing) return value;
@@ -102,8 +115,14 @@ function ofTimestamp(
 export const FILTERS: ReadonlyMap<string, Builtin> = new Map(
   Object.entries({
     ...FUNCTION_FILTERS,
+    ...LIST_FILTERS,
+    ...MATH_FILTERS,
+    ...REGEX_FILTERS,
+    ...TEXT_FILTERS,
     abs: takes("x", (_, value) => signed(isNumber(value) && Number(value) < 0 ? "minus" : "plus", value)),
+    attr: takes("obj name", (_, value, name) => memberOf(value, textOr(name, ""))),
     capitalize: ofText(capitalized),
+    contains: takes("value item", (run, value, item) => contains(run, value, item)),
     count: length,
     d: byDefault,
     default: byDefault,
@@ -127,6 +146,8 @@ export const FILTERS: ReadonlyMap<string, Builtin> = new Map(
     list: takes("value", (run, value) => Array.from(itemsOf(run, value))),
     lower: ofText((text) => text.toLowerCase()),
     map,
+    reject: selecting(false, false),
+    rejectattr: selecting(false, true),
     replace: takes("s old new count?", (run, ...values) => {
       const [text = "", old = "", by = ""] = values.slice(0, 3).map((value) => textOf(value, run.budget));
       return replaced(run, text, old, by, values[3] ?? null);
@@ -136,10 +157,9 @@ export const FILTERS: ReadonlyMap<string, Builtin> = new Map(
       return typeof value === "string" ? items.join("") : items;
     }),
     round,
+    select: selecting(true, false),
+    selectattr: selecting(true, true),
     string: ofText((text) => text),
-    sum: takes("iterable", (run, value) =>
-      itemsOf(run, value).reduce((sum, item) => calculate("+", sum, item, run.budget), 0n),
-    ),
     timestamp_custom: ofTimestamp("date_format? local?", (run, time, format = OMITTED, isLocal = OMITTED) => {
       const shown = isLocal === OMITTED || isTrue(isLocal) ? local(run, time) : time;
       return strftime(shown, textOr(format, "%Y-%m-%d %H:%M:%S"));
@@ -152,8 +172,18 @@ export const FILTERS: ReadonlyMap<string, Builtin> = new Map(
         .map(capitalized)
         .join(""),
     ),
-    to_json: takes("value", (run, value) => jsonText(value, "compact", run.budget)),
-    tojson: takes("value", (run, value) => jsonText(value, "jinja", run.budget)),
+    to_json: takes(
+      "value ensure_ascii? pretty_print? sort_keys?",
+      (run, value, ensureAscii, prettyPrint, sortKeys) => {
+        const letters = isOn(ensureAscii) ? "ascii" : "plain";
+        const indent = isOn(prettyPrint) ? { indent: 2 } : {};
+        return jsonText(value, { letters, sorted: isOn(sortKeys), ...indent }, run.budget);
+      },
+    ),
+    tojson: takes("value indent?", (run, value, indent) => {
+      const levels = indent === null || indent === OMITTED ? {} : { indent: Math.max(0, intOr(indent, 0)) };
+      return jsonText(value, { letters: "jinja", sorted: true, ...levels }, run.budget);
+    }),
     trim: takes("value chars?", (run, value, chars) => stripped(textOf(value, run.budget), chars)),
     truncate,
     upper: ofText((text) => text.toUpperCase()),

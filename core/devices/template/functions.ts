@@ -1,33 +1,13 @@
-/** The functions of Home Assistant's templates that publishers use. Some are also filters. */
+/** The functions of Home Assistant's templates. Some are also filters. */
 import { TemplateProblem } from "./budget.ts";
-import { type Builtin, intOr, itemsOf, type Run, takes } from "./calls.ts";
-import { Datetime, fromTimestamp, inZone, TIMEDELTA_UNITS, Timedelta, timestamp } from "./dates.ts";
+import { type Builtin, intOr, type Run, takes } from "./calls.ts";
+import { fromTimestamp, TIMEDELTA_UNITS, Timedelta } from "./dates.ts";
+import { extreme, LIST_FUNCTIONS, LIST_ONLY_FUNCTIONS } from "./lists.ts";
+import { MATH_FUNCTIONS, orDefault } from "./maths.ts";
+import { local, TIME_FUNCTIONS, TIME_ONLY_FUNCTIONS } from "./moments.ts";
 import { limited, toFloat, toInt } from "./numbers.ts";
-import {
-  compare,
-  isNumber,
-  isTrue,
-  Members,
-  Missing,
-  OMITTED,
-  Tuple,
-  typeName,
-  type Value,
-} from "./values.ts";
-
-/** The made value; else the parameter "default"; else a problem. */
-export function orDefault(made: Value | undefined, otherwise: Value, input: Value, right: string): Value {
-  if (made !== undefined) return made;
-  if (otherwise !== OMITTED) return otherwise;
-  const found = typeof input === "string" ? JSON.stringify(input.slice(0, 50)) : typeName(input);
-  throw new TemplateProblem(`has ${found} where ${right} would be right`);
-}
-
-/** The time by the local clock. It costs more than other steps. */
-export function local(run: Run, time: Datetime): Datetime {
-  run.budget.spend(20);
-  return inZone(time, run.zone);
-}
+import { TEXT_FUNCTIONS, TEXT_ONLY_FUNCTIONS } from "./texts.ts";
+import { isNumber, isTrue, Members, Missing, OMITTED, Tuple, type Value } from "./values.ts";
 
 const TRUE = ["1", "true", "yes", "on", "enable"];
 const FALSE = ["0", "false", "no", "off", "disable"];
@@ -41,10 +21,10 @@ function toBoolean(value: Value): boolean | undefined {
 export const isNumberLike = takes("value", (_, value) => Number.isFinite(toFloat(value)));
 
 const both: Readonly<Record<string, Builtin>> = {
-  as_timestamp: takes("value default?", (_, value, otherwise) => {
-    const isTime = value instanceof Datetime;
-    return orDefault(isTime ? timestamp(value) : undefined, otherwise, value, "a time");
-  }),
+  ...LIST_FUNCTIONS,
+  ...MATH_FUNCTIONS,
+  ...TEXT_FUNCTIONS,
+  ...TIME_FUNCTIONS,
   bool: takes("value default?", (_, value, otherwise) =>
     orDefault(toBoolean(value), otherwise, value, "a boolean"),
   ),
@@ -62,18 +42,6 @@ const both: Readonly<Record<string, Builtin>> = {
   }),
   is_number: isNumberLike,
 };
-
-/** @param sign 1: the greatest, -1: the least */
-function extreme(sign: number): Builtin {
-  return takes("value", (run, value) => {
-    const [first = new Missing("an item of an empty list"), ...rest] = itemsOf(run, value);
-    const key = (item: Value) => (typeof item === "string" ? item.toLowerCase() : item);
-    return rest.reduce(
-      (best, item) => (compare(key(item), key(best), run.budget) * sign > 0 ? item : best),
-      first,
-    );
-  });
-}
 
 /** As a function it takes the items also one by one. */
 function extremeOf(sign: number): Builtin {
@@ -112,6 +80,9 @@ const utcnow = (run: Run) => fromTimestamp(run.now.getTime() / 1_000);
 export const FUNCTIONS: ReadonlyMap<string, Builtin> = new Map(
   Object.entries({
     ...both,
+    ...LIST_ONLY_FUNCTIONS,
+    ...TEXT_ONLY_FUNCTIONS,
+    ...TIME_ONLY_FUNCTIONS,
     max: extremeOf(1),
     min: extremeOf(-1),
     namespace: (_, __, named) => new Members(named),
@@ -121,6 +92,13 @@ export const FUNCTIONS: ReadonlyMap<string, Builtin> = new Map(
     utcnow: takes("", utcnow),
   } satisfies Record<string, Builtin>),
 );
+
+/** Names that stand for a number. */
+export const CONSTANTS: ReadonlyMap<string, Value> = new Map([
+  ["e", Math.E],
+  ["pi", Math.PI],
+  ["tau", 2 * Math.PI],
+]);
 
 /** Those of the functions that are also filters. */
 export const FUNCTION_FILTERS: Readonly<Record<string, Builtin>> = {

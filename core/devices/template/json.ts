@@ -49,23 +49,43 @@ function scalar(token: string): Value {
   return value === null || typeof value === "boolean" || typeof value === "string" ? value : Number(value);
 }
 
-/** jinja: what `tojson` writes, sorted, in ASCII and safe within HTML. compact: what Home Assistant's `to_json` writes. */
-export type JsonStyle = "jinja" | "compact";
+export type JsonStyle = {
+  /** jinja: what `tojson` writes, in ASCII and safe within HTML. ascii: in ASCII. plain: as Home Assistant's `to_json` does. */
+  letters: "jinja" | "ascii" | "plain";
+  sorted: boolean;
+  /** Spaces of a level on lines of its own; undefined: one line. */
+  indent?: number;
+};
 
-export function jsonText(value: Value, style: JsonStyle, budget: TemplateBudget): string {
+export function jsonText(value: Value, style: JsonStyle, budget: TemplateBudget, level = 1): string {
   budget.spend();
   if (value === null) return "null";
   if (typeof value === "boolean" || typeof value === "bigint") return String(value);
   if (typeof value === "number") return jsonFloat(value, style);
   if (typeof value === "string")
-    return budget.text(style === "jinja" ? escaped(value) : JSON.stringify(value));
-  const [comma, colon] = style === "jinja" ? [", ", ": "] : [",", ":"];
-  const write = (one: Value) => jsonText(one, style, budget);
-  if (Array.isArray(value)) return `[${budget.deeper(() => Array.from(value, write)).join(comma)}]`;
+    return budget.text(style.letters === "plain" ? JSON.stringify(value) : escaped(value, style));
+  const space = style.letters === "plain" && style.indent === undefined ? "" : " ";
+  const write = (one: Value) => jsonText(one, style, budget, level + 1);
+  const within = (open: string, parts: readonly string[], close: string) => {
+    if (style.indent === undefined || parts.length === 0) return `${open}${parts.join(`,${space}`)}${close}`;
+    budget.reserve(style.indent * level * parts.length);
+    const line = (depth: number) => `\n${" ".repeat((style.indent ?? 0) * depth)}`;
+    return `${open}${line(level)}${parts.join(`,${line(level)}`)}${line(level - 1)}${close}`;
+  };
+  if (Array.isArray(value))
+    return within(
+      "[",
+      budget.deeper(() => Array.from(value, write)),
+      "]",
+    );
   if (!(value instanceof Dict)) throw new TemplateProblem(`writes ${typeName(value)} as JSON`);
   const pairs = value.entries().map(([key, one]) => [keyText(key, budget), one] as const);
-  if (style === "jinja") pairs.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${budget.deeper(() => pairs.map((pair) => pair.map(write).join(colon))).join(comma)}}`;
+  if (style.sorted) pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+  return within(
+    "{",
+    budget.deeper(() => pairs.map((pair) => pair.map(write).join(`:${space}`))),
+    "}",
+  );
 }
 
 function keyText(key: Value, budget: TemplateBudget): string {
@@ -77,11 +97,14 @@ function keyText(key: Value, budget: TemplateBudget): string {
 
 function jsonFloat(value: number, style: JsonStyle): string {
   if (Number.isFinite(value)) return floatText(value);
-  if (style === "compact") return "null";
+  if (style.letters !== "jinja") return "null";
   return Number.isNaN(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity";
 }
 
-function escaped(text: string): string {
+function escaped(text: string, { letters }: JsonStyle): string {
   const code = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(text).replace(/[<>&'\u007f-\uffff]/g, code);
+  return JSON.stringify(text).replace(
+    letters === "jinja" ? /[<>&'\u007f-\uffff]/g : /[\u007f-\uffff]/g,
+    code,
+  );
 }

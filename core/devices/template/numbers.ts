@@ -7,6 +7,8 @@ import { isNumber, Missing, Tuple, textOf, toNumber, typeName, type Value } from
 /** Far more than a float has. */
 const BITS_MAX = 1_100n;
 const DIGITS_MAX = 300;
+/** Characters of a text that may be a number. */
+const FLOAT_MAX = 1_000;
 
 /** @returns undefined: the value is no number */
 export function toFloat(value: Value): number | undefined {
@@ -14,7 +16,8 @@ export function toFloat(value: Value): number | undefined {
   if (value instanceof Missing) throw value.problem();
   if (typeof value !== "string") return undefined;
   const text = value.trim().toLowerCase();
-  if (/^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?$/.test(text))
+  if (text.length > FLOAT_MAX) return undefined;
+  if (/^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+)?$/.test(text))
     return Number(text.replaceAll("_", ""));
   const [, sign, name] = /^([+-]?)(inf|infinity|nan)$/.exec(text) ?? [];
   if (name === undefined) return undefined;
@@ -34,7 +37,8 @@ export function toInt(value: Value, base = 10): bigint | undefined {
   const known = BASES.get(base);
   if (!known) throw new TemplateProblem("has an int with a base that is not 2, 8, 10 or 16");
   const [digits, prefix] = known;
-  const text = typeof value === "string" ? value.trim().replace(/(?<=\w)_(?=\w)/g, "") : "";
+  const trimmed = typeof value === "string" ? value.trim() : "";
+  const text = trimmed.length > FLOAT_MAX ? "" : trimmed.replace(/(?<=\w)_(?=\w)/g, "");
   const size = text.replace(/^[+-]/, "");
   if (digits.test(size) && size.length <= DIGITS_MAX) {
     const whole = BigInt(
@@ -47,7 +51,7 @@ export function toInt(value: Value, base = 10): bigint | undefined {
 }
 
 /** A number with so many decimals. Python rounds an exact half to the even digit, JavaScript upwards. */
-function fixed(value: number, decimals: number): string {
+export function fixed(value: number, decimals: number): string {
   const size = Math.abs(value);
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
   if (size >= 1e21) return `${sign}${BigInt(size)}${decimals > 0 ? `.${"0".repeat(decimals)}` : ""}`;
@@ -141,6 +145,7 @@ function ofOthers(operator: Operator, left: Value, right: Value, budget: Templat
   if (operator === "%" && typeof left === "string")
     return printf(left, right instanceof Tuple ? right : [right], budget);
   if (operator === "-") return difference(left, right);
+  if (operator === "*" || operator === "/" || operator === "//") return scaled(operator, left, right, budget);
   if (operator !== "+") return undefined;
   if (typeof left === "string" && typeof right === "string") {
     budget.reserve(left.length + right.length);
@@ -156,10 +161,42 @@ function ofOthers(operator: Operator, left: Value, right: Value, budget: Templat
   return left instanceof Datetime ? new Datetime(left.micros + right.micros, left.offset) : undefined;
 }
 
+/** A text or list so many times, or a duration by a number. */
+function scaled(
+  operator: "*" | "/" | "//",
+  left: Value,
+  right: Value,
+  budget: TemplateBudget,
+): Value | undefined {
+  if (operator === "*" && isNumber(left))
+    return isNumber(right) ? undefined : scaled("*", right, left, budget);
+  if (left instanceof Timedelta) {
+    const by = right instanceof Timedelta ? right.micros : isNumber(right) ? Number(right) : undefined;
+    if (by === undefined || (operator === "*" && right instanceof Timedelta)) return undefined;
+    if (operator === "*") return new Timedelta(left.micros * by);
+    if (by === 0) throw new TemplateProblem("divides by zero");
+    const made = left.micros / by;
+    if (right instanceof Timedelta) return operator === "//" ? BigInt(Math.floor(made)) : made;
+    return new Timedelta(operator === "//" ? Math.floor(made) : made);
+  }
+  if (operator !== "*" || typeof right === "number" || !isNumber(right)) return undefined;
+  const times = Math.max(0, Math.min(Number(right), Number.MAX_SAFE_INTEGER));
+  if (typeof left === "string") {
+    budget.reserve(left.length * times);
+    return left.repeat(left === "" ? 0 : times);
+  }
+  if (!Array.isArray(left)) return undefined;
+  budget.spend(left.length * times);
+  const items = Array.from({ length: left.length === 0 ? 0 : times }, () => left as Value[]).flat();
+  return left instanceof Tuple ? Tuple.from(items) : items;
+}
+
 function difference(left: Value, right: Value): Value | undefined {
   const isDelta = right instanceof Timedelta;
   if (left instanceof Timedelta) return isDelta ? new Timedelta(left.micros - right.micros) : undefined;
   if (!(left instanceof Datetime)) return undefined;
+  if (right instanceof Datetime && (left.offset === undefined) !== (right.offset === undefined))
+    throw new TemplateProblem("has the difference of a time with a zone and one without");
   if (right instanceof Datetime) return new Timedelta(left.micros - right.micros);
   return isDelta ? new Datetime(left.micros - right.micros, left.offset) : undefined;
 }

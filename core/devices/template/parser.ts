@@ -5,6 +5,7 @@ import { FILTERS } from "./filters.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { METHODS } from "./methods.ts";
 import type { Operator } from "./numbers.ts";
+import { type NameKind, notKnown } from "./refused.ts";
 import type { Token } from "./tokens.ts";
 import type { Value } from "./values.ts";
 
@@ -12,8 +13,10 @@ type CallValues = Pick<Call, "positional" | "named">;
 
 /** The value of a method, filter or test is the first of the positional ones. */
 export type Call = {
-  kind: "function" | "method" | "filter" | "test";
+  kind: NameKind;
   name: string;
+  /** The template's own macro of this name is called. */
+  isMacro?: true;
   positional: Expression[];
   named: Array<readonly [string, Expression]>;
 };
@@ -27,6 +30,7 @@ export type Expression =
   | { kind: "item"; of: Expression; key: Expression }
   | { kind: "slice"; of: Expression; bounds: Array<Expression | undefined> }
   | Call
+  | { kind: "captured" }
   | { kind: "not" | "minus" | "plus"; of: Expression }
   | { kind: "and" | "or"; left: Expression; right: Expression }
   | { kind: "calculate"; operator: Operator; left: Expression; right: Expression }
@@ -41,6 +45,17 @@ export type Statement =
   | { kind: "text"; text: string }
   | { kind: "print"; value: Expression }
   | { kind: "set"; target: Target; value: Expression }
+  /** The text of a body as a value: `{% set x | trim %}…{% endset %}`, or printed by `{% filter trim %}`. */
+  | { kind: "capture"; target: Target | undefined; body: Statement[]; value: Expression }
+  | { kind: "with"; sets: Array<readonly [string, Expression]>; body: Statement[] }
+  | { kind: "do"; value: Expression }
+  | { kind: "leave"; how: "break" | "continue" }
+  | {
+      kind: "macro";
+      name: string;
+      parameters: Array<readonly [string, Expression | undefined]>;
+      body: Statement[];
+    }
   | { kind: "if"; cases: Array<{ condition: Expression; body: Statement[] }>; otherwise: Statement[] }
   | {
       kind: "for";
@@ -69,10 +84,15 @@ export function parseTemplate(tokens: readonly Token[]): Statement[] {
 class TemplateParser {
   readonly #tokens: readonly Token[];
   readonly #budget = new TemplateBudget();
+  readonly #macros: ReadonlySet<string>;
+  #loops = 0;
   #at = 0;
 
   constructor(tokens: readonly Token[]) {
     this.#tokens = tokens;
+    const isMacro = (_: Token, at: number) =>
+      tokens[at - 1]?.text === "macro" && tokens[at - 1]?.kind === "name" && tokens[at - 2]?.kind === "{%";
+    this.#macros = new Set(tokens.filter(isMacro).map(({ text }) => text));
   }
 
   /** Reads until one of these tags, whose name is then the current token. */
@@ -132,7 +152,12 @@ class TemplateParser {
     if (tag === "set") return this.#set();
     if (tag === "if") return this.#if();
     if (tag === "for") return this.#for();
-    throw new TemplateProblem(`has the tag "${tag}", which is not known here`);
+    if (tag === "with") return this.#with();
+    if (tag === "macro") return this.#macro();
+    if (tag === "filter") return this.#filterBlock();
+    if (tag === "do") return { kind: "do", value: this.#tuple() };
+    if ((tag === "break" || tag === "continue") && this.#loops > 0) return { kind: "leave", how: tag };
+    throw new TemplateProblem(notKnown("tag", tag));
   }
 
   /** The rest of a tag, then what is between it and the end. */
@@ -143,8 +168,50 @@ class TemplateParser {
 
   #set(): Statement {
     const target = this.#target();
-    this.#expect("=");
-    return { kind: "set", target, value: this.#tuple() };
+    if (this.#skip("=")) return { kind: "set", target, value: this.#tuple() };
+    const value = this.#filters({ kind: "captured" });
+    if (target.isTuple || !this.#is("%}")) throw this.#unexpected('"="');
+    const body = this.#block(["endset"]);
+    this.#next();
+    return { kind: "capture", target, body, value };
+  }
+
+  #filterBlock(): Statement {
+    const name = this.#name();
+    const first: Expression = { kind: "captured" };
+    const values = this.#is("(") ? this.#arguments(first) : { positional: [first], named: [] };
+    const value = this.#filters(this.#known("filter", name, FILTERS, values));
+    const body = this.#block(["endfilter"]);
+    this.#next();
+    return { kind: "capture", target: undefined, body, value };
+  }
+
+  #with(): Statement {
+    const sets: Array<readonly [string, Expression]> = [];
+    while (!this.#is("%}")) {
+      if (sets.length > 0) this.#expect(",");
+      const name = this.#name();
+      this.#expect("=");
+      sets.push([name, this.#expression()]);
+    }
+    const body = this.#block(["endwith"]);
+    this.#next();
+    return { kind: "with", sets, body };
+  }
+
+  #macro(): Statement {
+    const name = this.#name();
+    this.#expect("(");
+    const parameters = this.#until(")", () => {
+      const parameter = this.#name();
+      return [parameter, this.#skip("=") ? this.#expression() : undefined] as const;
+    });
+    const loops = this.#loops;
+    this.#loops = 0;
+    const body = this.#block(["endmacro"]);
+    this.#loops = loops;
+    this.#next();
+    return { kind: "macro", name, parameters, body };
   }
 
   #if(): Statement {
@@ -161,7 +228,11 @@ class TemplateParser {
     this.#expect("in");
     const over = this.#tuple(false);
     const condition = this.#skip("if") ? this.#expression() : undefined;
+    if (this.#is("recursive"))
+      throw new TemplateProblem('has a loop that is "recursive", which is not offered');
+    this.#loops += 1;
     const body = this.#block(["endfor", "else"]);
+    this.#loops -= 1;
     const otherwise = this.#skip("else") ? this.#block(["endfor"]) : [];
     this.#next();
     return { kind: "for", target, over, condition, body, otherwise };
@@ -323,7 +394,7 @@ class TemplateParser {
       if (this.#skip(".")) {
         const token = this.#next();
         if (token.kind === "int")
-          of = { kind: "item", of, key: { kind: "constant", value: BigInt(token.text) } };
+          of = { kind: "item", of, key: { kind: "constant", value: wholeNumber(token.text) } };
         else if (token.kind === "name") of = { kind: "member", of, name: token.text };
         else
           throw new TemplateProblem(`has ${JSON.stringify(token.text)} where a member's name would be right`);
@@ -348,6 +419,8 @@ class TemplateParser {
   }
 
   #call(callee: Expression): Expression {
+    if (callee.kind === "name" && this.#macros.has(callee.name))
+      return { kind: "function", name: callee.name, isMacro: true, ...this.#arguments() };
     if (callee.kind === "name") return this.#known("function", callee.name, FUNCTIONS, this.#arguments());
     if (callee.kind !== "member") throw new TemplateProblem("calls what is neither a function nor a method");
     return this.#known("method", callee.name, METHODS, this.#arguments(callee.of));
@@ -359,8 +432,7 @@ class TemplateParser {
     names: ReadonlyMap<string, unknown>,
     values: CallValues,
   ): Expression {
-    if (!names.has(name))
-      throw new TemplateProblem(`has the ${kind} ${JSON.stringify(name)}, which is not known here`);
+    if (!names.has(name)) throw new TemplateProblem(notKnown(kind, name));
     return { kind, name, ...values };
   }
 

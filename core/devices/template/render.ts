@@ -3,11 +3,25 @@ import { TemplateProblem } from "./budget.ts";
 import { contains, itemsOf, type Run } from "./calls.ts";
 import { TESTS } from "./checks.ts";
 import { FILTERS } from "./filters.ts";
-import { FUNCTIONS } from "./functions.ts";
-import { itemOf, joined, METHODS, memberOf, sliceOf } from "./methods.ts";
+import { CONSTANTS, FUNCTIONS } from "./functions.ts";
+import { dictOf, dictOfKeys } from "./lists.ts";
+import { itemOf, memberOf } from "./members.ts";
+import { joined, METHODS, sliceOf } from "./methods.ts";
 import { calculate, signed } from "./numbers.ts";
 import type { Call, Expression, Statement, Target } from "./parser.ts";
-import { compare, Dict, isEqual, isTrue, Members, Missing, Tuple, textOf, type Value } from "./values.ts";
+import { notKnown } from "./refused.ts";
+import {
+  compare,
+  Dict,
+  isEqual,
+  isTrue,
+  Macro,
+  Members,
+  Missing,
+  Tuple,
+  textOf,
+  type Value,
+} from "./values.ts";
 
 const BUILTINS = { function: FUNCTIONS, method: METHODS, filter: FILTERS, test: TESTS };
 
@@ -27,6 +41,11 @@ export function renderStatements(
 class Rendering {
   readonly #run: Run;
   #parts: string[] = [];
+  /** The text of the body that is a value. */
+  #captured: Value = "";
+  /** How the loop that runs is left. */
+  #leaving: "break" | "continue" | undefined;
+  #loops = 0;
 
   constructor(run: Run) {
     this.#run = run;
@@ -40,6 +59,7 @@ class Rendering {
     for (const statement of statements) {
       this.#run.budget.spend();
       this.#run.budget.deeper(() => this.#one(statement, scope));
+      if (this.#leaving) return;
     }
   }
 
@@ -62,7 +82,56 @@ class Rendering {
       case "for":
         this.#loop(statement, scope);
         return;
+      case "capture": {
+        this.#captured = this.#textOf(() => this.all(statement.body, { variables: new Map(), outer: scope }));
+        const value = this.#value(statement.value, scope);
+        if (statement.target) this.#assign(statement.target, value, scope);
+        else this.#print(textOf(value, this.#run.budget));
+        return;
+      }
+      case "with": {
+        const values = statement.sets.map(([name, value]) => [name, this.#value(value, scope)] as const);
+        this.all(statement.body, { variables: new Map(values), outer: scope });
+        return;
+      }
+      case "do":
+        this.#value(statement.value, scope);
+        return;
+      case "leave":
+        this.#leaving = statement.how;
+        return;
+      case "macro":
+        scope.variables.set(statement.name, this.#macro(statement, scope));
+        return;
     }
+  }
+
+  /** What is printed meanwhile, as a text of its own. */
+  #textOf(print: () => void): string {
+    const outer = this.#parts;
+    this.#parts = [];
+    print();
+    const text = this.text();
+    this.#parts = outer;
+    return text;
+  }
+
+  #macro({ name, parameters, body }: Statement & { kind: "macro" }, scope: Scope): Macro {
+    return new Macro(name, (positional, named) => {
+      const strange = [...named.keys()].find((one) => !parameters.some(([name]) => name === one));
+      if (positional.length > parameters.length || strange !== undefined)
+        throw new TemplateProblem(`gives the macro "${name}" more values than it takes`);
+      const inner: Scope = { variables: new Map(), outer: scope };
+      for (const [at, [parameter, byDefault]] of parameters.entries()) {
+        const given = positional[at] ?? (positional[at] === null ? null : named.get(parameter));
+        const missing = new Missing(`the parameter "${parameter}"`);
+        inner.variables.set(
+          parameter,
+          given ?? (given === null ? null : byDefault ? this.#value(byDefault, inner) : missing),
+        );
+      }
+      return this.#textOf(() => this.all(body, inner));
+    });
   }
 
   #print(text: string): void {
@@ -95,11 +164,16 @@ class Rendering {
     };
     const { condition } = loop;
     if (condition) items = items.filter((item) => isTrue(this.#value(condition, inner(item))));
+    this.#loops += 1;
     for (const [at, item] of items.entries()) {
       const made = inner(item);
-      made.variables.set("loop", loopMembers(at, items.length));
+      made.variables.set("loop", loopMembers(at, items, this.#loops));
       this.all(loop.body, made);
+      const isOver = this.#leaving === "break";
+      this.#leaving = undefined;
+      if (isOver) break;
     }
+    this.#loops -= 1;
     if (items.length === 0) this.all(loop.otherwise, scope);
   }
 
@@ -108,7 +182,7 @@ class Rendering {
       const value = at.variables.get(name);
       if (value !== undefined) return value;
     }
-    return new Missing(`the variable "${name}"`);
+    return CONSTANTS.get(name) ?? new Missing(`the variable "${name}"`);
   }
 
   #value(expression: Expression, scope: Scope): Value {
@@ -125,6 +199,8 @@ class Rendering {
     switch (expression.kind) {
       case "constant":
         return expression.value;
+      case "captured":
+        return this.#captured;
       case "name":
         return this.#variable(expression.name, scope);
       case "list":
@@ -182,11 +258,22 @@ class Rendering {
     }
   }
 
-  #call({ kind, name, positional, named }: Call, scope: Scope): Value {
+  #call({ kind, name, isMacro, positional, named }: Call, scope: Scope): Value {
     const builtin = BUILTINS[kind].get(name);
-    if (!builtin) throw new TemplateProblem(`has the ${kind} "${name}", which is not known here`);
-    const values = positional.map((one) => this.#value(one, scope));
-    return builtin(this.#run, values, new Map(named.map(([name, one]) => [name, this.#value(one, scope)])));
+    const macro = isMacro ? this.#variable(name, scope) : undefined;
+    if (macro instanceof Missing) throw macro.problem();
+    const [of] = positional;
+    // `dict.fromkeys` and `loop.cycle` are methods of what is no value.
+    const owner = kind === "method" && of?.kind === "name" ? of.name : undefined;
+    const values = (owner === "dict" ? positional.slice(1) : positional).map((one) =>
+      this.#value(one, scope),
+    );
+    const parameters = new Map(named.map(([name, one]) => [name, this.#value(one, scope)]));
+    if (macro instanceof Macro) return macro.call(values, parameters);
+    if (owner === "dict" && name === "from_keys") return dictOf(this.#run, values[0] ?? []);
+    if (owner === "dict" && name === "fromkeys") return dictOfKeys(this.#run, values);
+    if (!builtin) throw new TemplateProblem(notKnown(kind, name));
+    return builtin(this.#run, values, parameters);
   }
 
   /** A chain: each value is compared with the next one. */
@@ -213,8 +300,14 @@ class Rendering {
   }
 }
 
-function loopMembers(at: number, length: number): Members {
+/** @param depth loops around the body, itself one of them */
+function loopMembers(at: number, items: readonly Value[], depth: number): Members {
+  const { length } = items;
   return new Members([
+    ["depth", BigInt(depth)],
+    ["depth0", BigInt(depth - 1)],
+    ["previtem", items[at - 1] ?? (at > 0 ? null : new Missing("an item before the first"))],
+    ["nextitem", items[at + 1] ?? (at + 1 < length ? null : new Missing("an item after the last"))],
     ["index", BigInt(at + 1)],
     ["index0", BigInt(at)],
     ["revindex", BigInt(length - at)],

@@ -66,11 +66,17 @@ describe("variables", () => {
 
 describe("problems are told in words", () => {
   test.each([
-    ["{{ a | regex_replace('x') }}", 'The template has the filter "regex_replace", which is not known here.'],
-    ["{{ a is divisibleby 3 }}", 'The template has the test "divisibleby", which is not known here.'],
-    ["{{ states('sensor.x') }}", 'The template has the function "states", which is not known here.'],
-    ["{{ a.format(1) }}", 'The template has the method "format", which is not known here.'],
-    ["{% macro a() %}{% endmacro %}", 'The template has the tag "macro", which is not known here.'],
+    ["{{ a | teapot('x') }}", 'The template has the filter "teapot", which is not known here.'],
+    ["{{ a is teapot }}", 'The template has the test "teapot", which is not known here.'],
+    [
+      "{{ states('sensor.x') }}",
+      'The template has the function "states", which is not offered: it needs the state of Home Assistant.',
+    ],
+    ["{{ a.teapot(1) }}", 'The template has the method "teapot", which is not known here.'],
+    ["{% teapot %}", 'The template has the tag "teapot", which is not known here.'],
+    ["{% break %}", 'The template has the tag "break", which is not known here.'],
+    ["{% raw %}{{ a }}", "The template has {% raw %} without {% endraw %}."],
+    ["{% macro a() %}", "The template ends where {% endmacro %} would be right."],
     ["{{ a", "The template has the end in a tag, where }} or an expression would be right."],
     [
       "{{ a ? 1 : 2 }}",
@@ -100,6 +106,18 @@ describe("problems are told in words", () => {
     ["{{ 'x' | abs }}", "The template has a text after a sign."],
     ["{{ 1 | round(400) }}", "The template has an int where a number would be right."],
     ["{{ now() | to_json }}", "The template writes a time as JSON."],
+    [
+      "{{ 'a' | regex_match('(?=a)') }}",
+      "The template has a regular expression that has a lookahead or lookbehind, which is not known here.",
+    ],
+    [
+      "{{ 'a' | regex_match('(') }}",
+      "The template has a regular expression that is none: missing closing ): `(`.",
+    ],
+    [
+      "{{ 'a' | regex_match('((a{1,100}){1,100}){1,100}') }}",
+      "The template has a regular expression that repeats too much: it would take too long.",
+    ],
     ["{{ 1 | round(2, sign=1) }}", 'The template gives the parameter "sign", which is not known here.'],
     ["{{ 1 | replace }}", 'The template leaves out the parameter "old".'],
     ["{{ 1 | lower(2) }}", "The template gives 2 values where 1 would be right."],
@@ -177,7 +195,25 @@ describe("a hostile template ends within its budget", () => {
     ["a text without an end", `{{ '${"\\a".repeat(16_000)}`, undefined],
     ["comments without an end", "{#".repeat(16_000), "The template has a comment without #}."],
     ["brackets without an end", "{".repeat(32_000), undefined],
-    ["a regular expression", "{{ value | regex_match('(a+)+$') }}", undefined],
+    ["a regular expression with what RE2 lacks", "{{ value | regex_match('(?=a)a') }}", undefined],
+    [
+      "a regular expression, often",
+      "{% for i in range(900) %}{{ value | regex_search('(a+)+b') }}{% endfor %}",
+      steps,
+    ],
+    [
+      "a regular expression that reads all the rest for each match",
+      "{{ value | regex_findall('[^b]*b|.') }}",
+      steps,
+    ],
+    ["a macro that calls itself", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", levels],
+    [
+      "a macro that calls itself twice",
+      "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(14) }}",
+      steps,
+    ],
+    ["a text many times", "{{ value * 999999999 }}", length],
+    ["a list many times", "{{ [1] * 999999999 }}", steps],
     ["JavaScript", "{{ ''.constructor.constructor('return process')() }}", undefined],
     ["Python", "{{ ''.__class__.__mro__[1].__subclasses__() }}", undefined],
   ])("%s", (_, source, problem) => {

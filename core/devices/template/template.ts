@@ -2,7 +2,7 @@
  * Home Assistant's templates, as they stand in what devices publish of themselves. They come from whoever can publish on the
  * broker: nothing but the values given to them can be reached, and their work is bounded (`budget.ts`).
  */
-import { TemplateBudget, TemplateProblem } from "./budget.ts";
+import { type SharedBudget, TemplateBudget, TemplateProblem } from "./budget.ts";
 import { Datetime } from "./dates.ts";
 import { parseJson } from "./json.ts";
 import { parseTemplate, type Statement } from "./parser.ts";
@@ -47,16 +47,17 @@ export function compileTemplate(
 
 /**
  * @param variables JSON's values, jsonVariable's, or bigint; undefined: left out. A whole number is an int
- * @param options now: for now(); zone: IANA name of the local time, else the machine's; isCommand: `unsteady.ts` refuses some names
+ * @param options now: for now(); zone: IANA name of the local time, else the machine's; isCommand: `unsteady.ts` refuses some names;
+ * shared: what all templates of the message may do
  * @returns text: without whitespace at its ends
  */
 export function renderTemplate(
   template: Template,
   variables: Readonly<Record<string, unknown>>,
-  options: { now?: Date; zone?: string; isCommand?: boolean } = {},
+  options: { now?: Date; zone?: string; isCommand?: boolean; shared?: SharedBudget } = {},
 ): { ok: true; text: string } | { ok: false; problem: string } {
   return attempt(() => {
-    const budget = new TemplateBudget();
+    const budget = new TemplateBudget(options.shared);
     const run = {
       budget,
       now: options.now ?? new Date(),
@@ -74,7 +75,7 @@ function toValue(value: unknown, budget: TemplateBudget): Value {
   if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "bigint")
     return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (value instanceof Date) return new Datetime(value.getTime() * 1_000);
+  if (value instanceof Date) return new Datetime(value.getTime() * 1_000, 0);
   if (Array.isArray(value)) return budget.deeper(() => value.map((item) => toValue(item, budget)));
   if (typeof value !== "object") throw new TemplateProblem(`gets a variable of the type ${typeof value}`);
   const dict = new Dict();

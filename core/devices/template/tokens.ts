@@ -8,6 +8,9 @@ export type Token = {
 
 const TAG = /\{\{|\{%|\{#/g;
 const COMMENT_END = /([-+]?)#\}/g;
+/** What is between these tags is a text as it stands. */
+const RAW = /\{%[-+]?\s*raw\s*([-+]?)%\}/y;
+const RAW_END = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 const IN_TAG =
   /(?<space>\s+)|(?<float>(?<!\.)\d[\d_]*(?:\.\d[\d_]*(?:e[+-]?\d+)?|e[+-]?\d+))|(?<int>0x[\da-f_]+|0o[0-7_]+|0b[01_]+|\d[\d_]*)|(?<name>[\p{L}_][\p{L}\p{N}_]*)|(?<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?<operator>\/\/|\*\*|[=!<>]=|[-+/*%~[\](){}<>=.:|,;])/isuy;
 const CLOSED_BY: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
@@ -37,6 +40,17 @@ export function tokenize(template: string): Token[] {
       const end = find(COMMENT_END, source, inside);
       if (!end) throw new TemplateProblem("has a comment without #}");
       skip(end.index + end[0].length, end[1] === "-");
+      continue;
+    }
+    RAW.lastIndex = tag.index;
+    const raw = opening === "{%" ? RAW.exec(source) : null;
+    if (raw) {
+      const begin = tag.index + raw[0].length;
+      const end = find(RAW_END, source, begin);
+      if (!end) throw new TemplateProblem("has {% raw %} without {% endraw %}");
+      skip(begin, raw[1] === "-");
+      text(end.index, end[1] === "-");
+      skip(end.index + end[0].length, end[2] === "-");
       continue;
     }
     tokens.push({ kind: opening === "{{" ? "{{" : "{%", text: opening });

@@ -17,7 +17,8 @@ export type Value =
   | Missing
   | Members
   | Datetime
-  | Timedelta;
+  | Timedelta
+  | Macro;
 
 export class Tuple extends Array<Value> {}
 
@@ -40,6 +41,17 @@ export const OMITTED = new Missing("a parameter");
 
 /** A namespace, or a loop's own variables. */
 export class Members extends Map<string, Value> {}
+
+/** A part of a template that is called like a function. */
+export class Macro {
+  readonly name: string;
+  readonly call: (positional: readonly Value[], named: ReadonlyMap<string, Value>) => string;
+
+  constructor(name: string, call: Macro["call"]) {
+    this.name = name;
+    this.call = call;
+  }
+}
 
 export class Dict {
   readonly #entries = new Map<string, readonly [Value, Value]>();
@@ -101,6 +113,7 @@ export function typeName(value: Value): string {
   if (value instanceof Dict) return "a dict";
   if (value instanceof Missing) return value.what;
   if (value instanceof Datetime) return "a time";
+  if (value instanceof Macro) return "a macro";
   return value instanceof Timedelta ? "a duration" : "a namespace";
 }
 
@@ -139,6 +152,7 @@ function reprOf(value: Value, budget: TemplateBudget): string {
     return `{${budget.deeper(() => value.entries().map(pair)).join(", ")}}`;
   }
   if (value instanceof Members) return "<Namespace>";
+  if (value instanceof Macro) return `<Macro '${value.name}'>`;
   return `<${textOf(value, budget)}>`;
 }
 
@@ -188,6 +202,7 @@ export function isEqual(a: Value, b: Value, budget: TemplateBudget): boolean {
     return a.size === b.size && budget.deeper(() => a.entries().every(same));
   }
   if (isTime(a) && isTime(b)) return a.constructor === b.constructor && a.micros === b.micros;
+  if (typeof a === "string" && typeof b === "string" && a.length === b.length) budget.compares(a.length);
   return a === b || (a instanceof Missing && b instanceof Missing);
 }
 
@@ -195,8 +210,16 @@ export function isEqual(a: Value, b: Value, budget: TemplateBudget): boolean {
 export function compare(a: Value, b: Value, budget: TemplateBudget): number {
   budget.spend();
   if (isNumber(a) && isNumber(b)) return compareNumbers(toNumber(a), toNumber(b));
-  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
+  if (typeof a === "string" && typeof b === "string") {
+    budget.text(a.length < b.length ? a : b);
+    return compareTexts(a, b);
+  }
   if (isTime(a) && isTime(b) && a.constructor === b.constructor) return a.micros - b.micros;
+  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple) {
+    const at = a.findIndex((item, place) => place >= b.length || !isEqual(item, b[place] ?? null, budget));
+    if (at < 0) return a.length - b.length;
+    return at >= b.length ? 1 : budget.deeper(() => compare(a[at] ?? null, b[at] ?? null, budget));
+  }
   for (const side of [a, b]) if (side instanceof Missing) throw side.problem();
   throw new TemplateProblem(`compares ${typeName(a)} with ${typeName(b)}`);
 }

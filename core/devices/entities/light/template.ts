@@ -1,6 +1,6 @@
 /** `light` with `schema: template`: one topic each way, and a template for each value. */
 import { numberOf } from "../../discovery/fields.ts";
-import { valueReader } from "../../states/templates.ts";
+import { Unreadable, valueReader } from "../../states/templates.ts";
 import { type EntityDraft, write } from "../draft.ts";
 import { oneOf, onOff } from "../values.ts";
 import {
@@ -66,7 +66,10 @@ function slots(draft: EntityDraft, can: Abilities): void {
   if (can.colour) {
     const readers = COLOUR_KEYS.map((key) => valueReader(draft.text(key)));
     draft.slotOf("colour", "state_topic", (message) => {
-      const numbers = readers.map((reader) => numberOf(reader.ok ? reader.read(message) : undefined));
+      const read = readers.map((reader) => reader.read(message));
+      const unreadable = read.find((one) => one instanceof Unreadable);
+      if (unreadable) return unreadable;
+      const numbers = read.map(numberOf);
       const known = numbers.filter((one) => one !== undefined);
       return known.length === numbers.length ? known : undefined;
     });
