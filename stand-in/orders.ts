@@ -30,7 +30,7 @@ const READ_VERBS = new Set(
 const READS = /^(?:Finds|Gets|Lists|Reads|Returns|Searches|Shows|Tells)\b/;
 
 /** The verb of an order, which is its first word; undefined: it is none. */
-export function verbOf(text: string): string | undefined {
+function verbOf(text: string): string | undefined {
   if (NO_ORDER.test(text)) return undefined;
   return wordsOf(text).find((word) => !BEFORE.has(word));
 }

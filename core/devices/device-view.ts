@@ -337,7 +337,8 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
     ...(entity.class !== undefined && { class: entity.class }),
     at: value?.at ?? null,
     ...(isUnavailable && { unavailable: true }),
-    tainted: value?.unreadable !== undefined || (spec.free && typeof plain === "string" && !isHarmless(plain)),
+    tainted:
+      value?.unreadable !== undefined || (spec.free && typeof plain === "string" && !isHarmless(plain)),
   };
 }
 

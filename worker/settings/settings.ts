@@ -77,7 +77,7 @@ export type Settings = {
   brokerUrl: string | undefined;
 };
 
-export const DEFAULT_SYSTEM_PROMPT = [
+const DEFAULT_SYSTEM_PROMPT = [
   "You answer questions about the devices of this home, and act on them, through edge agents.",
   "Facts about a device come only from a tool's result in this conversation: never invent a reading.",
   "Say that something is done only when a result says so. When a call failed or its outcome is unknown, say that, and what the person can do.",
