@@ -4,7 +4,7 @@ import { type Block, type Content, type Marker, plainContent, type Run } from ".
 import { tableText } from "./table.ts";
 
 /** Longer than any answer. What is longer is shown as it is: the time of reading is bounded by this. */
-const READ_MAX_CHARS = 64_000;
+const READ_MAX_CHARS = 100_000;
 /** Deeper than real texts. markdown-it leaves out what is nested deeper, so such a text is shown as it is. */
 const DEPTH_MAX = 60;
 
