@@ -34,6 +34,8 @@ const LONG = [
   "pi-agent/env/contract-programs",
   "pi-agent/process",
   "pi-agent/env/sandbox/sandbox-walk",
+  "pi-agent/toolbox/presets",
+  "pi-agent/tools/files/unified-diff",
   "tool-browser/browser",
   "pi-agent/tools/programs/exec-guard-contained",
   "pi-agent/tools/programs/git-read",
@@ -105,7 +107,12 @@ ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
 /** Whole programs start in a hook, several files at a time, beside tests that compute. */
-const PATIENT = { testTimeout: 60_000, hookTimeout: 120_000, ...POLL };
+const PATIENT = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  globalSetup: ["./test/gateway-setup.ts"],
+  ...POLL,
+};
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
 /** More than the processors: most tests wait for something more than half of their time. */

@@ -6,6 +6,7 @@ import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/f
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { parseTopic, TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
+import { systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { nodeTracer } from "@edgecall/node/tracer.ts";
@@ -17,7 +18,6 @@ import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
 import { Roster, type Standing } from "./broker/presence.ts";
 import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
-import { systemClock } from "./clock.ts";
 import type { BridgeContext } from "./context.ts";
 import { DeviceHost } from "./devices/device-host.ts";
 import { HostedAgents } from "./devices/hosted-agents.ts";

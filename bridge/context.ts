@@ -1,9 +1,9 @@
+import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import type { BrokerLink } from "./broker/broker.ts";
 import type { Roster } from "./broker/presence.ts";
 import type { ReportBuffer } from "./broker/report-buffer.ts";
-import type { Clock } from "./clock.ts";
 import type { HomeOutbox } from "./gateway/outbox.ts";
 
 /** The objects that the parts of a bridge share. */

@@ -164,3 +164,59 @@ test("any messages, frames, times and broker failures in any order", async () =>
     { numRuns: 1_000 },
   );
 }, 30_000);
+
+/** A call to a foreign agent that is open, and what its agent publishes on the topic of its reports. */
+function openForeignCall(report: (id: string) => string) {
+  const { inbound, calls, roster, sent, logged, tick } = bench();
+  roster.brokerConnected();
+  const topic = (kind: string) => `evoclaw/agents/claw/${kind}`;
+  const say = (kind: string, text: string) =>
+    inbound.message({ topic: topic(kind), payload: Buffer.from(text), retained: false });
+  say("capabilities", JSON.stringify({ capabilities: "runs scripts" }));
+  say("reports", JSON.stringify({ report_type: "heartbeat", payload: {} }));
+  const id = "00000000-0000-4000-8000-000000000007";
+  const payload = JSON.stringify({ command: "prompt", payload: { prompt: "list" }, request_id: id });
+  calls.call({ t: "call", id, agent: "claw", payload, expires_in_ms: 60_000 });
+  return {
+    logged,
+    async answered() {
+      await vi.advanceTimersByTimeAsync(1);
+      say("reports", report(id));
+      tick(10);
+      return sent.filter((frame) => frame.t === "report");
+    },
+  };
+}
+
+const large = (bytes: number, of: object) =>
+  JSON.stringify({
+    report_type: "result",
+    payload: { status: "success", content: "x".repeat(bytes), ...of },
+  });
+
+test.each([
+  ["a result above the bound", 500_000, (id: string) => large(500_000, { request_id: id })],
+  ["one without an id, as older programs send it", 500_000, () => large(500_000, {})],
+  ["one that is too large to be read", 3_000_000, (id: string) => large(3_000_000, { request_id: id })],
+])("O7: %s ends the foreign agent's call at once, in words", async (_, bytes, report) => {
+  const reports = await openForeignCall(report).answered();
+  expect(reports).toHaveLength(1);
+  const { payload } = JSON.parse((reports[0] as { payload: string }).payload);
+  expect(payload).toMatchObject({ error_type: "outcome_unknown" });
+  expect(payload.error).toMatch(
+    new RegExp(
+      `^Error: claw has answered, but its answer of ${Math.floor(bytes / 1024)
+        .toString()
+        .slice(0, 2)}\\d+ KB is too large`,
+    ),
+  );
+});
+
+test.each([
+  ["a heartbeat", () => JSON.stringify({ report_type: "heartbeat", payload: { pad: "x".repeat(500_000) } })],
+  ["no JSON", () => "x".repeat(500_000)],
+])("O7: a report above the bound that is %s ends nothing", async (_, report) => {
+  const call = openForeignCall(report);
+  expect(await call.answered()).toEqual([]);
+  expect(call.logged.join()).toContain("bytes, and 409600 are allowed");
+});

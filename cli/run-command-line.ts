@@ -2,9 +2,9 @@
 import { parseArgs } from "node:util";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
-import { messageOf } from "@edgecall/node/log.ts";
 import { type Command, type CommandCall, EXIT, type Io, UsageError } from "./command.ts";
 import { commandHelp, overview } from "./help.ts";
+import { fileProblem } from "./service/file-problem.ts";
 
 export async function runCommandLine(
   commands: readonly Command[],
@@ -27,7 +27,7 @@ export async function runCommandLine(
     }
     return await (await command.load())(call);
   } catch (error) {
-    const text = messageOf(error);
+    const text = fileProblem(error);
     const usage = error instanceof UsageError;
     io.err(`edgecall ${command.name}: ${text}\n`);
     if (usage) io.err(`edgecall ${command.name} --help tells more\n`);
@@ -97,6 +97,6 @@ function parsed(command: Command, words: string[]) {
       allowPositionals: true,
     }) as { values: Record<string, string | boolean | undefined>; positionals: string[] };
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    throw new UsageError(fileProblem(error));
   }
 }

@@ -316,6 +316,9 @@ export type Routes = {
         /** The reason, for a person: `it moves a lock`. */
         danger_why?: string;
 
+        /** Of a hosted device: it changes a setting, and is offered only where a person wants that. */
+        setting?: boolean;
+
         /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
         retained?: boolean;
       }>;
@@ -483,6 +486,9 @@ export type Routes = {
 
       /** Null: as the bridge's setting MQTT_DEVICES says. */
       mode?: "off" | "read" | "ask" | "allowed" | null | undefined;
+
+      /** Its settings are offered as actions, and each use of one asks a person. */
+      settings?: boolean | undefined;
 
       /** `allow` of the device as the person saw it: a device that changed since is not allowed. Needed with the mode `allowed`. */
       allow?: string | undefined;
@@ -832,8 +838,8 @@ export type AgentView = {
   actions: Array<string>;
   problem?: string;
 
-  /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. */
-  new_text?: { line?: string; was?: string; actions: Array<string>; group?: string };
+  /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. `by_use`: they are the first ones of an agent that only `ALLOW_UNSIGNED_AGENTS=*` lets in, and do not taint calls to other such agents. */
+  new_text?: { line?: string; was?: string; actions: Array<string>; group?: string; by_use?: true };
   counts: { calls: number; success: number; error: number; open: number };
 };
 
@@ -1060,7 +1066,15 @@ export type ConversationEventQuestion = {
     options: Array<string>;
 
     /** Only for an approval: what exactly would be run. */
-    approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+    approval?: {
+      tool: string;
+      parameters: Record<string, unknown>;
+      cwd?: string;
+      reason: string;
+
+      /** Agents' words about themselves that are a reason to ask. The answer `accept` accepts them, and approves. `was`: the line before. */
+      unread?: Array<{ agent: string; line?: string; was?: string; actions: Array<string>; group?: string }>;
+    };
     expires_at: number;
     answer?: string;
     answered_by?: string;
@@ -1173,6 +1187,9 @@ export type DeviceView = {
   /** It has changed since it was allowed, so the next change asks. */
   changed: boolean;
   actions: Array<DeviceActionView>;
+
+  /** Actions that change a setting of it: whether they are offered (each asks), and their names. */
+  settings: { offered: boolean; actions: Array<string> };
 
   /** Its last reports; null: the bridge did not answer. */
   readings: Array<DeviceReadingView> | null;
@@ -1324,7 +1341,15 @@ export type OpenQuestion = {
   options: Array<string>;
 
   /** Only for an approval: what exactly would be run. */
-  approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+  approval?: {
+    tool: string;
+    parameters: Record<string, unknown>;
+    cwd?: string;
+    reason: string;
+
+    /** Agents' words about themselves that are a reason to ask. The answer `accept` accepts them, and approves. `was`: the line before. */
+    unread?: Array<{ agent: string; line?: string; was?: string; actions: Array<string>; group?: string }>;
+  };
   expires_at: number;
   answer?: string;
   answered_by?: string;
@@ -1637,7 +1662,15 @@ export type TurnQuestion = {
   options: Array<string>;
 
   /** Only for an approval: what exactly would be run. */
-  approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+  approval?: {
+    tool: string;
+    parameters: Record<string, unknown>;
+    cwd?: string;
+    reason: string;
+
+    /** Agents' words about themselves that are a reason to ask. The answer `accept` accepts them, and approves. `was`: the line before. */
+    unread?: Array<{ agent: string; line?: string; was?: string; actions: Array<string>; group?: string }>;
+  };
   expires_at: number;
   answer?: string;
   answered_by?: string;

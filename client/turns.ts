@@ -49,7 +49,7 @@ export async function* turnEvents(
             headers: { "last-event-id": seen },
             signal,
           });
-    const since = Date.now();
+    const since = performance.now();
     let wait = 0;
     let isSilent = false;
     try {
@@ -68,7 +68,7 @@ export async function* turnEvents(
       wait = (error instanceof ResponseError && error.retryAfter) || 0;
       isSilent = error instanceof NoAnswerError && error.cause === SILENT;
     }
-    if (turn !== undefined && !isSilent && Date.now() - since >= STEADY_MS) tries = 0;
+    if (turn !== undefined && !isSilent && performance.now() - since >= STEADY_MS) tries = 0;
     if (tries >= triesOf(turn)) throw new NoAnswerError("the answer was lost");
     await pause(Math.max(wait * 1_000, Math.min(PAUSE_MS * 2 ** tries, PAUSE_MAX_MS)), signal);
     // The gateway repeats the text of the unfinished step.

@@ -10,14 +10,12 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parse as parseToml } from "smol-toml";
 import type { ServedFile } from "./console-files.ts";
+import { WRANGLER_TOML } from "./places.ts";
 import { isFree } from "./port.ts";
 import { makeStateFolder } from "./state-folder.ts";
 import { guardWorkerd } from "./workerd-guard.ts";
-
-const WRANGLER_TOML = fileURLToPath(new URL("../wrangler.toml", import.meta.url));
 
 /** Killed within this time of a start, workerd may be left behind. */
 const LOOK_FOR_WORKERD_MS = 20;

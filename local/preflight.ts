@@ -4,14 +4,13 @@ import { tlsHint } from "@edgecall/core/protocol/broker-tls.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { connect } from "mqtt";
 import { type BridgeSettings, readSettings as readBridgeSettings } from "../bridge/settings.ts";
+import { WORKER_SETTINGS } from "./places.ts";
 import { type Environment, workerVars } from "./settings.ts";
 
 const BROKER_WITHIN_MS = 10_000;
 /** Codes of MQTT 3.1.1 and 5 for a bad user name or password, and for not authorised. */
 const LOGIN_REFUSED = [4, 5, 134, 135];
 
-/** Imported by address, because the Worker is compiled with Cloudflare's types and this file with Node's. */
-const WORKER_SETTINGS = new URL("../worker/settings/settings.ts", import.meta.url).href;
 type WorkerSettings = { settingsOrError(env: Record<string, string>): object };
 
 /** Reads the settings as the programs will. @returns the settings for the broker */

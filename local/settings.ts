@@ -1,17 +1,15 @@
 /** The local stack's settings: command line and environment, read once, errors that name the field. */
 import { hostname } from "node:os";
-import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { type Network, readNetwork, readPolling } from "./network.ts";
+import { stateFolder } from "./places.ts";
 import { readRecords } from "./tokens.ts";
 
 export type Environment = Record<string, string | undefined>;
 
 export const DEFAULT_PORT = 8787;
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 export const USAGE = `usage: npm start                     the whole stack; Ctrl-C ends it
        npm start -- --ask "QUESTION"   asks one question, prints the answer, ends`;
@@ -82,7 +80,7 @@ export function readStartSettings(args: string[], env: Environment): Parsed<Star
       network: network.value,
       polls: polls.value,
       port: port?.value,
-      dir: edgecallDir(env),
+      dir: stateFolder(env),
       mqttUrl: env.MQTT_URL || undefined,
       llmBaseUrl: env.LLM_BASE_URL || undefined,
       token: env.EDGECALL_TOKEN || undefined,
@@ -96,11 +94,6 @@ export function readPort(text: string | undefined, fallback: number): Parsed<num
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return { ok: true, value: port };
   return { ok: false, error: `PORT: expected a number from 0 to 65535, got '${text}'` };
-}
-
-/** The state folder; a relative path starts at the person's working directory. */
-export function edgecallDir(env: Environment): string {
-  return resolve(env.EDGECALL_DIR || resolve(ROOT, ".edgecall"));
 }
 
 /** This machine's name as an agent's id. */

@@ -1,13 +1,12 @@
 /** Starts the parts of the one-machine stack side by side and ends them together. */
-import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { STAND_IN_MODEL, startStandIn } from "@edgecall/stand-in/server.ts";
-import { stringify as toToml } from "smol-toml";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../pi-agent/config/node-options.ts";
+import { agentIn, type BrokerAccess, writeAgentToml } from "./agent-toml.ts";
 import { startKeptBroker } from "./broker.ts";
 import { enrol } from "./enrol.ts";
+import { PROGRAMS } from "./places.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { type Child, supervise } from "./supervisor.ts";
 import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
@@ -15,13 +14,13 @@ import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
 /** A start takes two seconds; a busy machine or a distant broker needs more. */
 const READY_WITHIN_MS = 30_000;
 
-const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-
 export type Stack = {
   /** The form for display. */
   mqttUrl: string;
   /** The model's endpoint, and whether it is only the stand-in. */
   model: { baseUrl: string; name: string; standIn: boolean };
+  /** This machine's. */
+  agentId: string;
   /** Resolves when every program is connected. @throws when one ended or was not connected in time */
   ready(): Promise<void>;
   stop(): Promise<void>;
@@ -36,12 +35,21 @@ export type StackOptions = {
 };
 
 export async function startStack({ settings, port, tokens, env, say }: StackOptions): Promise<Stack> {
+  const config = join(settings.dir, "agent.toml");
+  // The person may have given this machine another name there. A broken file is told before anything starts.
+  const { agentId = settings.agentId, stateDir = join(settings.dir, "agent") } = agentIn(config);
   const [broker, standIn] = await Promise.all([
     settings.mqttUrl === undefined ? startKeptBroker(settings.dir, (line) => say("broker", line)) : undefined,
     settings.llmBaseUrl === undefined ? startStandIn() : undefined,
   ]);
   const mqttUrl = settings.mqttUrl ?? broker?.url ?? "";
   const shown = withoutLogin(mqttUrl);
+  try {
+    await writeAgentToml(config, { agentId, stateDir }, brokerAccess(mqttUrl, env));
+  } catch (error) {
+    await Promise.all([broker?.stop(), standIn?.stop()]);
+    throw error;
+  }
   const llm = standIn
     ? { LLM_BASE_URL: standIn.baseUrl, LLM_API: undefined, LLM_MODEL: STAND_IN_MODEL, LLM_API_KEY: undefined }
     : { LLM_BASE_URL: env.LLM_BASE_URL, LLM_MODEL: env.LLM_MODEL, LLM_API_KEY: env.LLM_API_KEY };
@@ -49,7 +57,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   const start = (name: string, args: string[], more: Environment): Child =>
     supervise({ name, args, env: { ...common, ...more }, say: (line) => say(name, line) });
 
-  const worker = start("worker", [script("worker.ts")], {
+  const worker = start("worker", [PROGRAMS.worker], {
     CONNECTIONS_KEY: tokens.connections,
     TELEGRAM_POLLING: settings.polls ? "on" : "off",
     // Paired devices get the address without the login, which is a setting of the device.
@@ -60,7 +68,7 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
   });
   // Only after the Worker listens, because a log that begins with refused connections looks broken.
   const bridge = startAfter(worker.ready, () =>
-    start("bridge", [script("../bridge/main.ts")], {
+    start("bridge", [PROGRAMS.bridge], {
       GATEWAY_URL: `http://127.0.0.1:${port}`,
       BRIDGE_TOKEN: tokens.bridge,
       BRIDGE_STATE: join(settings.dir, "bridge"),
@@ -68,17 +76,16 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     }),
   );
   // Paired before it starts, so that the local stack works exactly like a real device.
-  const stateDir = join(settings.dir, "agent");
   const paired = worker.ready.then(() =>
-    enrol({ url: `http://127.0.0.1:${port}`, token: tokens.api, agentId: settings.agentId, stateDir }),
+    enrol({ url: `http://127.0.0.1:${port}`, token: tokens.api, agentId, stateDir }),
   );
-  const config = writeAgentToml(settings, mqttUrl, env, stateDir);
   const agent = startAfter(paired, () =>
-    start("agent", [...NODE_FLAGS, script("../pi-agent/main.ts"), "--config", config], NODE_ENVIRONMENT),
+    start("agent", [...NODE_FLAGS, PROGRAMS.agent, "--config", config], NODE_ENVIRONMENT),
   );
   const children = { worker, bridge, agent };
 
   return {
+    agentId,
     mqttUrl: shown,
     model: { baseUrl: llm.LLM_BASE_URL ?? "", name: llm.LLM_MODEL ?? "", standIn: standIn !== undefined },
     ready: () => allReady(children, mqttUrl),
@@ -130,31 +137,12 @@ async function allReady(children: Record<string, Pick<Child, "ready">>, mqttUrl:
   }
 }
 
-/** Writes this machine's agent.toml. It is written at each start, since the broker may have changed. */
-function writeAgentToml(
-  settings: StartSettings,
-  mqttUrl: string,
-  env: Environment,
-  stateDir: string,
-): string {
-  const file = join(settings.dir, "agent.toml");
-  const text = toToml({
-    agent_id: settings.agentId,
-    agent_type: "monitor",
-    capabilities: `${settings.agentId}, the machine that this gateway runs on — temperature, CPU/memory/disk stats, process monitoring`,
-    state_dir: stateDir,
-    mqtt: {
-      url: mqttUrl,
-      // The same values as the bridge's, for the same broker.
-      ...(env.MQTT_USERNAME && { username: env.MQTT_USERNAME }),
-      ...(env.MQTT_PASSWORD && { password: env.MQTT_PASSWORD }),
-      ...(env.MQTT_CA && { ca: resolve(env.MQTT_CA) }),
-    },
-  });
-  writeFileSync(
-    file,
-    `# Written by npm start each time; start a pi-agent of your own for another one.\n${text}\n`,
-    { mode: 0o600 },
-  );
-  return file;
+/** The same values as the bridge's, for the same broker. */
+function brokerAccess(url: string, env: Environment): BrokerAccess {
+  return {
+    url,
+    ...(env.MQTT_USERNAME && { username: env.MQTT_USERNAME }),
+    ...(env.MQTT_PASSWORD && { password: env.MQTT_PASSWORD }),
+    ...(env.MQTT_CA && { ca: resolve(env.MQTT_CA) }),
+  };
 }

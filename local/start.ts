@@ -1,15 +1,15 @@
 /** `npm start`: the whole stack on one machine; with `--ask`, one question and its answer. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import type { BridgeSettings } from "../bridge/settings.ts";
 import { type Client, waitForAgent } from "./client.ts";
 import { networkUrl, PLAIN_WARNING } from "./network.ts";
 import { onStop } from "./on-stop.ts";
+import { PROGRAMS } from "./places.ts";
 import { freePort, isFree } from "./port.ts";
 import { checkBroker, checkSettings } from "./preflight.ts";
-import { claim, type Running, runningIn } from "./running.ts";
+import { claim, type Running, runningIn, runsAlready } from "./running.ts";
 import { DEFAULT_PORT, readStartSettings, type StartSettings, USAGE } from "./settings.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { makeStateFolder } from "./state-folder.ts";
@@ -79,7 +79,7 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
     const client = { url, token: tokens.api };
     announceModel(stack);
     await stack.ready();
-    await waitForAgent(client, settings.agentId);
+    await waitForAgent(client, stack.agentId);
     if (settings.ask === undefined) {
       announce(stack, client, settings);
       return;
@@ -98,10 +98,8 @@ async function main(settings: StartSettings, bridge: BridgeSettings): Promise<vo
   process.exit();
 }
 
-function alreadyRuns(dir: string, { pid, url }: Running): Error {
-  return new Error(
-    `a stack runs in ${dir} already (process ${pid}, ${url}); stop it, or set EDGECALL_DIR and PORT for another one`,
-  );
+function alreadyRuns(dir: string, by: Running): Error {
+  return runsAlready(dir, by, "EDGECALL_DIR and PORT");
 }
 
 async function choosePort(settings: StartSettings): Promise<number> {
@@ -118,13 +116,7 @@ async function choosePort(settings: StartSettings): Promise<number> {
  * @returns its exit code
  */
 async function answer(client: Client, question: string, signal?: AbortSignal): Promise<number> {
-  const words = [
-    fileURLToPath(new URL("../cli/main.ts", import.meta.url)),
-    "ask",
-    "--no-wait",
-    "--",
-    question,
-  ];
+  const words = [PROGRAMS.cli, "ask", "--no-wait", "--", question];
   const asking = spawn(process.execPath, words, {
     stdio: "inherit",
     ...(signal && { signal }),

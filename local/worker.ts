@@ -1,15 +1,20 @@
 /**
  * `npm run worker`: the Worker alone, in the foreground.
  *
- * Settings: PORT (8787), EDGECALL_DIR (.edgecall), HOST, TLS_* and TELEGRAM_POLLING (network.ts), and the Worker's own variables and
- * secrets, passed on from the environment. Under the one-machine stack it also ends when its parent does.
+ * Settings: PORT (8787), EDGECALL_DIR (places.ts), HOST, TLS_* and TELEGRAM_POLLING (network.ts), and the Worker's own variables and
+ * secrets, passed on from the environment. EDGECALL_BUILT names a folder with the built Worker; without it the Worker is built here.
+ * Under the one-machine stack it also ends when its parent does.
  */
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
+import { readBuiltGateway } from "./built-gateway.ts";
 import { readNetwork, readPolling } from "./network.ts";
 import { startGateway } from "./networked-gateway.ts";
 import { onStop } from "./on-stop.ts";
-import { edgecallDir, readPort, workerVars } from "./settings.ts";
+import { stateFolder } from "./places.ts";
+import { claim, runsAlready } from "./running.ts";
+import { readPort, workerVars } from "./settings.ts";
+import { makeStateFolder } from "./state-folder.ts";
 
 const port = readPort(process.env.PORT, 8787);
 if (!port.ok) {
@@ -33,12 +38,16 @@ if (!process.send) {
     if (!vars[name]) console.error(`${name}: not set; docs/settings.md tells what it is for`);
   }
 }
+const dir = stateFolder(process.env);
+// The stack has claimed the folder for its Worker.
+const claimed = process.send ? undefined : claimFolder();
 const starting = startGateway({
   port: port.value,
   network: network.value,
   polls: polls.value,
   say: (line) => console.error(line),
-  dir: join(edgecallDir(process.env), "worker"),
+  dir: join(dir, "worker"),
+  ...(process.env.EDGECALL_BUILT && readBuiltGateway(process.env.EDGECALL_BUILT)),
   vars,
   onRestart: () => console.error("the Workers runtime ended and was started again"),
 });
@@ -48,7 +57,7 @@ try {
   const gateway = await starting;
   // Miniflare would exit at a signal before its workerd is gone, so this waits for it.
   for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.removeAllListeners(event);
-  onStop(() => gateway.stop());
+  onStop(() => gateway.stop().finally(() => claimed?.release()));
   // The bundle is finished, so esbuild's helper process can end.
   await stopEsbuild();
   process.send?.({ ready: true, url: gateway.url });
@@ -56,4 +65,16 @@ try {
 } catch (error) {
   console.error(`the Worker could not start: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
+}
+
+function claimFolder() {
+  try {
+    makeStateFolder(dir);
+    const claimed = claim(dir, `http://127.0.0.1:${port.ok ? port.value : 0}`);
+    if (claimed.ok) return claimed;
+    throw runsAlready(dir, claimed.by, "EDGECALL_DIR and PORT");
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
 }

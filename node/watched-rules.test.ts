@@ -5,7 +5,7 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { KnownState } from "@edgecall/core/rules/evaluate.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../test/wait.ts";
 import { WatchedRules } from "./watched-rules.ts";
 
@@ -14,12 +14,15 @@ type Rules = WatchedRules<z.infer<typeof Place>>;
 
 let path: string;
 let now: number;
+/** By how much the system's clock was set. */
+let set: number;
 let told: number;
 let logged: string[];
 
 beforeEach(() => {
   path = join(mkdtempSync(join(tmpdir(), "rules-")), "rules.json");
   now = 1_800_000_000_000;
+  set = 0;
   told = 0;
   logged = [];
 });
@@ -33,7 +36,7 @@ async function open(): Promise<Rules> {
     onChanges: () => {
       told += 1;
     },
-    wall: () => now,
+    clock: { now: () => now, wall: () => now + set },
   });
   onTestFinished(() => rules.stop());
   return rules;
@@ -245,4 +248,94 @@ test("how much of a stream was taken is written with what came of it", async () 
   rules.step("w-0001", { value: "opened" });
   await until(() => rules.pending().length === 1);
   expect([...(await open()).taken]).toEqual([["job", 1]]);
+});
+
+const HOUR = 3_600_000;
+const JUMPS = [
+  ["3 h ahead", 3 * HOUR],
+  ["3 h back", -3 * HOUR],
+  ["1 year ahead", 365 * 24 * HOUR],
+  ["1 year back", -365 * 24 * HOUR],
+] as const;
+
+describe.each(JUMPS)("O11: a clock that is set %s", (_, by) => {
+  test("begins a hold anew, which then says what was measured", async () => {
+    const rules = await open();
+    await rules.change({ set: [rule("w-0001", { hold_ms: 300_000, clear_hold_ms: 60_000 })], drop: [] });
+    rules.step("w-0001", { value: -11 });
+    now += 240_000;
+    set = by;
+    rules.step("w-0001", { value: -11 });
+    const anew = now + set;
+    expect(rules.pending()).toEqual([]);
+    expect(logged).toEqual(["rules.clock_set"]);
+    now += 299_999;
+    rules.step("w-0001", { value: -11 });
+    expect([...rules.all()][0]?.state.open).toBeUndefined();
+    now += 1;
+    rules.step("w-0001", { value: -11 });
+    await until(() => told > 0);
+    expect(rules.pending()).toMatchObject([{ state: "firing", since: anew, at: anew + 300_000 }]);
+  });
+
+  test("makes a firing no longer and no shorter", async () => {
+    const rules = await open();
+    await rules.change({ set: [rule("w-0001")], drop: [] });
+    rules.step("w-0001", { value: -11 });
+    await until(() => told > 0);
+    now += 600_000;
+    set = by;
+    rules.step("w-0001", { value: -16 });
+    await until(() => rules.pending().length === 2);
+    const [, end] = rules.pending();
+    expect(end).toMatchObject({ state: "idle", until: now + set, since: now + set - 600_000 });
+  });
+
+  test("makes no value older: silence is told after what was measured", async () => {
+    const rules = await open();
+    await rules.change({ set: [rule("w-0001", { stale_ms: 20 * 60_000 })], drop: [] });
+    rules.step("w-0001", { value: -20 });
+    now += 60_000;
+    set = by;
+    const state = () => [...rules.all()][0]?.state;
+    rules.step("w-0001", { missing: true });
+    expect(state()).toMatchObject({ unknown: false, last: { at: now + set - 60_000 } });
+    now += 19 * 60_000;
+    rules.step("w-0001", { missing: true });
+    expect(state()).toMatchObject({ unknown: true });
+  });
+
+  test("neither ends nor stretches the time in which moments are gathered", async () => {
+    const rules = await open();
+    const press = { is: "happens", type: "text", value: undefined } as const;
+    await rules.change({ set: [rule("w-0001", press)], drop: [] });
+    rules.step("w-0001", { value: "single" });
+    now += 10_000;
+    set = by;
+    rules.step("w-0001", { value: "single" });
+    await until(() => told > 0);
+    expect(rules.pending()).toMatchObject([{ count: 1 }]);
+    now += 50_000;
+    rules.step("w-0001", { value: "single" });
+    await until(() => rules.pending().length === 2);
+    expect(rules.pending()[1]).toMatchObject({ count: 2 });
+  });
+
+  test("between two runs of the program begins the hold anew", async () => {
+    const rules = await open();
+    await rules.change({ set: [rule("w-0001", { hold_ms: 300_000 })], drop: [] });
+    rules.step("w-0001", { value: -11 });
+    await rules.stop();
+    now += 1_000;
+    set = by;
+    const next = await open();
+    next.step("w-0001", { value: -11 });
+    now += 299_000;
+    next.step("w-0001", { value: -11 });
+    expect(next.pending()).toEqual([]);
+    now += 1_000;
+    next.step("w-0001", { value: -11 });
+    await until(() => next.pending().length === 1);
+    expect(next.pending()).toMatchObject([{ since: now + set - 300_000 }]);
+  });
 });

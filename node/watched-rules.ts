@@ -17,10 +17,12 @@ import {
   restarted,
   type StepInput,
   step,
+  withClockSet,
 } from "@edgecall/core/rules/evaluate.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
 import { writeAtomic } from "./atomic-write.ts";
+import { type Clock, SteadyTime } from "./clock.ts";
 import { type Log, messageOf } from "./log.ts";
 
 /** Changes that wait for the gateway. The oldest give way. */
@@ -30,7 +32,7 @@ const RULE_MAX_BYTES = 8 * 1024;
 /** A write that failed is tried again so often, and what the gateway has is removed from the file so much later. */
 const WRITE_AGAIN_MS = 10_000;
 const TIDY_AFTER_MS = 5_000;
-/** A clock that is set moves the times at which holds are over, so the timer looks at least this often. */
+/** A clock that is set is noticed at the latest after this time. */
 const TIMER_MAX_MS = 600_000;
 
 /** What happened, without the time, which is now. */
@@ -67,8 +69,7 @@ export type WatchedRulesOptions<Place> = {
   log: Log;
   /** Changes are on the disk, and may be sent. */
   onChanges(): void;
-  /** Epoch ms. */
-  wall?: () => number;
+  clock?: Clock;
 };
 
 const File = z.object({
@@ -81,6 +82,7 @@ const File = z.object({
 
 export class WatchedRules<Place> {
   readonly #options: WatchedRulesOptions<Place>;
+  readonly #time: SteadyTime;
   readonly #rules = new Map<string, Stored<Place>>();
   /** Oldest first, each with its number. */
   #changes: { number: number; change: RuleChange }[] = [];
@@ -103,6 +105,7 @@ export class WatchedRules<Place> {
 
   private constructor(options: WatchedRulesOptions<Place>) {
     this.#options = options;
+    this.#time = new SteadyTime(options.clock);
   }
 
   /** Reads the file. A damaged one counts as none: the gateway sees that rules are missing, and sends them. */
@@ -219,8 +222,9 @@ export class WatchedRules<Place> {
   }
 
   #step(rule: Stored<Place>, happening: Happening): void {
+    const at = this.#now();
     const before = rule.state;
-    const { state, change } = step(rule.condition, before, { ...happening, at: this.#now() } as StepInput);
+    const { state, change } = step(rule.condition, before, { ...happening, at } as StepInput);
     rule.state = state;
     rule.due = nextDue(rule.condition, state);
     if (change) {
@@ -327,8 +331,17 @@ export class WatchedRules<Place> {
     this.#arm();
   }
 
+  /** Epoch ms. A clock that was set moves all rules to the new time first. */
   #now(): number {
-    return (this.#options.wall ?? Date.now)();
+    const { at, setBy } = this.#time.read();
+    if (setBy === 0) return at;
+    this.#options.log("warn", "rules.clock_set", { by_s: Math.round(setBy / 1_000) });
+    for (const rule of this.#rules.values()) {
+      rule.state = withClockSet(rule.state, setBy, at);
+      rule.due = nextDue(rule.condition, rule.state);
+    }
+    if (!this.#isStopped) void this.#write();
+    return at;
   }
 }
 

@@ -22,7 +22,7 @@ import { Semaphore } from "./calls/semaphore.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { mcpSecrets } from "./config/mcp-servers.ts";
 import type { ServeSettings } from "./config/serve-settings.ts";
-import type { Settings } from "./config/settings.ts";
+import { AgentSettingsError, type Settings } from "./config/settings.ts";
 import { Profile } from "./evoclaw/profile.ts";
 import { Trades } from "./evoclaw/trades.ts";
 import { tuned } from "./evoclaw/tuning.ts";
@@ -32,7 +32,7 @@ import { CommandVerifier } from "./link/command-verifier.ts";
 import { Connection } from "./link/connection.ts";
 import { Counter } from "./link/counter.ts";
 import { GatewaySession } from "./link/gateway-session.ts";
-import { openIdentity, readGateway } from "./link/identity.ts";
+import { COUNTER_FILE, openIdentity, readGateway } from "./link/identity.ts";
 import { type MessageSigner, messageSigner, plainSigner } from "./link/message-signer.ts";
 import { OwnPresence } from "./link/own-presence.ts";
 import { Publisher } from "./link/publisher.ts";
@@ -84,11 +84,13 @@ export type Agent = {
 
 /**
  * Starts an agent. It connects, and connects again after each loss.
- * @throws IdentityError when its key or its gateway's key is damaged
+ * @throws IdentityError when its key or its gateway's key is damaged, unreadable or lost
  * @throws AgentSettingsError when its files for `[serve]` are not as they should be
  */
 export async function startAgent(given: Settings, options: AgentOptions): Promise<Agent> {
-  const settings = await withRelay(given);
+  // Read before anything makes a key: a key without a gateway means a lost file.
+  const gatewayKey = await readGateway(given);
+  const settings = await withRelay({ ...given, gatewayKey });
   const { log } = options;
   const startServing = settings.serve && (await prepareServing(settings, settings.serve));
   const profile = await Profile.open(settings.stateDir, log);
@@ -351,24 +353,27 @@ async function prepareServing(settings: Settings, serve: ServeSettings) {
 
 /** An agent that knows its gateway's key signs its messages, and obeys only that gateway. */
 async function openKeys(
-  { stateDir, agentId, gatewayKey: configured }: Settings,
+  { stateDir, agentId, gatewayKey }: Settings,
   bootId: string,
   log: Log,
 ): Promise<{ signer: MessageSigner; verifier: CommandVerifier | undefined }> {
-  const gatewayKey = configured ?? (await readGateway(stateDir));
   if (gatewayKey === undefined) return { signer: plainSigner(bootId), verifier: undefined };
   const identity = await openIdentity(stateDir);
   const session = new GatewaySession({ agent: agentId, bootId, agentKey: identity.publicKey, gatewayKey });
   const verifier = new CommandVerifier({ agentId, bootId, gatewayKey, session });
-  const counter = await Counter.open({ file: join(stateDir, "counter.json"), log });
+  const counter = await Counter.open({ file: join(stateDir, COUNTER_FILE), log });
   log("info", "agent.signs", { key: identity.fingerprint });
   return { signer: messageSigner(agentId, bootId, identity, counter, session), verifier };
 }
 
 /** The gateway's relay of the model gets a new short-lived token each time, made with this device's key. */
 async function withRelay(settings: Settings): Promise<Settings> {
-  const { llm, agentId, stateDir } = settings;
+  const { llm, agentId, stateDir, gatewayKey } = settings;
   if (!llm || !settings.llmRelay) return settings;
+  if (gatewayKey === undefined)
+    throw new AgentSettingsError([
+      "llm.relay: the gateway's model answers paired devices alone, and this one is not paired; pair it, or set relay = false",
+    ]);
   const identity = await openIdentity(stateDir);
   const place = relayPlace(llm.baseUrl);
   return { ...settings, llm: { ...llm, apiKey: () => identity.relayToken(agentId, place, Date.now()) } };

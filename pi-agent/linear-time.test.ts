@@ -3,7 +3,7 @@
  * take far less than 256 times as long.
  */
 
-import { errorWords } from "@edgecall/core/loop/error-words.ts";
+import { errorDetail } from "@edgecall/core/loop/error-detail.ts";
 import { readArguments } from "@edgecall/core/loop/reply.ts";
 import { errorOfStatus } from "@edgecall/core/loop/retry.ts";
 import { ServerEvents } from "@edgecall/core/loop/server-events.ts";
@@ -99,8 +99,8 @@ const LOOKED_AT: Array<[string, (text: string) => unknown]> = [
   ["a model's text after a thought", (text) => shown(`<think>${text}`)],
   ["a model's text, where a call may begin", held],
   ["a call that a model wrote as text", (text) => writtenCall(`edge_call ${text}`, NAMES)],
-  ["the words of an error", (text) => errorWords(text)],
-  ["the words of an error in JSON", (text) => errorWords(`{"message":"${text}`)],
+  ["the words of an error", (text) => errorDetail(text)],
+  ["the words of an error in JSON", (text) => errorDetail(`{"message":"${text}`)],
   ["the status of an error", (text) => errorOfStatus(500, null, text)],
   ["HTML of a page", (text) => htmlToMarkdown(text, undefined, 200_000)],
 ];

@@ -1,4 +1,5 @@
 /** Makes an answer from the tool results: their texts, each with its tool's name. */
+import { splitByWords } from "@edgecall/core/tools/advice.ts";
 import { type Message, textOf } from "./request.ts";
 
 /** Longest result in an answer; the transcript has all of it. */
@@ -46,7 +47,9 @@ function readResult(text: string): { failed: boolean; words: string } {
     failed: /^error\b/i.test(text),
     words: text.replace(/^error:\s*/i, ""),
   };
-  return { failed, words: cut(words.trim() || "(no output)") };
+  // What is for a model alone is nothing to quote.
+  const said = failed ? splitByWords(words).text : words;
+  return { failed, words: cut(said.trim() || "(no output)") };
 }
 
 /** Converts an object result to text: its own text, or otherwise field by field. */

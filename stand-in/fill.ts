@@ -1,6 +1,7 @@
 /** Fills a tool's arguments from the question, by the tool's JSON Schema. Nothing is invented. */
 import { literalKind } from "./literals.ts";
 import { chooseValues, toolsFor } from "./match.ts";
+import { isRead, orderedAction, orderedAgents, ordersAction } from "./orders.ts";
 import type { OfferedTool } from "./request.ts";
 import { asSchema, propertiesOf, requiredOf, type Schema, typeOf } from "./schema.ts";
 import { splitActions, valueLines, valuesOf } from "./value-lines.ts";
@@ -39,18 +40,25 @@ export function fillArguments(question: Question, tool: OfferedTool): Filled {
 }
 
 /**
- * A value whose line says that it takes only actions, by name, cannot be asked in words: it gets the actions
- * that the question concerns, instead of the question.
+ * A value whose line says that it takes only actions, by name, cannot be asked in words: it gets the reads that the question
+ * concerns, or the one action that it orders, instead of the question.
  */
 function onlyActions(question: Question, tool: OfferedTool, call: Record<string, unknown>) {
   if (!propertiesOf(tool.parameters).some(([name]) => name === "action")) return [call];
   const lines = valueLines(tool).of;
-  const line = Object.values(call).map((value) => (typeof value === "string" ? lines.get(value) : undefined));
-  const { actions, only } = splitActions(line.find((one) => one !== undefined) ?? "");
-  if (!only) return [call];
-  const rest = Object.entries(call).filter(([name]) => !IS_QUESTION.test(name));
-  const offered = actions.map((name) => ({ name, description: "", parameters: {} }));
-  return toolsFor(question, offered).map(({ name }) => ({ ...Object.fromEntries(rest), action: name }));
+  const agent = Object.values(call).find((value) => typeof value === "string" && lines.has(value));
+  const line = typeof agent === "string" ? (lines.get(agent) ?? "") : "";
+  const { actions, only } = splitActions(line);
+  if (!only || typeof agent !== "string") return [call];
+  const rest = Object.fromEntries(Object.entries(call).filter(([name]) => !IS_QUESTION.test(name)));
+  const ordered = orderedAction(question, agent, line);
+  if (ordered !== undefined) return [{ ...rest, action: ordered }];
+  const reads = actions.filter((name) => isRead(name));
+  const offered = reads.map((name) => ({ name, description: "", parameters: {} }));
+  const fitting = toolsFor(question, offered);
+  // A device of the broker has one read for all that it reports.
+  const found = fitting.length === 0 && reads.includes("read") ? [{ name: "read" }] : fitting;
+  return found.map(({ name }) => ({ ...rest, action: name }));
 }
 
 type Wanted = {
@@ -79,6 +87,8 @@ function enumValues({ schema, required, question, tool }: Wanted): unknown[] {
     const value = values.find((one) => names(question.text, one) || sharesStem(question, one));
     return value === undefined || value === schema.default ? [] : [value];
   }
+  // Whatever an order changes, it has to name: no device stands for another one.
+  if (tool.name === "edge_call" && ordersAction(question, tool)) return orderedAgents(question, tool, schema);
   const chosen = chooseValues(question, tool, values);
   if (chosen.length > 0) return chosen;
   const all = schema.enum as unknown[];

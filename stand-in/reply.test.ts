@@ -187,11 +187,11 @@ test("other tools: names as one word, enumerations, quoted strings, numbers, add
   ]);
   expect(calls("show the git status", tools)).toEqual([["git_status", {}]]);
   expect(calls("git log, the last 5", tools)).toEqual([["git_log", { count: 5 }]]);
-  expect(calls("Light in the kitchen to 40 please", tools)).toEqual([
+  expect(calls("Set the light in the kitchen to 40 please", tools)).toEqual([
     ["set_light", { room: "kitchen", level: 40 }],
   ]);
-  expect(calls("Light in the kitchen to 400 please", tools)).toEqual([]);
-  expect(calls("Light in the kitchen and the hall to 5", tools)).toEqual([
+  expect(calls("Set the light in the kitchen to 400 please", tools)).toEqual([]);
+  expect(calls("Set the light in the kitchen and the hall to 5", tools)).toEqual([
     ["set_light", { room: "kitchen", level: 5 }],
     ["set_light", { room: "hall", level: 5 }],
   ]);
@@ -306,5 +306,28 @@ test("any schema and any question end in a reply with valid arguments", () => {
       },
     ),
     { numRuns: 300 },
+  );
+});
+
+test("N10: what a tool tells a model alone is not quoted to the person", () => {
+  const request = chatRequest.parse({
+    model: "stand-in",
+    messages: [
+      { role: "user", content: "write it" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "1", function: { name: "edge_call", arguments: '{"agent_id":"pi"}' } }],
+      },
+      {
+        role: "tool",
+        tool_call_id: "1",
+        content:
+          "Error: The call was not sent to 'pi': it was not approved. Nothing was run.\nExplain this to the user; do not try it another way.",
+      },
+    ],
+  });
+  expect(replyTo(request).text).toBe(
+    "pi failed: The call was not sent to 'pi': it was not approved. Nothing was run.",
   );
 });

@@ -2,6 +2,7 @@
 import { answerFrom, resultsIn } from "./answer.ts";
 import { fillArguments } from "./fill.ts";
 import { toolsFor } from "./match.ts";
+import { allowedTools } from "./orders.ts";
 import { type ChatRequest, type Message, type OfferedTool, offeredTools, textOf } from "./request.ts";
 import { corrected, ruleWish, timeIn } from "./rule-words.ts";
 import { propertiesOf } from "./schema.ts";
@@ -81,7 +82,11 @@ function ask(question: Question, tools: readonly OfferedTool[], known: readonly 
   // The question names an unknown agent. Asking another agent would answer another question.
   if (absent.length > 0 && !named) return { text: absent.map((line) => line.text).join("\n"), calls: [] };
 
-  const fitting = toolsFor(question, tools).map((tool) => ({ tool, filled: fillArguments(question, tool) }));
+  const allowed = allowedTools(question, tools);
+  const fitting = toolsFor(question, allowed).map((tool) => ({
+    tool,
+    filled: fillArguments(question, tool),
+  }));
   const calls = fitting.flatMap(({ tool, filled }) =>
     filled.ok ? filled.calls.map((args) => ({ name: tool.name, arguments: JSON.stringify(args) })) : [],
   );

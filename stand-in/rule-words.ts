@@ -1,5 +1,6 @@
 /** Sentences that ask to be told of something: which call of `watch` or `remind` they mean, by their words alone. */
 import { chooseValues, toolsFor } from "./match.ts";
+import { isRead } from "./orders.ts";
 import type { OfferedTool } from "./request.ts";
 import { propertiesOf } from "./schema.ts";
 import { splitActions, valueLines, valuesOf } from "./value-lines.ts";
@@ -12,6 +13,9 @@ export type RuleWish = { name: "watch" | "remind"; calls: Arguments[] } | { miss
 const NAME_MAX = 60;
 const WATCH =
   /\b(?:(?:tell|let|warn|alert|notify|message)\s+me\b.*|remind\s+me\s+)\b(?:when|whenever|if|as soon as|until)\b/is;
+/** A question after how it is now. */
+const IS_NOW =
+  /\b(?:tell|let) me (?:know )?(?:if|whether)\b[^.?!]{0,200}\b(?:is|are)\s+(?:still |left )?(?:open|closed|on|off|wet|dry|locked|unlocked|occupied|clear|online|offline)\b/i;
 const REMIND = /\bremind me\b/i;
 const REPEATS = /^(?:please\s+)?(?:(?:tell|send|give) me\s+)?(?:every|each)\s/i;
 const UNTIL_ANSWERED = /\buntil\s+(?:I|we|some(?:one|body))\s+(?:answer|confirm|react|acknowledge)/i;
@@ -43,7 +47,7 @@ export function ruleWish(
   const offers = (name: string) => tools.some((tool) => tool.name === name);
   const device = tools.find(({ name }) => name === "edge_call");
   const repeats = REPEATS.test(text);
-  if (offers("watch") && device && !repeats && WATCH.test(text))
+  if (offers("watch") && device && !repeats && WATCH.test(text) && !IS_NOW.test(text))
     return watchWish({ ...question, text }, device);
   if (offers("remind") && (repeats || REMIND.test(text)))
     return remindWish({ ...question, text }, device, now);
@@ -60,11 +64,14 @@ function watchWish(question: Question, tool: OfferedTool): RuleWish | undefined 
   if (chosen.length === 0)
     return { missing: `Name the device to watch: ${agents.join(", ") || "none is online"}.` };
   const lines = valueLines(tool).of;
+  const readings = chosen.map((id) => condition.reading ?? readingOf(question, lines.get(id) ?? ""));
+  const unclear = chosen.find((_, index) => readings[index] === undefined);
+  if (unclear !== undefined) return { missing: whichReading(unclear, lines.get(unclear) ?? "") };
   const [, amount, unit = ""] = LASTING.exec(text) ?? [];
-  const calls = chosen.map((agent_id) => ({
+  const calls = chosen.map((agent_id, index) => ({
     name: nameOf(text),
     agent_id,
-    reading: condition.reading ?? readingOf(question, lines.get(agent_id) ?? "", condition.is),
+    reading: readings[index],
     is: condition.is,
     ...(condition.value !== undefined && { value: condition.value }),
     ...(amount !== undefined && { for_minutes: Number(amount) * (unit.startsWith("h") ? 60 : 1) }),
@@ -89,19 +96,58 @@ function conditionIn(text: string): Said | undefined {
   return CHANGES.test(text) ? { is: "changes" } : undefined;
 }
 
-/** What the device's line names in brackets, `sensor (temperature)`, or one of its actions: whichever the sentence speaks of. */
-function readingOf(question: Question, line: string, is: string): string {
+/** What the device's line names in brackets, `sensor (temperature)`, and those of its actions that read. */
+function readingsOf(line: string): string[] {
   const { text, actions } = splitActions(line);
-  const states = (/\(([^)]*)\)/.exec(text)?.[1] ?? "").split(/,\s*/).filter(Boolean);
-  const all = [...states, ...actions];
-  const usual = is === "above" || is === "below" ? all.find((name) => /temperature/i.test(name)) : undefined;
-  return spokenOf(question, all) ?? usual ?? all[0] ?? "state";
+  const states = (/\(([^)]*)\)/.exec(text)?.[1] ?? "").split(/,\s*/).filter((state) => /^[^…]+$/.test(state));
+  const own = actions.filter((name) => isRead(name) && name !== "read");
+  return [...states, ...own];
 }
 
-function spokenOf({ text, stems, generic }: Question, values: readonly string[]): string | undefined {
+/** A sentence that names one of these means a reading of that name. */
+const QUANTITIES =
+  "humidity temperature power energy battery pressure brightness illuminance voltage current memory disk cpu speed noise co2 level"
+    .split(" ")
+    .map((word): [RegExp, RegExp] => [new RegExp(`\\b${word}\\b`, "i"), new RegExp(word, "i")]);
+
+/** What a condition's words are about, where the sentence names no reading. */
+const MEANT: ReadonlyArray<[words: RegExp, readings: RegExp]> = [
+  [/\b(?:warm|cold|hot|cool)(?:t?er)?\b|\bdegrees?\b|°/i, /temperature/i],
+  [/\b(?:open|close)[sd]?\b|\bajar\b/i, /^(?:door|window|opening|garage_door|cover|gate|contact)$/i],
+  [/\b(?:un)?locked\b/i, /lock/i],
+  [/\b(?:wet|dry|leak\w*)\b/i, /moisture|leak/i],
+  [/\b(?:occupied|clear|any(?:body|one)|some(?:body|one))\b/i, /occupancy|presence|motion|people|person/i],
+];
+
+/**
+ * The reading that the sentence speaks of. One that it does not name is meant only where nothing else could be: the device has one alone, and
+ * the sentence names no other thing.
+ * @returns undefined when it is not clear, or not there
+ */
+function readingOf(question: Question, line: string): string | undefined {
+  const { text } = question;
+  const all = readingsOf(line);
+  const meant = [...MEANT, ...QUANTITIES].filter(([words]) => words.test(text));
+  // `Hotter than 60` is a temperature, whichever other word the sentence shares with a reading.
+  const fitting = all.filter((name) => meant.every(([, readings]) => readings.test(name)));
+  const spoken = spokenOf(question, fitting);
+  if (spoken.length === 1) return spoken[0];
+  if (meant.length > 0 && fitting.length > 0) return fitting[0];
+  if (meant.length > 0 && all.length > 0) return undefined;
+  if (spoken.length > 1) return undefined;
+  // A line without readings: the gateway's error names them.
+  if (all.length === 0) return meant.length > 0 ? "temperature" : "state";
+  return all.length === 1 ? all[0] : undefined;
+}
+
+function whichReading(agent: string, line: string): string {
+  return `I do not know which reading of ${agent} you mean. It has: ${readingsOf(line).join(", ")}. Name one of them; I set nothing.`;
+}
+
+function spokenOf({ text, stems, generic }: Question, values: readonly string[]): string[] {
   const isSpokenOf = (value: string) =>
     stemsOf(value).some((stem) => stems.has(stem) || generic.has(stem)) || names(text, value);
-  return values.find(isSpokenOf);
+  return values.filter(isSpokenOf);
 }
 
 /** `Tell me when the freezer is above -15.` → `Freezer is above −15`. */
@@ -131,8 +177,8 @@ export function corrected(question: Question, args: Arguments, error: string): A
     .filter(Boolean);
   if (/^Error: (?:reading|field): /.test(error)) {
     const key = error.startsWith("Error: reading") ? "reading" : "field";
-    const meant = / Did you mean '([^']+)'\?/.exec(error)?.[1];
-    const value = spokenOf(question, options) ?? meant ?? options[0];
+    const [value, ...others] = spokenOf(question, options);
+    if (others.length > 0) return undefined;
     return value === undefined || value === args[key] ? undefined : { ...args, [key]: value };
   }
   const [, yes, no] = /^Error: value: .* is (\S+) or (\S+), not '/.exec(error) ?? [];

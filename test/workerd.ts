@@ -50,6 +50,8 @@ export class TestBridge {
   /** The agents return them, behind whichever bridge. */
   static readonly #routes = new Map<string, string>();
   closed: { code: number; reason: string } | undefined;
+  /** Answers to its `ping`s. */
+  pongs = 0;
   /** Makes the report of a call; undefined = no report. */
   onCall: (call: CallFrame) => Record<string, unknown> | undefined = () => undefined;
   /** Whether it sends `taken` for a call. */
@@ -157,7 +159,10 @@ export class TestBridge {
   }
 
   #receive(data: string): void {
-    if (data === "pong") return;
+    if (data === "pong") {
+      this.pongs += 1;
+      return;
+    }
     const frame = JSON.parse(data) as HomeFrame;
     this.received.push(frame);
     if (frame.t === "publish") this.#answerPing(frame);

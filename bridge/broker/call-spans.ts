@@ -13,7 +13,9 @@ type Open = {
   destination: string;
   startMs: number;
   bytes: number;
-  untilMs: number;
+  /** Both by the steady clock. */
+  begunAt: number;
+  until: number;
 };
 
 /** A hosted device has a topic of its own, and names would be too many. */
@@ -40,7 +42,8 @@ export class CallSpans {
       destination: isHosted ? DEVICE_TOPIC : this.#destination,
       startMs: Date.now(),
       bytes: Buffer.byteLength(payload),
-      untilMs: Date.now() + expires_in_ms,
+      begunAt: performance.now(),
+      until: performance.now() + expires_in_ms,
     });
   }
 
@@ -49,14 +52,14 @@ export class CallSpans {
     const open = this.#open.get(id);
     if (!open) return;
     this.#open.delete(id);
-    const { context, parentId, destination, startMs, bytes } = open;
+    const { context, parentId, destination, startMs, bytes, begunAt } = open;
     this.#tracer.add({
       context,
       parentId,
       name: `send ${destination}`,
       kind: "producer",
       startMs,
-      endMs: Date.now(),
+      endMs: startMs + performance.now() - begunAt,
       attributes: {
         "messaging.system": "mqtt",
         "messaging.operation.name": "send",
@@ -71,7 +74,7 @@ export class CallSpans {
 
   /** Ends the spans of calls whose time is over. */
   tick(): void {
-    const now = Date.now();
-    for (const [id, { untilMs }] of this.#open) if (untilMs <= now) this.end(id, "timeout");
+    const now = performance.now();
+    for (const [id, { until }] of this.#open) if (until <= now) this.end(id, "timeout");
   }
 }

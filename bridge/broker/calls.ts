@@ -5,7 +5,7 @@
  * repetition of it is answered with `taken`: its report, or its deadline at Home, decides.
  */
 import type { HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
-import { Command } from "@edgecall/core/protocol/mqtt.ts";
+import { Command, type ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { FOREIGN_COMMAND_MAX_BYTES, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import type { BridgeContext } from "../context.ts";
@@ -48,6 +48,18 @@ type Decision =
   | { kind: "known" }
   | { kind: "own" }
   | { kind: "foreign"; command: string };
+
+/** In the shape of the agent's own reports. */
+function tooLargeReport(agent: string, id: string, { bytes, max }: { bytes: number; max: number }): string {
+  const error =
+    `Error: ${agent} has answered, but its answer of ${Math.ceil(bytes / 1024)} KB is too large to be passed on (at most ${max / 1024} KB). ` +
+    "What was asked of it may have been done, so do not simply repeat it. Ask for less: a part, or fewer lines.";
+  return JSON.stringify({
+    agent_id: agent,
+    report_type: "error",
+    payload: { error, error_type: "outcome_unknown", request_id: id },
+  });
+}
 
 export class Calls {
   readonly #context: BridgeContext;
@@ -134,12 +146,26 @@ export class Calls {
   ): void {
     const matched = this.#foreign.answered(agent, requestId, payload);
     if (matched !== undefined) this.#report(agent, matched.id, raw);
-    else
-      this.#context.log("debug", "report.ignored", {
-        agent,
-        id: requestId,
-        reason: "answers none of our calls",
-      });
+    else this.#answersNothing(agent, requestId);
+  }
+
+  /** A foreign agent's report that is too large to be passed on ends its call all the same. @param read undefined: not read */
+  foreignTooLarge(
+    agent: string,
+    read: Pick<ReadReport, "requestId" | "payload"> | undefined,
+    size: { bytes: number; max: number },
+  ): void {
+    const matched = this.#foreign.answered(agent, read?.requestId, read?.payload ?? {});
+    if (matched !== undefined) this.#report(agent, matched.id, tooLargeReport(agent, matched.id, size));
+    else this.#answersNothing(agent, read?.requestId);
+  }
+
+  #answersNothing(agent: string, requestId: string | undefined): void {
+    this.#context.log("debug", "report.ignored", {
+      agent,
+      id: requestId,
+      reason: "answers none of our calls",
+    });
   }
 
   /**

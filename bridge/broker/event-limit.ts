@@ -2,7 +2,7 @@
  * Limits the changes of rules that an agent sends unasked. Each wakes Home, which has a lower limit of its own: this one holds back
  * what only a broken or a hostile device sends. A device repeats a change that is held back, so none is lost.
  */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
 
 const HOUR_MS = 3_600_000;
 /** Home takes 30, and has to see that there are more. */

@@ -38,6 +38,9 @@ export const MAX_BYTES: Record<TopicKind, number> = {
   commands: 0,
 };
 
+/** A report beyond this is not read: the one call that its agent works on is taken for answered. */
+const READ_MAX_BYTES = 2 * 1024 * 1024;
+
 const TOO_MUCH = "too many agents are known already, or they advertise too much";
 
 const AnyStatus = z.record(z.string(), z.unknown());
@@ -78,7 +81,10 @@ export class Inbound {
     if (topic === undefined) return "topic: not one of an agent's, or its id is wrong";
     const bytes = message.payload.length;
     const max = MAX_BYTES[topic.kind];
-    if (bytes > max) return `payload: ${bytes} bytes, and ${max} are allowed`;
+    if (bytes > max) {
+      if (topic.kind === "reports" && !message.retained) this.#tooLarge(topic.agentId, message.payload);
+      return `payload: ${bytes} bytes, and ${max} are allowed`;
+    }
     // Home gets the text as it was published, so the payload must be text.
     if (!isUtf8(message.payload)) return "payload: not UTF-8";
     const text = message.payload.toString("utf8");
@@ -88,6 +94,15 @@ export class Inbound {
     if (problem !== undefined) return problem;
     if (kind === "reports" && live) this.#signOfLife(agentId, text);
     return this.#take(agentId, kind, text, live);
+  }
+
+  /** The call is over, and its answer cannot be passed on. An agent of ours keeps to the bound. */
+  #tooLarge(agent: string, payload: Buffer): void {
+    if (!this.#context.roster.isForeign(agent) || this.#verifier.isKeyed(agent)) return;
+    const isRead = payload.length <= READ_MAX_BYTES;
+    const report = isRead ? readReport(payload.toString("utf8")) : undefined;
+    if (report && (!report.ok || (report.value.type !== "result" && report.value.type !== "error"))) return;
+    this.#calls.foreignTooLarge(agent, report?.value, { bytes: payload.length, max: MAX_BYTES.reports });
   }
 
   /** A keyed agent's signature on a live report outweighs its retained presence. */

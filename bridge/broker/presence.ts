@@ -12,7 +12,7 @@
 import { type AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
 
 /** A retained "online" counts this long. One heartbeat (30 s) has to follow, with room for a slow Pi. */
 export const RETAINED_ONLINE_MS = 40_000;

@@ -17,8 +17,8 @@ import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports
 
 /** Home limits its calls itself; this bounds the bridge's memory. */
 const IN_FLIGHT_MAX = 500;
-/** A command waits for a minute at most, so more of one device would not have their turn in time. */
-const QUEUE_MAX = 20;
+/** Commands of one device that wait, each until its time is over. A gateway has at most 200 open at it. */
+const QUEUE_MAX = 256;
 
 type Decision =
   | { kind: "refuse"; code: Refusal; message: string }

@@ -4,12 +4,12 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import { systemClock } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import type { Published } from "../broker/broker.ts";
 import { ReportBuffer } from "../broker/report-buffer.ts";
-import { systemClock } from "../clock.ts";
 import { carryOut } from "./carry-out.ts";
 import { DeviceLedger } from "./command-ledger.ts";
 import type { DeviceContext } from "./context.ts";
@@ -61,7 +61,7 @@ async function lamp(isMute = false) {
     onCommand: () => {},
   };
   const file = new LedgerFile(join(mkdtempSync(join(tmpdir(), "carry-out-")), "calls.jsonl"));
-  const ledger = await DeviceLedger.open(file, log, systemClock.wall);
+  const ledger = await DeviceLedger.open(file, log, systemClock);
   const call: DeviceCall = {
     id: "c",
     agent: "lamp",

@@ -93,9 +93,9 @@ function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
   const device = catalog.device(agent, clock.wall());
   if (!device)
     return { refuse: "agent_offline", message: `${agent} is not online: no such device is known here` };
-  if (!device.actions.some(({ name }) => name === action))
+  if (![...device.actions, ...(device.settings ?? [])].some(({ name }) => name === action))
     return { report: noSuchAction(action, device.actions) };
-  if (allow !== undefined && allow !== device.allowHash)
+  if (allow !== undefined && allow !== device.allowHash && allow !== device.allowHashBefore)
     return {
       refuse: "invalid",
       message: `${device.name} has changed since it was allowed; nothing was sent`,

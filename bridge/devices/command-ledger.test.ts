@@ -8,9 +8,12 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type CommandBegun, DeviceLedger } from "./command-ledger.ts";
 
+const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 5, 1, 12);
 let path: string;
 let now: number;
+/** What the steady clock is behind. */
+let set: number;
 let logged: string[];
 let opened: DeviceLedger[];
 
@@ -18,6 +21,7 @@ beforeEach(() => {
   opened = [];
   path = join(mkdtempSync(join(tmpdir(), "ledger-")), "state", "device-calls.jsonl");
   now = NOON;
+  set = 0;
   logged = [];
 });
 
@@ -27,7 +31,7 @@ afterEach(async () => {
 
 async function open(storage: LedgerStorage = new LedgerFile(path)): Promise<DeviceLedger> {
   const log = (_: string, event: string) => logged.push(event);
-  const ledger = await DeviceLedger.open(storage, log, () => now);
+  const ledger = await DeviceLedger.open(storage, log, { now: () => now, wall: () => now + set });
   opened.push(ledger);
   return ledger;
 }
@@ -123,6 +127,24 @@ test("it stays small: acked commands are forgotten oldest first, and the file is
   expect(next.get("id-5199")).toMatchObject({ state: "acked" });
   expect(statSync(path).size).toBeLessThan(1024 * 1024);
 }, 60_000);
+
+test.each([
+  ["3 h ahead", 3],
+  ["3 h back", -3],
+  ["1 year ahead", 365 * 24],
+  ["1 year back", -365 * 24],
+])("O11: a clock that is set %s forgets no command, and keeps none for longer", async (_, hours) => {
+  const ledger = await open();
+  await ledger.begin(command("before"));
+  ledger.sent("before");
+  now += 2 * HOUR;
+  set = hours * HOUR;
+  await ledger.begin(command("after"));
+  await ledger.close();
+  expect((await open()).interrupted().map(({ begun }) => begun.id)).toEqual(["before", "after"]);
+  now += LEDGER_KEEP_MS - HOUR;
+  expect((await open()).interrupted().map(({ begun }) => begun.id)).toEqual(["after"]);
+});
 
 test("with too many commands that Home has not heard of, nothing more is sent", async () => {
   const ledger = await open(new UnsyncedFile(path));

@@ -7,6 +7,7 @@
  */
 import { LEDGER_KEEP_MS } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import type { LedgerStorage } from "@edgecall/node/ledger-file.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import type { BufferedReport } from "../broker/report-buffer.ts";
@@ -51,7 +52,7 @@ type Line = z.infer<typeof Line>;
 export type CommandBegun = Omit<z.infer<typeof Begun>, "t" | "at">;
 
 export type CommandEntry = {
-  readonly begun: z.infer<typeof Begun>;
+  begun: z.infer<typeof Begun>;
   state: "begun" | "sent" | "done" | "acked";
   /** Until Home has it. */
   report?: string | undefined;
@@ -60,7 +61,7 @@ export type CommandEntry = {
 export class DeviceLedger {
   readonly #storage: LedgerStorage;
   readonly #log: Log;
-  readonly #wall: () => number;
+  readonly #time: SteadyTime;
   readonly #entries = new Map<string, CommandEntry>();
   /** Writes run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -69,15 +70,14 @@ export class DeviceLedger {
   /** The reason why the file could not be read: without it a command could be sent twice. */
   #unreadable: string | undefined;
 
-  private constructor(storage: LedgerStorage, log: Log, wall: () => number) {
+  private constructor(storage: LedgerStorage, log: Log, clock: Clock) {
     this.#storage = storage;
     this.#log = log;
-    this.#wall = wall;
+    this.#time = new SteadyTime(clock);
   }
 
-  /** @param wall epoch ms */
-  static async open(storage: LedgerStorage, log: Log, wall: () => number): Promise<DeviceLedger> {
-    const ledger = new DeviceLedger(storage, log, wall);
+  static async open(storage: LedgerStorage, log: Log, clock: Clock): Promise<DeviceLedger> {
+    const ledger = new DeviceLedger(storage, log, clock);
     try {
       ledger.#read(await storage.load());
       await ledger.#compact();
@@ -203,6 +203,16 @@ export class DeviceLedger {
     await this.#storage.replace(bytes);
     this.#bytes = bytes.length;
     this.#compactAbove = Math.max(COMPACT_BYTES, 2 * bytes.length);
+  }
+
+  /** Epoch ms. A clock that was set makes no command older or younger: one that is forgotten too early could be sent again. */
+  #wall(): number {
+    const { at, setBy } = this.#time.read();
+    if (setBy === 0) return at;
+    for (const entry of this.#entries.values()) entry.begun = { ...entry.begun, at: entry.begun.at + setBy };
+    // The next write brings the new times to the disk.
+    this.#compactAbove = 0;
+    return at;
   }
 
   #forgetOldest(): void {

@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@edgecall/node/clock.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ReportBuffer } from "../broker/report-buffer.ts";
-import { systemClock } from "../clock.ts";
 import { CatalogFile } from "./catalog-file.ts";
 import { DeviceHost } from "./device-host.ts";
 import { HostedAgents } from "./hosted-agents.ts";

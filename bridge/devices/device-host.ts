@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import { parseConfigTopic } from "@edgecall/core/devices/discovery/config-topic.ts";
+import { isConfigTopic } from "@edgecall/core/devices/discovery/tasmota.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
@@ -28,7 +28,7 @@ import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
 import { statesFrames } from "./states-frames.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import { isDeviceTopic } from "./topics.ts";
+import { isDeviceFilter } from "./topics.ts";
 
 /** A burst is over when nothing of it came for so long; without any device, after the shorter time. */
 const QUIET_MS = 400;
@@ -122,7 +122,7 @@ export class DeviceHost {
       const path = join(folder, RULES_FILE);
       this.#rules = await HostedRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
-      this.#ledger = await DeviceLedger.open(storage, log, clock.wall);
+      this.#ledger = await DeviceLedger.open(storage, log, clock);
       this.#calls.open(this.#ledger);
     }
     this.#isLoaded = true;
@@ -257,7 +257,7 @@ export class DeviceHost {
 
   /** States may lie below the same prefix. */
   #isConfig(topic: string): boolean {
-    return parseConfigTopic(this.#settings.prefix, topic) !== undefined;
+    return isConfigTopic(this.#settings.prefix, topic);
   }
 
   #config(topic: string, text: string, now: number): void {
@@ -339,7 +339,7 @@ export class DeviceHost {
     if (topics === this.#topics) return;
     this.#topics = topics;
     const wanted = new Map<string, 0 | 1 | 2>(catalog.configTopics().map((topic) => [topic, 0]));
-    for (const [topic, qos] of topics) if (isDeviceTopic(topic, prefix)) wanted.set(topic, qos);
+    for (const [topic, qos] of topics) if (isDeviceFilter(topic, prefix)) wanted.set(topic, qos);
     subscriptions.want(wanted);
   }
 

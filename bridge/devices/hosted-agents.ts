@@ -7,9 +7,9 @@ import type { DeviceAction, HostedDevice } from "@edgecall/core/devices/device.t
 import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
 import { AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
-import type { Clock } from "../clock.ts";
 import { FRESH } from "./reports.ts";
 
 /** It is told to Home, which shows it in the console. */
@@ -186,7 +186,8 @@ export class HostedAgents {
   }
 
   #stateOf(device: HostedDevice, canAsk: (id: string) => boolean): AgentState {
-    const { id, online, reason, lastSeen, key, allowHash, name, area, model, publisher } = device;
+    const { id, online, reason, lastSeen, key, allowHash, allowHashBefore, name, area, model, publisher } =
+      device;
     const notOffered = device.notOffered.slice(0, NOT_OFFERED_MAX);
     return {
       id,
@@ -198,6 +199,7 @@ export class HostedAgents {
       hosted: {
         key,
         allow: allowHash,
+        allow_before: allowHashBefore,
         mode: this.#options.mode,
         name: name.slice(0, 100) || id,
         ...(area !== undefined && { area: area.slice(0, 64) }),
@@ -213,11 +215,12 @@ export class HostedAgents {
     };
   }
 
-  #textsOf({ id, line, actions }: HostedDevice, canAsk: (id: string) => boolean): Texts {
+  #textsOf({ id, line, actions, settings = [] }: HostedDevice, canAsk: (id: string) => boolean): Texts {
     const [read, ...others] = actions;
     const known = read && this.#texts.get(read);
     if (known) return known;
-    const tools = read && canAsk(id) ? [withFresh(read), ...others] : actions;
+    // Home offers the settings only where a person wants that.
+    const tools = [...(read && canAsk(id) ? [withFresh(read), ...others] : actions), ...settings];
     const hash = createHash("sha256").update(JSON.stringify(tools)).digest("hex").slice(0, 16);
     const texts = {
       capabilities: JSON.stringify({

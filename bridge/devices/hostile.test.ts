@@ -46,6 +46,7 @@ const device = fc.record({
     { maxLength: 5 },
   ),
   allowHash: text,
+  allowHashBefore: fc.option(text),
   ghost: fc.boolean(),
   notOffered: fc.array(fc.record({ what: text, why: text }), { maxLength: 30 }),
 }) as fc.Arbitrary<HostedDevice>;

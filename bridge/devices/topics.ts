@@ -7,6 +7,11 @@ const TOPIC_MAX_CHARS = 200;
  */
 const ENDS_CONNECTION = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 
+/** @param ownPrefix of our own agents' topics @returns whether the topic, or filter, may be subscribed to for a device */
+export function isDeviceFilter(topic: string, ownPrefix: string): boolean {
+  return isDeviceTopic(topic.replace(/(?<=^|\/)\+(?=\/)/g, "_"), ownPrefix);
+}
+
 /** @param ownPrefix of our own agents' topics, of which no device may name any @returns whether the topic may be used for a device */
 export function isDeviceTopic(topic: string, ownPrefix: string): boolean {
   return (

@@ -1,7 +1,7 @@
 /** The gateway's time. A token that the bridge makes with its key has to be fresh by that clock. */
 import { TOKEN_AHEAD_MS } from "@edgecall/core/protocol/bridge-token.ts";
+import { type Clock, systemClock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
-import { type Clock, systemClock } from "../clock.ts";
 
 /**
  * Our clock may be this far off. A machine without a clock chip starts with the time when it was switched off, weeks or

@@ -13,11 +13,11 @@ import {
   type TextKind,
 } from "@edgecall/core/protocol/frames.ts";
 import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { CallSpans } from "../broker/call-spans.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
 import type { BufferedReport, ReportBuffer } from "../broker/report-buffer.ts";
-import type { Clock } from "../clock.ts";
 import type { HostedAgents } from "../devices/hosted-agents.ts";
 import type { Counts } from "../ops/counts.ts";
 import type { GatewayLink } from "./gateway.ts";

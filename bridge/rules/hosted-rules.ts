@@ -7,9 +7,9 @@ import type { SourcedReading } from "@edgecall/core/devices/device.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type WatchedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
-import type { Clock } from "../clock.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
 
 /** A home has as many rules in all. */
@@ -35,7 +35,7 @@ export class HostedRules {
   readonly #parts: HostedRulesParts;
   readonly #rules: WatchedRules<z.infer<typeof Place>>;
   readonly #given = new Map<string, Given>();
-  /** Until when a value is taken for the answer to our own command (epoch ms), by device and reading. */
+  /** Until when a value is taken for the answer to our own command (monotonic ms), by device and reading. */
   readonly #own = new Map<string, number>();
   #isWanted = false;
   #isBrokerUp = false;
@@ -58,7 +58,7 @@ export class HostedRules {
       place: Place,
       max: RULES_MAX,
       log,
-      wall: clock.wall,
+      clock,
       onChanges: () => onChanges(),
     });
     const hosted = new HostedRules(parts, rules);
@@ -126,7 +126,7 @@ export class HostedRules {
 
   /** A command of ours was sent, and may change these readings of the device. */
   commanded(device: string, readings: readonly string[], withinMs: number): void {
-    const now = this.#parts.clock.wall();
+    const now = this.#parts.clock.now();
     for (const [of, until] of this.#own) if (until < now) this.#own.delete(of);
     for (const reading of readings) this.#own.set(`${device} ${reading}`, now + withinMs);
   }
@@ -150,7 +150,7 @@ export class HostedRules {
     if (given !== undefined && given !== "missing" && given.message === message && given.value === value)
       return;
     this.#given.set(condition.id, { message, value });
-    const isOwn = now < (this.#own.get(`${place.device} ${condition.reading}`) ?? 0);
+    const isOwn = clock.now() < (this.#own.get(`${place.device} ${condition.reading}`) ?? 0);
     // A value that the broker had kept tells of no moment. It may only be the value with which the next one is compared.
     const isOld = isMomentary(condition) && (retained || message !== catalog.mark(now).message);
     const mayFire = condition.is === "happens" || (condition.tell_own && state.base !== undefined);

@@ -31,9 +31,13 @@ export class PlayedAgent {
   }
 
   /** EvoClaw's: no will, no features, a heartbeat. `deaf`: it does not subscribe. */
-  static async foreign(id: string, url: string, options: { deaf?: boolean } = {}): Promise<PlayedAgent> {
+  static async foreign(
+    id: string,
+    url: string,
+    { line = `${id} measures`, ...options }: { deaf?: boolean; line?: string } = {},
+  ): Promise<PlayedAgent> {
     const agent = await PlayedAgent.#connect(id, url, options);
-    await agent.say("capabilities", { agent_id: id, capabilities: `${id} measures` }, true);
+    await agent.say("capabilities", { agent_id: id, capabilities: line }, true);
     await agent.heartbeat();
     return agent;
   }

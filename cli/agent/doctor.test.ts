@@ -1,10 +1,11 @@
 /** The links that can be checked without a service: settings, broker, tools, model. */
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openIdentity, rememberGateway } from "../../pi-agent/link/identity.ts";
 import { type Broker, startBroker } from "../../pi-agent/testing/home.ts";
 import { oneTool, put } from "../../pi-agent/testing/skill-folder.ts";
 import { COMMANDS } from "../commands.ts";
@@ -101,6 +102,42 @@ test("each broken link is named, with what to do", async () => {
     is: "wrong",
     says: expect.stringContaining('no "large"'),
   });
+});
+
+test("O2: a lost, damaged or foreign gateway.json is told with its cure", async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "edgecall-doctor-state-"));
+  const pairing = async () => (await doctor(`state_dir = "${stateDir}"\n${settings()}`)).of("pairing");
+  expect(await pairing()).toMatchObject({ is: "left", says: expect.stringContaining("not paired") });
+  const { publicKey } = await openIdentity(stateDir);
+  expect(await pairing()).toMatchObject({
+    is: "wrong",
+    says: expect.stringMatching(/gateway\.json: missing, but key\.json .* pair this device again/),
+  });
+  await rememberGateway(stateDir, publicKey);
+  expect(await pairing()).toMatchObject({ is: "fine" });
+  const file = join(stateDir, "gateway.json");
+  if (process.getuid?.() === 0) {
+    chownSync(stateDir, 1234, 1234);
+    expect(await pairing()).toMatchObject({
+      is: "wrong",
+      says: expect.stringContaining(`sudo chown 1234 ${file}`),
+    });
+    chownSync(stateDir, 0, 0);
+  }
+  writeFileSync(file, "");
+  expect(await pairing()).toMatchObject({ is: "wrong", says: expect.stringContaining(`${file}: damaged`) });
+});
+
+test("N10: a missing file is told in words, by doctor and by every command", async () => {
+  const found = await doctor(`${settings().trimEnd().replace("mqtt://", "mqtts://")}\nca = "/no/ca.pem"\n`);
+  expect(found.of("broker")).toMatchObject({
+    is: "wrong",
+    says: "mqtt.ca: /no/ca.pem: there is no such file or folder",
+  });
+  expect(JSON.stringify(found.all)).not.toContain("ENOENT");
+  const { out } = await edgecall("bridge", "doctor", "--json", "--config", "/no/bridge.env");
+  expect(out).not.toContain("ENOENT");
+  expect(out).toContain("/no/bridge.env: there is no such file or folder");
 });
 
 test("[serve] is checked: its tokens, and what is served where", async () => {

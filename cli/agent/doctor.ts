@@ -5,6 +5,7 @@ import { AgentSettingsError, loadSettings, type Settings } from "@edgecall/pi-ag
 import type { CommandCall } from "../command.ts";
 import { type Finding, findService, findUpdates, tellFindings } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
+import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
 import { pinnedGateway } from "../service/updates/gateway-pin.ts";
 import {
@@ -12,6 +13,7 @@ import {
   findGateway,
   findKey,
   findModel,
+  findPairing,
   findServing,
   findTools,
   findUnasked,
@@ -33,13 +35,15 @@ export async function doctor(call: CommandCall): Promise<number> {
     const unit = isService ? findUnit(readFileSync(AGENT.places.unit, "utf8")) : undefined;
     if (unit) findings.push(unit);
     findings.push(await findBroker(read.settings));
+    const pairing = await findPairing(read.settings);
+    findings.push(pairing.finding);
     const pin = isOther ? undefined : await pinnedGateway().catch(() => undefined);
     findings.push(await findKey(read.settings, pin));
     if (isService) {
       const says = whatItSays(AGENT);
       findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));
     }
-    findings.push(...(await findTools(read.settings, isService)));
+    findings.push(...(await findTools({ ...read.settings, gatewayKey: pairing.gatewayKey }, isService)));
     findings.push(findUnasked(read.settings));
     findings.push(await findModel(read.settings.llm));
     if (read.settings.serve) findings.push(await findServing(read.settings.serve));
@@ -65,7 +69,7 @@ function readSettings(
       finding: { link: "settings", is: "fine", says: `${file}, agent_id ${settings.agentId}` },
     };
   } catch (error) {
-    const problems = error instanceof AgentSettingsError ? error.problems : [String(error)];
+    const problems = error instanceof AgentSettingsError ? error.problems : [fileProblem(error)];
     const todo = existsSync(file) ? `correct ${file}` : "sudo edgecall agent install, or give --config FILE";
     return {
       settings: undefined,

@@ -1,19 +1,18 @@
 /** The checks of the agent's doctor, one for each link. */
 
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { modelsRequest } from "@edgecall/core/loop/wires.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
 import { topicOf } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
-import { messageOf } from "@edgecall/node/log.ts";
 import type { AgentStatus } from "@edgecall/node/systemd/status.ts";
 import { unaskedWhenTainted } from "@edgecall/pi-agent/calls/policy.ts";
 import type { ServeSettings } from "@edgecall/pi-agent/config/serve-settings.ts";
 import type { Settings } from "@edgecall/pi-agent/config/settings.ts";
 import { KINDS } from "@edgecall/pi-agent/env/sandbox/sandbox-kinds.ts";
-import { type Identity, KEY_FILE, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
+import { type Identity, KEY_FILE, readGateway, readIdentity } from "@edgecall/pi-agent/link/identity.ts";
 import { readServeKeys } from "@edgecall/pi-agent/serve/serve-keys.ts";
 import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
@@ -21,6 +20,7 @@ import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
 import { brokerFinding, type Finding } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
+import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
 import { beginningOf } from "../service/their-file.ts";
 import type { GatewayPin } from "../service/updates/gateway-pin.ts";
@@ -50,10 +50,18 @@ export function findUnit(written: string): Finding | undefined {
 
 export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> {
   const url = withoutLogin(mqtt.url);
-  const check = await checkBroker(
-    { ...mqtt, ca: mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca) },
-    topicOf(mqtt.topicPrefix, agentId, "presence"),
-  );
+  let ca: Buffer | undefined;
+  try {
+    ca = mqtt.ca === undefined ? undefined : readFileSync(mqtt.ca);
+  } catch (error) {
+    return {
+      link: "broker",
+      is: "wrong",
+      says: `mqtt.ca: ${fileProblem(error)}`,
+      todo: "correct [mqtt] ca in the settings",
+    };
+  }
+  const check = await checkBroker({ ...mqtt, ca }, topicOf(mqtt.topicPrefix, agentId, "presence"));
   const words = {
     url: "mqtt.url",
     refused:
@@ -66,6 +74,56 @@ export async function findBroker({ mqtt, agentId }: Settings): Promise<Finding> 
   const seen =
     check.presence === "none" ? "has not heard of this agent yet" : `knows this agent as ${check.presence}`;
   return { ...finding, says: `${finding.says}, and ${seen}` };
+}
+
+const NOT_BEFORE = "the agent does not start before that is done";
+
+/**
+ * Checks that the gateway which this device obeys is known, and not lost or damaged. Without one, anything on the broker commands it.
+ * @returns the key too, for the checks that need it
+ */
+export async function findPairing(
+  settings: Pick<Settings, "stateDir" | "gatewayKey">,
+): Promise<{ finding: Finding; gatewayKey: string | undefined }> {
+  const link = "pairing";
+  try {
+    const gatewayKey = await readGateway(settings, stateFile);
+    const unreadable = ["key.json", "gateway.json"].flatMap((name) => othersFile(settings.stateDir, name));
+    if (unreadable.length > 0)
+      return { finding: { link, is: "wrong", says: unreadable.join("; "), todo: NOT_BEFORE }, gatewayKey };
+    if (gatewayKey !== undefined)
+      return { finding: { link, is: "fine", says: "it obeys its gateway alone" }, gatewayKey };
+    const says = "not paired: whatever can write to the broker commands this device";
+    return { finding: { link, is: "left", says }, gatewayKey };
+  } catch (error) {
+    const denied = ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+    if (denied) {
+      const says = "this user may not read the state folder; run it with sudo";
+      return { finding: { link, is: "left", says }, gatewayKey: undefined };
+    }
+    const finding: Finding = { link, is: "wrong", says: fileProblem(error), todo: NOT_BEFORE };
+    return { finding, gatewayKey: undefined };
+  }
+}
+
+/** Says it when the folder's owner, as which the agent runs, may not read a file that root can. */
+function othersFile(folder: string, name: string): string[] {
+  const path = join(folder, name);
+  const [owner, file] = [folder, path].map((one) => lstatSync(one, { throwIfNoEntry: false }));
+  if (!owner || !file || file.uid === owner.uid || (file.mode & 0o004) !== 0 || owner.uid === 0) return [];
+  return [
+    `${path}: it belongs to user ${file.uid}, so the agent may not read it: sudo chown ${owner.uid} ${path}`,
+  ];
+}
+
+/** The service's user owns the folder, so root reads a bounded part. */
+function stateFile(path: string): string | undefined {
+  try {
+    return beginningOf(path, KEY_FILE_MAX_BYTES);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -87,10 +145,12 @@ export async function findKey(
   let identity: Identity;
   try {
     const path = join(stateDir, KEY_FILE);
-    // The service's user owns the folder, so root reads a bounded part.
-    identity = readIdentity(path, beginningOf(path, KEY_FILE_MAX_BYTES));
+    const text = stateFile(path);
+    if (text === undefined)
+      return { link, is: "wrong", says: `${path}: missing`, todo: "pair this device again" };
+    identity = readIdentity(path, text);
   } catch (error) {
-    const says = messageOf(error);
+    const says = fileProblem(error);
     return { link, is: "left", says: `cannot be read here: ${says}` };
   }
   const { fingerprint } = identity;
@@ -130,7 +190,7 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   try {
     offered = says?.status ?? (await triedHere(settings));
   } catch (error) {
-    const why = messageOf(error);
+    const why = fileProblem(error);
     return [{ link: "tools", is: "wrong", says: why, todo: "correct the settings" }];
   }
   const { tools, unavailable } = offered;
@@ -218,7 +278,7 @@ export async function findServing(serve: ServeSettings): Promise<Finding> {
     return {
       link,
       is: "wrong",
-      says: messageOf(error),
+      says: fileProblem(error),
       todo: "docs/http-backend.md has the form of the files",
     };
   }

@@ -14,6 +14,7 @@ import {
   tellFindings,
 } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
+import { fileProblem } from "../service/file-problem.ts";
 import { BRIDGE } from "../service/services.ts";
 import { settingsOf, settingsOfService } from "./settings-file.ts";
 
@@ -41,12 +42,12 @@ async function readSettings(
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     const todo =
       code === "EACCES"
         ? "sudo edgecall bridge doctor"
         : "sudo edgecall bridge install, or give --config FILE";
-    return { finding: { link, is: "wrong", says: message, todo } };
+    return { finding: { link, is: "wrong", says: fileProblem(error), todo } };
   }
   const read = isService ? await settingsOfService(text) : settingsOf(text);
   if (!read.ok)

@@ -31,7 +31,7 @@ export async function askPerson(
     if (!seen && /^\s*all\s*$/i.test(line)) {
       seen = true;
       terminal.output.write(questionWords(question, terminal.paint, seen));
-    } else if (!seen && answer === "approve")
+    } else if (!seen && (answer === "approve" || answer === "accept"))
       terminal.output.write("not all of it is shown yet: type 'all' first\n");
     else if (answer !== undefined) return answer;
     else terminal.output.write(`please answer ${wanted(question, seen)}\n`);
@@ -51,6 +51,7 @@ export function readAnswer({ approval, options }: Question, line: string): strin
   const typed = line.trim();
   if (approval) {
     if (/^(y|yes|a|approve)$/i.test(typed)) return "approve";
+    if (approval.unread && /^accept$/i.test(typed)) return "accept";
     return /^(n|no|d|deny)$/i.test(typed) ? "deny" : undefined;
   }
   if (options.length === 0) return typed || undefined;
@@ -59,7 +60,8 @@ export function readAnswer({ approval, options }: Question, line: string): strin
 }
 
 function wanted({ approval, options }: Question, seen: boolean): string {
-  if (approval) return seen ? "y or n" : "n, or 'all' to see everything first";
+  if (approval)
+    return seen ? (approval.unread ? "y, n or accept" : "y or n") : "n, or 'all' to see everything first";
   return options.length > 0 ? `with a number from 1 to ${options.length}` : "in a few words";
 }
 
@@ -82,8 +84,25 @@ export function questionWords(
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
     `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
-    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${hidden}`
+    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${unreadWords(approval)}${hidden}`
   );
+}
+
+/** What "accept" accepts besides, so that nothing is asked for it again. */
+function unreadWords({ unread = [] }: NonNullable<Question["approval"]>): string {
+  return unread
+    .map(({ agent, line, was, actions }) => {
+      const now =
+        line === undefined ? "" : `  ${printableLine(agent, 64)} says of itself: ${printableLine(line)}\n`;
+      const before = was === undefined ? "" : `    accepted before: ${printableLine(was)}\n`;
+      const names =
+        actions.length === 0
+          ? ""
+          : `  ${printableLine(agent, 64)} offers: ${printableLine(actions.join(", "))}\n`;
+      return `${now}${before}${names}`;
+    })
+    .concat(unread.length > 0 ? ["  'accept' accepts that for good, and approves\n"] : [])
+    .join("");
 }
 
 /** Shows a command of several lines as lines. */
@@ -97,7 +116,12 @@ function textOf(value: unknown): string {
 }
 
 function prompt({ approval, options }: Question, seen: boolean): string {
-  if (approval) return seen ? "approve? [y/n] " : "show all of it, or deny? [all/n] ";
+  if (approval)
+    return seen
+      ? approval.unread
+        ? "approve? [y/n/accept] "
+        : "approve? [y/n] "
+      : "show all of it, or deny? [all/n] ";
   return options.length > 0 ? "number: " : "answer: ";
 }
 

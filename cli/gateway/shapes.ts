@@ -89,6 +89,8 @@ export const Call = z.looseObject({
   waited_ms: z.optional(z.number()),
   for_user: z.optional(z.string()),
   asked: z.optional(z.boolean()),
+  /** Those that the device made for it. */
+  calls: z.optional(z.array(z.looseObject({ status: z.string(), error_type: z.optional(z.string()) }))),
 });
 export type Call = z.infer<typeof Call>;
 
@@ -103,6 +105,16 @@ export const Question = z.looseObject({
       parameters: z.record(z.string(), z.unknown()),
       cwd: z.optional(z.string()),
       reason: z.string(),
+      unread: z.optional(
+        z.array(
+          z.object({
+            agent: z.string(),
+            line: z.optional(z.string()),
+            was: z.optional(z.string()),
+            actions: z.array(z.string()),
+          }),
+        ),
+      ),
     }),
   ),
   answer: z.optional(z.string()),

@@ -20,3 +20,28 @@ test("L15: a call for which the device's model called no tool is shown as such, 
     '✓ pi "clean up"  success  900 ms\n',
   ]);
 });
+
+test("N10: a write that was denied on the device has no green tick", () => {
+  const lines: string[] = [];
+  const io = { out: () => {}, err: (text: string) => void lines.push(text) };
+  const view = new TurnView({
+    io: { ...io, terminal: false, watched: false, person: false },
+    streams: false,
+    tells: true,
+    paint: paintFor(false, {}),
+  });
+  const inner = { status: "error", error_type: "permission_denied" };
+  view.show({
+    event: "call",
+    call: {
+      id: "c",
+      name: "edge_call",
+      agent: "pi",
+      query: "write it",
+      elapsed_ms: 900,
+      status: "success",
+      calls: [inner],
+    },
+  });
+  expect(lines).toEqual(['✗ pi "write it"  answered, and 1 call on the device was denied  900 ms\n']);
+});

@@ -1,5 +1,7 @@
 /** Shows a turn at a terminal: the text as it comes, and a line for each call. */
+
 import { NO_TOOL_CALLED } from "@edgecall/core/loop/history.ts";
+import { failedWithin } from "@edgecall/core/text/failed-within.ts";
 import type { Io } from "../command.ts";
 import type { Paint } from "./paint.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -89,10 +91,16 @@ export class TurnView {
   }
 
   #call(call: Call): void {
-    const fine = call.status === "success";
+    // A device may answer although a call that it made for the answer was denied, or failed.
+    const inner = failedWithin(call.calls);
+    const fine = call.status === "success" && inner === undefined;
     // 0 means that the gateway ended the call itself, so there is no time from a device.
     const time = call.elapsed_ms ? `  ${took(call.elapsed_ms)}` : "";
-    const outcome = fine ? "success" : (call.error_type ?? "error");
+    const outcome = fine
+      ? "success"
+      : inner !== undefined
+        ? `answered, and ${inner}`
+        : (call.error_type ?? "error");
     const waited = call.waited_ms ? ` (and ${took(call.waited_ms)} of waiting)` : "";
     const why = fine || call.error === undefined ? "" : `  ${printableLine(call.error, 200)}`;
     if (call.asked === false) this.#tell("dim", `– ${callWords(call)}  ${NO_TOOL_CALLED}${time}${waited}`);

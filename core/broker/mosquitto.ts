@@ -4,7 +4,7 @@
  * This module only makes the texts; the caller writes them (bridge/ops/broker-files.ts, an installer).
  */
 import { toBase64, toBase64Url, utf8 } from "../encoding.ts";
-import { AGENT_ID, type TopicKind } from "../protocol/names.ts";
+import { AGENT_ID, isReservedId, RESERVED_ID, type TopicKind } from "../protocol/names.ts";
 import { LOGIN_ROUNDS } from "./login.ts";
 
 /** The bridge's user name. An agent of the same name would have all of the bridge's rights. */
@@ -132,6 +132,6 @@ export async function passwordHash(password: string): Promise<string> {
 /** Returns why `id` cannot be an agent's user name, or undefined when it can. */
 export function refusedAgentUser(id: string): string | undefined {
   if (!AGENT_ID.test(id)) return `${id}: not an agent's id; right would be 1 to 64 letters, digits, _ or -`;
-  if (id === BRIDGE_USER) return `${id}: is the bridge's user, no agent's`;
+  if (isReservedId(id)) return `${id}: ${RESERVED_ID}`;
   return undefined;
 }

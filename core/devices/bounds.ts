@@ -3,9 +3,13 @@
 /** Entities of all configs together. */
 export const CONFIGS_MAX = 2_000;
 export const DEVICES_MAX = 300;
-export const ENTITIES_A_DEVICE_MAX = 64;
-export const CONFIG_MAX_BYTES = 32 * 1_024;
+export const ENTITIES_A_DEVICE_MAX = 256;
+export const CONFIG_MAX_BYTES = 256 * 1_024;
+/** Of all configs that are kept. */
+export const CONFIGS_MAX_BYTES = 16 * 1_024 * 1_024;
 export const STATE_MAX_BYTES = 16 * 1_024;
+/** A JSON object up to here is read in part. */
+export const LARGE_STATE_MAX_BYTES = 1_024 * 1_024;
 export const PICTURE_MAX_BYTES = 512 * 1_024;
 /** zigbee2mqtt's list of its devices. */
 export const DEVICE_LIST_MAX_BYTES = 4 * 1_024 * 1_024;

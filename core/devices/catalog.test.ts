@@ -27,7 +27,12 @@ describe("configs", () => {
     expect(add(catalog, "sensor", "a", sensor("a"))).toBe(false);
     expect(add(catalog, "sensor", "a", sensor("a", { name: "b" }))).toBe(true);
     expect(catalog.config("homeassistant/sensor/a/state", "5", NOW)).toBe(false);
-    expect(catalog.configTopics()).toEqual(["homeassistant/+/+/config", "homeassistant/+/+/+/config"]);
+    expect(catalog.configTopics()).toEqual([
+      "homeassistant/+/+/config",
+      "homeassistant/+/+/+/config",
+      "tasmota/discovery/+/config",
+      "tasmota/discovery/+/sensors",
+    ]);
   });
 
   test("an empty payload removes, also the whole of a device", () => {
@@ -55,7 +60,7 @@ describe("configs", () => {
     catalog.state("x", "1", { now: NOW, retained: false });
     expect(catalog.readings("d", NOW).map(({ name }) => name)).toEqual(["X", "Y"]);
     add(catalog, "device", "d", config({ p: "sensor" }));
-    expect(catalog.readings("d", NOW)).toMatchObject([{ name: "X", value: 1 }]);
+    expect(catalog.readings("d", NOW)).toMatchObject([{ name: "X", value: "1" }]);
   });
 
   test("what moves to another topic is kept for a minute, and the later removal of the old topic harms nothing", () => {
@@ -70,7 +75,7 @@ describe("configs", () => {
       cmps: { v: { p: "sensor", uniq_id: "a", stat_t: "s/a", name: "New" } },
     };
     add(catalog, "device", "a", device);
-    expect(catalog.readings("a", NOW)).toMatchObject([{ name: "New", value: 5 }]);
+    expect(catalog.readings("a", NOW)).toMatchObject([{ name: "New", value: "5" }]);
     catalog.config(old, "", NOW);
     expect(catalog.readings("a", NOW)).toMatchObject([{ name: "New" }]);
 
@@ -587,34 +592,34 @@ describe("bounds", () => {
     expect(catalog.counts().ignored).toEqual([{ why: "there are more than 2000 configs", count: 2_999 }]);
   });
 
-  test("300 devices of 64 parts", () => {
+  test("300 devices of 256 parts", () => {
     const catalog = newCatalog();
     for (let n = 0; n < 310; n += 1) add(catalog, "sensor", `d${n}`, sensor(`d${n}`));
-    for (let n = 0; n < 80; n += 1)
+    for (let n = 0; n < 272; n += 1)
       add(catalog, "sensor", `p${n}`, sensor(`p${n}`, { device: { identifiers: ["d0"], name: "d0" } }));
     expect(catalog.devices(NOW)).toHaveLength(300);
-    expect(catalog.readings("d0", NOW)).toHaveLength(64);
+    expect(catalog.readings("d0", NOW)).toHaveLength(256);
     expect(catalog.counts().ignored).toEqual([
       { why: "there are more than 300 devices", count: 10 },
-      { why: "a device has more than 64 entities", count: 17 },
+      { why: "a device has more than 256 entities", count: 17 },
     ]);
   });
 
-  test("32 KB a config, and what was there before is gone", () => {
+  test("256 KB a config, and what was there before is gone", () => {
     const catalog = newCatalog();
     add(catalog, "sensor", "a", sensor("a"));
     expect(add(catalog, "sensor", "a", sensor("a", { icon: "x".repeat(1_000_000) }))).toBe(true);
     expect(catalog.devices(NOW)).toEqual([]);
     // Bytes, not characters.
-    expect(add(catalog, "sensor", "b", sensor("b", { icon: "€".repeat(11_000) }))).toBe(false);
+    expect(add(catalog, "sensor", "b", sensor("b", { icon: "€".repeat(88_000) }))).toBe(false);
     expect(catalog.counts()).toEqual({
       configs: 0,
-      ignored: [{ why: "the config has more than 32 KB", count: 2 }],
+      ignored: [{ why: "the config has more than 256 KB", count: 2 }],
     });
     add(catalog, "sensor", "a", sensor("a"));
     expect(catalog.counts()).toMatchObject({
       configs: 1,
-      ignored: [{ why: "the config has more than 32 KB", count: 1 }],
+      ignored: [{ why: "the config has more than 256 KB", count: 1 }],
     });
   });
 
@@ -666,9 +671,9 @@ describe("bounds", () => {
     expect(catalog.counts().ignored).toEqual([{ why: "the states have more than 24 MB together", count: 2 }]);
   });
 
-  test("a device with hundreds of actions has a hundred", () => {
+  test("a device with hundreds of actions has two hundred", () => {
     const catalog = newCatalog();
-    for (let n = 0; n < 64; n += 1)
+    for (let n = 0; n < 70; n += 1)
       add(catalog, "cover", `c${n}`, {
         unique_id: `c${n}`,
         name: `C${n}`,
@@ -676,8 +681,10 @@ describe("bounds", () => {
         device: { identifiers: ["d"], name: "D" },
       });
     const device = catalog.device("d", NOW);
-    expect(device?.actions).toHaveLength(101);
-    expect(device?.notOffered).toEqual([{ what: "more actions", why: "a device has at most 100" }]);
+    expect(device?.actions).toHaveLength(201);
+    expect(device?.notOffered).toEqual([
+      { what: expect.stringMatching(/^10 more: /), why: "a device has at most 200 actions" },
+    ]);
   });
 });
 

@@ -8,10 +8,12 @@ import { isLabel } from "../text/label.ts";
 import {
   CONFIG_MAX_BYTES,
   CONFIGS_MAX,
+  CONFIGS_MAX_BYTES,
   DEVICE_LIST_MAX_BYTES,
   DEVICES_MAX,
   ENTITIES_A_DEVICE_MAX,
   Ignored,
+  LARGE_STATE_MAX_BYTES,
   PICTURE_MAX_BYTES,
   STATE_MAX_BYTES,
   STATES_MAX_BYTES,
@@ -32,22 +34,28 @@ import {
   configsText,
   type DeviceView,
   deviceView,
+  isThere,
   rawNameOf,
   readingLine,
   readingOf,
 } from "./device-view.ts";
-import { readConfigMessage } from "./discovery/components.ts";
+import { type ConfigMessage, readConfigMessage } from "./discovery/components.ts";
 import { configTopics, parseConfigTopic } from "./discovery/config-topic.ts";
 import { textField } from "./discovery/fields.ts";
+import { parseTasmotaTopic, readTasmota, TASMOTA_TOPICS, TasmotaMessages } from "./discovery/tasmota.ts";
 import { entityOf } from "./entities/all.ts";
+import { fieldsOf } from "./entities/attributes.ts";
 import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
+import { bounded, commandsFirst, knownFirst } from "./room.ts";
+import { partOfState } from "./states/large-state.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
 import { dangers } from "./trust/danger.ts";
 import { foldedWords } from "./trust/danger-words.ts";
+import { isFilter, TopicFilters } from "./trust/topic-filter.ts";
 import { refusedCommandTopic } from "./trust/topics.ts";
 import { Zigbee2Mqtt } from "./zigbee2mqtt.ts";
 
@@ -64,6 +72,7 @@ export type CatalogOptions = {
 
 type StoredConfig = {
   payload: string;
+  bytes: number;
   parts: LiveEntity[];
   /** Since when another topic is expected to take over (epoch ms). */
   migratingSince?: number;
@@ -91,13 +100,20 @@ export class DeviceCatalog {
   readonly #configs = new Map<string, StoredConfig>();
   /** Topics whose configs say that they move. */
   readonly #migrating = new Set<string>();
+  /** By their topics, of which some are filters. */
   readonly #listeners = new Map<string, Set<LiveEntity>>();
+  readonly #filters = new TopicFilters();
+  /** A filter's last message stands under the filter. */
   readonly #states = new Map<string, StoredState>();
   readonly #ids: IdTable;
   readonly #seen = new Map<string, { first: number; last: number | null }>();
   readonly #forgotten = new Map<string, string>();
   readonly #ignored = new Ignored();
+  readonly #tasmota = new TasmotaMessages();
   readonly #zigbee = new Zigbee2Mqtt();
+  /** By topic: states that were not read, or in part; then without these members. */
+  readonly #unread = new Map<string, { why: string; members?: readonly string[] }>();
+  #configBytes = 0;
   #stateBytes = 0;
   #entities = 0;
   #messages = 0;
@@ -112,7 +128,7 @@ export class DeviceCatalog {
 
   /** The wildcard topics of the configs, for QoS 0. */
   configTopics(): string[] {
-    return configTopics(this.#options.prefix);
+    return [...configTopics(this.#options.prefix), ...TASMOTA_TOPICS];
   }
 
   /**
@@ -120,13 +136,33 @@ export class DeviceCatalog {
    * @returns whether anything may have changed that is told of a device
    */
   config(topic: string, payload: string, now: number): boolean {
+    const tasmota = parseTasmotaTopic(topic);
+    if (tasmota) {
+      // Both of its messages are one config.
+      const whole = this.#tasmota.add(tasmota, payload);
+      if (whole === undefined) return this.#refuse(topic, "the message of a Tasmota device is too long");
+      const read = () => readTasmota(tasmota.mac, whole);
+      return this.#config(`tasmota/discovery/${tasmota.mac}/config`, whole, now, read);
+    }
     const parsed = parseConfigTopic(this.#options.prefix, topic);
+    return parsed !== undefined
+      ? this.#config(topic, payload, now, () => readConfigMessage(parsed, topic, payload))
+      : false;
+  }
+
+  #config(topic: string, payload: string, now: number, read: () => ConfigMessage): boolean {
     const stored = this.#configs.get(topic);
-    if (!parsed || stored?.payload === payload) return false;
+    if (stored?.payload === payload) return false;
     this.#ignored.remove(topic);
-    if (payload.length > CONFIG_MAX_BYTES || utf8(payload).length > CONFIG_MAX_BYTES)
+    const bytes = payload.length > CONFIG_MAX_BYTES ? payload.length : utf8(payload).length;
+    if (bytes > CONFIG_MAX_BYTES)
       return this.#refuse(topic, `the config has more than ${CONFIG_MAX_BYTES / 1_024} KB`);
-    const message = readConfigMessage(parsed, topic, payload);
+    if (this.#configBytes - (stored?.bytes ?? 0) + bytes > CONFIGS_MAX_BYTES)
+      return this.#refuse(
+        topic,
+        `the configs have more than ${CONFIGS_MAX_BYTES / 1_024 / 1_024} MB together`,
+      );
+    const message: ConfigMessage = payload === "" ? { type: "removed" } : read();
     if (message.type === "refused") return this.#refuse(topic, message.why);
     if (message.type === "removed") return this.#remove(topic);
     if (message.type === "migrating") {
@@ -149,13 +185,15 @@ export class DeviceCatalog {
       const former = stored?.parts.find(
         ({ entity }) => entity.unique === part.entity.unique && entity.kind === part.entity.kind,
       );
-      if (former) part.adopt(former);
+      if (former && hasSameUnits(former, part)) part.adopt(former);
+      else if (former) part.ignoreUntil(this.#messages);
     }
     for (const part of stored?.parts ?? []) this.#unlisten(part);
     for (const part of parts) this.#listen(part);
     this.#dropStates(stored?.parts ?? []);
     this.#entities += parts.length - (stored?.parts.length ?? 0);
-    this.#configs.set(topic, { payload, parts });
+    this.#configBytes += bytes - (stored?.bytes ?? 0);
+    this.#configs.set(topic, { payload, bytes, parts });
     for (const component of components) this.#zigbee.learn(component);
     this.#changed();
     return true;
@@ -174,8 +212,13 @@ export class DeviceCatalog {
     return topics;
   }
 
-  /** Reads a message on one of `topics()`. */
-  state(
+  /** Reads a message on one of `topics()`, or on one that a filter among them matches. */
+  state(topic: string, payload: string | Uint8Array, when: { now: number; retained: boolean }): void {
+    for (const name of [topic, ...this.#filters.matching(topic)]) this.#state(name, payload, when);
+  }
+
+  /** @param topic as entities name it */
+  #state(
     topic: string,
     payload: string | Uint8Array,
     { now, retained }: { now: number; retained: boolean },
@@ -188,16 +231,19 @@ export class DeviceCatalog {
     const isPicture = [...(listeners ?? [])].some(({ entity }) =>
       entity.slots.some((slot) => slot.topic === topic && slot.name === PICTURE_SLOT),
     );
-    const max = isPicture ? PICTURE_MAX_BYTES : isList ? DEVICE_LIST_MAX_BYTES : STATE_MAX_BYTES;
+    const max = isPicture ? PICTURE_MAX_BYTES : isList ? DEVICE_LIST_MAX_BYTES : LARGE_STATE_MAX_BYTES;
     // An encoding takes at most three bytes for each unit.
     const size =
       typeof payload === "string" && payload.length * 3 > max ? utf8(payload).length : payload.length;
     if (size > max) {
-      this.#ignored.add(topic, `a state has more than ${max / 1_024} KB`);
+      this.#leaveState(topic, `a state has more than ${max / 1_024} KB`);
       return;
     }
     this.#ignored.remove(topic);
-    const content = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
+    this.#unread.delete(topic);
+    const whole = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
+    const content = isList || typeof whole !== "string" ? whole : this.#partOf(topic, whole, size);
+    if (content === undefined) return;
     const former = this.#states.get(topic)?.message;
     const isSame = former !== undefined && !isPicture && former.text === content;
     const isRepeated = !retained && this.#zigbee.isRepeating(topic, now);
@@ -211,10 +257,50 @@ export class DeviceCatalog {
       this.#zigbee.started(now);
     if (this.#zigbee.read(topic, message) === "devices") this.#view = undefined;
     if (!listeners) return;
-    this.#keepState(topic, message, size);
+    if (isList && size > STATE_MAX_BYTES) {
+      this.#leaveState(topic, `a state has more than ${STATE_MAX_BYTES / 1_024} KB`);
+      return;
+    }
+    this.#keepState(topic, message, Math.min(size, max === LARGE_STATE_MAX_BYTES ? STATE_MAX_BYTES : max));
     for (const part of listeners) part.read(topic, message);
     message.dropParsed();
     if (!isRetained) for (const part of listeners) this.#remember(part, now);
+  }
+
+  /** @returns the state, or what can be kept of one that is too long; undefined: nothing */
+  #partOf(topic: string, text: string, size: number): string | undefined {
+    if (size <= STATE_MAX_BYTES) return text;
+    const named = new Set(propertiesOf([...(this.#listeners.get(topic) ?? [])]));
+    // Three bytes for each unit at most.
+    const max = size === text.length ? STATE_MAX_BYTES : STATE_MAX_BYTES / 3;
+    const part = partOfState(text, named, max);
+    if (!part) {
+      this.#leaveState(topic, `a state has more than ${STATE_MAX_BYTES / 1_024} KB`);
+      return undefined;
+    }
+    const why = `its state has ${Math.ceil(size / 1_024)} KB, of which this is left out`;
+    if (part.dropped.length > 0 && this.#unread.size < CONFIGS_MAX)
+      this.#unread.set(topic, { why, members: part.dropped });
+    return part.text;
+  }
+
+  #leaveState(topic: string, why: string): void {
+    this.#ignored.add(topic, why);
+    if (this.#unread.size < CONFIGS_MAX) this.#unread.set(topic, { why });
+  }
+
+  /** Values of a device that are not read, by their configs or by the size of their states. */
+  #unreadOf({ offered, unread }: DeviceView): { what: string; why: string }[] {
+    if (this.#unread.size === 0) return unread;
+    const tooLong = offered.flatMap((part) => {
+      const found = part.topics.map((topic) => this.#unread.get(topic)).find((one) => one !== undefined);
+      if (!found) return [];
+      const { why, members } = found;
+      const named = propertiesOf([part]);
+      const lacks = !members || named.length === 0 || named.some((name) => members.includes(name));
+      return lacks ? [{ what: part.entity.title, why }] : [];
+    });
+    return [...tooLong, ...unread];
   }
 
   /** A moment before a command is published. Only messages after it confirm the command. */
@@ -237,13 +323,25 @@ export class DeviceCatalog {
   readings(id: string, now: number, all = false): Reading[] {
     const view = this.#viewOf(id, now);
     const named = view?.readings.slice(0, all ? undefined : view.offeredReadings) ?? [];
-    return named.map((reading) => readingOf(reading, now));
+    return named.flatMap((reading) => {
+      if (!isThere(reading, now)) return [];
+      const one = readingOf(reading, now);
+      const { part, spec } = reading;
+      return spec.fields ? fieldsOf(one, part.value(spec.slot, now)?.value) : [one];
+    });
+  }
+
+  /** Also those that are not there at present: they may be asked for by name. */
+  #everyReading(id: string, now: number): Reading[] {
+    const hidden = (this.#viewOf(id, now)?.readings ?? []).filter((reading) => !isThere(reading, now));
+    return [...this.readings(id, now, true), ...hidden.map((reading) => readingOf(reading, now))];
   }
 
   /** Keys of the devices that a message on this topic may be about. */
   keysOn(topic: string, now: number): string[] {
     const { keys } = this.#viewAt(now);
-    const parts = [...(this.#listeners.get(topic) ?? [])];
+    const named = [topic, ...this.#filters.matching(topic)];
+    const parts = named.flatMap((one) => [...(this.#listeners.get(one) ?? [])]);
     return [...new Set(parts.flatMap((part) => keys.get(part) ?? []))];
   }
 
@@ -275,7 +373,7 @@ export class DeviceCatalog {
     if (all !== undefined && typeof all !== "boolean") return { error: "all: it has to be true or false" };
     if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === "string")))
       return { error: "names: it has to be a list of texts" };
-    const everything = this.readings(id, now, true);
+    const everything = this.#everyReading(id, now);
     const unknown = (names ?? []).find((name) => !everything.some((reading) => reading.name === name));
     if (unknown !== undefined)
       return {
@@ -285,10 +383,18 @@ export class DeviceCatalog {
     const readings = names
       ? everything.filter(({ name }) => names.includes(name))
       : this.readings(id, now, all === true);
-    const lines = readings.map((reading) => readingLine(reading, now));
+    const view = this.#viewOf(id, now);
+    const unread = view && !names ? this.#unreadOf(view) : [];
+    const lines = [
+      ...readings.map((reading) => readingLine(reading, now)),
+      ...unread.map(({ what, why }) => `${what}: not read: ${why}`),
+    ];
     const state = device.online ? [] : [`${device.name} is offline: ${device.reason ?? "unknown"}`];
     const text = [...state, ...(lines.length > 0 ? lines : ["It reports nothing."])].join("\n");
-    return { text, tainted: readings.some(isStrange) };
+    return {
+      text,
+      tainted: readings.some(isStrange) || unread.some(({ what }) => !isLabel(what.replaceAll(": ", " "))),
+    };
   }
 
   /** The last picture of a `snapshot` action. */
@@ -316,7 +422,7 @@ export class DeviceCatalog {
   ): Plan | PlanError {
     const view = this.#viewOf(id, now);
     if (!view) return { error: `there is no device ${id}` };
-    const found = view.actions.find(({ advert }) => advert.name === action);
+    const found = [...view.actions, ...view.settings].find(({ advert }) => advert.name === action);
     if (!found) {
       const names = view.actions.map(({ advert }) => advert.name);
       return { error: `action: ${id} has no ${action}; it has ${["read", ...names].join(", ")}` };
@@ -339,12 +445,13 @@ export class DeviceCatalog {
     return "error" in plan ? plan : { ...plan, readings };
   }
 
-  /** Messages that make a device report its values, where its publisher has such (zigbee2mqtt, devices with mains power). */
+  /** Messages that make a device report its values, where its publisher has such (Tasmota; zigbee2mqtt, devices with mains power). */
   asks(id: string, now: number): Ask[] {
     const view = this.#viewOf(id, now);
     const identities = view?.parts.flatMap(({ component }) => component.device.identities) ?? [];
     const zigbee = this.#zigbee.deviceOf(identities);
-    return view && zigbee ? this.#allowed(this.#zigbee.asks(zigbee, propertiesOf(view.offered))) : [];
+    const own = view?.parts.find(({ component }) => component.asks)?.component.asks ?? [];
+    return view ? this.#allowed(zigbee ? this.#zigbee.asks(zigbee, propertiesOf(view.offered)) : own) : [];
   }
 
   /** Ids of agents with a key: a device whose id is among them gets another one. @returns whether one did */
@@ -372,7 +479,8 @@ export class DeviceCatalog {
       const listeners = [...(this.#listeners.get(topic) ?? [])];
       // Before the first config, what was restored is all that there is.
       const isValue = this.#configs.size === 0 || listeners.some((part) => part.hasValueTopic(topic));
-      return isValue && !message.bytes ? [{ topic, payload: message.text, at: message.at }] : [];
+      const isSecret = listeners.some((part) => part.isSecret(topic));
+      return isValue && !isSecret && !message.bytes ? [{ topic, payload: message.text, at: message.at }] : [];
     });
     return {
       version: 1,
@@ -412,6 +520,7 @@ export class DeviceCatalog {
     if (!stored) return false;
     this.#configs.delete(topic);
     this.#entities -= stored.parts.length;
+    this.#configBytes -= stored.bytes;
     for (const part of stored.parts) this.#unlisten(part);
     this.#dropStates(stored.parts);
     this.#changed();
@@ -428,6 +537,7 @@ export class DeviceCatalog {
     const known = part.topics.flatMap((topic) => {
       const listeners = this.#listeners.get(topic) ?? new Set();
       this.#listeners.set(topic, listeners.add(part));
+      if (isFilter(topic)) this.#filters.add(topic);
       const message = this.#states.get(topic)?.message;
       return message ? [{ topic, message }] : [];
     });
@@ -442,7 +552,9 @@ export class DeviceCatalog {
     for (const topic of part.topics) {
       const listeners = this.#listeners.get(topic);
       listeners?.delete(part);
-      if (listeners?.size === 0) this.#listeners.delete(topic);
+      if (listeners?.size !== 0) continue;
+      this.#listeners.delete(topic);
+      if (isFilter(topic)) this.#filters.delete(topic);
     }
   }
 
@@ -461,6 +573,7 @@ export class DeviceCatalog {
   #dropStates(parts: readonly LiveEntity[]): void {
     for (const topic of parts.flatMap((part) => part.topics)) {
       const stored = this.#states.get(topic);
+      if (!this.#listeners.has(topic)) this.#unread.delete(topic);
       if (!stored || this.#listeners.has(topic)) continue;
       this.#states.delete(topic);
       this.#stateBytes -= stored.bytes;
@@ -512,21 +625,19 @@ export class DeviceCatalog {
   #newView(now: number): View {
     const left = new Map<string, number>();
     const leave = (why: string, count: number) => count > 0 && left.set(why, (left.get(why) ?? 0) + count);
-    const groups = groupsOf(this.#parts(leave));
+    const groups = knownFirst(groupsOf(commandsFirst(this.#parts(leave))), this.#ids.ages());
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
-    const kept = groups.slice(0, DEVICES_MAX);
+    const shown = groups.slice(0, DEVICES_MAX);
     const named = groups.flatMap((group) =>
       group.parts.map(({ entity }) => ({ entity, deviceName: rawNameOf(group) })),
     );
     const dangerOf = dangers(named, this.#words, (topic) => this.#zigbee.alias(topic));
     const view: View = { devices: new Map(), keys: new Map(), left };
     const present = new Set<string>();
-    for (const { identities, parts } of kept) {
-      leave(
-        `a device has more than ${ENTITIES_A_DEVICE_MAX} entities`,
-        Math.max(0, parts.length - ENTITIES_A_DEVICE_MAX),
-      );
-      const group = { identities, parts: parts.slice(0, ENTITIES_A_DEVICE_MAX) };
+    for (const { identities, parts } of shown) {
+      const { kept, beyond } = bounded(parts, ENTITIES_A_DEVICE_MAX);
+      leave(`a device has more than ${ENTITIES_A_DEVICE_MAX} entities`, beyond.length);
+      const group = { identities, parts: [...kept], beyond };
       const row = this.#ids.rowOf(identities, rawNameOf(group), present);
       present.add(row.key);
       const device = deviceView(group, row, dangerOf, this.#options.sha256);
@@ -543,11 +654,14 @@ export class DeviceCatalog {
     return view;
   }
 
-  /** All entities, each once: the first topic that describes it counts, unless it says that it moves. */
+  /**
+   * All entities, each once, in the order of their topics, since a broker sends its configs in any order: the first one that
+   * describes it counts, unless it says that it moves.
+   */
   #parts(leave: (why: string, count: number) => void): LiveEntity[] {
     const found = new Map<string, { part: LiveEntity; isMoving: boolean }>();
     let twice = 0;
-    for (const { parts, migratingSince } of this.#configs.values())
+    for (const { parts, migratingSince } of this.#inOrder())
       for (const part of parts) {
         const unique = `${part.entity.kind} ${part.entity.unique}`;
         const isMoving = migratingSince !== undefined;
@@ -558,6 +672,11 @@ export class DeviceCatalog {
       }
     leave("another config has the same unique_id", twice);
     return [...found.values()].map(({ part }) => part);
+  }
+
+  #inOrder(): StoredConfig[] {
+    const ordered = [...this.#configs].sort(([a], [b]) => (a < b ? -1 : 1));
+    return ordered.map(([, stored]) => stored);
   }
 
   #hosted(view: DeviceView, now: number): HostedDevice {
@@ -575,7 +694,7 @@ export class DeviceCatalog {
     const online = !isGhost && absences.some((absence) => absence === undefined);
     const reason = isGhost
       ? "it was not heard for more than 7 days"
-      : absences.find((one) => one !== undefined);
+      : (absences.find((one) => one !== undefined) ?? nothingOf(view));
     return {
       key: row.key,
       id: row.id,
@@ -589,11 +708,25 @@ export class DeviceCatalog {
       ...(!online && reason !== undefined && { reason }),
       lastSeen,
       actions: [...view.readActions, ...view.actions.map(({ advert }) => advert)],
+      ...(view.settings.length > 0 && { settings: view.settings.map(({ advert }) => advert) }),
       allowHash: view.allowHash,
+      allowHashBefore: view.allowHashBefore,
       ghost: isGhost,
-      notOffered: [...notOffered],
+      notOffered: [...this.#unreadOf(view).filter((one) => !view.unread.includes(one)), ...notOffered],
     };
   }
+}
+
+/** Keys that say what a number means. A number of before they changed is none of the new unit. */
+const UNITS = ["unit_of_measurement", "temperature_unit", "color_temp_kelvin", "brightness_scale"];
+
+function hasSameUnits({ entity: a }: LiveEntity, { entity: b }: LiveEntity): boolean {
+  return UNITS.every((key) => textField(a.config, key) === textField(b.config, key));
+}
+
+/** @returns why a device has nothing to read and nothing to change; undefined: it has something */
+function nothingOf({ offered, notOffered: [first] }: DeviceView): string | undefined {
+  return offered.length === 0 && first ? `nothing of it can be used: ${first.what}: ${first.why}` : undefined;
 }
 
 /** A number is nobody's words. A name, or one of the config's own texts as a value, may be a sentence. */

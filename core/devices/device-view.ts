@@ -1,9 +1,10 @@
 /** A device as it is told: its parts under one name, with the actions, readings and words that follow from their configs. */
 import { canonicalJson } from "../protocol/approval.ts";
+import { IS_SETTING, READINGS_MAX } from "../protocol/devices.ts";
 import { oneLine } from "../tools/one-line.ts";
 import { ageWords } from "./age.ts";
 import { type DeviceAction, LINE_MAX, type Reading } from "./device.ts";
-import type { Command, Entity, ReadingSpec, SlotValue } from "./entities/entity.ts";
+import type { Command, Entity, Left, ReadingSpec, SlotValue } from "./entities/entity.ts";
 import { PICTURE_SLOT } from "./entities/pictures.ts";
 import type { Group } from "./grouping.ts";
 import type { IdRow } from "./id-table.ts";
@@ -11,7 +12,9 @@ import { harmless, slug } from "./names.ts";
 import { parametersSchema } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
 import { allowText } from "./trust/allow-hash.ts";
+import { carriedText } from "./trust/allow-hash-0-3.ts";
 import type { DangerOf } from "./trust/danger.ts";
+import { Quantity } from "./values/quantity.ts";
 
 type OfferedAction = { part: LiveEntity; command: Command; advert: DeviceAction };
 export type NamedReading = { part: LiveEntity; spec: ReadingSpec; name: string };
@@ -28,6 +31,8 @@ export type DeviceView = {
   /** Parts that are offered; all of them where none is. */
   offered: LiveEntity[];
   actions: OfferedAction[];
+  /** Those that change a setting, which are offered only where a person wants that. */
+  settings: OfferedAction[];
   /** The actions that return the last picture. */
   pictures: { advert: DeviceAction; part: LiveEntity }[];
   /** `read` and the pictures. */
@@ -36,16 +41,17 @@ export type DeviceView = {
   readings: NamedReading[];
   offeredReadings: number;
   notOffered: { what: string; why: string }[];
+  /** Values of offered parts that are not read. */
+  unread: { what: string; why: string }[];
   allowHash: string;
+  allowHashBefore: string | null;
 };
 
 const DEVICE_NAME_MAX = 60;
 const AREA_MAX = 40;
 const MODEL_MAX = 60;
 const PUBLISHER_MAX = 40;
-/** Home takes as many. */
-const READINGS_MAX = 64;
-const ACTIONS_MAX = 100;
+const ACTIONS_MAX = 200;
 const NOT_OFFERED_MAX = 20;
 const VALUE_MAX = 300;
 const WAIT_MAX_MS = { value: 15_000, cover: 60_000, vacuum: 120_000 };
@@ -61,8 +67,9 @@ function nameOf(group: Group): string {
   return harmless(rawNameOf(group), DEVICE_NAME_MAX) || "device";
 }
 
+/** @param beyond parts for which a device has no room */
 export function deviceView(
-  { identities, parts }: Group,
+  { identities, parts, beyond }: Group & { beyond: readonly LiveEntity[] },
   row: IdRow,
   dangerOf: DangerOf,
   sha256: (text: string) => string,
@@ -80,20 +87,40 @@ export function deviceView(
   const ordered = [...parts].sort((a, b) => isMain(a) - isMain(b));
   const shown = ordered.filter(({ entity }) => entity.aside === undefined && isShown(entity));
   const offered = shown.length > 0 ? shown : ordered.filter(({ entity }) => isShown(entity));
-  const notOffered = ordered.flatMap(({ entity }) => entity.left);
+  const more = beyond.map(({ entity }) => entity.title).join(", ");
+  const full: Left = {
+    what: oneLine(`${beyond.length} more: ${more}`, 100),
+    why: `a device has at most ${parts.length} entities here; those with commands come first`,
+  };
+  const notOffered: Left[] = beyond.length > 0 ? [full] : [];
+  const others: Left[] = ordered.flatMap(({ entity }) => entity.left);
   for (const { entity } of ordered)
     if (entity.aside !== undefined && entity.commands.length > 0)
-      notOffered.push({ what: entity.title, why: entity.aside });
+      others.push({ what: entity.title, why: entity.aside });
 
   const changing = ordered.filter(({ entity }) => entity.aside === undefined && entity.commands.length > 0);
+  const settings = ordered.filter(({ entity }) => entity.isSetting && entity.commands.length > 0);
   const actions = actionsOf(changing, dangerOf);
-  if (actions.length > ACTIONS_MAX)
-    notOffered.push({ what: "more actions", why: `a device has at most ${ACTIONS_MAX}` });
-  const readings = namedReadings(offered);
+  const settingActions = settingsOf(settings, changing, dangerOf);
+  const unoffered = actions.slice(ACTIONS_MAX).map(({ advert }) => advert.name);
+  if (unoffered.length > 0)
+    notOffered.push({
+      what: oneLine(`${unoffered.length} more: ${unoffered.join(", ")}`, 100),
+      why: `a device has at most ${ACTIONS_MAX} actions`,
+    });
+  notOffered.push(...others);
   const aside = ordered.filter((part) => !offered.includes(part));
-  const all = namedReadings([...offered, ...aside]);
+  const named = withoutRepeated(namedReadings([...offered, ...aside]));
+  const isMainReading = ({ part, spec }: NamedReading) => !spec.fields && offered.includes(part);
+  const readings = named.filter(isMainReading);
+  const all = [...readings, ...named.filter((one) => !isMainReading(one))];
   const pictures = picturesOf(offered);
   const name = nameOf({ identities, parts });
+  const entities = changing.map(({ entity }) => entity);
+  const dangerousOf = ({ part, command, advert }: OfferedAction) =>
+    advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [];
+  // 0.3 offered no settings. Each change of one asks, so no allowance is about them.
+  const carried = carriedText(identities, entities, actions.flatMap(dangerousOf));
   return {
     row,
     parts,
@@ -105,23 +132,32 @@ export function deviceView(
     kinds: [...new Set(offered.map(({ entity }) => entity.kind))],
     offered,
     actions: actions.slice(0, ACTIONS_MAX),
+    settings: settingActions.slice(0, Math.max(0, ACTIONS_MAX - actions.length)),
     pictures,
     readActions: [readAction(readings), ...pictures.map(({ advert }) => advert)],
     readings: all.slice(0, READINGS_MAX),
     offeredReadings: Math.min(readings.length, READINGS_MAX),
-    notOffered: notOffered
-      .slice(0, NOT_OFFERED_MAX)
-      .map(({ what, why }) => ({ what: harmless(what, 100), why: harmless(why, 200) })),
+    notOffered: listed(notOffered),
+    unread: listed(notOffered.filter(({ unread }) => unread === true)),
     allowHash: sha256(
       allowText(
         identities,
-        changing.map(({ entity }) => entity),
-        actions.flatMap(({ part, command, advert }) =>
-          advert.danger === true ? [`${part.entity.kind} ${part.entity.unique} ${command.action}`] : [],
-        ),
+        [...entities, ...settings.map(({ entity }) => entity)],
+        [...actions, ...settingActions].flatMap(dangerousOf),
       ),
     ),
+    allowHashBefore: carried === undefined ? null : sha256(carried),
   };
+}
+
+function listed(all: readonly Left[]): { what: string; why: string }[] {
+  const isLong = all.length > NOT_OFFERED_MAX;
+  const shown = all.slice(0, isLong ? NOT_OFFERED_MAX - 1 : undefined);
+  const more = { what: `${all.length - shown.length} more`, why: "the list is too long for them" };
+  return [...shown, ...(isLong ? [more] : [])].map(({ what, why }) => ({
+    what: harmless(what, 100),
+    why: harmless(why, 200),
+  }));
 }
 
 /** All configs of a device: a device that a person removed comes back when they change. */
@@ -134,10 +170,16 @@ function isShown({ readings, commands }: Entity): boolean {
 }
 
 /** `set`, or `set_left` where several parts have a `set`. The part that is what the device is keeps the short name. */
-function actionsOf(parts: readonly LiveEntity[], dangerOf: DangerOf): OfferedAction[] {
-  const all = parts.flatMap((part) => part.entity.commands.map((command) => ({ part, command })));
-  const taken = new Set(["read", "snapshot"]);
-  return all.map(({ part, command }) => {
+function actionsOf(
+  parts: readonly LiveEntity[],
+  dangerOf: DangerOf,
+  before: readonly LiveEntity[] = [],
+  taken: Set<string> = new Set(["read", "snapshot"]),
+): OfferedAction[] {
+  const commandsOf = (some: readonly LiveEntity[]) =>
+    some.flatMap((part) => part.entity.commands.map((command) => ({ part, command })));
+  const all = [...commandsOf(before), ...commandsOf(parts)];
+  return commandsOf(parts).map(({ part, command }) => {
     const { entity } = part;
     const rivals = all.filter((other) => other.command.action === command.action && other.part !== part);
     const isMain = entity.name === undefined && rivals.every((other) => other.part.entity.name !== undefined);
@@ -161,6 +203,24 @@ function actionsOf(parts: readonly LiveEntity[], dangerOf: DangerOf): OfferedAct
     };
     return { part, command, advert };
   });
+}
+
+/** The same for settings. Whether they are there changes no name of another action, and each asks each time. */
+function settingsOf(
+  settings: readonly LiveEntity[],
+  others: readonly LiveEntity[],
+  dangerOf: DangerOf,
+): OfferedAction[] {
+  const taken = new Set([
+    "read",
+    "snapshot",
+    ...actionsOf(others, dangerOf).map(({ advert }) => advert.name),
+  ]);
+  return actionsOf(settings, dangerOf, others, taken).map(({ part, command, advert }) => ({
+    part,
+    command,
+    advert: { danger_why: IS_SETTING, ...advert, idempotent: false, danger: true, setting: true },
+  }));
 }
 
 function picturesOf(parts: readonly LiveEntity[]): DeviceView["pictures"] {
@@ -196,7 +256,10 @@ function readAction(readings: readonly NamedReading[]): DeviceAction {
           maxItems: READINGS_MAX,
           ...(listed !== "" && { description: listed }),
         },
-        all: { type: "boolean", description: "also what is diagnostic, a setting, or disabled by default" },
+        all: {
+          type: "boolean",
+          description: "also what is diagnostic, a setting, an attribute, or disabled by default",
+        },
       },
       additionalProperties: false,
     },
@@ -216,6 +279,16 @@ function namedReadings(parts: readonly LiveEntity[]): NamedReading[] {
       return { part, spec, name: free(taken, words, " ") };
     }),
   );
+}
+
+/** Entities of one device may name the same topic for what they tell beside their values. */
+function withoutRepeated(readings: readonly NamedReading[]): NamedReading[] {
+  const topics = new Set<string>();
+  return readings.filter(({ part: { entity }, spec }) => {
+    if (!spec.fields) return true;
+    const topic = `${entity.slots.find(({ name }) => name === spec.slot)?.topic} ${entity.config.json_attributes_template}`;
+    return !topics.has(topic) && topics.add(topic);
+  });
 }
 
 /** The name, or it with a number where it is taken. */
@@ -243,30 +316,46 @@ function lineOf(parts: readonly LiveEntity[], area: string | undefined, model: s
   return oneLine([what, rest].filter((one) => one !== "").join(" · "), LINE_MAX);
 }
 
+/** True unless there is no such value now, as a brightness of a light that is off. */
+export function isThere({ part, spec }: Pick<NamedReading, "part" | "spec">, now: number): boolean {
+  return spec.isThere?.((slot) => part.value(slot, now)?.value) ?? true;
+}
+
 /** A reading's value now. */
 export function readingOf({ part, spec, name }: NamedReading, now: number): Reading {
   const { entity } = part;
-  const value = part.value(spec.slot, now);
+  const value = isThere({ part, spec }, now) ? part.value(spec.slot, now) : undefined;
   const isUnavailable = part.isExpired(spec.slot, now) || part.absence(now) !== undefined;
-  const plain = value === undefined ? null : plainValue(value.value);
+  const plain = value === undefined || spec.secret ? null : plainValue(value.value);
   return {
     name,
     value: plain,
-    text: value === undefined ? "not reported yet" : harmless(spec.words(value.value), VALUE_MAX),
+    text:
+      value === undefined ? missingWords({ part, spec }, now) : harmless(spec.words(value.value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
     at: value?.at ?? null,
     ...(isUnavailable && { unavailable: true }),
-    tainted: spec.free && typeof plain === "string",
+    tainted: spec.free && typeof plain === "string" && !isHarmless(plain),
   };
+}
+
+function missingWords(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
+  return isThere(reading, now) ? "not reported yet" : "none at present";
 }
 
 function plainValue(value: SlotValue): string | number | boolean | null {
   if (Array.isArray(value)) return value.join(",");
   // SAFETY: it is no list.
   const single = value as Exclude<SlotValue, readonly number[]>;
+  if (single instanceof Quantity) return single.plain;
   return typeof single === "string" ? harmless(single, VALUE_MAX) : single;
+}
+
+/** Nobody writes an instruction in digits. */
+function isHarmless(text: string): boolean {
+  return text === "" || Quantity.parse(text) !== undefined;
 }
 
 /** A line of the result of `read`. */

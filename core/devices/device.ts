@@ -8,9 +8,14 @@ import type { ActionAdvert } from "../protocol/mqtt.ts";
 
 /**
  * `danger`: a person is asked each time, and `danger_why` says why. `retained`: the broker keeps the command, and the device gets it
- * again when it comes back.
+ * again when it comes back. `setting`: it changes a setting, and is not offered unless a person wants that.
  */
-export type DeviceAction = ActionAdvert & { danger?: true; danger_why?: string; retained?: true };
+export type DeviceAction = ActionAdvert & {
+  danger?: true;
+  danger_why?: string;
+  retained?: true;
+  setting?: true;
+};
 
 export type HostedDevice = {
   /** Of the device's identifiers. It survives renames, and restarts where the table of `dump()` is kept. */
@@ -34,8 +39,12 @@ export type HostedDevice = {
   lastSeen: number | null;
   /** `read` is the first. */
   actions: DeviceAction[];
+  /** Actions that change a setting of it. Only those devices offer them for which a person wants it. */
+  settings?: DeviceAction[];
   /** Of everything that decides what an action does. An allowance holds for this hash alone. */
   allowHash: string;
+  /** The hash by which 0.3 knew the device, where it covered the same; null: what was allowed then may be something else. */
+  allowHashBefore: string | null;
   /** Neither a state nor an availability came for GHOST_AFTER_MS. */
   ghost: boolean;
   /** Entities and actions that are left out, with the reason. */

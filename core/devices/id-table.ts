@@ -2,7 +2,8 @@
  * Keys and agent ids of devices. They are remembered by the devices' identifiers, so a new name changes what is shown and not
  * how a device is called.
  */
-import { AGENT_ID } from "../protocol/names.ts";
+import { AGENT_ID, isReservedId } from "../protocol/names.ts";
+import { canonical } from "./grouping.ts";
 import { slug } from "./names.ts";
 
 export type IdRow = { key: string; id: string; identities: string[] };
@@ -16,6 +17,7 @@ const IDENTITIES_MAX = 64;
 export class IdTable {
   readonly #sha256: (text: string) => string;
   readonly #rows = new Map<string, IdRow>();
+  /** By their canonical forms. */
   readonly #byIdentity = new Map<string, IdRow>();
   readonly #ids = new Set<string>();
   #reserved: ReadonlySet<string> = new Set();
@@ -30,15 +32,27 @@ export class IdTable {
    * @param taken keys of devices that have their row
    */
   rowOf(identities: readonly string[], name: string, taken: ReadonlySet<string>): IdRow {
-    const known = new Set(identities.map((identity) => this.#byIdentity.get(identity)));
+    const known = new Set(identities.map((identity) => this.#byIdentity.get(canonical(identity))));
     const row = [...this.#rows.values()].find((one) => known.has(one) && !taken.has(one.key));
     if (row === undefined) return this.#newRow(identities, name);
     for (const identity of identities)
-      if (!this.#byIdentity.has(identity) && row.identities.length < IDENTITIES_MAX) {
+      if (!this.#byIdentity.has(canonical(identity)) && row.identities.length < IDENTITIES_MAX) {
         row.identities.push(identity);
-        this.#byIdentity.set(identity, row);
+        this.#byIdentity.set(canonical(identity), row);
       }
     return row;
+  }
+
+  /** @returns what tells the age of a device's row, for a comparison; infinity: it has none */
+  ages(): (identities: readonly string[]) => number {
+    const places = new Map([...this.#rows.values()].map((row, at) => [row, at]));
+    return (identities) =>
+      Math.min(
+        ...identities.map((identity) => {
+          const row = this.#byIdentity.get(canonical(identity));
+          return (row && places.get(row)) ?? Number.POSITIVE_INFINITY;
+        }),
+      );
   }
 
   /** Real agents win a clash. @returns whether a device got another id */
@@ -61,7 +75,7 @@ export class IdTable {
       this.#rows.delete(row.key);
       this.#ids.delete(row.id);
       for (const identity of row.identities)
-        if (this.#byIdentity.get(identity) === row) this.#byIdentity.delete(identity);
+        if (this.#byIdentity.get(canonical(identity)) === row) this.#byIdentity.delete(canonical(identity));
     }
   }
 
@@ -71,7 +85,7 @@ export class IdTable {
 
   restore(rows: readonly IdRow[]): void {
     for (const { key, id, identities } of rows.slice(-ROWS_MAX)) {
-      if (!AGENT_ID.test(id) || this.#ids.has(id) || this.#rows.has(key)) continue;
+      if (!AGENT_ID.test(id) || isReservedId(id) || this.#ids.has(id) || this.#rows.has(key)) continue;
       this.#ids.add(id);
       this.#add({ key, id, identities: identities.slice(0, IDENTITIES_MAX) });
     }
@@ -95,12 +109,13 @@ export class IdTable {
   #add(row: IdRow): void {
     this.#rows.set(row.key, row);
     for (const identity of row.identities)
-      if (!this.#byIdentity.has(identity)) this.#byIdentity.set(identity, row);
+      if (!this.#byIdentity.has(canonical(identity))) this.#byIdentity.set(canonical(identity), row);
   }
 
   #freeId(wanted: string): string {
     let id = wanted;
-    for (let n = 2; this.#ids.has(id) || this.#reserved.has(id); n += 1) id = `${wanted}-${n}`;
+    for (let n = 2; this.#ids.has(id) || this.#reserved.has(id) || isReservedId(id); n += 1)
+      id = `${wanted}-${n}`;
     this.#ids.add(id);
     return id;
   }

@@ -2,10 +2,12 @@
 import { utf8 } from "../encoding.ts";
 import { isLabel } from "../text/label.ts";
 import type { Ask, Mark, Plan, PlanError } from "./device.ts";
-import type { Command, Entity, Expectation, Value, Values } from "./entities/entity.ts";
+import type { Command, Entity, Expectation, SlotValue, Value, Values } from "./entities/entity.ts";
 import { harmless } from "./names.ts";
 import { wrongParameter } from "./parameters.ts";
 import type { LiveEntity } from "./states/live-entity.ts";
+import { couldMatch } from "./trust/topic-filter.ts";
+import { Quantity } from "./values/quantity.ts";
 import type { Failure } from "./zigbee2mqtt.ts";
 
 const PAYLOAD_MAX_BYTES = 4_096;
@@ -98,7 +100,7 @@ function quotesStrangers({ config }: Entity): boolean {
 
 function isSentTo(entity: Entity, name: string, messages: readonly { topic: string }[]): boolean {
   const slot = entity.slots.find((one) => one.name === name);
-  return messages.some(({ topic }) => topic === slot?.topic);
+  return slot !== undefined && messages.some(({ topic }) => couldMatch(topic, slot.topic));
 }
 
 /** All values as they are before the command. */
@@ -134,10 +136,21 @@ function otherWordsOf(
   strange: string | undefined,
 ): string | undefined {
   const slot = expect.slots.find((one) => values(one) !== undefined);
-  const value = slot === undefined ? undefined : values(slot)?.value;
+  const value = reportedIn(expect, values);
+  // A light in white had no colour.
+  if (value === null && entity.readings.some((one) => one.slot === slot && one.isThere)) return undefined;
   const isFree = entity.readings.some((one) => one.slot === slot && one.free);
-  if (typeof value === "string" && (isFree || !isLabel(value))) return strange;
+  if (typeof value === "string" && value !== "" && (isFree || !isLabel(value))) return strange;
   return wordsOf(entity, expect, values);
+}
+
+function reportedIn({ slots }: Expectation, values: Values): SlotValue | undefined {
+  return slots.map(values).find((value) => value !== undefined)?.value;
+}
+
+/** 21.0 is 21. */
+function isSame(a: SlotValue | undefined, b: SlotValue | undefined): boolean {
+  return a instanceof Quantity && b instanceof Quantity ? a.value === b.value : a === b;
 }
 
 function confirmedWords(
@@ -150,7 +163,8 @@ function confirmedWords(
 ): string {
   const reported = expects.map((expect) => wordsOf(entity, expect, fresh) ?? expect.words);
   const [only] = expects;
-  const former = expects.length === 1 && only ? otherWordsOf(entity, only, before, undefined) : undefined;
+  const isOther = expects.length === 1 && only && !isSame(reportedIn(only, before), reportedIn(only, fresh));
+  const former = isOther ? otherWordsOf(entity, only, before, undefined) : undefined;
   const was = former === undefined || former === reported[0] ? "" : ` (it was: ${former})`;
   const times = expects.flatMap(({ slots }) => slots.map((slot) => fresh(slot)?.heard ?? since.at));
   const seconds = Math.max(0, Math.max(...times) - since.at) / 1_000;

@@ -86,7 +86,7 @@ test("a call waits until it is ready, and others pass it", async () => {
   expect(results).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a call that never is ready is not started, and holds nobody up", async () => {
+test("a call that never is ready is not started, and no other call waits for it", async () => {
   const isReady = (call: number) => call !== 1;
   expect(await runBatch([0, 1, 2], { maxParallel: 2, isReady }, async (call) => call)).toEqual([
     0,

@@ -463,7 +463,7 @@ class Watch {
     const what = this.#answered
       ? `the connection to the model${where} broke off`
       : `the model${where} could not be reached`;
-    return new ModelError("now", `${what}: ${inWords(error)}`, {
+    return new ModelError("now", `${what}: ${describeError(error)}`, {
       cause: error,
       unreachable: !this.#answered,
     });
@@ -491,7 +491,7 @@ function seconds(ms: number): string {
 }
 
 /** Node's fetch says only "fetch failed"; the cause holds the details, sometimes only as a code. */
-function inWords(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // For an unknown name or a closed port workerd says only "internal error; reference = …".
   if (error.message.startsWith("internal error")) return "no connection";

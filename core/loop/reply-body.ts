@@ -2,7 +2,7 @@
  * Reads the body of a reply by its first characters: a stream of events, JSON, or a JSON value a line. Endpoints and proxies name any
  * media type, so it is not asked.
  */
-import { errorWords } from "./error-words.ts";
+import { errorDetail } from "./error-detail.ts";
 import { ModelError } from "./retry.ts";
 import { type ServerEvent, ServerEvents } from "./server-events.ts";
 
@@ -90,7 +90,7 @@ function isJson(text: string): boolean {
 }
 
 function notReply(text: string): ModelError {
-  const words = errorWords(text.slice(0, BEGINNING_CHARS));
+  const words = errorDetail(text.slice(0, BEGINNING_CHARS));
   const what = text.trimStart().startsWith("<") ? "a web page" : "plain text";
   return new ModelError(
     "never",

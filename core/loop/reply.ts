@@ -4,7 +4,7 @@
  */
 import { isObject } from "../protocol/is-object.ts";
 import { CallPieces, type LooseCall } from "./call-pieces.ts";
-import { errorWords } from "./error-words.ts";
+import { errorDetail } from "./error-detail.ts";
 import type { Call, Usage } from "./history.ts";
 import type { Finish, ModelReply, RequestedCall } from "./model-reply.ts";
 import { joined, sentBack } from "./replay.ts";
@@ -181,8 +181,8 @@ function errorIn(value: Record<string, unknown>, event: string): unknown {
   if (Array.isArray(errors) && errors.length > 0) return errors[0];
   if (isObject(base) && base.status_code) return base;
   const isFailed = value.success === false || value.object === "error" || value.type === "error";
-  const hasWords = Object.entries(value).some(([name, it]) => SAYS_ERROR.test(name) && errorWords(it) !== "");
-  if (isFailed || (hasWords && !Array.isArray(choices))) return value;
+  const hasText = Object.entries(value).some(([name, it]) => SAYS_ERROR.test(name) && errorDetail(it) !== "");
+  if (isFailed || (hasText && !Array.isArray(choices))) return value;
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Sorts the errors of a model endpoint by how to react to them. Pure. */
 import { isObject } from "../protocol/is-object.ts";
-import { errorWords } from "./error-words.ts";
+import { errorDetail } from "./error-detail.ts";
 
 /**
  * - `now`: a passing fault (connection, 5xx, a broken stream); retry after a short pause.
@@ -105,7 +105,7 @@ export function errorOfStatus(
   headers: Pick<Headers, "get"> | null,
   body: string,
 ): ModelError {
-  const words = errorWords(body);
+  const words = errorDetail(body);
   const message = `the model endpoint answered ${status}${words ? `: ${words}` : ""}`;
   const retryAfterMs = waitOf(headers, body);
   const more = { status, words, ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -151,7 +151,7 @@ export function errorInReply(error: unknown): ModelError {
     .map(Number)
     .find((n) => Number.isInteger(n) && n >= 400 && n <= 599);
   if (asStatus !== undefined) return errorOfStatus(asStatus, null, body);
-  const words = errorWords({ error });
+  const words = errorDetail({ error });
   const message = `the model endpoint reported an error: ${words || body.slice(0, 300)}`;
   const said = `${code} ${type} ${words}`;
   const retryAfterMs = waitOf(null, body);

@@ -7,21 +7,35 @@
 export const STRANGER = "*";
 
 /** The source of a text: a stranger, or one agent of the home. */
-export type Source = typeof STRANGER | `agent:${string}`;
+export type Source = typeof STRANGER | `agent:${string}` | `first:${string}`;
 
 export function agentSource(id: string): Source {
   return `agent:${id}`;
 }
 
+/**
+ * The source of the first words by which an unpaired agent describes itself, where the home serves any (`ALLOW_UNSIGNED_AGENTS=*`). They are
+ * accepted by their first use, which is worth less than a person's word: see `isTainted`.
+ */
+export function firstUseSource(id: string): Source {
+  return `first:${id}`;
+}
+
 /** The target of a call: an agent by its id, or the gateway's own tools, which count as one more device. */
-export type CallTo = { agent: string } | "gateway";
+export type CallTo = { agent: string; isOpen?: boolean } | "gateway";
 
 /**
- * Tells whether a text from `source` taints a call. A stranger's text taints every call. An agent's text taints the calls to
- * all others, but not to itself, since an agent controls itself anyway. An unknown kind of source taints every call.
+ * Tells whether a text from `source` taints a call. A stranger's text taints every call. An agent's text taints the calls to all others,
+ * but not to itself, since an agent controls itself anyway. First words of an unpaired agent do not taint calls to agents that are open
+ * (`isOpen`): these have no key, no owner named them, and whatever can write to the broker commands them without any model.
+ * An unknown kind of source taints every call.
  */
 export function taints(source: Source, to: CallTo): boolean {
-  return to === "gateway" || source !== agentSource(to.agent);
+  if (to === "gateway") return true;
+  const isFirstUse = source.startsWith("first:");
+  return isFirstUse
+    ? to.isOpen !== true && source !== firstUseSource(to.agent)
+    : source !== agentSource(to.agent);
 }
 
 export function isTainted(sources: Iterable<Source>, to: CallTo): boolean {

@@ -2,6 +2,7 @@
  * Asks a local model server for the window of the model as it is loaded. `/v1/chat/completions` does not tell it, and Ollama cuts
  * a longer prompt without a word.
  */
+import { withTimeLimit } from "../time-limit.ts";
 import { isPrivateHost } from "../web/address.ts";
 import type { Fetch } from "./model.ts";
 import type { ModelSettings } from "./request.ts";
@@ -117,16 +118,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 async function answerOf(url: string, { apiKey }: Endpoint, fetch: Fetch): Promise<unknown> {
   const key = typeof apiKey === "function" ? apiKey() : apiKey;
   try {
-    const response = await fetch(url, {
-      headers: { accept: "application/json", ...(key && { authorization: `Bearer ${key.trim()}` }) },
-      redirect: "manual",
-      signal: AbortSignal.timeout(ASK_MS),
-    });
-    if (!response.ok) {
+    return await withTimeLimit(ASK_MS, async (signal) => {
+      const headers = { accept: "application/json", ...(key && { authorization: `Bearer ${key.trim()}` }) };
+      const response = await fetch(url, { headers, redirect: "manual", signal });
+      if (response.ok) return JSON.parse(await textUpTo(response, ANSWER_MAX_BYTES));
       await response.body?.cancel();
       return undefined;
-    }
-    return JSON.parse(await textUpTo(response, ANSWER_MAX_BYTES));
+    });
   } catch {
     // Most servers know one of these addresses.
     return undefined;

@@ -12,7 +12,10 @@ export const HOSTED_FEATURE = "hosted";
 
 /** Hosted devices of one home, and readings of one device. */
 export const DEVICES_MAX = 300;
-export const READINGS_MAX = 64;
+export const READINGS_MAX = 256;
+
+/** Why an action that changes a setting of a device asks each time, and is not offered by itself. */
+export const IS_SETTING = "it is a setting of the device";
 
 const text = (max: number) => z.string().check(z.maxLength(max));
 
@@ -22,8 +25,10 @@ export const DeviceKey = z.string().check(z.regex(/^[A-Za-z0-9_-]{8,64}$/));
 /** The part of an agent's state that only a hosted device has. Names and words are the publisher's, so a stranger's. */
 export const HostedState = z.object({
   key: DeviceKey,
-  /** Hash of what a person's permission covers: identifiers, kinds, command topics, payloads, templates. */
+  /** Hash of what a person's permission covers: identifiers, kinds, and everything that can change a message. */
   allow: z.string().check(z.minLength(1), z.maxLength(64)),
+  /** The hash of 0.3, where it covers the same; null: it may not. A bridge of 0.3 does not send it. */
+  allow_before: z.optional(z.nullable(z.string().check(z.minLength(1), z.maxLength(64)))),
   /** The bridge's setting: changes are refused unless a person allowed the device, or the first one asks. */
   mode: z.enum(["read", "allow"]),
   name: z.string().check(z.minLength(1), z.maxLength(100)),

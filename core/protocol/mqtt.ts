@@ -44,6 +44,8 @@ export const ActionAdvert = z.looseObject({
   danger: z.optional(z.boolean()),
   /** The reason, for a person: `it moves a lock`. */
   danger_why: z.optional(text(200)),
+  /** Of a hosted device: it changes a setting, and is offered only where a person wants that. */
+  setting: z.optional(z.boolean()),
   /** Of a hosted device: the broker keeps the command, and repeats it when the device comes back. */
   retained: z.optional(z.boolean()),
 });
@@ -228,7 +230,10 @@ export const ApprovalRequest = z.looseObject({
   /** approvalHash of agent, tool, parameters and cwd, hex. */
   hash: text(64),
 });
-export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
+/** An agent's words about itself that no person has accepted: a new line with the one before, names of new actions, a group. */
+export type UnreadText = { agent: string; line?: string; was?: string; actions: string[]; group?: string };
+/** `unread`: of the gateway alone, where such words are a reason of the question. The answer `accept` accepts them and approves. */
+export type ApprovalRequest = z.infer<typeof ApprovalRequest> & { unread?: UnreadText[] };
 
 /** `events` (ours, not retained): messages that an agent sends before a call's result. */
 export const AgentEvent = z.discriminatedUnion("type", [

@@ -4,6 +4,17 @@ import { z } from "./parse.ts";
 /** An agent's id as its topics contain it. It has no `/`, `+` or `#`, so it can never widen a subscription. */
 export const AGENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Ids that mean something else, in small letters: a call to any agent, the home's bridge, its user at the broker, a message to all. */
+const RESERVED_IDS = ["all", "any", "bridge", "broadcast", "edgecall-bridge"];
+
+/** True for a name that no agent, device or group can have, however its letters are written. */
+export function isReservedId(id: string): boolean {
+  return RESERVED_IDS.includes(id.toLowerCase());
+}
+
+/** Says which ids are right, for the error about one that is reserved. */
+export const RESERVED_ID = `expected another name: ${RESERVED_IDS.join(", ")} are reserved, as in an id like pi-any`;
+
 /** A call's id. All payloads and frames use this form, so that every hop can pass on what the one before accepted. */
 export const CallId = z.string().check(z.minLength(1), z.maxLength(128));
 

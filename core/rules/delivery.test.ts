@@ -12,6 +12,7 @@ import {
   snooze,
 } from "./delivery.ts";
 import type { RuleChange } from "./evaluate.ts";
+import { heldUntil } from "./limits.ts";
 import { bellOf, NOON, watchOf } from "./testkit/rules.ts";
 import type { WatchRule } from "./watch-rule.ts";
 import { DAY_MS, MINUTE_MS } from "./zone.ts";
@@ -509,4 +510,38 @@ test("once: its end is not told, and the rule ends with its firing alone", () =>
     ["firing", true],
   ]);
   expect(isLast({ repeat: "each_time" }, { kind: "firing" })).toBe(false);
+});
+
+describe.each([
+  ["3 h", 180],
+  ["1 year", 365 * 24 * 60],
+])("O11: Home's clock is set back by %s", (_, by) => {
+  test("a cool-down is over after its own time", () => {
+    const rule = watchOf({ cooldown_ms: 30 * MINUTE_MS });
+    const told = new Told({ cooldown_ms: 30 * MINUTE_MS });
+    told.fires(0);
+    told.ends(1);
+    const change = { rule: rule.id, version: 1, seq: 9, occurrence: 9, state: "firing", value: -11 } as const;
+    const at = minutes(5 - by);
+    const { record, notices } = onChange(rule, told.record, { ...change, at, since: at }, at);
+    expect(notices).toEqual([]);
+    expect(deliveryDue(rule, record)).toBe(at + 30 * MINUTE_MS);
+    expect(onDue(rule, record, at + 30 * MINUTE_MS).notices).toMatchObject([{ kind: "firing" }]);
+  });
+
+  test("what nobody has answered is repeated after its own time", () => {
+    const rule = watchOf({ repeat: "until_ack" });
+    const told = new Told({ repeat: "until_ack" });
+    told.fires(0);
+    const at = minutes(1 - by);
+    const { record } = onDue(rule, told.record, at);
+    const due = deliveryDue(rule, record) ?? 0;
+    expect(due - at).toBeGreaterThan(0);
+    expect(due - at).toBeLessThanOrEqual(15 * MINUTE_MS);
+  });
+
+  test("messages of the time to come count against no limit", () => {
+    const sent = Array.from({ length: 60 }, (_, n) => ({ at: NOON + n, critical: false }));
+    expect(heldUntil({ sent }, "info", minutes(-by))).toBeUndefined();
+  });
 });

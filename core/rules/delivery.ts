@@ -11,6 +11,8 @@ import { HOUR_MS, MINUTE_MS } from "./zone.ts";
 /** A rule that fires as often as this within an hour is muted for an hour, or until it settles. */
 const FLAPPING = 10;
 const MUTED_MS = HOUR_MS;
+/** The longest that a person may ask for (tools.ts). */
+const SNOOZE_MAX_MS = 7 * 24 * HOUR_MS;
 /** Without a change for so long, a muted rule has settled. */
 const SETTLED_MS = 10 * MINUTE_MS;
 
@@ -110,13 +112,13 @@ export function onChange(
   heldUntil?: number,
 ): Decision {
   if (change.seq <= record.seq) return { record, notices: [] };
-  return onDue(rule, withChange(rule, record, change, now), now, heldUntil);
+  return onDue(rule, withChange(rule, withClock(record, now), change, now), now, heldUntil);
 }
 
 /** Says what is due. */
 export function onDue(rule: DeliveryRule, record: DeliveryRecord, now: number, heldUntil?: number): Decision {
   const notices: Notice[] = [];
-  let next = record;
+  let next = withClock(record, now);
   for (const part of PARTS) {
     const due = part(rule, next);
     if (!due || Math.max(due.at, heldUntil ?? 0) > now) continue;
@@ -125,6 +127,23 @@ export function onDue(rule: DeliveryRule, record: DeliveryRecord, now: number, h
     notices.push(said.notice);
   }
   return { record: next, notices };
+}
+
+/** A clock that was set back must not keep a rule silent until it has caught up: what was told in the time to come was told now. */
+function withClock(record: DeliveryRecord, now: number): DeliveryRecord {
+  const { told, muted, changed_at, unknown_told_at, snoozed_until, fired } = record;
+  const times = [told?.at, told?.last_at, changed_at, unknown_told_at, ...fired];
+  if (times.every((time) => time === undefined || time <= now)) return record;
+  const past = (time: number) => Math.min(time, now);
+  return {
+    ...record,
+    fired: fired.map(past),
+    ...(told && { told: { ...told, at: past(told.at), last_at: past(told.last_at) } }),
+    ...(muted && { muted: { ...muted, until: Math.min(muted.until, now + MUTED_MS) } }),
+    ...(changed_at !== undefined && { changed_at: past(changed_at) }),
+    ...(unknown_told_at !== undefined && { unknown_told_at: past(unknown_told_at) }),
+    ...(snoozed_until !== undefined && { snoozed_until: Math.min(snoozed_until, now + SNOOZE_MAX_MS) }),
+  };
 }
 
 /** When `onDue` has something to say, epoch ms; undefined: not before the next change. */
@@ -216,6 +235,7 @@ function withoutUnknown(record: DeliveryRecord, change: RuleChange): DeliveryRec
 
 function withEnd(record: DeliveryRecord, change: RuleChange, now: number): DeliveryRecord {
   const { told, untold } = record;
+  const { since } = change;
   const over = {
     at: change.at,
     ...(change.until !== undefined && { until: change.until }),
@@ -223,7 +243,10 @@ function withEnd(record: DeliveryRecord, change: RuleChange, now: number): Deliv
     ...(change.why === "window" && { window: true as const }),
   };
   const ended = (firing: Firing): Firing =>
-    firing.occurrence === change.occurrence && goesOn(firing) ? { ...firing, over } : firing;
+    firing.occurrence === change.occurrence && goesOn(firing)
+      ? // The clock of its place may have been set meanwhile: begin and end are by the same clock.
+        { ...firing, ...(since !== undefined && { since }), over }
+      : firing;
   return {
     ...record,
     changed_at: now,

@@ -119,10 +119,44 @@ export function readState(stored: unknown): Parsed<RuleState> {
   return check(RuleState, stored);
 }
 
-/** After a restart: a firing goes on, holds start anew, and no value counts before it came again. */
+/** After a restart: a firing goes on, holds start anew, and no value counts before it came again. No span goes over it. */
 export function restarted(state: RuleState, at: number): RuleState {
-  const { turning: _, ...kept } = state;
+  const { turning: _, ...kept } = withClock(state, at);
   return { ...kept, at, began: at, missing: at };
+}
+
+/**
+ * The clock was set while the rule was watched. What was measured stays as long as it was, and a hold begins anew.
+ * @param by ms; below 0 is back
+ * @param now epoch ms by the new clock
+ */
+export function withClockSet(state: RuleState, by: number, now: number): RuleState {
+  const { began, open, turning, last, missing, told_at, more } = state;
+  const moved = (time: number) => Math.max(time + by, 0);
+  return {
+    ...state,
+    at: now,
+    began: moved(began),
+    ...(open && { open: { at: moved(open.at), since: moved(open.since) } }),
+    ...(turning !== undefined && { turning: now }),
+    ...(last && { last: { ...last, at: moved(last.at) } }),
+    ...(missing !== undefined && { missing: moved(missing) }),
+    ...(told_at !== undefined && { told_at: moved(told_at) }),
+    ...(more && { more: { ...more, since: moved(more.since) } }),
+  };
+}
+
+/** A hold that ended so long ago was not looked at in time. */
+const LATE_MS = 2 * MINUTE_MS;
+
+/**
+ * For a place without a steady clock that is woken at the end of a hold. When that end is long over, the machine was off or its clock
+ * was set ahead: nothing was measured meanwhile, so the hold begins anew.
+ */
+export function withMissedHold(rule: WatchCondition, state: RuleState, now: number): RuleState {
+  const { turning, open } = state;
+  const isMissed = turning !== undefined && now - (turning + holdOf(rule, open)) > LATE_MS;
+  return isMissed ? { ...state, at: now, turning: now } : state;
 }
 
 /** Takes one step. A repeated value is a step without a change. */
@@ -191,7 +225,7 @@ function isOver(rule: WatchCondition, value: Value): boolean {
   return !isTrue(rule, value);
 }
 
-/** A clock that was set back begins holds anew, instead of stopping them until it has caught up. */
+/** Where there is no steady clock, one that was set back begins holds anew, instead of stopping them until it has caught up. */
 function withClock(state: RuleState, now: number): RuleState {
   if (now >= state.at) return { ...state, at: now };
   const { turning, missing, last, told_at, more } = state;

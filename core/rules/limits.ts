@@ -79,7 +79,8 @@ function noisyEnd({ noisyAt }: HomeLimits, severity: Severity): number | undefin
 
 /** @returns when there is room for one more within an hour; undefined: there is */
 function freeAt(times: readonly number[], max: number, now: number): number | undefined {
-  const recent = times.filter((at) => at > now - HOUR_MS);
+  // A time to come is one from before the clock was set back.
+  const recent = times.filter((at) => at > now - HOUR_MS && at <= now);
   const oldest = recent.length < max ? undefined : recent[recent.length - max];
   return oldest === undefined ? undefined : oldest + HOUR_MS;
 }

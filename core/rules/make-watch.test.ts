@@ -60,6 +60,16 @@ test("a device that is asked is asked as often as one wants, with a look within 
   expect(conditionOf(rule(ask({ check_seconds: 10 })))).not.toHaveProperty("check_s");
 });
 
+test("V2: a number that its device tells as a text, without a unit, can be compared as a number", () => {
+  const count = { name: "people", type: "text", now: { value: "3", at: NOON } } as const;
+  const camera = { ...freezer, readings: [count] };
+  expect(rule(ask({ reading: "people", value: 5 }), camera)).toMatchObject({ type: "number", value: 5 });
+  expect(rule(ask({ reading: "people", is: "equal", value: "007" }), camera)).toMatchObject({
+    type: "text",
+    value: "007",
+  });
+});
+
 test("a threshold, with defaults that do not flap", () => {
   expect(rule(ask())).toEqual({
     id: "w-7f2c",

@@ -70,7 +70,7 @@ export function makeWatch(input: WatchInput, { id, device, zone }: NewWatch): Pa
   const found =
     input.reading === PRESENCE ? { ok: true as const, value: ONLINE } : findReading(input, device);
   if (!found.ok) return found;
-  const reading = found.value;
+  const reading = comparable(found.value, input.is);
   const compared = comparedValue(input, reading);
   if (!compared.ok) return compared;
   const between = betweenOf(input, zone);
@@ -178,6 +178,13 @@ function comparedValue({ is, value }: WatchInput, reading: ReadingOption): Parse
   if (values && !words && !values.some((one) => sameName(one, String(known))))
     return wrong(`value: ${name} is one of ${values.slice(0, NAMED_MAX).join(", ")}, not '${value}'`);
   return { ok: true, value: known };
+}
+
+/** A device that names no unit gives its number as a text. Where it is compared as a number, it counts as one. */
+function comparable(reading: ReadingOption, is: Condition): ReadingOption {
+  const isCompared = (is === "above" || is === "below") && reading.type === "text";
+  const now = reading.now && readValue({ value: reading.now.value }, "number", undefined);
+  return isCompared && now !== undefined ? { ...reading, type: "number" } : reading;
 }
 
 function valueIn(value: Value, { type, unit, words }: ReadingOption): Value | undefined {

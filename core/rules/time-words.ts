@@ -1,4 +1,5 @@
 /** Times, spans and values in words, as people read them at home. */
+import { numberText } from "../devices/values/quantity.ts";
 import type { Value } from "./value.ts";
 import { DAY_MS, HOUR_MS, type LocalTime, localTime, MINUTE_MS } from "./zone.ts";
 
@@ -44,10 +45,9 @@ export function figureWords(value: Exclude<Value, string>, unit?: string): strin
   return unit === undefined ? figure : `${figure} ${unit}`;
 }
 
-/** With a true minus sign, and no more digits than a sensor means. */
+/** With a true minus sign, and all digits that were reported. */
 function numberWords(value: number): string {
-  const rounded = Math.abs(value) >= 1 ? Number(value.toFixed(2)) : Number(value.toPrecision(3));
-  return rounded < 0 ? `−${-rounded}` : String(rounded);
+  return numberText(value).replace("-", "−");
 }
 
 function pair(large: number, unit: string, small: number, smallUnit: string): string {

@@ -161,7 +161,7 @@ class Reduction {
         : [{ type: "any" }],
     );
     const types = new Set(values.map(({ type }) => type));
-    return types.size === 0 || types.has("any") ? [] : [`each value: ${inWords(types)}`];
+    return types.size === 0 || types.has("any") ? [] : [`each value: ${typesText(types)}`];
   }
 
   #list(choices: readonly Choice[], depth: number): Found {
@@ -199,10 +199,10 @@ function typeNotes(type: Type, taken: Set<string>): string[] {
   const others = [...taken].filter((one) => one !== type && !(type === "integer" && one === "number"));
   if (others.length === 0) return [];
   const standsFor = type === "string" && others.some((one) => one !== "null");
-  return [standsFor ? inWords(taken) : `or ${inWords(others)}`];
+  return [standsFor ? typesText(taken) : `or ${typesText(others)}`];
 }
 
-function inWords(types: Iterable<string>): string {
+function typesText(types: Iterable<string>): string {
   const words = [...types].map((type) => TYPE_WORDS[type] ?? type);
   return words.length > 1 ? `${words.slice(0, -1).join(", ")} or ${words.at(-1)}` : words.join();
 }

@@ -27,6 +27,28 @@ test.each(["", "rm -rf /tmp/x\n\tls", "naïve 漢字 العربية", "❤️ �
   },
 );
 
+test.each([
+  ["an acute", "\u0301"],
+  ["an enclosing circle", "\u20dd"],
+  ["Hebrew points", "\u05b0"],
+  ["Arabic marks", "\u064b"],
+  ["musical marks", "\u{1d165}"],
+])("S27: of 200 marks on one letter (%s), four are shown as they are", (_, mark) => {
+  const shown = visible(`a${mark.repeat(200)} b`);
+  expect(shown.split(mark)).toHaveLength(5);
+  expect(shown.match(/\\u/g)).toHaveLength(196);
+  expect(shown.endsWith(" b")).toBe(true);
+  expect(hiddenNotice(`a${mark.repeat(200)}`)).toContain("cannot be seen");
+  expect(JSON.parse(visibleJson(`a${mark.repeat(200)}`))).toBe(`a${mark.repeat(200)}`);
+});
+
+test.each(["é ö ñ", "e\u0301 o\u0302\u0301", "שָׁלוֹם", "مُحَمَّد", "नमस्ते किं", "กำลัง", "tiếng Việt", "1\u20e3"])(
+  "S27: the marks of a language stay: %s",
+  (text) => {
+    expect(visible(text)).toBe(text);
+  },
+);
+
 test("S2 in JSON an escape differs from a backslash; parameter names are escaped too", () => {
   expect(visibleJson({ a: "\u202e", b: "\\u202e" })).toBe('{"a":"\\u202e","b":"\\\\u202e"}');
   fc.assert(

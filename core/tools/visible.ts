@@ -10,9 +10,9 @@ const EMOJI = String.raw`\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?(?:\u200D\p{Ext
 /**
  * Control characters except tab and line feed, format characters (bidirectional, zero width, tags), line separators,
  * characters that fonts ignore by default (variation selectors, fillers), lone surrogates, private and unassigned
- * characters, and all spaces except the ordinary one.
+ * characters, and all spaces except the ordinary one. And marks beyond the fourth on one letter: they cover the lines around it.
  */
-const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}`;
+const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}`;
 const EITHER = new RegExp(`(${EMOJI})|(${HIDDEN})`, "gu");
 
 /** Replaces invisible characters by escapes such as `\u202e`. Line feeds and tabs stay. */

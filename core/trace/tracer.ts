@@ -3,6 +3,7 @@
  * collector does not take is dropped, with one line in the log until it takes spans again.
  */
 
+import { withTimeLimit } from "../time-limit.ts";
 import type { TraceSettings } from "./settings.ts";
 import { otlpBody, type Span, type TraceSource } from "./span.ts";
 
@@ -62,16 +63,18 @@ export class Tracer {
 /** @returns why the collector did not take it; undefined: it did */
 async function post({ url, headers }: TraceSettings, body: string): Promise<string | undefined> {
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      // The headers may hold a key, which is for this address alone.
-      redirect: "manual",
-      headers: { ...headers, "content-type": "application/json" },
-      body,
-      signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
+    return await withTimeLimit(SEND_TIMEOUT_MS, async (signal) => {
+      const response = await fetch(url, {
+        method: "POST",
+        // The headers may hold a key, which is for this address alone.
+        redirect: "manual",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+        signal,
+      });
+      await response.body?.cancel();
+      return response.ok ? undefined : `status ${response.status}`;
     });
-    await response.body?.cancel();
-    return response.ok ? undefined : `status ${response.status}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -145,7 +145,9 @@ function isAllowedHost(host: string, allowed: AllowedRanges): boolean {
   // No public name lacks a dot or has an empty part (`localhost..`).
   const parts = host.split(".");
   return (
-    parts.length > 1 && !parts.includes("") && !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`))
+    parts.length > 1 &&
+    !parts.includes("") &&
+    !PRIVATE_SUFFIXES.some((suffix) => `.${host}`.endsWith(`.${suffix}`))
   );
 }
 

@@ -16,11 +16,11 @@ export type GatewayCheck = {
 
 /** @throws an error with the last problem */
 export async function gatewayUp({ url, token, withinMs = UP_WITHIN_MS }: GatewayCheck): Promise<void> {
-  const until = Date.now() + withinMs;
+  const until = performance.now() + withinMs;
   for (;;) {
     const problem = await problemAt(url, token);
     if (problem === undefined) return;
-    if (Date.now() > until)
+    if (performance.now() > until)
       throw new Error(`${url} did not come up within ${withinMs / 1_000} s: ${problem}`);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

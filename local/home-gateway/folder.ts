@@ -4,10 +4,11 @@
  */
 
 import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeBuiltGateway } from "../built-gateway.ts";
 import { bundleHomeGateway, bundleWorker } from "../bundles.ts";
 import { consoleFiles } from "../console-files.ts";
 import { buildDeviceFiles, PROGRAM, servedProgram } from "../device-files.ts";
@@ -15,8 +16,6 @@ import { buildDeviceFiles, PROGRAM, servedProgram } from "../device-files.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Miniflare wants it for a binding of images, which the Worker does not have. It has native parts. */
 const LEFT_OUT = ["sharp"];
-/** The index of the served files: path → type and the name of its file. */
-const FILES_INDEX = "files.json";
 
 const Package = z.looseObject({
   dependencies: z.optional(z.record(z.string(), z.string())),
@@ -26,21 +25,13 @@ const Package = z.looseObject({
 /** Writes the folder anew. */
 export async function writeGatewayFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
-  await mkdir(join(folder, "files"), { recursive: true });
   const devices = await buildDeviceFiles();
-  const [worker, runner, files] = await Promise.all([
+  const [bundle, runner, files] = await Promise.all([
     bundleWorker({ minify: true, program: servedProgram(devices.program) }),
     bundleHomeGateway(),
     consoleFiles(join(ROOT, "worker/frontends/console/public"), devices),
   ]);
-  const index: Record<string, { type: string; file: string }> = {};
-  for (const [path, { type, body }] of files) {
-    const file = `files/${Object.keys(index).length}`;
-    index[path] = { type, file };
-    await writeFile(join(folder, file), await body());
-  }
-  await writeFile(join(folder, FILES_INDEX), JSON.stringify(index));
-  await writeFile(join(folder, "worker.js"), worker);
+  await writeBuiltGateway(folder, { bundle, files });
   await writeFile(join(folder, "gateway.mjs"), runner);
   await writeFile(join(folder, PROGRAM), devices.program);
   await cp(join(ROOT, "wrangler.toml"), join(folder, "wrangler.toml"));

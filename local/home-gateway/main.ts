@@ -2,24 +2,21 @@
  * The installed gateway (`edgecall gateway run`): the Worker of its folder, the door to the network, Telegram's messages.
  * Settings come from the environment, as those of `npm start`; state is in STATE_DIRECTORY.
  */
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
-import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { ERRORS_KEPT, type GatewayStatus, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
-import type { ServedFile } from "../console-files.ts";
+import { readBuiltGateway } from "../built-gateway.ts";
 import { PLAIN_WARNING } from "../network.ts";
 import { startGateway } from "../networked-gateway.ts";
 import { onStop } from "../on-stop.ts";
+import { claim, runsAlready } from "../running.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
 import { loadTokens, tokenRecords, withOwnRecords } from "../tokens.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const Index = z.record(z.string(), z.object({ type: z.string(), file: z.string() }));
 
 const { env } = process;
 const dir = env.STATE_DIRECTORY;
@@ -51,6 +48,8 @@ const trouble = (event: string, error: string) => {
 };
 const notify = openNotify(env, (error) => console.error(String(error)));
 
+const claimed = claim(dir, status.url);
+if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
 const tokens = loadTokens(dir, token);
 try {
   const gateway = await startGateway({
@@ -58,8 +57,7 @@ try {
     network,
     polls,
     dir: join(dir, "worker"),
-    bundle: await readFile(join(FOLDER, "worker.js"), "utf8"),
-    files: servedFiles(),
+    ...readBuiltGateway(FOLDER),
     config: join(FOLDER, "wrangler.toml"),
     vars: {
       CONNECTIONS_KEY: tokens.connections,
@@ -80,6 +78,7 @@ try {
   onStop(async () => {
     notify.stopping();
     await gateway.stop();
+    claimed.release();
   });
   Object.assign(status, {
     online: true,
@@ -94,17 +93,6 @@ try {
 } catch (error) {
   trouble("gateway.failed", error instanceof Error ? error.message : String(error));
   process.exit(1);
-}
-
-function servedFiles(): Map<string, ServedFile> {
-  const index = checkJson(Index, readFileSync(join(FOLDER, "files.json"), "utf8"));
-  if (!index.ok) fail(`files.json: ${index.error}`);
-  return new Map(
-    Object.entries(index.value).map(([path, { type, file }]) => [
-      path,
-      { type, body: () => readFile(join(FOLDER, file)) },
-    ]),
-  );
 }
 
 function fail(text: string): never {

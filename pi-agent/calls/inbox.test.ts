@@ -241,3 +241,44 @@ test("the log says what happened, without arguments and results", async () => {
   expect(text).toContain('"tool":"counted"');
   expect(text).not.toContain("hunter2");
 });
+
+describe("O8: more calls at once than an agent carries out", () => {
+  /** Fills an agent with calls that never end by themselves. @returns their ids */
+  async function filled(agentId: string): Promise<string[]> {
+    await start({ agentId });
+    const ids = Array.from({ length: 128 }, nextId);
+    for (const request_id of ids)
+      await peer.command(agentId, { command: "tool", payload: { tool: "held", parameters: {} }, request_id });
+    await until(() => served.held.runs.length === 128, { what: "all are under way" });
+    return ids;
+  }
+  const cancel = (agentId: string, request_id: string) =>
+    peer.ask(agentId, { command: "cancel", payload: { request_id }, request_id: nextId() });
+  const counted = (agentId: string, more: object) =>
+    peer.ask(agentId, {
+      command: "tool",
+      payload: { tool: "counted", parameters: {} },
+      request_id: nextId(),
+      ...more,
+    });
+
+  test("wait for their turn, in order, until their time is over or they are cancelled", async () => {
+    const [first, second] = await filled("full");
+    const runs = served.counted.runs.length;
+    const late = counted("full", { expires_in_ms: 300 });
+    const cancelled = nextId();
+    const gone = counted("full", { expires_in_ms: 60_000, request_id: cancelled });
+    const next = counted("full", { expires_in_ms: 60_000 });
+    expect((await late).payload).toMatchObject({ code: "expired", not_run: true });
+    await cancel("full", cancelled);
+    expect((await gone).payload).toMatchObject({
+      not_run: true,
+      error: expect.stringContaining("cancelled before it came"),
+    });
+    expect(served.counted.runs).toHaveLength(runs);
+    await cancel("full", first ?? "");
+    expect((await next).payload).toMatchObject({ status: "success" });
+    expect(served.counted.runs).toHaveLength(runs + 1);
+    expect((await cancel("full", second ?? "")).payload).toMatchObject({ status: "cancelled" });
+  });
+});

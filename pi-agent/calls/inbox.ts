@@ -40,6 +40,8 @@ const COMMAND_MAX_BYTES = 256 * 1024;
  * (core/loop/bounded-calls.ts) may all wait for a person, and leave room for others.
  */
 const MAX_UNDER_WAY = 128;
+/** Commands that wait for one of those to end, each until its time is over. A gateway has at most 200 open at an agent. */
+const MAX_WAITING = 256;
 /** A call that ends within this time needs no `accepted`. */
 const ACCEPTED_AFTER_MS = 100;
 /** The number of cancels without a call that are remembered: their call may still come. */
@@ -64,6 +66,8 @@ type UnderWay = { control: AbortController; progress: Progress | undefined };
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #underWay = new Map<string, UnderWay>();
+  /** What begins when there is room, by id; oldest first. */
+  readonly #waiting = new Map<string, () => void>();
   readonly #earlyCancels = new Set<string>();
   readonly #gateway: GatewayVersion;
   readonly #receiving = new Set<Promise<void>>();
@@ -148,6 +152,7 @@ export class Inbox {
   stop(): void {
     this.#stopping = true;
     for (const { control } of this.#underWay.values()) control.abort(new CallEnded("stopping"));
+    for (const begin of [...this.#waiting.values()]) begin();
   }
 
   /** Resolves when all received commands are answered. */
@@ -262,10 +267,25 @@ export class Inbox {
     const accepted = { type: "accepted" as const, request_id: command.request_id };
     const timer = setTimeout(() => this.#options.publisher.event(accepted), ACCEPTED_AFTER_MS);
     try {
-      return await this.#run(command, kind, budget);
+      await this.#room(command.request_id, budget);
+      return this.#refusal(command, budget) ?? (await this.#run(command, kind, budget));
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Waits until fewer commands are under way, the call is cancelled, or its time is over. */
+  async #room(id: string, budget: Budget): Promise<void> {
+    if (this.#underWay.size < MAX_UNDER_WAY || this.#stopping) return;
+    await new Promise<void>((resolve) => {
+      const begin = () => {
+        this.#waiting.delete(id);
+        budget.end();
+        resolve();
+      };
+      this.#waiting.set(id, begin);
+      budget.start(begin);
+    });
   }
 
   #refusal(command: Command, budget: Budget): Reply | undefined {
@@ -273,10 +293,10 @@ export class Inbox {
     if (this.#earlyCancels.has(command.request_id)) {
       return notRun(refused(command, "Error: The call was cancelled before it came. Nothing was run."));
     }
-    if (this.#underWay.size < MAX_UNDER_WAY) return undefined;
-    return notRun(
-      refused(command, `Error: This agent is busy with ${MAX_UNDER_WAY} commands. Nothing was run.`),
-    );
+    const isFull = this.#waiting.size >= MAX_WAITING && this.#underWay.size >= MAX_UNDER_WAY;
+    if (!isFull) return undefined;
+    const many = `${MAX_UNDER_WAY} commands, and ${MAX_WAITING} wait already`;
+    return notRun(refused(command, `Error: This agent is busy with ${many}. Nothing was run.`));
   }
 
   #expired(command: Command): Reply {
@@ -334,6 +354,8 @@ export class Inbox {
       budget.end();
       progress?.end();
       if (this.#underWay.get(id) === underWay) this.#underWay.delete(id);
+      const [next] = this.#waiting.values();
+      if (next && this.#underWay.size < MAX_UNDER_WAY) next();
     }
   }
 
@@ -344,8 +366,10 @@ export class Inbox {
     }
     const call = this.#underWay.get(target);
     call?.control.abort(new CallEnded("cancelled"));
-    const found = this.#options.device.jobs.cancel(target) || call !== undefined;
-    if (!found) this.#rememberCancel(target);
+    const waiting = this.#waiting.get(target);
+    const found = this.#options.device.jobs.cancel(target) || call !== undefined || waiting !== undefined;
+    if (!found || waiting) this.#rememberCancel(target);
+    waiting?.();
     const reply = found
       ? succeeded({ status: "cancelled", cancelled: target })
       : failed(`nothing to cancel: no call ${target.slice(0, 128)} is under way`);

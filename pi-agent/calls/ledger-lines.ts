@@ -70,7 +70,7 @@ export type LedgerEntry = {
   readonly command: string;
   readonly tool: string | undefined;
   /** Epoch ms by the device's clock. */
-  readonly at: number;
+  at: number;
   readonly idempotent: boolean;
   readonly acks: boolean;
   /** The call that began this job. */

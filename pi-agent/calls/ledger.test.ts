@@ -8,19 +8,23 @@ import { describe, expect, test } from "vitest";
 import { MemoryStorage } from "../testing/memory-storage.ts";
 import { CommandLedger, LEDGER_MAX_BYTES, LEDGER_MAX_ENTRIES, type Start } from "./ledger.ts";
 
+const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 5, 1, 12);
 
 function harness(storage = new MemoryStorage()) {
   const events: string[] = [];
   const clock = { wall: NOON, mono: 0 };
+  const pass = (ms: number) => {
+    clock.wall += ms;
+    clock.mono += ms;
+  };
   const open = () =>
     CommandLedger.open({
       storage,
       log: (_level, event) => void events.push(event),
-      wallClock: () => clock.wall,
-      now: () => clock.mono,
+      clock: { wall: () => clock.wall, now: () => clock.mono },
     });
-  return { storage, events, clock, open };
+  return { storage, events, clock, pass, open };
 }
 
 const work = (id: string, more: Partial<Start> = {}): Start => ({
@@ -76,7 +80,7 @@ describe("ledger", () => {
   });
 
   test("only results that their caller acknowledges are repeated, until it does so or a day is over", async () => {
-    const { open, clock } = harness();
+    const { open, pass } = harness();
     const ledger = await open();
     for (const start of [work("a"), work("b"), work("c", { acks: false })]) await ledger.begin(start);
     for (const id of ["a", "b", "c"]) await ledger.done(id, `report ${id}`);
@@ -84,7 +88,7 @@ describe("ledger", () => {
     await ledger.acked("a");
     expect(ledger.unacked()).toEqual(["b"]);
     expect((await open()).unacked()).toEqual(["b"]);
-    clock.wall += LEDGER_KEEP_MS;
+    pass(LEDGER_KEEP_MS);
     expect(ledger.unacked()).toEqual([]);
   });
 
@@ -195,12 +199,12 @@ describe("ledger", () => {
   });
 
   test("after a day everything but recent open work is forgotten", async () => {
-    const { open, clock } = harness();
+    const { open, pass } = harness();
     const before = await open();
     await before.begin(work("old"));
-    clock.wall += LEDGER_KEEP_MS - 1;
+    pass(LEDGER_KEEP_MS - 1);
     await before.begin(work("young"));
-    clock.wall += 2;
+    pass(2);
     const after = await open();
     expect(await after.begin(work("young"))).toMatchObject({ do: "unknown" });
     expect(await after.begin(work("old"))).toEqual({ do: "run" });
@@ -215,18 +219,44 @@ describe("ledger", () => {
     expect(await (await open()).begin(work("a"))).toMatchObject({ do: "unknown" });
   });
 
+  test.each([
+    ["3 h ahead", 3 * HOUR],
+    ["3 h back", -3 * HOUR],
+    ["1 year ahead", 365 * 24 * HOUR],
+    ["1 year back", -365 * 24 * HOUR],
+  ])("O11: a clock that is set %s makes no command older or younger", async (_, by) => {
+    const { open, clock, pass } = harness();
+    const ledger = await open();
+    await ledger.begin(work("open"));
+    await ledger.begin(work("ended"));
+    await ledger.done("ended", "report");
+    pass(2 * HOUR);
+    clock.wall += by;
+    expect(ledger.unacked()).toEqual(["ended"]);
+    await ledger.begin(work("later"));
+    await ledger.done("later", "second report");
+    // Neither the file of now nor the next process has forgotten anything.
+    const next = await open();
+    expect(next.unacked()).toEqual(["ended", "later"]);
+    expect(await next.reportOf("later")).toBe("second report");
+    expect(await next.begin(work("open"))).toMatchObject({ do: "unknown" });
+    // They are forgotten a day after they were heard of, by what has passed.
+    pass(LEDGER_KEEP_MS - HOUR);
+    expect(ledger.unacked()).toEqual(["later"]);
+  });
+
   test("a job is a separate entry, and stays while it may continue", async () => {
-    const { open, clock } = harness();
+    const { open, pass } = harness();
     const before = await open();
     const maxMs = 3 * LEDGER_KEEP_MS;
     expect(await before.begin(work("token", { command: "job", job: { of: "first", maxMs } }))).toEqual({
       do: "run",
     });
-    clock.wall += 2 * LEDGER_KEEP_MS;
+    pass(2 * LEDGER_KEEP_MS);
     const after = await open();
     expect(after.interrupted()).toMatchObject([{ id: "token", command: "job", jobOf: "first" }]);
     // Its result has to be delivered from its end on, not from its start.
-    clock.wall += 2 * LEDGER_KEEP_MS;
+    pass(2 * LEDGER_KEEP_MS);
     await after.done("token", "report");
     expect((await open()).unacked()).toEqual(["token"]);
   });
@@ -256,13 +286,13 @@ describe("ledger", () => {
   });
 
   test("a call that waits for a person for longer than a day is not forgotten before the answer may come", async () => {
-    const { open, clock } = harness();
+    const { open, pass } = harness();
     const before = await open();
     await before.begin(work("p", { command: "prompt" }));
     await before.innerStarted("p", { call: "1", tool: "gpio_write", read: false }, true);
     await before.questionAsked("p", 7 * LEDGER_KEEP_MS);
     await before.begin(work("old"));
-    clock.wall += 3 * LEDGER_KEEP_MS;
+    pass(3 * LEDGER_KEEP_MS);
     // Twice, because the second time reads what the first time rewrote.
     await open();
     const after = await open();

@@ -8,6 +8,7 @@
  * number of writes.
  */
 import { LEDGER_KEEP_MS } from "@edgecall/core/protocol/names.ts";
+import { type Clock, SteadyTime, systemClock } from "@edgecall/node/clock.ts";
 import type { LedgerStorage } from "@edgecall/node/ledger-file.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -65,17 +66,14 @@ export type Begun =
 export type LedgerOptions = {
   storage: LedgerStorage;
   log: Log;
-  /** Epoch ms. */
-  wallClock?: () => number;
-  /** Monotonic ms. */
-  now?: () => number;
+  clock?: Clock;
 };
 
 export class CommandLedger {
   readonly #storage: LedgerStorage;
   readonly #log: Log;
-  readonly #wallClock: () => number;
   readonly #now: () => number;
+  readonly #time: SteadyTime;
   #entries = new Map<string, LedgerEntry>();
   /** Writes run one after another, so that lines stay whole and offsets right. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -88,8 +86,9 @@ export class CommandLedger {
   private constructor(options: LedgerOptions) {
     this.#storage = options.storage;
     this.#log = options.log;
-    this.#wallClock = options.wallClock ?? (() => Date.now());
-    this.#now = options.now ?? (() => performance.now());
+    const clock = options.clock ?? systemClock;
+    this.#now = clock.now;
+    this.#time = new SteadyTime(clock);
     this.#compactedAt = this.#now();
   }
 
@@ -165,10 +164,12 @@ export class CommandLedger {
     // This holds until the report is in the file, or for good if the write fails.
     entry.report = { in: "memory", text: report };
     // Written before the report is published, so that it survives if the process is killed right after.
-    await this.#write(line, !entry.idempotent, (offset, length) => {
+    // The same write may rewrite the file, which has to know of the result.
+    const failure = await this.#write(line, !entry.idempotent, (offset, length) => {
       entry.report = { in: "file", offset, length };
+      follow(entry, line);
     });
-    follow(entry, line);
+    if (failure !== undefined && entry.state !== "acked") follow(entry, line);
   }
 
   /** An approval is asked for, open at most `forMs`. If this line is lost, more counts as run than did. */
@@ -263,6 +264,19 @@ export class CommandLedger {
   #ageOf(entry: LedgerEntry): number {
     if (entry.at < PLAUSIBLE_FROM) return this.#now() - entry.knownSince;
     return this.#wallClock() - entry.freshAt;
+  }
+
+  /** Epoch ms. A clock that was set makes no entry older or younger: one that is forgotten too early could run again. */
+  #wallClock(): number {
+    const { at, setBy } = this.#time.read();
+    if (setBy === 0) return at;
+    for (const entry of this.#entries.values()) {
+      entry.at += setBy;
+      entry.freshAt += setBy;
+    }
+    // The next write brings the new times to the disk.
+    this.#compactedAt = Number.NEGATIVE_INFINITY;
+    return at;
   }
 
   /** @returns the error of the write, or undefined */

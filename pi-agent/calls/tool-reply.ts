@@ -12,7 +12,7 @@ export function innerCalls({ details }: ToolResult): CallRecord[] {
 }
 
 /** An answer of another model, for which that called no tool. */
-export function isUnasked({ details }: ToolResult): boolean {
+export function calledNoTool({ details }: ToolResult): boolean {
   return details?.asked === false;
 }
 
@@ -61,7 +61,7 @@ export function replyOf(
     ...(result.forUser !== undefined && { for_user: result.forUser }),
     ...(result.job !== undefined && { job: result.job }),
     ...(calls.length > 0 && { calls: reported(calls) }),
-    ...(isUnasked(result) && { asked: false }),
+    ...(calledNoTool(result) && { asked: false }),
     ...(media.length > 0 && { media }),
     ...(tainted !== undefined && { tainted }),
   });

@@ -24,7 +24,7 @@ import { mediaOf, pack } from "../calls/media.ts";
 import { runAction } from "../calls/run-action.ts";
 import { HeldPlace } from "../calls/semaphore.ts";
 import { recordModelCall } from "../calls/spans.ts";
-import { innerCalls, isUnasked, reported } from "../calls/tool-reply.ts";
+import { calledNoTool, innerCalls, reported } from "../calls/tool-reply.ts";
 import { characterText, DEFAULT_STYLE } from "../evoclaw/genome.ts";
 import { tuned } from "../evoclaw/tuning.ts";
 import { type Reply, succeeded } from "../link/reports.ts";
@@ -87,7 +87,7 @@ export const promptCommand: CommandKind = {
       });
       return succeeded({
         status: "error",
-        ...errorWords(call.signal.aborted ? call.signal.reason : error),
+        ...errorDetail(call.signal.aborted ? call.signal.reason : error),
         agent_id: device.settings.agentId,
         calls: reported(trace.records),
         ...(trace.jobs.length > 0 && { jobs: trace.jobs }),
@@ -204,7 +204,7 @@ async function runCall(inner: Call, call: CommandCall, device: Device): Promise<
     ...(result.job !== undefined && { job: result.job }),
     ...(media.length > 0 && { media }),
     ...(calls.length > 0 && { calls }),
-    ...(isUnasked(result) && { asked: false as const }),
+    ...(calledNoTool(result) && { asked: false as const }),
     ...(usage && { usage }),
     ...(args && { args }),
     elapsedMs,
@@ -267,7 +267,7 @@ function executedOf(record: CallRecord): Record<string, unknown> {
   };
 }
 
-function errorWords(error: unknown): { error: string; advice: string; error_type: ErrorType } {
+function errorDetail(error: unknown): { error: string; advice: string; error_type: ErrorType } {
   if (error instanceof CallEnded) {
     return {
       ...errorFields(`Error: The prompt was not answered: ${error.message}.`),

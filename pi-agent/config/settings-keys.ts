@@ -1,6 +1,6 @@
 /** The keys of agent.toml: their allowed values, and a description of them for error texts. */
 import { APIS } from "@edgecall/core/loop/api.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
@@ -23,13 +23,15 @@ const BOUNDS = {
   allow_addresses: z.optional(z.array(z.string().check(z.refine((entry) => readAllowedRanges([entry]).ok)))),
 } as const;
 
+const NOT_RESERVED = z.refine<string>((id) => !isReservedId(id), RESERVED_ID);
+
 /** Every key of agent.toml, by section. The empty name is the top level. */
 export const SECTIONS = {
   "": {
-    agent_id: z.string().check(z.regex(AGENT_ID)),
+    agent_id: z.string().check(z.regex(AGENT_ID), NOT_RESERVED),
     agent_type: z.optional(z.string().check(z.regex(AGENT_ID))),
     capabilities: z.optional(z.string().check(z.regex(/^(?=.*\S)[^\r\n]{1,4000}$/))),
-    group: z.optional(z.string().check(z.regex(AGENT_ID))),
+    group: z.optional(z.string().check(z.regex(AGENT_ID), NOT_RESERVED)),
     state_dir: z.optional(text),
     root: z.optional(text),
     allow_shutdown: z.optional(z.boolean()),

@@ -25,6 +25,9 @@ export type Environment = {
 
 export type FileKind = "file" | "directory" | "link" | "other";
 
+/** The bits of a mode that a new file may get: neither set-uid, set-gid nor sticky. */
+export const PERMISSIONS = 0o777;
+
 /** `mode` is the permission bits; `modifiedAt` in ms since 1970. */
 export type FileInfo = { kind: FileKind; bytes: number; mode: number; modifiedAt: number };
 

@@ -13,6 +13,7 @@ import {
   type FileInfo,
   type FileKind,
   type FileOps,
+  PERMISSIONS,
 } from "./environment.ts";
 import {
   type Access,
@@ -68,7 +69,11 @@ export function filesByCommand(exec: ExecOps, place: CommandPlace): FileOps {
     async writeFile(path, bytes, { signal, mode, judged } = {}) {
       const temporary = `.edgecall-${randomBytes(6).toString("hex")}.tmp`;
       if (path.endsWith("/") && locate(place, path, "write") !== undefined) throw isFolder(path);
-      const more = [temporary, mode === undefined ? "umask" : mode.toString(8), String(bytes.length)];
+      const more = [
+        temporary,
+        mode === undefined ? "umask" : (mode & PERMISSIONS).toString(8),
+        String(bytes.length),
+      ];
       try {
         await run({ operation: "write", path, access: "write", judged, more, stdin: bytes, signal });
       } catch (error) {

@@ -5,7 +5,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } f
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "@edgecall/node/atomic-write.ts";
 import { freeOf } from "./bounded-writes.ts";
-import type { DirEntry, FileInfo, FileKind, FileOps } from "./environment.ts";
+import { type DirEntry, type FileInfo, type FileKind, type FileOps, PERMISSIONS } from "./environment.ts";
 import {
   type Access,
   absent,
@@ -179,7 +179,7 @@ async function replace(
   if (old) refuseIrregular(old, path);
   const next = join(folder.path, `.edgecall-${randomBytes(6).toString("hex")}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(next, flags, old ? 0o600 : (mode ?? 0o666));
+  const file = await open(next, flags, old ? 0o600 : (mode ?? 0o666) & PERMISSIONS);
   try {
     try {
       if (old) await keepOwnerAndMode(file, old);

@@ -47,7 +47,7 @@ async function withCopy({ broker }: Home, signs: boolean) {
   const folder = mkdtempSync(join(tmpdir(), "edgecall-card-"));
   const settings = (stateDir: string) =>
     testSettings(broker.port, { stateDir, ...(signs && { gatewayKey }) });
-  await openIdentity(join(folder, "one"));
+  if (signs) await openIdentity(join(folder, "one"));
   const one = memoryLog();
   const first = await readyAgent(settings(join(folder, "one")), { log: one.log });
   open.push(first);

@@ -1,9 +1,17 @@
-import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readRelayToken, relayPlace, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import { importPublicKey, isRotation, isSigned, type Key } from "@edgecall/core/protocol/signing.ts";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeIdentity, openIdentity, readGateway, rememberGateway, signedTextVerifier } from "./identity.ts";
 
 const folder = () => mkdtempSync(join(tmpdir(), "edgecall-identity-"));
@@ -59,12 +67,50 @@ test("a damaged key, however it was cut, is never replaced without the owner", a
 
 test("an unpaired device and a damaged pairing are distinguished", async () => {
   const dir = folder();
-  expect(await readGateway(dir)).toBeUndefined();
+  const gateway = () => readGateway({ stateDir: dir, gatewayKey: undefined });
+  expect(await gateway()).toBeUndefined();
   const { publicKey } = await openIdentity(dir);
   await rememberGateway(dir, publicKey);
-  expect(await readGateway(dir)).toBe(publicKey);
+  expect(await gateway()).toBe(publicKey);
   truncateSync(join(dir, "gateway.json"), 20);
-  await expect(readGateway(dir)).rejects.toThrow(/gateway\.json: damaged/);
+  await expect(gateway()).rejects.toThrow(/gateway\.json: damaged/);
+});
+
+describe("O2: paired once means paired", () => {
+  const key = async () => (await openIdentity(folder())).publicKey;
+  const gatewayOf = (stateDir: string) => readGateway({ stateDir, gatewayKey: undefined });
+
+  test.each(["key.json", "counter.json"])("O2: %s without gateway.json is a lost file", async (own) => {
+    const dir = folder();
+    writeFileSync(join(dir, own), "{}");
+    await expect(gatewayOf(dir)).rejects.toThrow(
+      new RegExp(`gateway\\.json: missing, but ${own} .* obeys nothing; pair this device again, or `),
+    );
+    // agent.toml is enough.
+    const configured = await key();
+    expect(await readGateway({ stateDir: dir, gatewayKey: configured })).toBe(configured);
+  });
+
+  test.each([
+    ["empty", ""],
+    ["cut", '{"public_key":"AA'],
+    ["of another shape", '{"url":"https://gw.example.org"}'],
+    ["null", "null"],
+  ])("O2: a gateway.json that is %s is no missing one", async (_, text) => {
+    const dir = folder();
+    writeFileSync(join(dir, "gateway.json"), text);
+    await expect(gatewayOf(dir)).rejects.toThrow(/gateway\.json: damaged \(/);
+  });
+
+  test("O2: a folder in its place, and a link to nowhere beside a key, are told in words", async () => {
+    const dir = folder();
+    mkdirSync(join(dir, "gateway.json"));
+    await expect(gatewayOf(dir)).rejects.toThrow(/gateway\.json: damaged \(it is a folder\)/);
+    const other = folder();
+    await openIdentity(other);
+    symlinkSync(join(other, "gone"), join(other, "gateway.json"));
+    await expect(gatewayOf(other)).rejects.toThrow(/gateway\.json: missing, but key\.json/);
+  });
 });
 
 test("an invalid gateway key is reported", () => {

@@ -3,7 +3,7 @@
  * alone. And the gateway's public key, which comes from agent.toml or from pairing (`gateway.json`).
  */
 import { createHash, randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { RELAY_TOKEN_SECONDS, relayTokenBody, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
@@ -23,6 +23,8 @@ import { AgentSettingsError } from "../config/settings.ts";
 
 export const KEY_FILE = "key.json";
 const GATEWAY_FILE = "gateway.json";
+/** Of counter.ts. */
+export const COUNTER_FILE = "counter.json";
 
 /** `private_key`: PKCS #8, base64url. */
 const KeyFile = z.looseObject({ public_key: PublicKey, private_key: z.string() });
@@ -107,17 +109,42 @@ export async function rememberGateway(stateDir: string, publicKey: string): Prom
   await writeAtomic(join(stateDir, GATEWAY_FILE), `${JSON.stringify({ public_key: publicKey })}\n`);
 }
 
+/** Reads a file's text; undefined: there is none. */
+type ReadFile = (path: string) => Promise<string | undefined> | string | undefined;
+
 /**
- * Reads the gateway's public key that pairing stored; undefined: this device is not paired.
- * @throws IdentityError when the file is damaged: a device that counts as not paired would obey everybody
+ * Returns the public key of the only gateway whose commands count: that of agent.toml, or the one that pairing stored. Undefined: this
+ * device was never paired, and obeys whatever its broker brings.
+ *
+ * A device that was paired once stays paired: its key, or the counter of its signed messages, is there without the gateway's key only when a
+ * file was lost or a pairing was not finished.
+ * @throws IdentityError when the gateway's key is lost, damaged or unreadable, with what to do
  */
-export async function readGateway(stateDir: string): Promise<string | undefined> {
+export async function readGateway(
+  { stateDir, gatewayKey }: { stateDir: string; gatewayKey: string | undefined },
+  read: ReadFile = readIfThere,
+): Promise<string | undefined> {
+  if (gatewayKey !== undefined) return gatewayKey;
   const path = join(stateDir, GATEWAY_FILE);
-  const text = await readIfThere(path);
-  if (text === undefined) return undefined;
-  const file = checkJson(GatewayFile, text);
-  if (!file.ok) throw damaged(path, file.error);
-  return file.value.public_key;
+  const text = await read(path);
+  if (text !== undefined) {
+    const file = checkJson(GatewayFile, text);
+    if (!file.ok) throw damaged(path, file.error);
+    return file.value.public_key;
+  }
+  const signs: string[] = [];
+  for (const name of [KEY_FILE, COUNTER_FILE])
+    if ((await read(join(stateDir, name))) !== undefined) signs.push(name);
+  if (signs.length > 0) throw new IdentityError(lostGateway(path, signs.join(" and ")));
+  return undefined;
+}
+
+function lostGateway(path: string, signs: string): string {
+  return (
+    `${path}: missing, but ${signs} beside it shows that this device was paired, or that its pairing was not finished, so it obeys nothing; ` +
+    "pair this device again, or write the gateway's key into agent.toml as [gateway] public_key. " +
+    `Only a device that anything on its broker may command starts without it: remove ${signs} too`
+  );
 }
 
 /** @returns a check of texts signed by this key @throws IdentityError when it is no key */
@@ -130,17 +157,26 @@ export function signedTextVerifier(publicKey: string): (place: Place, text: stri
   };
 }
 
+/** @throws IdentityError when there is a file that this user cannot read */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (
-      (error as NodeJS.ErrnoException).code === "ENOENT" ||
-      (error as NodeJS.ErrnoException).code === "ENOTDIR"
-    )
-      return undefined;
-    throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "EACCES" || code === "EPERM")
+      throw new IdentityError(`${path}: this user may not read it (${code}); ${await cureFor(path)}`);
+    throw damaged(path, code === "EISDIR" ? "it is a folder" : messageOf(error));
   }
+}
+
+/** A file of another user is mostly one that root restored or wrote. */
+async function cureFor(path: string): Promise<string> {
+  const owner = await stat(path).catch(() => undefined);
+  const own = process.getuid?.();
+  if (owner === undefined || own === undefined || owner.uid === own)
+    return "give this user the right to read it";
+  return `it belongs to user ${owner.uid}: sudo chown ${own} ${path}`;
 }
 
 function damaged(path: string, why: string): IdentityError {

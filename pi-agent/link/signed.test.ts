@@ -225,3 +225,18 @@ test("an advert that did not change is published on the next connection as it wa
     expect(before.filter((advert) => advert.kind === kind).map((advert) => advert.text)).toContain(text);
   await passed();
 });
+
+test("O2: a paired device that lost gateway.json starts with words, and runs nothing that the broker brings", async () => {
+  const lost = join(folder, "lost");
+  await openIdentity(lost);
+  const before = served.toggle.runs.length;
+  const started = await served
+    .start({ agentId: "lost", stateDir: lost })
+    .catch((error: Error) => error.message);
+  if (typeof started !== "string") {
+    await served.peer.ask("lost", { command: "tool", payload: toggle, request_id: served.nextId() });
+    await started.stop();
+  }
+  expect(served.toggle.runs).toHaveLength(before);
+  expect(started).toMatch(/gateway\.json: missing, but key\.json .* pair this device again/);
+});

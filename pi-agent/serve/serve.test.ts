@@ -9,6 +9,8 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -23,6 +25,7 @@ import type { Environment, RunOptions } from "../env/environment.ts";
 import { http } from "../env/http/http.ts";
 import { httpPlace } from "../env/http/http-place.ts";
 import { local } from "../env/local.ts";
+import { sandbox } from "../env/sandbox/sandbox.ts";
 import { casesOf, placeOf } from "../testing/cases.ts";
 import { codeOf, runIn } from "../testing/environments.ts";
 import { type ServedFiles, startServed } from "../testing/served-files.ts";
@@ -257,6 +260,29 @@ test("each operation leaves a line with the token's name, without contents", asy
     expect.objectContaining({ tool: "serve_exec", result: "error", exit_code: null }),
   ]);
   expect(JSON.stringify(lines)).not.toContain("private");
+});
+
+test.each(["4755", "2755", "1777", "6755", "7777", "04755"])(
+  "S27: no file is made with the mode %s",
+  async (mode) => {
+    const { url, token } = await served();
+    const answer = await post(`${url}/v1/files/write?path=a&mode=${mode}`, token, "x");
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(await answer.json())).toContain(
+      "mode: expected permission bits in octal, 777 at most: no file is made set-uid, set-gid or sticky",
+    );
+    expect(existsSync(join(cwd, "a"))).toBe(false);
+    expect((await post(`${url}/v1/files/write?path=b&mode=0755`, token, "x")).status).toBe(200);
+    expect(statSync(join(cwd, "b")).mode & 0o7777).toBe(0o755);
+  },
+);
+
+test("S27: a file that is made from a set-uid one is none", async () => {
+  for (const files of [local({ cwd }).files, sandbox({ workspace: cwd }).files]) {
+    await files.writeFile("made", Buffer.from("x"), { mode: 0o6755 });
+    expect(statSync(join(cwd, "made")).mode & 0o7000).toBe(0);
+    rmSync(join(cwd, "made"));
+  }
 });
 
 test("requests that are not right change nothing", async () => {

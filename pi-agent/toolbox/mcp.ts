@@ -4,7 +4,6 @@ import type { Log } from "@edgecall/node/log.ts";
 import { namesIn } from "../calls/policy.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../env/sandbox/sandbox-engine.ts";
-import { readGateway } from "../link/identity.ts";
 import type { Unavailable } from "./group.ts";
 import { loadMcpTools } from "./optional-tools.ts";
 import type { MachinePlaces, Places } from "./places.ts";
@@ -73,7 +72,7 @@ type Servers = {
 
 /** Loads the MCP client only when there are servers. */
 async function start(
-  { mcp, tools, agentId, gatewayKey, stateDir }: Settings,
+  { mcp, tools, agentId, gatewayKey }: Settings,
   { local, work }: MachinePlaces & { work: Engine },
   log: Log,
   changed: () => void,
@@ -102,7 +101,7 @@ async function start(
       grants: tools.grants,
       timeoutMs: tools.timeoutMs ?? TIMEOUT_MS,
       agentId,
-      gatewayKey: gatewayKey ?? (await readGateway(stateDir)),
+      gatewayKey,
     },
     changed,
   );

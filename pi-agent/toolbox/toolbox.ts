@@ -11,6 +11,7 @@ import type { Environment } from "../env/environment.ts";
 import { local } from "../env/local.ts";
 import { Nodes } from "../env/nodes.ts";
 import { type Engine, type SandboxEngine, sandboxEngine } from "../env/sandbox/sandbox-engine.ts";
+import { SANDBOX_LIMITS } from "../env/sandbox/sandbox-profile.ts";
 import type { SkillsOptions } from "../skills/load-skills.ts";
 import { Skills } from "../skills/skills.ts";
 import { HeldLines } from "../tools/machine/gpio-held-lines.ts";
@@ -97,6 +98,11 @@ export async function openToolbox(
   };
 }
 
+/** The kernel holds the size of a file. A little more than a call may write, so that the reason is told. */
+function fileLimit({ callBytes }: Settings["tools"]["writes"]): { fileBytes: number } {
+  return { fileBytes: Math.min(SANDBOX_LIMITS.fileBytes, callBytes + 1024 ** 2) };
+}
+
 async function machineOf({
   root,
   stateDir,
@@ -116,7 +122,12 @@ function servedPlace(
   { stateDir }: MachinePlaces,
   { root, tools: { workspace, readable, sandbox, writes } }: Settings,
 ): Environment {
-  const { environment } = sandboxEngine(sandbox, { workspace, readable, stateDir });
+  const { environment } = sandboxEngine(sandbox, {
+    workspace,
+    readable,
+    stateDir,
+    limits: fileLimit(writes),
+  });
   const { files } = local({ cwd: workspace, readable, root, minFreeBytes: writes.freeBytes });
   return { ...environment, files, exec: boundedWrites(environment.exec, workspace, writes) };
 }
@@ -135,7 +146,12 @@ async function workOf(
     ...(binPath === undefined ? [] : [binPath]),
   ];
   const engineOf = (kind: SandboxEngine): Engine => {
-    const engine = sandboxEngine(kind, { workspace, readable, stateDir: here.stateDir });
+    const engine = sandboxEngine(kind, {
+      workspace,
+      readable,
+      stateDir: here.stateDir,
+      limits: fileLimit(tools.writes),
+    });
     return {
       environment: {
         ...engine.environment,

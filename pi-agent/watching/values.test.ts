@@ -44,6 +44,26 @@ test("what is no value is left out: long texts, lists of figures, what is too de
   ).toHaveLength(64);
 });
 
+test("V2: a text of digits that a skill's program prints stays that text", () => {
+  const of = (text: string) => valuesIn(textResult(text, { exit_code: 0, stderr: "" }), true);
+  for (const text of [
+    "007",
+    "0012345678",
+    "2.10",
+    "12345678901234567890",
+    "0x1F",
+    "+49",
+    "07:30",
+    "1.2.3",
+    "2026-11-26",
+  ])
+    expect(of(text)).toEqual([{ value: text }]);
+  expect(of("4915112345678")).toEqual([{ value: 4_915_112_345_678 }]);
+  expect(of("5 m3")).toEqual([{ value: 5, unit: "m3" }]);
+  expect(of("80%")).toEqual([{ value: 80, unit: "%" }]);
+  expect(of("2.10 m")).toEqual([{ value: 2.1, unit: "m" }]);
+});
+
 test("a skill's program gives its JSON, or else its only line", () => {
   const of = (text: string, data?: Record<string, unknown>) =>
     valuesIn(textResult(text, { exit_code: 0, stderr: "", ...(data && { data }) }), true);

@@ -47,12 +47,17 @@ export function typeOf({ value }: NamedValue): ValueType {
   return typeof value === "string" ? "text" : (typeof value as "number" | "boolean");
 }
 
+/** A number and its unit. A unit right behind the number has no digits: `0x1F` and `1.2.3` are texts. */
+const MEASURED = /^([+-]?\d+(?:\.\d+)?)(?:\s+([\p{L}%°\p{Sc}]\S{0,15})|([\p{L}%°\p{Sc}][^\s\d]{0,15}))?$/u;
+
 /** A program that prints one line has that as its value: `21.4`, or `21.4 °C`. */
 function wholeText(text: string): NamedValue[] {
   const line = text.trim();
   if (line === "" || line === NO_OUTPUT || line.length > TEXT_MAX_CHARS || line.includes("\n")) return [];
-  const [, digits, unit = ""] = /^([+-]?\d+(?:\.\d+)?)\s*(\S{0,16})$/u.exec(line) ?? [];
-  if (digits === undefined) return [{ value: line }];
+  const [, digits, spaced, unit = spaced ?? ""] = MEASURED.exec(line) ?? [];
+  // Without a unit, a number that would be written otherwise is a text: 007, a version 2.10.
+  const isText = digits === undefined || (unit === "" && String(Number(digits)) !== digits);
+  if (isText) return [{ value: line }];
   return [{ value: Number(digits), ...(unit !== "" && { unit }) }];
 }
 

@@ -56,7 +56,7 @@ export class Watching {
   readonly #given = new Map<string, number>();
   /** Readings that failed at the last check. */
   readonly #failing = new Set<string>();
-  /** By tool: when its last events were taken. */
+  /** By tool: when its last events were taken, by the steady clock. */
   readonly #times = new Map<string, number[]>();
   /** What the device last said of a rule's event. */
   readonly #texts = new Map<string, string>();
@@ -256,7 +256,7 @@ export class Watching {
 
   /** 30 events of a tool count in an hour. */
   #mayCome(tool: string): boolean {
-    const now = Date.now();
+    const now = performance.now();
     const times = this.#times.get(tool) ?? [];
     if (isNoisy(times, now)) {
       this.#parts.log("warn", "event.dropped", { tool, reason: "it said 30 events within an hour" });

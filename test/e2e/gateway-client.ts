@@ -33,6 +33,7 @@ export type Agent = {
   reason?: string;
   foreign: boolean;
   capabilities: string;
+  new_text?: { line?: string; was?: string; by_use?: true };
   actions: string[];
   features: string[];
   counts: { calls: number; success: number; error: number; open: number };

@@ -107,6 +107,6 @@ export class Program {
 
 /** The environment without the personal settings of this user. */
 export function plainEnvironment(): Record<string, string | undefined> {
-  const { PATH, HOME, TMPDIR, LANG } = process.env;
-  return { PATH, HOME, TMPDIR, LANG };
+  const { PATH, HOME, TMPDIR, LANG, EDGECALL_BUILT } = process.env;
+  return { PATH, HOME, TMPDIR, LANG, EDGECALL_BUILT };
 }

@@ -75,7 +75,14 @@ export type TurnQuestion = {
   text: string;
   options: string[];
   /** Only for an approval: what exactly would be run. */
-  approval?: { tool: string; parameters: Record<string, unknown>; cwd?: string; reason: string };
+  approval?: {
+    tool: string;
+    parameters: Record<string, unknown>;
+    cwd?: string;
+    reason: string;
+    /** Agents' words about themselves that are a reason to ask. The answer `accept` accepts them, and approves. `was`: the line before. */
+    unread?: Array<{ agent: string; line?: string; was?: string; actions: string[]; group?: string }>;
+  };
   expires_at: number;
   answer?: string;
   answered_by?: string;
@@ -106,8 +113,11 @@ export type AgentView = {
   features: string[];
   actions: string[];
   problem?: string;
-  /** Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. */
-  new_text?: { line?: string; was?: string; actions: string[]; group?: string };
+  /**
+   * Its texts about itself that nobody has accepted yet; until then they taint calls to others. `was`: the previous line. `by_use`: they are the
+   * first ones of an agent that only `ALLOW_UNSIGNED_AGENTS=*` lets in, and do not taint calls to other such agents.
+   */
+  new_text?: { line?: string; was?: string; actions: string[]; group?: string; by_use?: true };
   counts: { calls: number; success: number; error: number; open: number };
 };
 
@@ -147,6 +157,8 @@ export type DeviceView = {
   /** It has changed since it was allowed, so the next change asks. */
   changed: boolean;
   actions: DeviceActionView[];
+  /** Actions that change a setting of it: whether they are offered (each asks), and their names. */
+  settings: { offered: boolean; actions: string[] };
   /** Its last reports; null: the bridge did not answer. */
   readings: DeviceReadingView[] | null;
   /** Its parts that are not offered, with the reason. */

@@ -1,5 +1,6 @@
 /** Calls to devices, as Home takes them and answers. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { AgentCommand, EdgeCallArgs } from "./edge-call.ts";
 import type { AskedQuestion } from "./questions.ts";
@@ -21,8 +22,10 @@ export type SubmitRequest = {
   caller: Caller;
   /** A client watches the turn, so the device's output is sent while it comes. */
   watched: boolean;
-  /** The conversation contains texts that taint this call (core/loop/taint.ts). */
+  /** Whatever agent it goes to, texts in the conversation taint it (core/loop/taint.ts). */
   tainted: boolean;
+  /** The texts in the conversation that taint it. First words of unpaired agents do only if its agent is not open. Absent: not known. */
+  sources?: readonly Source[];
   /** Absent: none. */
   limits?: Limits;
   /** An earlier life of Home may have sent the call: a try failed, or the conversation cannot know. Absent: certainly not. */

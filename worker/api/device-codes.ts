@@ -1,11 +1,11 @@
 /** Requests and answers of pairing a new device. */
 
 import { BrokerLogin } from "@edgecall/core/broker/login.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { BROKER_URL } from "../settings/broker-url.ts";
-import type { BrokerLoginState } from "./keys.ts";
+import type { BrokerLoginState, KeyProblem } from "./keys.ts";
 
 const BrokerUrl = z
   .string()
@@ -36,9 +36,10 @@ export type NewCode = {
 /** For whoever made it. */
 export type CodeState = { state: "open" | "expired" } | { state: "used"; agent: string };
 
-export const AgentId = z
-  .string()
-  .check(z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"));
+export const AgentId = z.string().check(
+  z.regex(AGENT_ID, "expected an agent's id: 1 to 64 letters, digits, _ or -"),
+  z.refine((id) => !isReservedId(id), RESERVED_ID),
+);
 
 /** The request of a device with its code. */
 export const PairBody = z.strictObject({
@@ -63,5 +64,5 @@ type Welcome = {
 
 export type PairResult =
   | { ok: true; welcome: Welcome }
-  | { ok: false; problem: "wrong_code" | "has_a_key" | "not_for_bridge" | "not_a_key" }
+  | { ok: false; problem: "wrong_code" | "not_for_bridge" | Exclude<KeyProblem, "wrong_signature"> }
   | { ok: false; problem: "other_agent"; agent: string };

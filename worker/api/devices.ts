@@ -27,6 +27,8 @@ export const DeviceBody = z.strictObject({
   area: z.optional(own),
   /** Null: as the bridge's setting MQTT_DEVICES says. */
   mode: z.optional(z.nullable(z.enum(DEVICE_MODES))),
+  /** Its settings are offered as actions, and each use of one asks a person. */
+  settings: z.optional(z.boolean()),
   /** `allow` of the device as the person saw it: a device that changed since is not allowed. Needed with the mode `allowed`. */
   allow: z.optional(z.string().check(z.maxLength(64))),
 });

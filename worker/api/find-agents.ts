@@ -11,7 +11,7 @@ import { type ToolDefinition, toolDefinition } from "@edgecall/core/tools/regist
 import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { type CallTarget, countsLine, EDGE_CALL, FIND_AGENTS } from "./edge-call.ts";
-import { ago, type HomeCounts, oneLine, type RosterAgent } from "./roster.ts";
+import { ago, type HomeCounts, oneLine, type RosterAgent, unreadSources } from "./roster.ts";
 
 const FOUND_DEFAULT = 5;
 const FOUND_MAX = 20;
@@ -120,7 +120,6 @@ export function foundAgents(
     listed.push(agent);
     agents.push(shown);
   }
-  const unread = listed.filter(({ newText }) => newText);
   // "Everything in the kitchen" is more than what is listed.
   const more = there - agents.length;
   return {
@@ -130,7 +129,7 @@ export function foundAgents(
       of: counts.known,
       ...(readings === "none" && NO_READINGS),
     }),
-    sources: unread.map(({ id }) => agentSource(id)),
+    sources: unreadSources(listed),
   };
 }
 
@@ -167,10 +166,9 @@ export function foundByReading(
     shownAgents.push(agent);
   }
   const more = found.length - devices.length;
-  const unread = shownAgents.filter(({ newText }) => newText);
   return {
     text: JSON.stringify({ devices, ...(more > 0 && { more_that_fit: more }), of }),
-    sources: unread.map(({ id }) => agentSource(id)),
+    sources: unreadSources(shownAgents),
   };
 }
 

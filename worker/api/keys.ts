@@ -17,7 +17,7 @@ export type NewKey = {
 /** Why a key may be stored: by a pairing, by a signature of the previous key, or because there was no key. */
 export type KeyGrant = { by: "pairing" } | { by: "signature"; signature: string } | { by: "nothing" };
 
-export type KeyProblem = "not_a_key" | "has_a_key" | "wrong_signature";
+export type KeyProblem = "not_a_key" | "has_a_key" | "wrong_signature" | "reserved_id" | "group_name";
 
 export type AgentKeyView = {
   agent: string;

@@ -5,9 +5,10 @@
 import { toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { ActionAdvert, CalledOutcome, CHAIN_MAX } from "@edgecall/core/protocol/mqtt.ts";
-import { AGENT_ID, CallId, UUID } from "@edgecall/core/protocol/names.ts";
+import { AGENT_ID, CallId, isReservedId, RESERVED_ID, UUID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
+import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import { HOME_ID } from "../settings/tokens.ts";
 import type { BorrowedView, GrantScope, LentView } from "./answers.ts";
 import { AgentId } from "./device-codes.ts";
@@ -56,7 +57,10 @@ export type NewLending = z.infer<typeof NewLending>;
 export const NewBorrowing = z.strictObject({
   invitation: z.string().check(z.maxLength(2_000)),
   /** The first part of the agents' ids here. */
-  name: z.string().check(z.regex(HOME_ID, "expected a name of a-z, 0-9 and -")),
+  name: z.string().check(
+    z.regex(HOME_ID, "expected a name of a-z, 0-9 and -"),
+    z.refine((name) => !isReservedId(name), RESERVED_ID),
+  ),
 });
 
 /** @property status of HTTP, when an owner's request is refused */
@@ -109,13 +113,15 @@ export const UNKNOWN_PEER: PeerReply = {
 };
 
 /**
- * True for the address of a gateway that requests may be sent to.
+ * True for the address of a gateway that requests may be sent to: a public one, since whoever names it is a stranger.
  * @param isAtHome this gateway is on its own machine alone, where another one may be
  */
 export function isPeerUrl(url: string, isAtHome: boolean): boolean {
   if (!URL.canParse(url)) return false;
-  const { origin, protocol } = new URL(url);
-  return origin === url && (protocol === "https:" || (protocol === "http:" && isAtHome && isLoopback(url)));
+  const { origin, protocol, hostname } = new URL(url);
+  if (origin !== url) return false;
+  if (isLoopback(url)) return isAtHome && (protocol === "https:" || protocol === "http:");
+  return protocol === "https:" && !isPrivateHost(hostname);
 }
 
 /** The borrower takes the grant. `url`: where the lender brings outcomes; "": both homes are at one gateway. */
@@ -131,7 +137,7 @@ export const PeerAgents = z.object({
   agents: z
     .array(
       z.object({
-        id: z.string().check(z.regex(AGENT_ID)),
+        id: AgentId,
         line: z.string().check(z.maxLength(4_000)),
         online: z.boolean(),
         takes_queries: z.boolean(),

@@ -55,6 +55,9 @@ export const AFTER_EXPIRY_MS = 15_000;
 export const EXPIRED = "(expired)";
 export const CLOSED = "(closed)";
 
+/** The answer to an approval that also accepts the texts for which it is asked (`unread`). */
+export const ACCEPT = "accept";
+
 /** A question as it is shown to whoever waits for a call that belongs to no conversation. */
 export type AskedQuestion = {
   id: string;
@@ -67,8 +70,8 @@ export type AskedQuestion = {
 
 /** @returns the fields of an approval for a person; only device and gateway need its hash */
 export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
-  const { tool, parameters, cwd, reason } = approval;
-  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason };
+  const { tool, parameters, cwd, reason, unread } = approval;
+  return { tool, parameters, ...(cwd !== undefined && { cwd }), reason, ...(unread && { unread }) };
 }
 
 /** The approvals that a question lists, for whoever is shown it. They are of calls that a conversation made itself. */

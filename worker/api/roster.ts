@@ -1,4 +1,6 @@
 /** Home's list of its agents, for the model (edge-call.ts) and for `GET /v1/agents`. */
+import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
+
 export { oneLine } from "@edgecall/core/tools/one-line.ts";
 
 export type RosterAgent = {
@@ -21,9 +23,18 @@ export type RosterAgent = {
   group?: string;
   /** No owner has accepted its texts about itself yet. */
   newText?: true;
+  /** Its texts count by their first use: nothing but ALLOW_UNSIGNED_AGENTS=* lets it in. */
+  firstUse?: true;
   /** A device of the broker that the bridge plays. Whether a person is asked is decided by Home. */
   hosted?: true;
 };
+
+/** Whose words, that no person has accepted, a list of agents shows. */
+export function unreadSources(agents: readonly RosterAgent[]): Source[] {
+  return agents.flatMap(({ id, newText, firstUse }) =>
+    newText ? [agentSource(id)] : firstUse ? [firstUseSource(id)] : [],
+  );
+}
 
 /** A home of so many agents has all of them listed for a model. Of a larger one it is told those that fit the question. */
 export const LISTED_MAX = 20;

@@ -1,4 +1,5 @@
 /** Requests to a platform, limited in time and size. All refusals have one form. */
+import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import { readUpTo } from "../read-up-to.ts";
 
 /** Platforms answer in well under a second. A request that takes longer is repeated. */
@@ -36,12 +37,10 @@ export async function send(what: string, url: string, init: RequestInit): Promis
   let response: Response;
   let text: string;
   try {
-    response = await fetch(url, {
-      ...init,
-      redirect: "manual",
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    [response, text] = await withTimeLimit(REQUEST_TIMEOUT_MS, async (signal) => {
+      const answer = await fetch(url, { ...init, redirect: "manual", signal });
+      return [answer, await answer.text()] as const;
     });
-    text = await response.text();
   } catch (error) {
     // Not the error's own message: it may contain the address, and Telegram's addresses contain the token.
     const name = error instanceof Error ? error.name : "Error";
@@ -93,14 +92,14 @@ export async function download(
   if (!parsed || !options.allowed(parsed))
     throw new PlatformError({ kind: "never" }, `${what}: not an address of this platform`);
   let response: Response;
+  let data: Uint8Array | undefined;
   try {
-    response = await fetch(parsed, {
-      ...(options.headers && { headers: options.headers }),
-      redirect: "manual",
-      signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
+    [response, data] = await withTimeLimit(DOWNLOAD_TIMEOUT_MS, async (signal) => {
+      const { headers } = options;
+      const answer = await fetch(parsed, { ...(headers && { headers }), redirect: "manual", signal });
+      return [answer, answer.status === 200 ? await readUpTo(answer, options.maxBytes) : undefined] as const;
     });
     if (response.status === 200) {
-      const data = await readUpTo(response, options.maxBytes);
       if (data) return { mediaType: mediaTypeOf(response), data };
       throw new PlatformError({ kind: "never" }, `${what}: more than ${options.maxBytes} bytes`);
     }

@@ -3,7 +3,7 @@ import { approvalText } from "@edgecall/core/text/approval-text.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { betweenWords, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../api/answers.ts";
-import { CLOSED, EXPIRED } from "../api/questions.ts";
+import { ACCEPT, CLOSED, EXPIRED } from "../api/questions.ts";
 import { type Button, buttonData } from "./channel.ts";
 
 /** More buttons than a chat app shows well. */
@@ -11,6 +11,15 @@ const CHOICES_MAX = 20;
 /** A longer answer is cut: the person's own message has it. */
 const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
+/** Where agents' own words are a reason to ask: they are accepted, too. */
+const WITH_ACCEPT = [...APPROVAL, ACCEPT] as const;
+const LABELS: Record<string, string> = {
+  approve: "Approve",
+  deny: "Deny",
+  [ACCEPT]: "Accept text and approve",
+};
+/** Of an agent's description. */
+const UNREAD_MAX = 300;
 /**
  * Characters of an approval's arguments, as JSON, that fit a few messages. Longer arguments are shown by head and tail. They can be
  * denied in the chat, but approved only in the console, which shows all of them.
@@ -22,16 +31,17 @@ export const TOO_LONG =
 
 /** @returns the answers of the buttons, by index */
 export function answersOf({ approval, options }: TurnQuestion): readonly string[] {
-  return approval ? APPROVAL : options.slice(0, CHOICES_MAX);
+  if (!approval) return options.slice(0, CHOICES_MAX);
+  return approval.unread ? WITH_ACCEPT : APPROVAL;
 }
 
 export function choicesOf(question: TurnQuestion): Button[] {
   return answersOf(question).flatMap((answer, choice) =>
-    answer === "approve" && isTooLong(question)
+    answer !== "deny" && question.approval && isTooLong(question)
       ? []
       : [
           {
-            label: !question.approval ? visible(answer) : answer === "approve" ? "Approve" : "Deny",
+            label: question.approval ? (LABELS[answer] ?? answer) : visible(answer),
             data: buttonData(question.id, choice),
             answer,
           },
@@ -81,8 +91,28 @@ export function questionWords(question: TurnQuestion, console?: string): string 
     ...(cwd === undefined ? [] : [`in ${visible(cwd)}`]),
     shown,
     visible(reason),
+    ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
   ].join("\n");
+}
+
+/** What is accepted with `accept`. */
+function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = []): string[] {
+  return unread.map(({ agent, line, was, actions, group }) => {
+    const parts = [
+      ...(line === undefined ? [] : [`says of itself: ${shownLine(line)}`]),
+      ...(was === undefined ? [] : [`before: ${shownLine(was)}`]),
+      ...(actions.length === 0 ? [] : [`new actions: ${shownLine(actions.join(", "))}`]),
+      ...(group === undefined ? [] : [`its group: ${shownLine(group)}`]),
+    ];
+    return `${visible(agent)} ${parts.join("; ")}`;
+  });
+}
+
+/** In a code span: nothing in it is markup. */
+function shownLine(text: string): string {
+  const whole = visible(text).replaceAll("`", "'").replace(/\s+/g, " ");
+  return `\`${whole.length > UNREAD_MAX ? `${whole.slice(0, UNREAD_MAX)} …` : whole}\``;
 }
 
 /** The chain of agents, where other agents asked for the call. */

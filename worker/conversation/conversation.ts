@@ -37,7 +37,7 @@ import type {
 } from "../api/turns.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { isBlank, migrate } from "../migrate.ts";
+import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
 import { receive } from "./chat/incoming.ts";
 import { readClientContext } from "./client-history.ts";
@@ -70,12 +70,14 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
    * Undefined: there were no rows when the object was built, and nothing is to be stored. A look at a made-up name leaves
    * nothing behind, and neither does what comes for a conversation that is gone.
    */
-  #context: ConversationContext | undefined;
+  #opened: ConversationContext | undefined;
+  #newer: NewerRowsError | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
-    if (isBlank(ctx.storage)) return;
+    this.#newer = newerRows(ctx.storage, CONVERSATION_MIGRATIONS);
+    if (this.#newer || isBlank(ctx.storage)) return;
     migrate(ctx.storage, CONVERSATION_MIGRATIONS);
     const { alarm } = this.#made();
     void ctx.blockConcurrencyWhile(() => alarm.read());
@@ -83,8 +85,14 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   /** Before the first thing is stored, which makes the tables (store/tables.ts). */
   #made(): ConversationContext {
-    this.#context ??= new ConversationContext(this.ctx, this.env);
-    return this.#context;
+    this.#opened = this.#context ?? new ConversationContext(this.ctx, this.env);
+    return this.#opened;
+  }
+
+  /** Undefined: nothing was ever stored. @throws NewerRowsError */
+  get #context(): ConversationContext | undefined {
+    if (this.#newer) throw this.#newer;
+    return this.#opened;
   }
 
   // ── turns ───────────────────────────────────────────────────────────────────────────────────────────
@@ -365,6 +373,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
   }
 
   override async alarm(): Promise<void> {
+    if (this.#newer) return await postponeAlarm(this.ctx.storage);
     const context = this.#context;
     context?.alarm.isGone();
     await dropStaleImport(this.ctx);

@@ -105,11 +105,12 @@ export class LostClients {
   /** Only a write shows that a client has left. */
   async #probed(turn: Turn | undefined): Promise<Turn | undefined> {
     if (!turn) return undefined;
-    const lost = await new Promise<boolean>((resolve) => {
-      this.#wanted.set(turn.id, resolve);
-      this.#subscribers.probe(turn.id);
-      setTimeout(() => resolve(false), PROBE_MS);
-    });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), PROBE_MS);
+    this.#wanted.set(turn.id, resolve);
+    this.#subscribers.probe(turn.id);
+    const lost = await promise;
+    clearTimeout(timer);
     this.#wanted.delete(turn.id);
     return lost ? turn : undefined;
   }

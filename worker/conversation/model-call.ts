@@ -13,7 +13,6 @@ import { limitNote, type Next } from "@edgecall/core/loop/next.ts";
 import { withoutOldPictures } from "@edgecall/core/loop/old-pictures.ts";
 import { MAX_ATTEMPTS, MAX_SLOW_ATTEMPTS, ModelError, retryDelay } from "@edgecall/core/loop/retry.ts";
 import { assistantEntry } from "@edgecall/core/loop/run.ts";
-import { agentSource } from "@edgecall/core/loop/taint.ts";
 import { estimateTokens, tokensBeside } from "@edgecall/core/loop/tokens.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
@@ -22,7 +21,7 @@ import { agentsNote, EDGE_CALL, edgeCallDefinition, offlineNote } from "../api/e
 import { findAgentsDefinition } from "../api/find-agents.ts";
 import { asksSession, sessionToolDefinitions } from "../api/home-tools.ts";
 import type { Plan } from "../api/plan.ts";
-import type { Roster, RosterQuestion } from "../api/roster.ts";
+import { type Roster, type RosterQuestion, unreadSources } from "../api/roster.ts";
 import { ruleToolDefinitions } from "../api/rule-tools.ts";
 import type { ClientContext } from "../api/turns.ts";
 import { logError, logInfo } from "../log.ts";
@@ -175,13 +174,12 @@ async function askModel(step: Step): Promise<void> {
     const mayCall = offer.toolChoice !== "none" && ((loopEnabled && next.tools) || offer.tools.length > 0);
     const entry = assistantEntry(reply, history, mayCall, (call) => isClients(turn, call));
     entry.calls = withoutOthers(turn, entry.calls);
-    const unread = loopEnabled ? roster.agents.filter(({ newText }) => newText) : [];
     const made = {
       after: lastInputSeq(turn, history),
       reply: entry,
       model: reply.model,
       usage: reply.usage,
-      shown: unread.map(({ id }) => agentSource(id)),
+      shown: loopEnabled ? unreadSources(roster.agents) : [],
       unasked:
         mayCall && offer.tools.some(({ function: { name } }) => name === EDGE_CALL) && !hasAsked(history),
     };

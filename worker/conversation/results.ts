@@ -36,7 +36,7 @@ export async function onLateResult(
   // A queued call may turn out to begin a job: only the last result sets off a turn.
   const isLast = isJob && outcome.job === undefined;
   const ownTurn = isLast ? (context.isOneShot ? "apart" : "next") : undefined;
-  if (await takeLateResult(context, callId, by, outcome, ownTurn)) drive(context);
+  if (await takeLateResult(context, callId, by, outcome, () => ownTurn)) drive(context);
 }
 
 /** Turns of this conversation that ends of sessions and jobs may begin, per hour. The model learns of any other with the next question. */
@@ -68,10 +68,12 @@ export async function onSessionEnded(
   const isCancelled = transcript.turnAt(call.turn)?.error === "cancelled";
   if (isAgents && isCancelled && outcome.status === "error") return true;
   const since = Date.now() - HOUR_MS;
-  const begun = transcript.turns().filter(({ origin, createdAt }) => origin.event && createdAt > since);
   const own = context.isOneShot ? "apart" : "next";
-  const ownTurn = begun.length < TURNS_AN_HOUR ? own : undefined;
-  if (await takeLateResult(context, callId, turnId, outcome, ownTurn)) drive(context);
+  const turnFor = () => {
+    const begun = transcript.turns().filter(({ origin, createdAt }) => origin.event && createdAt > since);
+    return begun.length < TURNS_AN_HOUR ? own : undefined;
+  };
+  if (await takeLateResult(context, callId, turnId, outcome, turnFor)) drive(context);
   return true;
 }
 

@@ -48,7 +48,7 @@ export async function takeResult(
   const known = transcript.call(callId)?.outcome;
   const isUnsure = known?.errorType === "outcome_unknown" || known?.errorType === "timeout";
   if (isUnsure && outcome.errorType !== "outcome_unknown" && outcome.text !== known.text)
-    await takeLateResult(context, callId, callId, outcome, undefined);
+    await takeLateResult(context, callId, callId, outcome, () => undefined);
 }
 
 /**
@@ -62,7 +62,7 @@ export async function takeLateResult(
   callId: string,
   by: string,
   outcome: Outcome,
-  ownTurn: "apart" | "next" | undefined,
+  turnFor: () => "apart" | "next" | undefined,
 ): Promise<boolean> {
   const { transcript, media, chat, subscribers } = context;
   const call = transcript.call(callId);
@@ -71,6 +71,8 @@ export async function takeLateResult(
   if (!call.outcome) throw new Error("the call has no answer yet that this could come after");
   const separated = await media.separate(by, outcome);
   const note = lateNote(call, separated.outcome);
+  // Asked after the last wait: others may have come meanwhile.
+  const ownTurn = turnFor();
   if (!transcript.settleLate(callId, by, separated.outcome, note, ownTurn)) return false;
   for (const picture of separated.added) media.add(picture);
   listFiles(context, call, separated.outcome);

@@ -5,7 +5,7 @@
 import { type Waiting, waitingOf } from "@edgecall/core/loop/dependencies.ts";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
-import { isTainted, type Source } from "@edgecall/core/loop/taint.ts";
+import { isTainted, type Source, STRANGER, taints } from "@edgecall/core/loop/taint.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { SESSION_TOOL_NAMES } from "@edgecall/core/tools/session-tools.ts";
 import type { TurnQuestion } from "../api/answers.ts";
@@ -255,7 +255,9 @@ async function submitCall(
       watched: subscribers.isWatched(turn.id),
       limits,
       ...traceOfCall(context, turn, call.id),
-      tainted: isTainted(sources, { agent }),
+      tainted: sources.includes(STRANGER),
+      // Home knows which agents are open, and which one a group's call goes to.
+      sources: sources.filter((source) => taints(source, { agent })),
       ...(sentBefore && { sentBefore, askedAt: turn.createdAt }),
       ...(of && { reply: of }),
     });

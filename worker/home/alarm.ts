@@ -7,6 +7,7 @@ import * as delegation from "./calls/delegation.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
 import type { Alarm, HomeContext, HomeStores } from "./context.ts";
+import * as voidedAllowances from "./devices/voided-allowances.ts";
 import * as lenderCalls from "./peers/lender-calls.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
@@ -30,6 +31,8 @@ const PARTS: readonly AlarmPart[] = [
     nextDue: ({ bridge }) => bridge.nextHelloDue(),
     onAlarm: ({ bridge }, now) => bridge.closeWithoutHello(now),
   },
+  // Before the rules, which hand over what it says.
+  voidedAllowances,
   rules,
   auditOutlet,
   // It has no time of its own: an alarm runs for nearly each call.

@@ -90,7 +90,7 @@ import {
 } from "../api/usage.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../backup.ts";
 import type { Env } from "../env.ts";
-import { isBlank, migrate } from "../migrate.ts";
+import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
 import { RetrySchedule } from "../retry-schedule.ts";
 import type { Connection, Role } from "../settings/channels.ts";
 import type { ApiToken } from "../settings/tokens.ts";
@@ -176,15 +176,19 @@ import { UsageCounters } from "./usage/usage-counters.ts";
 export class Home extends DurableObject<Env> implements HomeApi {
   /** Undefined: this home has no tables, since no request yet had anything to store. */
   #opened: OpenHome | undefined;
+  #newer: NewerRowsError | undefined;
 
   /** A request for a made-up home leaves nothing behind: the tables are made when they are needed. */
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (hasStaleImport(ctx)) void ctx.blockConcurrencyWhile(() => dropStaleImport(ctx));
-    if (!isBlank(ctx.storage)) this.#opened = openHome(ctx, env);
+    this.#newer = newerRows(ctx.storage, HOME_MIGRATIONS);
+    if (!this.#newer && !isBlank(ctx.storage)) this.#opened = openHome(ctx, env);
   }
 
+  /** @throws NewerRowsError */
   get #open(): OpenHome {
+    if (this.#newer) throw this.#newer;
     this.#opened ??= openHome(this.ctx, this.env);
     return this.#opened;
   }
@@ -195,7 +199,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   /** True if the home has no row that could let anybody in. Methods that a stranger can reach look at it first. */
   get #isBlank(): boolean {
-    return this.#opened === undefined;
+    return this.#opened === undefined && !this.#newer;
   }
 
   // Calls and questions
@@ -318,7 +322,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
       return { ok: false, status: 404, code: "not_found", message: "no such question" };
     const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
-    return await answerQuestion(this.#home, id, answer, { principal: viewer.name, mayApprove });
+    return await answerQuestion(this.#home, id, answer, {
+      principal: viewer.name,
+      mayApprove,
+      // In a chat an owner lets people in, too.
+      mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
+    });
   }
 
   async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {
@@ -722,6 +731,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
   }
 
   override async alarm(): Promise<void> {
+    if (this.#newer) return await postponeAlarm(this.ctx.storage);
     await dropStaleImport(this.ctx);
     // A blank home has an alarm only for an import that was staged here.
     if (!this.#isBlank) await this.#home.alarm.onAlarm(this.#home);

@@ -69,6 +69,7 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
       "waiting",
       now,
     );
+    prune(home, now - HOUR_MS);
     prune(home, now);
     expect(agents.ids()).toEqual(["here", "lately", "never", "wanted"]);
   });
@@ -87,6 +88,8 @@ test("settled calls are deleted after two days, and searched for once an hour", 
     };
     const old = settled(now - KEEP_SETTLED_MS - 1);
     const young = settled(now - KEEP_SETTLED_MS + HOUR_MS / 2);
+    // The first time is only noted.
+    expect(prune(home, now - HOUR_MS)).toBe(false);
     expect(prune(home, now)).toBe(true);
     expect(home.ledger.get(old)).toBeUndefined();
     expect(home.ledger.get(young)).toBeDefined();
@@ -111,6 +114,7 @@ test("an answer is kept from the time when it was given, because the device may 
     };
     ask("just", now);
     ask("long", now - KEEP_SETTLED_MS - 1);
+    prune(home, now - HOUR_MS);
     prune(home, now);
     expect(home.questions.known("just", "q")).toMatchObject({ answer: "yes" });
     expect(home.questions.known("long", "q")).toBeUndefined();
@@ -130,7 +134,31 @@ test("an expired device code is deleted, with its broker login", async () => {
         finder,
         expires,
       );
+    prune(openHome(ctx, env).home, now - HOUR_MS);
     prune(openHome(ctx, env).home, now);
     expect(ctx.storage.sql.exec("SELECT finder FROM device_code").toArray()).toEqual([{ finder: "new" }]);
   });
 });
+
+test.each([
+  ["3 h ahead", 3, true],
+  ["3 h back", -3, true],
+  ["1 year ahead", 365 * 24, false],
+  ["1 year back", -365 * 24, false],
+])(
+  "O11: when the clock is set %s, nothing is deleted by a time that nobody believes yet",
+  async (_, hours, isSmall) => {
+    const now = Date.now();
+    await runInDurableObject(await madeHome(), async (_, ctx) => {
+      const { home } = openHome(ctx, env);
+      prune(home, now);
+      const set = now + hours * HOUR_MS;
+      expect(prune(home, set)).toBe(isSmall);
+      // It is set right again within the hour.
+      expect(prune(home, now + 60_000)).toBe(isSmall);
+      // It goes on, and is believed after an hour.
+      prune(home, set);
+      expect(prune(home, set + HOUR_MS)).toBe(true);
+    });
+  },
+);

@@ -677,4 +677,22 @@ export const HOME_MIGRATIONS: readonly Migration[] = [
       ALTER TABLE question ADD COLUMN listed_in TEXT;
     `,
   },
+  {
+    version: 27,
+    sql: `
+      -- 1: a person wants the settings of a hosted device to be offered as actions (devices/device-settings.ts).
+      ALTER TABLE device ADD COLUMN offers_settings INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
+  {
+    version: 28,
+    sql: `
+      -- Devices that were allowed up to 0.3, when an allowance covered less, until the bridge says whether it still holds.
+      CREATE TABLE earlier_allowance (
+        key        TEXT PRIMARY KEY, -- of the device
+        void_since INTEGER -- epoch ms: it holds no more, and the owners have to be told; null: not known yet
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO earlier_allowance (key) SELECT key FROM device WHERE allow IS NOT NULL;
+    `,
+  },
 ];

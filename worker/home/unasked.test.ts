@@ -138,6 +138,28 @@ describe("S6 a job's result counts only if its call's own result announced it", 
     const { body } = await say(id, script({ text: "$notes" }));
     expect(body.status).toBe("done");
   }, 30_000);
+
+  test("S27: nor do more when sixty come at once, in one conversation or in three", async () => {
+    const names = ["one", "two", "three"].map(() => crypto.randomUUID());
+    let calls = 0;
+    const jobs = (of: number) =>
+      Array.from({ length: 20 }, (_, n) => ({ job: job(100 * of + n), tool: "siren" }));
+    const bridge = await pi(() => ({ status: "success", result: "begun", jobs: jobs(++calls) }));
+    const ends = Array.from({ length: 60 }, () => ({ text: "noted" }));
+    for (const id of names) await say(id, script(backup, { text: "begun" }, ...ends));
+    const all = names.flatMap((_, at) => jobs(at + 1));
+    for (const { job: one } of all)
+      bridge.report(one, "pi", { status: "success", result: `result of ${one}` });
+    await allHeard(
+      bridge,
+      all.map(({ job: one }) => one),
+    );
+    const notes = async () => (await Promise.all(names.map((id) => storedNotes(conversationOf(id))))).flat();
+    await until(async () => (await notes()).length === 60, { what: "all are told", within: 30_000 });
+    const turns = async () => (await Promise.all(names.map((id) => turnsOf(id)))).flat();
+    await until(async () => (await turns()).every(({ status }) => status === "done"), { within: 30_000 });
+    expect(await turns()).toHaveLength(names.length + 20);
+  }, 60_000);
 });
 
 describe("S19 when its share of open rows is used up", () => {

@@ -5,6 +5,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { errorBody } from "../api/errors.ts";
 import { logError } from "../log.ts";
+import { isNewerRows } from "../migrate.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { AuthSettingsError } from "../settings/tokens.ts";
 import type { App } from "./app.ts";
@@ -35,6 +36,7 @@ export function answerError(error: Error, c: Context<App>): Response {
   logError("request.failed", error, { path: c.req.path });
   if (error instanceof SettingsError || error instanceof AuthSettingsError)
     return c.json(errorBody("not_configured", error.message), 500);
+  if (isNewerRows(error)) return c.json(errorBody("newer_data", error.message), 503);
   return c.json(errorBody("internal", "something went wrong in the gateway; its log has the reason"), 500);
 }
 

@@ -2,7 +2,9 @@
  * Transcribes voice messages with a model of Cloudflare, or at any endpoint with OpenAI's `/audio/transcriptions`
  * (https://platform.openai.com/docs/api-reference/audio/createTranscription). Off until a model is named.
  */
+
 import { toBase64 } from "@edgecall/core/encoding.ts";
+import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { Transcription } from "../settings/transcription.ts";
 import type { WorkersAi } from "./workers-ai.ts";
 
@@ -34,7 +36,7 @@ async function askWorkersAi(ai: WorkersAi | undefined, model: string, data: Uint
   if (!ai) throw new Error("TRANSCRIPTION_MODEL is Cloudflare's, and the binding AI is missing");
   // The turbo model accepts base64, the older one a list of bytes (https://developers.cloudflare.com/workers-ai/models/).
   const audio = model.endsWith("-turbo") ? toBase64(data) : [...data];
-  return await ai.run(model, { audio }, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return await withTimeLimit(TIMEOUT_MS, async (signal) => await ai.run(model, { audio }, { signal }));
 }
 
 async function askEndpoint(
@@ -45,17 +47,19 @@ async function askEndpoint(
   form.set("model", model);
   form.set("response_format", "json");
   form.set("file", new Blob([data], { type: mediaType }), `voice.${ENDINGS[mediaType] ?? "ogg"}`);
-  const response = await fetch(`${baseUrl}/audio/transcriptions`, {
-    method: "POST",
-    ...(apiKey && { headers: { authorization: `Bearer ${apiKey}` } }),
-    body: form,
-    // No redirects: the key is only for this address.
-    redirect: "manual",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+  return await withTimeLimit(TIMEOUT_MS, async (signal) => {
+    const response = await fetch(`${baseUrl}/audio/transcriptions`, {
+      method: "POST",
+      ...(apiKey && { headers: { authorization: `Bearer ${apiKey}` } }),
+      body: form,
+      // No redirects: the key is only for this address.
+      redirect: "manual",
+      signal,
+    });
+    if (response.ok) return await response.json();
+    await response.body?.cancel();
+    throw new Error(`the endpoint for transcriptions answered ${response.status}`);
   });
-  if (response.ok) return await response.json();
-  await response.body?.cancel();
-  throw new Error(`the endpoint for transcriptions answered ${response.status}`);
 }
 
 /** These endpoints recognise the format by the file's name. */

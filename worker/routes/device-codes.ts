@@ -1,5 +1,6 @@
 /** Pairs new devices: an administrator makes a code (`/v1/device-codes`), and the device trades it for keys (`/pair`). */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
+import { RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
 import {
@@ -120,6 +121,8 @@ const PROBLEMS = {
     409,
     "agent_id: another device has this name and a key; choose another with --name, or have the console make a code that replaces its key",
   ],
+  reserved_id: [400, `agent_id: ${RESERVED_ID}`],
+  group_name: [409, "agent_id: this is the name of a group of agents; choose another with --name"],
   not_for_bridge: [
     409,
     "bridge: this code is for a device; 'Add the home's bridge' in the console, or 'edgecall pair --with-bridge', makes one for it",

@@ -1,6 +1,6 @@
 /** `/v1/keys`, `/v1/agents/{id}/key`: the gateway's key that a home's devices obey, and the devices' own keys. For administrators. */
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { AGENT_ID, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint, PublicKey, Signature } from "@edgecall/core/protocol/signing.ts";
 import { AGENT_WORDS_MAX, AGENTS_LISTED, AGENTS_LISTED_MAX } from "../api/agent-list.ts";
@@ -91,6 +91,11 @@ route(
 );
 
 const PROBLEMS: Record<KeyProblem, { status: 400 | 403 | 409; message: string }> = {
+  reserved_id: { status: 400, message: `agent: ${RESERVED_ID}` },
+  group_name: {
+    status: 409,
+    message: "agent: this is the name of a group of agents; another id would be right",
+  },
   not_a_key: { status: 400, message: "public_key: expected an Ed25519 public key, 32 bytes as base64url" },
   has_a_key: {
     status: 409,

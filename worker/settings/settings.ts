@@ -9,7 +9,12 @@ import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { DEFAULT_LIMITS, type LoopLimits } from "@edgecall/core/loop/next.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import { isLocalModel } from "@edgecall/core/loop/window.ts";
-import { FOREIGN_TIMEOUT_MAX_MS, FOREIGN_TIMEOUT_MS } from "@edgecall/core/protocol/names.ts";
+import {
+  FOREIGN_TIMEOUT_MAX_MS,
+  FOREIGN_TIMEOUT_MS,
+  isReservedId,
+  RESERVED_ID,
+} from "@edgecall/core/protocol/names.ts";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { TraceSettings } from "@edgecall/core/trace/settings.ts";
 import type { Env } from "../env.ts";
@@ -148,7 +153,7 @@ export const readSettings = readOnce((env: Env): Settings => {
     trace: orThrow(readTrace(env)),
     publicUrl: readPublicUrl(env),
     brokerUrl: readBrokerUrl(env),
-    unsignedAgents: idsIn(env.ALLOW_UNSIGNED_AGENTS),
+    unsignedAgents: unsignedIn(env.ALLOW_UNSIGNED_AGENTS),
     unaskedReports: idsIn(env.UNASKED_REPORTS),
   };
 });
@@ -170,6 +175,13 @@ function orThrow<T>(read: Parsed<T>): T {
 
 function idsIn(text = ""): ReadonlySet<string> {
   return new Set(text.split(/[\s,]+/).filter((id) => id !== ""));
+}
+
+function unsignedIn(text: string | undefined): ReadonlySet<string> {
+  const ids = idsIn(text);
+  const reserved = [...ids].find(isReservedId);
+  if (reserved === undefined) return ids;
+  throw new SettingsError(`ALLOW_UNSIGNED_AGENTS: ${RESERVED_ID}, got '${reserved}'`);
 }
 
 function readPublicUrl(env: Env): string | undefined {

@@ -1,8 +1,8 @@
 /** A doctor's findings, and the checks of links that both services have. */
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
-import { messageOf } from "@edgecall/node/log.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../../command.ts";
+import { fileProblem } from "../file-problem.ts";
 import type { Service } from "../services.ts";
 import { isOnCommand, schedule } from "../units/update-units.ts";
 import { pinnedGateway } from "../updates/gateway-pin.ts";
@@ -52,7 +52,7 @@ export async function findUpdates(service: Service): Promise<Finding> {
     const { url } = await pinnedGateway();
     return { link, is: "fine", says: `from ${url}, ${when.join(" and ") || "by hand"}` };
   } catch (error) {
-    return { link, is: "left", says: messageOf(error) };
+    return { link, is: "left", says: fileProblem(error) };
   }
 }
 

@@ -3,6 +3,7 @@
  * device has several. Unknown keys stay, since nothing reads them.
  */
 import { isTooDeep } from "../../protocol/parse.ts";
+import type { Ask } from "../device.ts";
 import { DEVICE_ABBREVIATIONS, ENTITY_ABBREVIATIONS, ORIGIN_ABBREVIATIONS } from "./abbreviations.ts";
 import type { ConfigTopic } from "./config-topic.ts";
 import { type Config, isObject, pythonText, textField } from "./fields.ts";
@@ -25,6 +26,10 @@ export type Component = {
   config: Config;
   device: DeviceInfo;
   origin?: string;
+  /** Topics that bring the same states as those of the config. */
+  also?: readonly string[];
+  /** Messages that make the device report. */
+  asks?: readonly Ask[];
 };
 
 export type ConfigMessage =

@@ -1,4 +1,5 @@
 /** Reads a config's fields in the way Home Assistant converts them: everything is compared and sent as text, in Python's words. */
+import { Quantity } from "../values/quantity.ts";
 
 export type Config = Readonly<Record<string, unknown>>;
 
@@ -52,12 +53,10 @@ export function listField(config: Config, key: string): string[] {
   return [...new Set(texts.filter((text) => text !== "" && text.length <= CHOICE_MAX))];
 }
 
-/** @returns undefined for what is no finite number, an empty text included */
+/** @returns undefined for what is no finite number, an empty text and `0x1F` included */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
-  if (typeof value !== "string" || value.trim() === "") return undefined;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : undefined;
+  return typeof value === "string" ? Quantity.parse(value)?.value : undefined;
 }
 
 /** Characters of one option, mode, tone or effect. */

@@ -2,6 +2,7 @@
 import type { Component } from "../discovery/components.ts";
 import type { Prefixes } from "../trust/topics.ts";
 import { alarm } from "./alarm.ts";
+import { attributes } from "./attributes.ts";
 import { climate, waterHeater } from "./climate.ts";
 import { cover, valve } from "./cover.ts";
 import { EntityDraft } from "./draft.ts";
@@ -53,6 +54,23 @@ const KINDS: Readonly<Record<string, (draft: EntityDraft) => void>> = {
   water_heater: waterHeater,
 };
 
+/** Kinds that are only read. */
+const READ_ONLY = [
+  "binary_sensor",
+  "camera",
+  "device_automation",
+  "event",
+  "image",
+  "sensor",
+  "tag",
+  "update",
+];
+
+/** Kinds that take commands. */
+export const COMMANDED_KINDS: readonly string[] = Object.keys(KINDS).filter(
+  (kind) => !READ_ONLY.includes(kind),
+);
+
 /** Kinds that are known and not offered. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   device_tracker: "where somebody is, is not told",
@@ -65,8 +83,10 @@ export function entityOf(component: Component, prefixes: Prefixes): Entity | und
   const draft = new EntityDraft(component, prefixes);
   const { kind } = component;
   if (Object.hasOwn(NOT_OFFERED, kind)) draft.leave("", NOT_OFFERED[kind] ?? "");
-  else if (Object.hasOwn(KINDS, kind)) KINDS[kind]?.(draft);
-  else return undefined;
+  else if (Object.hasOwn(KINDS, kind)) {
+    KINDS[kind]?.(draft);
+    attributes(draft);
+  } else return undefined;
   return draft.finish();
 }
 

@@ -41,7 +41,7 @@ export function climate(draft: EntityDraft): void {
     temperature("low", "lowest temperature", "temperature_low"),
     temperature("high", "highest temperature", "temperature_high"),
     list("fan_mode", "fan mode", "fan_mode", ["auto", "low", "medium", "high"], "fan_modes"),
-    presetSetting(draft),
+    presetSetting(draft, { none: "none" }),
     list("swing_mode", "swing", "swing_mode", ["on", "off"], "swing_modes"),
     list(
       "swing_horizontal_mode",
@@ -92,7 +92,7 @@ export function waterHeater(draft: EntityDraft): void {
 export function humiditySetting(
   draft: EntityDraft,
   name: string,
-  { minimum, maximum }: { minimum: number; maximum: number },
+  { minimum, maximum, reset }: { minimum: number; maximum: number; reset?: string },
 ): [Setting | undefined, Output | undefined] {
   return numberSetting(
     draft,
@@ -104,6 +104,7 @@ export function humiditySetting(
         "target_humidity_command",
       ),
       label: "target humidity",
+      ...(reset !== undefined && { reset }),
     },
     {
       minimum: numberField(draft.config, "min_humidity", minimum),
@@ -119,8 +120,11 @@ export function measured(draft: EntityDraft, key: string, label: string, unit: s
   draft.reading(key, withUnit(unit), { label, ...(unit !== undefined && { unit }) });
 }
 
-/** "No preset" is said by its own word, or by `None`. */
-export function presetSetting(draft: EntityDraft): [Setting | undefined, Output | undefined] {
+/** @param more `none`: a climate has a word of its own for no preset, which is not among its presets, and which it is also set to */
+export function presetSetting(
+  draft: EntityDraft,
+  more: { none: string } | { reset: string },
+): [Setting | undefined, Output | undefined] {
   const options = listField(draft.config, "preset_modes");
   if (options.length === 0) return [undefined, undefined];
   return modeSetting(draft, {
@@ -128,7 +132,7 @@ export function presetSetting(draft: EntityDraft): [Setting | undefined, Output 
     label: "preset",
     list: "preset_modes",
     byDefault: [],
-    alsoReported: ["none"],
+    ...more,
   });
 }
 

@@ -7,12 +7,12 @@ import {
   numberOf,
   payloadField,
 } from "../discovery/fields.ts";
+import { samePosition } from "../values/fit.ts";
+import { Quantity } from "../values/quantity.ts";
 import { type EntityDraft, type Output, topicsOf, type Written, withMessages, write } from "./draft.ts";
 import type { Command, Expectation, SlotValue, Values } from "./entity.ts";
-import { fromPercent, matchesPayload, NONE, plain, toPercent } from "./values.ts";
+import { fromPercent, matchesPayload, NONE, plain, toPercent, withUnit } from "./values.ts";
 
-/** Percent that a position may differ from what was asked: motors stop where they stop. */
-const POSITION_TOLERANCE = 2;
 const MOVING = ["opening", "closing"];
 
 export function cover(draft: EntityDraft): void {
@@ -25,6 +25,7 @@ export function cover(draft: EntityDraft): void {
   ];
   const [tiltLow, tiltHigh] = [numberField(config, "tilt_min", 0), numberField(config, "tilt_max", 100)];
   const ranges = { position_open: open, position_closed: closed, tilt_min: tiltLow, tilt_max: tiltHigh };
+  const range = { low: closed, high: open };
 
   draft.slot("state", "state_topic", ["value_template"], movement(draft, true));
   draft.slot(
@@ -42,22 +43,22 @@ export function cover(draft: EntityDraft): void {
     { variables: ranges },
   );
   moverReadings(draft);
-  draft.reading("tilt", percent, { label: "tilt", unit: "%" });
+  draft.reading("tilt", withUnit("%"), { label: "tilt", unit: "%" });
 
   const main = draft.output("command_topic");
   const payload = (key: string, byDefault: string) => commandPayload(config, key, byDefault);
-  mover(draft, main, "open", payload("payload_open", "OPEN"));
-  mover(draft, main, "close", payload("payload_close", "CLOSE"));
-  mover(draft, main, "stop", payload("payload_stop", "STOP"));
+  mover(draft, main, range, "open", payload("payload_open", "OPEN"));
+  mover(draft, main, range, "close", payload("payload_close", "CLOSE"));
+  mover(draft, main, range, "stop", payload("payload_stop", "STOP"));
 
   const position = draft.output("set_position_topic", "set_position_template");
   if (position)
-    positioned(draft, "set_position", "position", position, (percentage) =>
+    positioned(draft, "set_position", "position", position, range, (percentage) =>
       write(position, fromPercent(percentage, closed, open), { ...ranges, position: percentage }),
     );
   const tilt = draft.output("tilt_command_topic", "tilt_command_template");
   if (tilt)
-    positioned(draft, "set_tilt", "tilt", tilt, (percentage) =>
+    positioned(draft, "set_tilt", "tilt", tilt, { low: tiltLow, high: tiltHigh }, (percentage) =>
       write(tilt, fromPercent(percentage, tiltLow, tiltHigh), { ...ranges, tilt_position: percentage }),
     );
 }
@@ -71,6 +72,7 @@ export function valve(draft: EntityDraft): void {
     numberField(config, "position_open", 100),
   ];
   const ranges = { position_open: open, position_closed: closed };
+  const range = { low: closed, high: open };
   const output = draft.output("command_topic", "command_template");
   const parse = movement(draft, !reports);
   const position = (value: string) =>
@@ -79,25 +81,25 @@ export function valve(draft: EntityDraft): void {
     const said = parse(jsonMember(value, "state") ?? value);
     const at = position(value);
     // A position alone says that the movement is over.
-    return said ?? (typeof at === "number" ? (at === 0 ? "closed" : "open") : undefined);
+    return said ?? (at instanceof Quantity ? (at.value === 0 ? "closed" : "open") : undefined);
   };
   draft.slot("state", "state_topic", ["value_template"], state, { variables: ranges });
   if (reports) draft.slot("position", "state_topic", ["value_template"], position, { variables: ranges });
   moverReadings(draft);
   const stop = commandPayload(config, "payload_stop");
   if (!reports) {
-    mover(draft, output, "open", commandPayload(config, "payload_open", "OPEN"));
-    mover(draft, output, "close", commandPayload(config, "payload_close", "CLOSE"));
-    mover(draft, output, "stop", stop);
+    mover(draft, output, range, "open", commandPayload(config, "payload_open", "OPEN"));
+    mover(draft, output, range, "close", commandPayload(config, "payload_close", "CLOSE"));
+    mover(draft, output, range, "stop", stop);
     return;
   }
   if (!output) return;
   const send = (percentage: number) =>
     write(output, fromPercent(percentage, closed, open), { ...ranges, position: percentage });
-  move(draft, "open", output, () => send(100));
-  move(draft, "close", output, () => send(0));
-  positioned(draft, "set_position", "position", output, send);
-  mover(draft, output, "stop", stop);
+  move(draft, "open", output, range, () => send(100));
+  move(draft, "close", output, range, () => send(0));
+  positioned(draft, "set_position", "position", output, range, send);
+  mover(draft, output, range, "stop", stop);
 }
 
 /** The reader of `open opening closed closing stopped` in the device's words. */
@@ -125,48 +127,58 @@ function jsonMember(text: string, member: string): string | undefined {
   }
 }
 
-function percent(value: SlotValue): string {
-  return typeof value === "number" ? `${value} %` : plain(value);
-}
-
 function moverReadings(draft: EntityDraft): void {
   const isState = draft.slots.some(({ name }) => name === "state");
   const isPosition = draft.slots.some(({ name }) => name === "position");
   draft.reading("state", plain);
   // Its position is what it is about, where it reports nothing else.
-  draft.reading("position", (value) => `${percent(value)}${value === 0 ? " (closed)" : ""}`, {
-    ...(isState && { label: "position" }),
-    unit: "%",
-  });
+  draft.reading(
+    "position",
+    (value) => `${withUnit("%")(value)}${value instanceof Quantity && value.value === 0 ? " (closed)" : ""}`,
+    {
+      ...(isState && { label: "position" }),
+      unit: "%",
+    },
+  );
   if (isPosition || draft.has("set_position_topic")) draft.details.push("position");
 }
+
+/** Of a position, in the device's own numbers. */
+type Range = { low: number; high: number };
 
 const ENDS = { open: "Open it.", close: "Close it.", stop: "Stop its movement." } as const;
 
 function mover(
   draft: EntityDraft,
   output: Output | undefined,
+  range: Range,
   action: keyof typeof ENDS,
   payload: string | undefined,
 ): void {
-  if (output && payload !== undefined) move(draft, action, output, () => write(output, payload));
+  if (output && payload !== undefined) move(draft, action, output, range, () => write(output, payload));
 }
 
-function move(draft: EntityDraft, action: keyof typeof ENDS, output: Output, send: () => Written): void {
+function move(
+  draft: EntityDraft,
+  action: keyof typeof ENDS,
+  output: Output,
+  range: Range,
+  send: () => Written,
+): void {
   const words = { open: "open", close: "closed", stop: "stopped" }[action];
-  command(draft, action, ENDS[action], output, {}, send, {
+  command(draft, action, ENDS[action], output, {}, send, () => ({
     slots: ["state", "position"],
     words,
     met: (fresh, before) => {
       if (isMoving(fresh)) return false;
-      const [state, position] = [fresh("state")?.value, fresh("position")?.value];
+      const state = fresh("state")?.value;
       // Some say "open" all the way, so that says that it has stopped only of one that said that it moves.
       if (action === "stop") return state === "stopped" || (typeof state === "string" && isMoving(before));
-      if (action === "close") return state === "closed" || isAt(position, 0);
+      if (action === "close") return state === "closed" || isAt("position", 0, range, fresh, before);
       // "open" is said of a cover that is only a bit open, so its position counts where it has one.
-      return draft.reports("position") ? isAt(position, 100) : state === "open";
+      return draft.reports("position") ? isAt("position", 100, range, fresh, before) : state === "open";
     },
-  });
+  }));
 }
 
 function positioned(
@@ -174,6 +186,7 @@ function positioned(
   action: string,
   slot: "position" | "tilt",
   output: Output,
+  range: Range,
   send: (percentage: number) => Written,
 ): void {
   const description =
@@ -185,11 +198,11 @@ function positioned(
     output,
     { [slot]: { type: "integer", minimum: 0, maximum: 100 } },
     send,
-    {
+    (percentage) => ({
       slots: [slot],
-      words: slot,
-      met: (fresh) => fresh(slot) !== undefined && !isMoving(fresh),
-    },
+      words: `${slot} ${percentage} %`,
+      met: (fresh, before) => !isMoving(fresh) && isAt(slot, percentage, range, fresh, before),
+    }),
   );
 }
 
@@ -200,7 +213,7 @@ function command(
   output: Output,
   parameters: Command["parameters"],
   send: (percentage: number) => Written,
-  expected: Expectation,
+  expected: (percentage: number) => Expectation,
 ): void {
   const [name] = Object.keys(parameters);
   draft.commands.push({
@@ -213,18 +226,12 @@ function command(
     topics: topicsOf([output]),
     run: (asked, before) => {
       const percentage = name === undefined ? 0 : Number(asked[name]);
-      const words = name === undefined ? expected.words : `${name} ${percentage} %`;
-      const met: Expectation["met"] = (fresh, before) =>
-        expected.met(fresh, before) && (name === undefined || isAt(fresh(name)?.value, percentage));
+      const expect = expected(percentage);
       // One that is stopped and did not say that it moves will not say that it has stopped either.
       const isReported = isStop(action)
         ? draft.reports("state") && (isMoving(before) || before("state") === undefined)
-        : expected.slots.some((one) => draft.reports(one));
-      return withMessages(
-        [send(percentage)],
-        isReported ? [{ ...expected, words, met }] : [],
-        isReported ? [] : [words],
-      );
+        : expect.slots.some((one) => draft.reports(one));
+      return withMessages([send(percentage)], isReported ? [expect] : [], isReported ? [] : [expect.words]);
     },
   });
 }
@@ -237,6 +244,14 @@ function isMoving(values: Values): boolean {
   return MOVING.includes(String(values("state")?.value));
 }
 
-function isAt(value: SlotValue | undefined, percentage: number): boolean {
-  return typeof value === "number" && Math.abs(value - percentage) <= POSITION_TOLERANCE;
+function isAt(
+  slot: string,
+  percentage: number,
+  { low, high }: Range,
+  fresh: Values,
+  before: Values,
+): boolean {
+  const value = fresh(slot)?.value;
+  const sent = fromPercent(percentage, low, high);
+  return value !== undefined && samePosition(low, high)(sent, value, before(slot)?.value);
 }

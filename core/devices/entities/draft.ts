@@ -1,15 +1,17 @@
 /** Collects the parts of an entity from its config. Each kind's file says which ones it has. */
+import { IS_SETTING } from "../../protocol/devices.ts";
 import type { Component } from "../discovery/components.ts";
 import { type Config, flagField, numberField, textField } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
 import { payloadWriter, type Variables, valueReader, type WritePayload } from "../states/templates.ts";
-import { type Prefixes, refusedCommandTopic, refusedTopic } from "../trust/topics.ts";
+import { type Prefixes, refusedCommandTopic, refusedStateTopic } from "../trust/topics.ts";
+import type { Matches } from "../values/fit.ts";
 import { availabilityOf } from "./availability.ts";
 import type {
   Command,
   Entity,
   Expectation,
-  Matches,
+  Left,
   Parameter,
   Parameters,
   ReadingSpec,
@@ -46,7 +48,9 @@ export class EntityDraft {
   readonly readings: ReadingSpec[] = [];
   readonly commands: Command[] = [];
   readonly details: string[] = [];
-  readonly left: { what: string; why: string }[] = [];
+  readonly left: Left[] = [];
+  /** Names that its command templates read. */
+  readonly variables: Record<string, unknown> = {};
   readonly class: string | undefined;
   /** Nothing is ever confirmed: the publisher says that it does not report. */
   readonly optimistic: boolean;
@@ -77,8 +81,8 @@ export class EntityDraft {
   }
 
   /** Says why something of the entity is left out. */
-  leave(what: string, why: string): void {
-    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why });
+  leave(what: string, why: string, more: Pick<Left, "unread"> = {}): void {
+    this.left.push({ what: `${this.title}${what === "" ? "" : `: ${what}`}`, why, ...more });
   }
 
   text(key: string): string | undefined {
@@ -123,12 +127,14 @@ export class EntityDraft {
   slotOf(name: string, topicKey: string, read: Slot["read"], more: Partial<Slot> = {}): boolean {
     const topic = this.text(topicKey);
     if (topic === undefined) return false;
-    const refused = refusedTopic(topic, this.#prefixes.ownPrefix);
+    const refused = refusedStateTopic(topic, this.#prefixes.ownPrefix);
     if (refused !== undefined) {
-      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`);
+      this.leave(name, `nothing is read from its ${topicKey}: ${refused}`, { unread: true });
       return false;
     }
-    this.slots.push({ name, topic, read, ...more });
+    for (const one of [topic, ...(this.#component.also ?? [])])
+      if (refusedStateTopic(one, this.#prefixes.ownPrefix) === undefined)
+        this.slots.push({ name, topic: one, read, ...more });
     return true;
   }
 
@@ -141,7 +147,7 @@ export class EntityDraft {
     const found = this.slots.find(({ name }) => name === slot);
     if (!found) return;
     const plain = { slot, ...(more.label !== undefined && { label: more.label }) };
-    if (found.raw) this.readings.push({ ...plain, words: String, free: true });
+    if (found.raw && !more.secret) this.readings.push({ ...plain, words: String, free: true });
     else this.readings.push({ free: false, ...more, slot, words });
   }
 
@@ -154,10 +160,11 @@ export class EntityDraft {
       this.leave("", `nothing is sent to its ${topicKey}: ${refused}`);
       return undefined;
     }
-    const writer = payloadWriter(
-      templateKey === undefined ? undefined : this.text(templateKey),
-      this.#names(),
-    );
+    const template = templateKey === undefined ? undefined : this.text(templateKey);
+    // A template gets the names alone that it mentions: what it gets is covered by an allowance.
+    const names = Object.entries(this.#names()).filter(([name]) => template?.includes(name));
+    const writer = payloadWriter(template, Object.fromEntries(names));
+    Object.assign(this.variables, Object.fromEntries(names));
     if (writer.ok) return { topic, write: writer.write };
     this.leave("", `its ${templateKey} cannot be used. ${writer.problem}`);
     return undefined;
@@ -251,6 +258,8 @@ export class EntityDraft {
   finish(): Entity {
     const { config, kind } = this;
     const qos = numberField(config, "qos", 0);
+    const { refused, ...availability } = availabilityOf(config, this.#prefixes.ownPrefix, this.#names());
+    if (refused !== undefined) this.leave("availability", refused);
     const aside = asideOf(config);
     return {
       kind,
@@ -260,6 +269,7 @@ export class EntityDraft {
       title: this.title,
       ...(this.class !== undefined && { class: this.class }),
       ...(aside !== undefined && { aside }),
+      isSetting: textField(config, "entity_category") === "config",
       qos: qos === 1 || qos === 2 ? qos : 0,
       retain: flagField(config, "retain", false),
       slots: this.slots,
@@ -267,7 +277,8 @@ export class EntityDraft {
       commands: this.commands,
       details: this.details,
       left: this.left,
-      availability: availabilityOf(config, this.#prefixes.ownPrefix, this.#names()),
+      ...(Object.keys(this.variables).length > 0 && { variables: this.variables }),
+      availability,
       ...(this.danger !== undefined && { danger: this.danger }),
     };
   }
@@ -300,7 +311,7 @@ export function withMessages(
 
 function asideOf(config: Config): string | undefined {
   const category = textField(config, "entity_category");
-  if (category === "config") return "it is a setting of the device";
+  if (category === "config") return IS_SETTING;
   if (category === "diagnostic") return "it is diagnostic";
   if (!flagField(config, "enabled_by_default", true)) return "its publisher has it disabled by default";
   return undefined;

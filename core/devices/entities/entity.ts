@@ -4,9 +4,10 @@
  */
 import type { Config } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
+import type { Quantity } from "../values/quantity.ts";
 
 /** A value that a message gave: null is "unknown"; a list of numbers is a colour. */
-export type SlotValue = string | number | boolean | null | readonly number[];
+export type SlotValue = string | boolean | null | Quantity | readonly number[];
 
 /** One value of an entity, and the topic that brings it. */
 export type Slot = {
@@ -22,6 +23,8 @@ export type Slot = {
   offDelay?: number;
   /** Messages that the broker kept say nothing: an event is over. */
   live?: true;
+  /** It is told beside the entity's value, and says nothing of how old that is. */
+  beside?: true;
 };
 
 export type Value = {
@@ -44,6 +47,12 @@ export type ReadingSpec = {
   words: (value: SlotValue) => string;
   /** A text of the publisher's own choice, or a picture. */
   free: boolean;
+  /** Tells whether there is such a value now: a light that is off has no brightness. Absent: always. */
+  isThere?: (value: (slot: string) => SlotValue | undefined) => boolean;
+  /** Its value is JSON of fields, of which each is a reading. */
+  fields?: true;
+  /** Its value leaves the catalog in no form. */
+  secret?: true;
 };
 
 /** A parameter of an action, as JSON Schema. */
@@ -51,7 +60,14 @@ export type Parameter =
   | { type: "boolean"; description?: string }
   | { type: "integer" | "number"; minimum: number; maximum: number; description?: string }
   | { type: "string"; enum: readonly string[]; description?: string }
-  | { type: "string"; minLength?: number; maxLength: number; pattern?: string; description?: string }
+  | {
+      type: "string";
+      minLength?: number;
+      maxLength: number;
+      pattern?: string;
+      description?: string;
+      writeOnly?: true;
+    }
   | {
       type: "array";
       items: { type: "integer"; minimum: number; maximum: number };
@@ -71,9 +87,6 @@ export type Expectation = {
   /** @param fresh only values that came after the command; `before` had been there then */
   met: (fresh: Values, before: Values) => boolean;
 };
-
-/** Tells whether a state says what was asked. `before` had been there before the command. */
-export type Matches = (asked: unknown, reported: SlotValue, before: SlotValue | undefined) => boolean;
 
 export type Values = (slot: string) => Value | undefined;
 
@@ -109,6 +122,9 @@ export type Command = {
   run: (parameters: Parameters, values: Values) => Run | { error: string };
 };
 
+/** Something of an entity that is not offered, with the reason. `unread`: it would be a value. */
+export type Left = { what: string; why: string; unread?: true };
+
 /** Topics that say whether the entity is there. */
 export type Availability = {
   mode: "latest" | "all" | "any";
@@ -127,6 +143,8 @@ export type Entity = {
   class?: string;
   /** Not offered by default: diagnostic, a setting, or disabled by default. */
   aside?: string;
+  /** A setting of the device (`entity_category: config`). */
+  isSetting: boolean;
   qos: 0 | 1 | 2;
   retain: boolean;
   slots: Slot[];
@@ -134,7 +152,9 @@ export type Entity = {
   commands: Command[];
   /** In the device's line, behind the kind: `position`. */
   details: string[];
-  left: { what: string; why: string }[];
+  left: Left[];
+  /** Names that its command templates mention, with their values; undefined: they mention none. */
+  variables?: Readonly<Record<string, unknown>>;
   availability: Availability;
   /** The reason for which the entity is dangerous as a whole. */
   danger?: string;

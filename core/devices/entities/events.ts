@@ -34,13 +34,14 @@ export function deviceAutomation(draft: EntityDraft): void {
     "event",
     "topic",
     ["value_template"],
-    (text) => (payload === undefined || matchesPayload(text, payload) ? "triggered" : undefined),
+    (text) =>
+      (payload === undefined ? text !== "" : matchesPayload(text, payload)) ? "triggered" : undefined,
     { live: true },
   );
   draft.reading("event", plain);
 }
 
 export function tag(draft: EntityDraft): void {
-  draft.slot("event", "topic", ["value_template"], anyText, { live: true });
+  draft.slot("event", "topic", ["value_template"], (text) => anyText(text) || undefined, { live: true });
   draft.reading("event", (value) => `last tag: ${plain(value)}`, { free: true });
 }

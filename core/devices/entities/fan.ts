@@ -1,18 +1,20 @@
 /** `fan` and `humidifier`. */
 import { listField, numberField, numberOf, payloadField } from "../discovery/fields.ts";
+import { same } from "../values/fit.ts";
+import { Quantity } from "../values/quantity.ts";
 import { finish, humiditySetting, measured, presetSetting } from "./climate.ts";
 import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
 import type { SlotValue } from "./entity.ts";
 import { modeSetting } from "./modes.ts";
 import { onSetting } from "./switch.ts";
-import { NONE, oneOf, onOff, onOffWords, plain, same, withUnit } from "./values.ts";
+import { NONE, oneOf, onOff, onOffWords, plain, withUnit } from "./values.ts";
 
 export function fan(draft: EntityDraft): void {
   const output = draft.output("command_topic", "command_template");
   const settings = [
     [onSetting(draft, output, ["state_value_template"]), output] as const,
     percentage(draft),
-    presetSetting(draft),
+    presetSetting(draft, { reset: "payload_reset_preset_mode" }),
     oscillation(draft),
     direction(draft),
   ];
@@ -33,8 +35,8 @@ function percentage(draft: EntityDraft): Part {
   draft.slot("percentage", "percentage_state_topic", ["percentage_value_template"], (text) => {
     if (text === reset) return null;
     const speed = numberOf(text);
-    const percent = speed === undefined ? undefined : percentOf(speed);
-    return percent !== undefined && percent >= 0 && percent <= 100 ? percent : undefined;
+    const percent = speed === undefined ? -1 : percentOf(speed);
+    return percent >= 0 && percent <= 100 ? Quantity.of(percent, speed) : undefined;
   });
   draft.reading("percentage", withUnit("%"), { label: "speed", unit: "%" });
   if (speeds <= 0) {
@@ -50,7 +52,7 @@ function percentage(draft: EntityDraft): Part {
     messages: (value) => [write(output, speedOf(Number(value)))],
     confirmed: {
       slot: "percentage",
-      by: (asked, reported) => reported === percentOf(speedOf(Number(asked))),
+      by: (asked, reported) => reported instanceof Quantity && reported.own === speedOf(Number(asked)),
     },
   };
   return [setting, output];
@@ -95,7 +97,7 @@ export function humidifier(draft: EntityDraft): void {
   const hasModes = listField(draft.config, "modes").length > 0;
   const settings: Array<readonly [Setting | undefined, Output | undefined]> = [
     [onSetting(draft, output, ["state_value_template"]), output],
-    humiditySetting(draft, "humidity", { minimum: 0, maximum: 100 }),
+    humiditySetting(draft, "humidity", { minimum: 0, maximum: 100, reset: "payload_reset_humidity" }),
     hasModes
       ? modeSetting(draft, {
           name: "mode",
@@ -106,6 +108,7 @@ export function humidifier(draft: EntityDraft): void {
           commandTemplate: "mode_command_template",
           list: "modes",
           byDefault: [],
+          reset: "payload_reset_mode",
         })
       : [undefined, undefined],
   ];

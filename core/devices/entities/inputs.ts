@@ -1,10 +1,12 @@
 /** `number`, `select`, `text`, `date`, `time` and `datetime`: one value that is read and set. */
+import { NOT_SHOWN } from "../../tools/secret-parameters.ts";
 import { listField, numberField, payloadField } from "../discovery/fields.ts";
+import { same, sameNumber } from "../values/fit.ts";
 import { type EntityDraft, type Setting, write } from "./draft.ts";
 import type { Parameter, SlotValue } from "./entity.ts";
-import { bounded, choice, notAnOption } from "./modes.ts";
+import { bounded, choice, notAnOption, numberWords } from "./modes.ts";
 import { unitOf } from "./sensor.ts";
-import { anyText, NONE, near, numeric, oneOf, plain, same, withUnit } from "./values.ts";
+import { anyText, NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
 
 export function numberEntity(draft: EntityDraft): void {
   const unit = unitOf(draft);
@@ -20,8 +22,8 @@ export function numberEntity(draft: EntityDraft): void {
   if (range.minimum > range.maximum) draft.leave("", "its min is above its max");
   else
     setValue(draft, "Set its value.", bounded(range), {
-      words: (value) => withUnit(unit)(value as SlotValue),
-      confirmed: { slot: "value", by: near(range.step / 2) },
+      words: numberWords(unit),
+      confirmed: { slot: "value", by: sameNumber(range.step, range.minimum) },
     });
 }
 
@@ -44,8 +46,15 @@ const TEXT_MAX = 255;
 export function text(draft: EntityDraft): void {
   const minLength = Math.max(numberField(draft.config, "min", 0), 0);
   const maxLength = Math.min(numberField(draft.config, "max", TEXT_MAX), TEXT_MAX);
-  draft.slot("value", "state_topic", ["value_template"], anyText);
-  draft.reading("value", plain, { free: true });
+  const isSecret = draft.text("mode")?.toLowerCase() === "password";
+  // A template prints null as `None`; what a device sends itself is the text.
+  const read = draft.has("value_template") ? anyText : (one: string) => one;
+  draft.slot("value", "state_topic", ["value_template"], read);
+  draft.reading(
+    "value",
+    isSecret ? () => NOT_SHOWN : plain,
+    isSecret ? { free: false, secret: true } : { free: true },
+  );
   if (minLength > maxLength) {
     draft.leave("", "its min is above its max");
     return;
@@ -57,8 +66,10 @@ export function text(draft: EntityDraft): void {
     ...(minLength > 0 && { minLength }),
     maxLength,
     ...(expression && { description: `it matches ${expression.source}` }),
+    ...(isSecret && { writeOnly: true }),
   };
-  setValue(draft, "Set its text.", parameter, { words: (value) => JSON.stringify(value) }, (value) =>
+  const words = (value: unknown) => (isSecret ? "the new value" : JSON.stringify(value));
+  setValue(draft, "Set its text.", parameter, { words }, (value) =>
     expression && !expression.test(String(value))
       ? `value: it does not match ${expression.source}`
       : undefined,

@@ -330,15 +330,15 @@ describe("lock", () => {
     );
   });
 
-  test("a template gets the payload; a lock with a code is only read", () => {
+  test("a template gets the payload; a lock with a code is only locked", () => {
     const lock = new OneDevice().add("lock", {
       ...LOCK,
       command_template: '{"c":"{{ value }}","k":"{{ code }}"}',
     });
     expect(lock.sent("lock")).toEqual(['a {"c":"LOCK","k":"None"}']);
     const coded = new OneDevice().add("lock", { ...LOCK, code_format: "^\\d{4}$" });
-    expect(coded.device.actions.map(({ name }) => name)).toEqual(["read"]);
-    expect(coded.device.notOffered).toEqual([{ what: "lock", why: "it needs a code" }]);
+    expect(coded.device.actions.map(({ name }) => name)).toEqual(["read", "lock"]);
+    expect(coded.device.notOffered[0]).toEqual({ what: "lock: unlock", why: "it needs a code" });
   });
 });
 
@@ -373,7 +373,7 @@ describe("climate and water_heater", () => {
       mode: { type: "string", enum: ["off", "heat"] },
       temperature: { type: "number", minimum: 5, maximum: 30, description: "°C, step 0.5" },
       fan_mode: { type: "string", enum: ["auto", "low", "medium", "high"] },
-      preset: { type: "string", enum: ["eco", "away"] },
+      preset: { type: "string", enum: ["none", "eco", "away"] },
       humidity: { type: "integer", minimum: 30, maximum: 99, description: "%" },
     });
     expect(climate.sent("set", { temperature: 21.5, mode: "heat" })).toEqual([
@@ -402,7 +402,7 @@ describe("climate and water_heater", () => {
         ["c", { mode: "heat", target: 21 }],
       ),
     ).toBe("Thing: heat, target temperature 21 °C, reported 2.0 s after the command.");
-    // Its old value is within 2 % of the new one.
+    // Its old value is near the new one.
     expect(climate.notConfirmedBy("set", { temperature: 21.4 }, ["c", { target: 21 }])).toBe(
       "Sent to Thing; within 15 s it did not report target temperature 21.4 °C. It reports: target temperature 21 °C.",
     );

@@ -16,8 +16,9 @@ export function lock(draft: EntityDraft): void {
     text === reset ? null : states.find(([, payload]) => matchesPayload(text, payload))?.[0],
   );
   draft.reading("state", plain);
-  if (draft.has("code_format")) {
-    draft.leave("", "it needs a code");
+  const wantsCode = draft.has("code_format");
+  if (wantsCode && /\bcode\b/.test(draft.text("command_template") ?? "")) {
+    draft.leave("lock, unlock", "its commands have a code, and none is kept here");
     return;
   }
   const output = draft.output("command_topic", "command_template");
@@ -29,6 +30,11 @@ export function lock(draft: EntityDraft): void {
     end: (typeof STATES)[number],
   ): void => {
     if (payload === undefined) return;
+    // The message has no code. Whoever set one wants it to be known before the door opens.
+    if (wantsCode && action !== "lock") {
+      draft.leave(action, "it needs a code");
+      return;
+    }
     draft.simple(action, description, () => [write(output, payload, { code: null })], output, {
       slot: "state",
       words: end,

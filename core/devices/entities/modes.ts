@@ -1,8 +1,10 @@
 /** Parameters that are one of a list (a mode, a preset) or a number, with a topic of their own. */
-import { listField } from "../discovery/fields.ts";
+import { listField, payloadField } from "../discovery/fields.ts";
+import { same, sameNumber } from "../values/fit.ts";
+import { numberText, Quantity } from "../values/quantity.ts";
 import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
 import type { SlotValue } from "./entity.ts";
-import { near, numeric, oneOf, plain, same, withUnit } from "./values.ts";
+import { NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
 
 type Keys = {
   /** The parameter's name, and its reading's words. */
@@ -13,6 +15,8 @@ type Keys = {
   templates: readonly string[];
   command: string;
   commandTemplate: string;
+  /** The key of the payload that says "unknown" beside `None`. */
+  reset?: string;
 };
 
 /** Options that a schema lists. With more, it is a text that is checked when the action is called. */
@@ -20,12 +24,19 @@ const OPTIONS_MAX = 100;
 
 export function modeSetting(
   draft: EntityDraft,
-  keys: Keys & { list: string; byDefault: readonly string[]; alsoReported?: readonly string[] },
+  keys: Keys & { list: string; byDefault: readonly string[]; none?: string },
 ): [Setting | undefined, Output | undefined] {
-  const listed = listField(draft.config, keys.list);
-  const options = Object.hasOwn(draft.config, keys.list) ? listed : [...keys.byDefault];
+  const { none } = keys;
+  const listed = Object.hasOwn(draft.config, keys.list)
+    ? listField(draft.config, keys.list)
+    : [...keys.byDefault];
+  const options = none === undefined ? listed : [...new Set([none, ...listed])];
   const slot = keys.name;
-  draft.slot(slot, keys.state, keys.templates, oneOf([...options, ...(keys.alsoReported ?? [])]));
+  const read = unlessReset(draft, keys, oneOf(options));
+  draft.slot(slot, keys.state, keys.templates, (text) => {
+    const value = read(text);
+    return value === null && none !== undefined ? none : value;
+  });
   draft.reading(slot, plain, keys.label === undefined ? {} : { label: keys.label });
   const output = options.length > 0 ? draft.output(keys.command, keys.commandTemplate) : undefined;
   if (!output) return [undefined, undefined];
@@ -38,6 +49,12 @@ export function modeSetting(
     confirmed: { slot, by: same },
   };
   return [setting, output];
+}
+
+/** The parser of a state that may also be the config's own payload for "unknown". */
+function unlessReset(draft: EntityDraft, { reset }: Keys, parse: Parse): Parse {
+  const payload = reset === undefined ? NONE : payloadField(draft.config, reset, NONE);
+  return (text) => (text === payload ? null : parse(text));
 }
 
 export function choice(options: readonly string[]): Setting["parameter"] {
@@ -54,6 +71,8 @@ export function notAnOption(name: string, options: readonly string[]): string {
   return `${name}: it is none of ${options.slice(0, 20).join(", ")}${options.length > 20 ? " and others" : ""}`;
 }
 
+type Parse = (text: string) => SlotValue | undefined;
+
 export type Range = { minimum: number; maximum: number; step: number; unit?: string };
 
 export function numberSetting(
@@ -63,7 +82,7 @@ export function numberSetting(
 ): [Setting | undefined, Output | undefined] {
   const slot = keys.name;
   const { unit } = range;
-  draft.slot(slot, keys.state, keys.templates, numeric);
+  draft.slot(slot, keys.state, keys.templates, unlessReset(draft, keys, numeric));
   draft.reading(slot, withUnit(unit), {
     ...(keys.label !== undefined && { label: keys.label }),
     ...(unit !== undefined && { unit }),
@@ -73,16 +92,23 @@ export function numberSetting(
   const setting: Setting = {
     name: keys.name,
     parameter: bounded(range),
-    words: (value) => `${keys.label ?? keys.name} ${withUnit(unit)(value as SlotValue)}`,
+    words: (value) => `${keys.label ?? keys.name} ${numberWords(unit)(value)}`,
     messages: (value) => [write(output, value)],
-    confirmed: { slot, by: near(range.step / 2) },
+    confirmed: { slot, by: sameNumber(range.step) },
   };
   return [setting, output];
 }
 
+/** The words of a number that was asked for. */
+export function numberWords(unit: string | undefined): (value: unknown) => string {
+  return (value) => withUnit(unit)(Quantity.of(Number(value)));
+}
+
 export function bounded({ minimum, maximum, step, unit }: Range): Setting["parameter"] {
   const isWhole = [minimum, maximum, step].every(Number.isInteger);
-  const words = [unit, step === 1 ? undefined : `step ${plain(step)}`].filter((one) => one !== undefined);
+  const words = [unit, step === 1 ? undefined : `step ${numberText(step)}`].filter(
+    (one) => one !== undefined,
+  );
   return {
     type: isWhole ? "integer" : "number",
     minimum,

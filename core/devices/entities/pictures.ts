@@ -13,7 +13,7 @@ export const camera = (draft: EntityDraft): void => picture(draft, "topic");
 
 export function image(draft: EntityDraft): void {
   picture(draft, "image_topic");
-  draft.slot("address", "url_topic", ["url_template"], anyText);
+  draft.slot("address", "url_topic", ["url_template"], (text) => anyText(text) || undefined);
   draft.reading("address", plain, { label: "address", free: true });
 }
 

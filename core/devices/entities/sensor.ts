@@ -6,24 +6,23 @@ import { harmless } from "../names.ts";
 import { classWords } from "./class-words.ts";
 import type { EntityDraft } from "./draft.ts";
 import type { SlotValue } from "./entity.ts";
+import { isNumericClass } from "./numeric-classes.ts";
 import { anyText, NONE, numeric, oneOf, onOff, plain, withUnit } from "./values.ts";
 
 const UNIT_MAX = 16;
 /** Classes whose values are no numbers. */
 const TIMES = ["timestamp", "date"];
 const TIME = /^[\d:.+TZ -]{8,40}$/;
+/** Fields that only a number has. Without one, `007` and `2.10` are texts, as in Home Assistant. */
+const OF_NUMBERS = ["unit_of_measurement", "state_class", "suggested_display_precision"];
 
 export function sensor(draft: EntityDraft): void {
   const options = listField(draft.config, "options");
   const unit = unitOf(draft);
   const isTime = TIMES.includes(draft.class ?? "");
-  const isNumber =
-    !isTime &&
-    options.length === 0 &&
-    draft.class !== "enum" &&
-    [unit, draft.class, draft.text("state_class")].some(Boolean);
+  const isNumber = !isTime && options.length === 0 && draft.class !== "enum" && hasNumbers(draft);
   const isFree = !isNumber && !isTime && options.length === 0;
-  const parse = isNumber ? numeric : isTime ? timeText : options.length > 0 ? oneOf(options) : numberOrText;
+  const parse = isNumber ? numeric : isTime ? timeText : options.length > 0 ? oneOf(options) : anyText;
   draft.slot("value", "state_topic", ["value_template"], parse, expiry(draft));
   const decimals = numberField(draft.config, "suggested_display_precision");
   draft.reading("value", withUnit(unit, decimals), { ...(unit !== undefined && { unit }), free: isFree });
@@ -54,12 +53,11 @@ function expiry(draft: EntityDraft): { expireAfter?: number } {
   return seconds > 0 ? { expireAfter: seconds } : {};
 }
 
-function timeText(text: string): SlotValue | undefined {
-  return text === NONE ? null : TIME.test(text) ? text : undefined;
+function hasNumbers(draft: EntityDraft): boolean {
+  return isNumericClass(draft.class) || OF_NUMBERS.some((key) => draft.has(key));
 }
 
-/** A sensor without unit, class and options: its publisher may write what it likes. */
-function numberOrText(text: string): SlotValue | undefined {
-  const number = numeric(text);
-  return number === undefined ? anyText(text) : number;
+/** An empty time is an unknown one. */
+function timeText(text: string): SlotValue | undefined {
+  return text === NONE || text === "" ? null : TIME.test(text) ? text : undefined;
 }

@@ -1,10 +1,11 @@
 /** `siren`: it sounds for a time that has to be said, and it can be stopped. */
 import { flagField, isObject, listField, payloadField } from "../discovery/fields.ts";
+import { same } from "../values/fit.ts";
 import { type EntityDraft, topicsOf, withMessages, write } from "./draft.ts";
 import type { Parameter } from "./entity.ts";
 import { choice, notAnOption } from "./modes.ts";
 import { onPayloads } from "./switch.ts";
-import { onOff, onOffWords, same } from "./values.ts";
+import { onOff, onOffWords } from "./values.ts";
 
 const DURATION_MAX_S = 600;
 

@@ -1,8 +1,9 @@
 /** `switch`, and the parameter `on` of other kinds. */
 import { payloadField } from "../discovery/fields.ts";
+import { same } from "../values/fit.ts";
 import { type EntityDraft, type Output, type Setting, write } from "./draft.ts";
 import type { SlotValue } from "./entity.ts";
-import { onOff, onOffWords, same } from "./values.ts";
+import { onOff, onOffWords } from "./values.ts";
 
 export function switchEntity(draft: EntityDraft): void {
   const output = draft.output("command_topic", "command_template");

@@ -1,8 +1,9 @@
 /** `vacuum` and `lawn_mower`: they start, pause, stop and go home. */
 import { listField, payloadField } from "../discovery/fields.ts";
+import { same } from "../values/fit.ts";
 import { type EntityDraft, write } from "./draft.ts";
 import { choice, notAnOption } from "./modes.ts";
-import { oneOf, plain, same } from "./values.ts";
+import { oneOf, plain } from "./values.ts";
 
 const VACUUM_STATES = ["idle", "docked", "error", "paused", "returning", "cleaning"];
 const MOWER_STATES = ["error", "paused", "mowing", "docked", "returning"];

@@ -1,6 +1,6 @@
-/** Values: read from a state, compared with what was asked, and told in words. */
-import { numberOf } from "../discovery/fields.ts";
-import type { Matches, SlotValue } from "./entity.ts";
+/** Values: read from a state, and told in words. `../values/` has numbers, and tells when one fits what was asked. */
+import { numberText, Quantity } from "../values/quantity.ts";
+import type { SlotValue } from "./entity.ts";
 
 /** The print of a value that is not known, in a template. */
 export const NONE = "None";
@@ -25,56 +25,45 @@ export function onOff(on: string, off: string): (text: string) => SlotValue | un
 }
 
 export function numeric(text: string): SlotValue | undefined {
-  return text.trim() === NONE ? null : numberOf(text);
+  return text.trim() === NONE ? null : Quantity.parse(text);
 }
 
-/** One of a list; what is not in it says nothing. */
+/** One of a list, which may have a `None` of its own; what is not in it says nothing. */
 export function oneOf(options: readonly string[]): (text: string) => SlotValue | undefined {
-  return (text) => (text === NONE ? null : options.find((option) => matchesPayload(text, option)));
+  return (text) =>
+    options.find((option) => matchesPayload(text, option)) ?? (text === NONE ? null : undefined);
 }
 
+/** Any text, also one that looks like a number, and the empty one. */
 export function anyText(text: string): SlotValue | undefined {
   return text === NONE ? null : text;
-}
-
-export const same: Matches = (asked, reported) => asked === reported;
-
-/**
- * A number within the tolerance or 2 %. A value that had been there before counts only when it is exactly what was asked: a
- * device that reports its old value has not obeyed.
- */
-export function near(tolerance: number): Matches {
-  return (asked, reported, before) => {
-    if (typeof asked !== "number" || typeof reported !== "number") return false;
-    const distance = Math.abs(asked - reported);
-    if (distance < 1e-6) return true;
-    return distance <= Math.max(tolerance, Math.abs(asked) * 0.02) && reported !== before;
-  };
 }
 
 export function onOffWords(value: SlotValue): string {
   return value === null ? "unknown" : value === true ? "on" : value === false ? "off" : plain(value);
 }
 
-/** A value and its unit. `%` and `°C` have a space before them. */
+/** A value and its unit. `%` and `°C` have a space before them. @param decimals undefined: those that were reported */
 export function withUnit(unit: string | undefined, decimals?: number): (value: SlotValue) => string {
   return (value) => {
-    if (typeof value !== "number") return plain(value);
-    const text = decimals === undefined ? plain(value) : value.toFixed(Math.min(Math.max(decimals, 0), 10));
+    if (!(value instanceof Quantity)) return plain(value);
+    const text =
+      decimals === undefined ? value.digits : value.rounded(Math.min(Math.max(Math.trunc(decimals), 0), 20));
     return unit === undefined ? text : `${text} ${unit}`;
   };
 }
 
 export function plain(value: SlotValue): string {
   if (value === null) return "unknown";
-  // Sums of floats have digits that nobody measured.
-  if (typeof value === "number") return String(Number(value.toPrecision(7)));
-  return Array.isArray(value) ? value.map((one) => plain(one)).join(", ") : String(value);
+  if (value instanceof Quantity) return value.digits;
+  if (value === "") return "(empty)";
+  return Array.isArray(value) ? value.map((one: number) => numberText(one)).join(", ") : String(value);
 }
 
 /** A value of a range of the device's own, as a percentage from its closed or lowest end. */
-export function toPercent(value: number, low: number, high: number): number {
-  return high === low ? 0 : Math.min(100, Math.max(0, Math.round(((value - low) * 100) / (high - low))));
+export function toPercent(value: number, low: number, high: number): Quantity {
+  const percent = high === low ? 0 : Math.round(((value - low) * 100) / (high - low));
+  return Quantity.of(Math.min(100, Math.max(0, percent)), value);
 }
 
 export function fromPercent(percent: number, low: number, high: number): number {

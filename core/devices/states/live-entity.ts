@@ -11,6 +11,8 @@ export class LiveEntity {
   readonly component: Component;
   /** Time of its last message (epoch ms). */
   lastSeen: number | null = null;
+  /** Values of messages up to this number say nothing. */
+  #ignoredUntil = 0;
   readonly #values = new Map<string, Value>();
   /** By its place among the topics; undefined: not known yet. */
   #available: Array<boolean | undefined> = [];
@@ -31,6 +33,14 @@ export class LiveEntity {
     return this.entity.slots.some((slot) => slot.topic === topic);
   }
 
+  /** Tells whether a message on the topic may not be written down. */
+  isSecret(topic: string): boolean {
+    const { slots, readings } = this.entity;
+    return readings.some(
+      ({ slot, secret }) => secret && slots.some((one) => one.name === slot && one.topic === topic),
+    );
+  }
+
   /** Reads a message on one of its topics. */
   read(topic: string, message: Message): void {
     const { slots, availability } = this.entity;
@@ -38,6 +48,7 @@ export class LiveEntity {
     for (const slot of slots) {
       if (slot.topic !== topic || (slot.live && message.retained)) continue;
       isHeard = true;
+      if (message.number <= this.#ignoredUntil) continue;
       const value = slot.read(message);
       if (value === undefined) continue;
       const { at, now, number, retained } = message;
@@ -61,6 +72,11 @@ export class LiveEntity {
       if (value && former.entity.slots.some(({ name, topic }) => name === slot.name && topic === slot.topic))
         this.#values.set(slot.name, value);
     }
+  }
+
+  /** Its values begin after this message, since an older one was written in another unit. */
+  ignoreUntil(message: number): void {
+    this.#ignoredUntil = message;
   }
 
   value(name: string, now: number): Value | undefined {
@@ -96,7 +112,8 @@ export class LiveEntity {
           ? "its publisher says that it is not available"
           : "it has not said that it is available";
     }
-    if (slots.length > 0 && slots.every(({ name }) => this.isExpired(name, now)))
+    const values = slots.filter(({ beside }) => !beside);
+    if (values.length > 0 && values.every(({ name }) => this.isExpired(name, now)))
       return "it has not reported for longer than it should";
     return undefined;
   }

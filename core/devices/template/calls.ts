@@ -9,6 +9,8 @@ export type Run = {
   now: Date;
   /** IANA name, for local times; undefined: the machine's. */
   zone: string | undefined;
+  /** It writes a command: what depends on time or chance is refused. */
+  isCommand: boolean;
 };
 
 export type Builtin = (run: Run, positional: readonly Value[], named: ReadonlyMap<string, Value>) => Value;

@@ -6,6 +6,7 @@ import { FUNCTION_FILTERS, local, orDefault } from "./functions.ts";
 import { jsonText, parseJson } from "./json.ts";
 import { capitalized, itemOf, joined, replaced, stripped } from "./methods.ts";
 import { calculate, printf, rounded, signed, toFloat, toInt } from "./numbers.ts";
+import { refuseUnsteady } from "./unsteady.ts";
 import { Dict, isNumber, isTrue, Missing, OMITTED, textOf, type Value } from "./values.ts";
 
 /** A filter of the value's text. */
@@ -49,6 +50,7 @@ function attributeOf(run: Run, value: Value, attribute: Value): Value {
 
 const map: Builtin = (run, [value = OMITTED, name, ...others], named) => {
   const attribute = named.get("attribute");
+  if (run.isCommand && typeof name === "string") refuseUnsteady(name);
   const filter = typeof name === "string" ? FILTERS.get(name) : undefined;
   if (attribute === undefined && !filter)
     throw new TemplateProblem("maps a list by a filter that is not known here");

@@ -8,6 +8,7 @@ import { parseJson } from "./json.ts";
 import { parseTemplate, type Statement } from "./parser.ts";
 import { renderStatements } from "./render.ts";
 import { tokenize } from "./tokens.ts";
+import { refuseUnsteadyIn } from "./unsteady.ts";
 import { Dict, type Value } from "./values.ts";
 
 /** A discovery message of a device has at most as much. */
@@ -33,25 +34,35 @@ export function jsonVariable(payload: string): TemplateValue | undefined {
 /** @returns problem: a sentence that names what is wrong or not known here, such as a filter */
 export function compileTemplate(
   source: string,
+  { isCommand = false }: { isCommand?: boolean } = {},
 ): { ok: true; template: Template } | { ok: false; problem: string } {
   if (source.length > SOURCE_MAX)
     return { ok: false, problem: `The template is longer than ${SOURCE_MAX} characters.` };
-  return attempt(() => ({ template: { statements: parseTemplate(tokenize(source.trim())) } }));
+  return attempt(() => {
+    const statements = parseTemplate(tokenize(source.trim()));
+    if (isCommand) refuseUnsteadyIn(statements);
+    return { template: { statements } };
+  });
 }
 
 /**
  * @param variables JSON's values, jsonVariable's, or bigint; undefined: left out. A whole number is an int
- * @param options now: for now(); zone: IANA name of the local time, else the machine's
+ * @param options now: for now(); zone: IANA name of the local time, else the machine's; isCommand: `unsteady.ts` refuses some names
  * @returns text: without whitespace at its ends
  */
 export function renderTemplate(
   template: Template,
   variables: Readonly<Record<string, unknown>>,
-  options: { now?: Date; zone?: string } = {},
+  options: { now?: Date; zone?: string; isCommand?: boolean } = {},
 ): { ok: true; text: string } | { ok: false; problem: string } {
   return attempt(() => {
     const budget = new TemplateBudget();
-    const run = { budget, now: options.now ?? new Date(), zone: options.zone };
+    const run = {
+      budget,
+      now: options.now ?? new Date(),
+      zone: options.zone,
+      isCommand: options.isCommand === true,
+    };
     const given = Object.entries(variables).filter(([, value]) => value !== undefined);
     const values = new Map(given.map(([name, value]) => [name, toValue(value, budget)]));
     return { text: renderStatements(run, template.statements, values).trim() };

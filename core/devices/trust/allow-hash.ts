@@ -1,79 +1,77 @@
-/** The text that an allowance covers: everything of a config that decides which message an action sends. */
-import { canonicalJson } from "../../protocol/approval.ts";
+/**
+ * The text that an allowance covers: everything of a config that can change a message to the device. A key counts unless it is named
+ * here with the reason, so a new one cannot be forgotten.
+ */
 import type { Entity } from "../entities/entity.ts";
+import { coveredText } from "./covered-text.ts";
 
-/** Topics of commands that do not end with `command_topic`. */
-const TOPICS = ["set_position_topic", "set_fan_speed_topic", "send_command_topic"];
-const TEMPLATES = ["command_on_template", "command_off_template", "set_position_template"];
-/** Choices of an action, and its ranges and scales. */
-const CHOICES = [
-  "options",
-  "effect_list",
-  "modes",
-  "fan_modes",
-  "preset_modes",
-  "swing_modes",
-  "swing_horizontal_modes",
-  "available_tones",
-  "fan_speed_list",
-  "supported_features",
-  "supported_color_modes",
-  "min",
-  "max",
-  "step",
-  "min_temp",
-  "max_temp",
-  "temp_step",
-  "temperature_unit",
-  "min_humidity",
-  "max_humidity",
-  "speed_range_min",
-  "speed_range_max",
-  "position_open",
-  "position_closed",
-  "tilt_min",
-  "tilt_max",
-  "reports_position",
-  "brightness",
-  "brightness_scale",
-  "color_temp_kelvin",
-  "min_mireds",
-  "max_mireds",
-  "min_kelvin",
-  "max_kelvin",
-  "pattern",
-  "schema",
-  "on_command_type",
-  "retain",
-  "device_class",
+/** What is shown. A command template that reads a name has it among the entity's `variables`, which count. */
+const SHOWN = [
+  "name",
+  "icon",
+  "entity_picture",
+  "object_id",
+  "default_entity_id",
+  "device",
+  "origin",
+  "unit_of_measurement",
+  "suggested_display_precision",
+  "state_class",
+  "json_attributes_topic",
+  "json_attributes_template",
+  "activity_attributes_topic",
+  "activity_attributes_template",
 ];
+/** Whether a part is offered. One that is not, is not among the parts that count. */
+const OFFERED = ["entity_category", "enabled_by_default"];
+/** Whether the device is there. */
+const PRESENCE = [
+  "availability",
+  "availability_mode",
+  "availability_template",
+  "availability_topic",
+  "payload_available",
+  "payload_not_available",
+  "expire_after",
+];
+/** What the device reports: by it a command is confirmed. */
+const REPORTED = [
+  "optimistic",
+  "state_topic",
+  "state_template",
+  "state_value_template",
+  "value_template",
+  "position_topic",
+  "position_template",
+  "tilt_status_topic",
+  "tilt_status_template",
+  "current_temperature_topic",
+  "current_temperature_template",
+  "current_humidity_topic",
+  "current_humidity_template",
+  "action_topic",
+  "action_template",
+  "effect_template",
+];
+/** The same of one value among several: `percentage_state_topic`, `mode_state_template`. And its words: `state_open`. */
+const REPORTED_ONE =
+  /^[a-z_]+_(?:state_topic|state_template|value_template)$|^state_(?:on|off|open|opening|closed|closing|stopped|locked|locking|unlocked|unlocking|jammed)$/;
+/** The brightness that such a light reports is sent to switch it on. */
+const SENT_AGAIN = ["brightness_state_topic", "brightness_value_template"];
 
-function decides(key: string): boolean {
-  if (key.endsWith("command_topic") || key.endsWith("command_template")) return true;
-  if (key.startsWith("payload_")) return !["payload_available", "payload_not_available"].includes(key);
-  return TOPICS.includes(key) || TEMPLATES.includes(key) || CHOICES.includes(key);
+const DISPLAY: ReadonlySet<string> = new Set([...SHOWN, ...OFFERED, ...PRESENCE, ...REPORTED]);
+
+/** True if a key can change a message. */
+export function isCovered(key: string, config: Entity["config"]): boolean {
+  if (config.on_command_type === "brightness" && SENT_AGAIN.includes(key)) return true;
+  return !DISPLAY.has(key) && !REPORTED_ONE.test(key);
 }
 
-/**
- * @param entities those whose commands are offered
- * @param dangerous names of the actions that ask each time: one that stops asking, by a new name or by what became of another device, is
- * another one than that which was allowed
- */
+/** @see coveredText */
 export function allowText(
   identities: readonly string[],
   entities: readonly Entity[],
   dangerous: readonly string[],
 ): string {
-  const parts = entities
-    .map(({ kind, unique, config }) => ({
-      kind,
-      unique,
-      config: Object.fromEntries(Object.entries(config).filter(([key]) => decides(key))),
-    }))
-    .map((part) => canonicalJson(part));
-  return canonicalJson({
-    identities: [...identities].sort(),
-    entities: parts.sort(),
-    dangerous: [...dangerous].sort(),
-  });
+  return coveredText(identities, entities, dangerous, isCovered);
 }

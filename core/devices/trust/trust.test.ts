@@ -57,7 +57,7 @@ describe("topics", () => {
     const spy = new OneDevice().add("sensor", { state_topic: "evoclaw/agents/+/reports", name: "Spy" });
     expect([...spy.catalog.topics().keys()]).toEqual(["homeassistant/status"]);
     expect(spy.device.notOffered).toEqual([
-      { what: "Spy: value", why: "nothing is read from its state_topic: it has a wildcard" },
+      { what: "Spy: value", why: "nothing is read from its state_topic: it is one of edgecall's own" },
     ]);
     const there = new OneDevice().add("sensor", { state_topic: "s", availability_topic: "#" });
     expect([...there.catalog.topics().keys()]).toEqual(["homeassistant/status", "s"]);

@@ -2,7 +2,7 @@
 import type { z } from "@edgecall/core/protocol/parse.ts";
 import type { Target } from "@edgecall/core/tools/contract.ts";
 import { ERROR_CODES, type ErrorCode } from "@edgecall/core/tools/errors.ts";
-import { FileError, type FileOps } from "../environment.ts";
+import { FileError, type FileOps, PERMISSIONS } from "../environment.ts";
 import { type HttpClient, HttpFailure } from "./http-client.ts";
 import {
   CanonicalAnswer,
@@ -51,7 +51,7 @@ export function httpFiles(client: HttpClient): FileOps {
 
     async writeFile(path, bytes, { signal, mode, judged } = {}) {
       const query = new URLSearchParams({ path });
-      if (mode !== undefined) query.set("mode", mode.toString(8));
+      if (mode !== undefined) query.set("mode", (mode & PERMISSIONS).toString(8));
       if (judged) {
         query.set("judged_real", judged.real);
         query.set("judged_git", String(judged.git));

@@ -45,7 +45,16 @@ export const CanonicalRequest = z.strictObject({ path: Text, access: z.enum(["re
 /** The query of a write; the body is the file. */
 export const WriteQuery = z.strictObject({
   path: Text,
-  mode: z.optional(z.string().check(z.regex(/^[0-7]{1,4}$/, "expected permission bits in octal"))),
+  mode: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^0?[0-7]{1,3}$/,
+          "expected permission bits in octal, 777 at most: no file is made set-uid, set-gid or sticky",
+        ),
+      ),
+  ),
   judged_real: z.optional(Text),
   judged_git: z.optional(z.enum(["true", "false"])),
 });

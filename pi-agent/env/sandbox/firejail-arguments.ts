@@ -108,7 +108,8 @@ export function firejailArguments(
     "--noroot",
     "--nonewprivs",
     "--caps.drop=all",
-    "--seccomp",
+    // Its own list, and what takes the disk at once (no-preallocation.ts).
+    "--seccomp=fallocate,io_uring_setup",
     "--restrict-namespaces",
     "--nogroups",
     "--ipc-namespace",

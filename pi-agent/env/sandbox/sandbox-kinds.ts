@@ -8,6 +8,7 @@ import { MARK_VARIABLE, startOf } from "../process-tree.ts";
 import { runProcess } from "../run-process.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
 import { firejailArguments, machine } from "./firejail-arguments.ts";
+import { FILTER_FD, withFilter } from "./no-preallocation.ts";
 import { podmanArguments, podmanRoot } from "./podman-arguments.ts";
 import { type SandboxProfile, type SandboxRun, sandboxEnv } from "./sandbox-profile.ts";
 
@@ -15,6 +16,8 @@ export const SANDBOX_KINDS = ["bubblewrap", "firejail", "podman"] as const;
 export type SandboxKind = (typeof SANDBOX_KINDS)[number];
 
 export type Start = {
+  /** Starts the kind's program with a descriptor that it needs. */
+  prefix?: readonly string[];
   args: string[];
   /** The text that it reads from descriptor 4. */
   script?: string;
@@ -47,10 +50,15 @@ export const KINDS: Readonly<Record<SandboxKind, Kind>> = {
     // Version 0.8.0 (Debian 12) and later have `--disable-userns`.
     howToGetIt:
       "install bubblewrap 0.8.0 or newer (apt install bubblewrap), and let ordinary users have user namespaces",
-    start: (profile, run, { env }) => ({
-      args: bwrapArguments(profile, run),
-      env: { ...sandboxEnv(profile.workspace), ...env },
-    }),
+    start(profile, run, { env }) {
+      const prefix = withFilter();
+      const filter = prefix.length > 0 ? ["--seccomp", String(FILTER_FD)] : [];
+      return {
+        prefix,
+        args: [...filter, ...bwrapArguments(profile, run)],
+        env: { ...sandboxEnv(profile.workspace), ...env },
+      };
+    },
   },
   firejail: {
     program: "firejail",

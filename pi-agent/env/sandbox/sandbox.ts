@@ -78,7 +78,10 @@ function sandboxExec(
     const run = { argv, cwd, ...(options.grants && { grants: options.grants }) };
     const start = KINDS[kind].start(profile, run, { program, env: options.env ?? {}, stateDir });
     const limit = await processGroupLimit(profile.limits.processes);
-    const command = [...limit.prefix, program, ...start.args] as [string, ...string[]];
+    const command = [...limit.prefix, ...(start.prefix ?? []), program, ...start.args] as [
+      string,
+      ...string[],
+    ];
     return { start, limit, command };
   };
   const run: ExecOps["run"] = async (argv, options) => {
@@ -173,7 +176,7 @@ function notEntered(
         "spawn_failed",
         `The sandbox did not start: ${entered === "" ? errorText.trim() || "no reason given" : leftOpen(entered)}.`,
         {
-          // With root's limit, a shell starts bwrap.
+          // A shell starts bwrap.
           absent,
         },
       );

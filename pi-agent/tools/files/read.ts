@@ -1,5 +1,6 @@
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { counted } from "@edgecall/core/text/counted.ts";
 import {
   defineTool,
   faultResult,
@@ -147,7 +148,7 @@ function resultOf({
   if (total !== undefined && first > total) {
     return faultResult(
       "beyond_eof",
-      `Error: Offset ${first} is beyond the end of '${path}' (${total} lines total).`,
+      `Error: Offset ${first} is beyond the end of '${path}' (${counted(total, "line")} total).`,
     );
   }
   if (shown === 0 && tooLong !== undefined) {

@@ -1,5 +1,7 @@
 /** The tool `jobs`: shows and ends the jobs of this device, also those that an earlier process of the agent began. */
+
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { counted } from "@edgecall/core/text/counted.ts";
 import {
   defineTool,
   faultResult,
@@ -88,7 +90,7 @@ async function look(job: JobView, all: JobList, offset: number | undefined): Pro
   const head = `Job ${job.token} (${job.tool}): ${stateOf(job)}.`;
   if (!output || (output.total === 0 && output.stderr === "")) return textResult(`${head}\n(no output)`);
   const { text, first, last, total, stderr } = output;
-  const which = last < first ? `It has ${total} lines.` : `Lines ${first} to ${last} of ${total}:`;
+  const which = last < first ? `It has ${counted(total, "line")}.` : `Lines ${first} to ${last} of ${total}:`;
   const errors = stderr === "" ? "" : `\nThe end of stderr:\n${plainText(stderr)}`;
   return textResult(`${head} ${which}\n${plainText(text)}${errors}`);
 }

@@ -2,10 +2,12 @@
  * A conversation's to-do list: todowrite and todoread. It is the agent's own memory in its state folder and has no other
  * effect, so neither tool asks for an approval.
  */
+
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { counted } from "@edgecall/core/text/counted.ts";
 import {
   defineTool,
   faultResult,
@@ -123,7 +125,7 @@ function listResult({ items }: List, filter: Filter): ToolResult {
   );
   const lines = wanted.map(({ id, content, status }) => `${id}. ${MARKS[status]} ${content}`);
   const open = items.filter(isOpen).length;
-  const head = `${items.length} items, ${open} open${filter === "all" ? "" : `; ${filter}: ${wanted.length}`}`;
+  const head = `${counted(items.length, "item")}, ${open} open${filter === "all" ? "" : `; ${filter}: ${wanted.length}`}`;
   const text = items.length === 0 ? "The to-do list is empty." : [head, ...lines].join("\n");
   return textResult(text, { items: wanted });
 }

@@ -6,6 +6,7 @@
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { cutText, graphemeCut } from "@edgecall/core/text/cut.ts";
+import { failedWithin } from "@edgecall/core/text/failed-within.ts";
 import type { Address } from "../../api/chat.ts";
 import type { Channel } from "../../channels/channel.ts";
 import { type Content, withLine } from "../../channels/format/blocks.ts";
@@ -225,6 +226,8 @@ function callLine(call: StoredCall, note = ""): string {
   const what = plain(`${agent}${action}`);
   if (!outcome) return `⏳ ${what}${note && ` (${plain(note)})`}`;
   if (outcome.asked === false) return `– ${what} (${outcome.elapsedMs} ms, called no tool)`;
+  const inner = outcome.status === "success" ? failedWithin(outcome.calls) : undefined;
+  if (inner !== undefined) return `✗ ${what} (${inner})`;
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
 }
 

@@ -39,7 +39,7 @@ export async function pressButton(
         ? `Only somebody who is allowed to approve may decide this.`
         : "This question is not yours.",
     };
-  if (answer === "approve" && isTooLong(asked.question)) return { refused: TOO_LONG };
+  if (isApproval && answer !== "deny" && isTooLong(asked.question)) return { refused: TOO_LONG };
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
   const answered = await home.answer(act.question, answer, person, true);
   if (answered.ok) {

@@ -506,6 +506,20 @@ describe("a refresh token", () => {
     });
   });
 
+  test("S27: a stolen one gives what the program gets; it is noticed a minute after its successor was used", async () => {
+    const { clientId, refresh_token: stolen } = await signIn.connect(TOKENS.owner);
+    const program = await signIn.refresh(clientId, stolen);
+    await grow("confirmed_at", 3_600_000);
+    // Its successor was not used yet, so this may be a program whose answer was lost.
+    expect((await signIn.refresh(clientId, stolen)).refresh_token).toBe(program.refresh_token);
+    const next = await signIn.refresh(clientId, program.refresh_token);
+    expect(next.status).toBe(200);
+    await grow("confirmed_at", 61_000);
+    expect((await signIn.refresh(clientId, stolen)).status).toBe(400);
+    expect((await signIn.refresh(clientId, next.refresh_token)).status).toBe(400);
+    expect((await grants())[0]).toMatchObject({ state: "ended" });
+  });
+
   test("is bound to its client and resource, and ends after 90 days without use", async () => {
     const { clientId, refresh_token: token } = await signIn.connect(TOKENS.owner);
     const other = await signIn.register({ client_name: "Another" });

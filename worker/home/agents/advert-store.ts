@@ -14,6 +14,8 @@ export type ActionNames = {
   actions: string[];
   /** Actions that may wait for the agent while it is offline. */
   queues: string[];
+  /** Actions of a hosted device that change a setting of it. Rows of before 0.4 do not have it. */
+  settings?: string[];
 };
 
 /** `advert`: their key. */
@@ -120,5 +122,6 @@ function namesOf(tools: readonly ActionAdvert[]): ActionNames {
     names: tools.map(({ name }) => name),
     actions: namesByUse(tools),
     queues: tools.flatMap(({ name, queue_ms }) => (queue_ms === undefined ? [] : [name])).sort(),
+    settings: tools.flatMap(({ name, setting }) => (setting ? [name] : [])),
   };
 }

@@ -1,12 +1,14 @@
 /**
  * The words by which an agent describes itself to a model: its line, the names of its actions, and its group. An owner accepts
- * them. Pairing the agent, or naming it in ALLOW_UNSIGNED_AGENTS, accepts the first ones. Words that are not accepted taint
+ * them. Pairing the agent, or naming it in ALLOW_UNSIGNED_AGENTS, accepts the first ones. ALLOW_UNSIGNED_AGENTS=* accepts the first ones as far
+ * as calls to other such agents go (core/loop/taint.ts). Words that are not accepted taint
  * like anything that the agent says (core/loop/taint.ts). Descriptions and schemas reach our models only in an agent's
  * outcomes, which taint anyway. MCP clients see them in lists, too. The calls of such a client taint, unless
  * MCP_TRUSTED_TOKENS names its token, which vouches for the descriptions (docs/mcp.md). Pure.
  */
 
 import { isDefaultLine } from "@edgecall/core/text/default-line.ts";
+import { isShortId } from "@edgecall/core/text/label.ts";
 import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 
 export type AdvertText = { id: string; line: string; actions: readonly string[]; group?: string | null };
@@ -18,19 +20,31 @@ export type AcceptedText = {
   actions: string[] | null;
   /** Absent: none. */
   groups?: string[];
+  /** No person has accepted anything: they were the first words of an agent that only ALLOW_UNSIGNED_AGENTS=* lets in. */
+  byUse?: true;
 };
 export const NOTHING_ACCEPTED: AcceptedText = { lines: [], actions: null };
 
 /** The words that nobody has accepted yet. `was`: the line that was accepted last. */
 export type NewText = { line?: string; was?: string; actions: string[]; group?: string };
 
+/** `water_garden`. Not `Read`, which looks like a tool of edgecall's own. */
+const SHORT_NAME = /^[a-z0-9]{1,16}(?:[-_][a-z0-9]{1,16}){0,2}$/;
+
 /** Older ones are deleted, and asked about again. */
 const LINES_MAX = 10;
 const ACTIONS_MAX = 512;
 
-/** @returns the words that nobody accepted; undefined: all are accepted */
-export function newText(text: AdvertText, accepted: AcceptedText): NewText | undefined {
-  const actions = text.actions.filter((name) => !isOwnTool(name) && !accepted.actions?.includes(name));
+/**
+ * @param isSigned it has a key: what a person installs there is meant. Three words are no order to a model, so a new skill's name is not asked about
+ * @returns the words that nobody accepted; undefined: all are accepted
+ */
+export function newText(text: AdvertText, accepted: AcceptedText, isSigned = false): NewText | undefined {
+  const isKnown = (name: string) =>
+    isOwnTool(name) ||
+    accepted.actions?.includes(name) ||
+    (isSigned && SHORT_NAME.test(name) && isShortId(name));
+  const actions = text.actions.filter((name) => !isKnown(name));
   // A default line changes with the tools, and nobody should have to accept edgecall's own words.
   const isNewLine = !accepted.lines.includes(text.line) && !isDefaultLine(text.line, text.id);
   const group =
@@ -58,17 +72,27 @@ export function accept(text: Partial<AdvertText>, accepted: AcceptedText): Accep
   };
 }
 
-/** Letting an agent in accepts its first words. @param advertised which of them it advertised just now */
+/**
+ * Letting an agent in accepts its first words; serving any agent (`*`) accepts them by use, without the group.
+ * @param advertised which of them it advertised just now
+ */
 export function acceptFirst(
   text: AdvertText,
   advertised: { line: boolean; actions: boolean },
-  accepted: AcceptedText,
-) {
-  return accept(
+  before: AcceptedText,
+  isByUse = false,
+): AcceptedText {
+  // An owner names an agent whose words counted by use so far: its first words are still to come.
+  const accepted = !isByUse && before.byUse ? NOTHING_ACCEPTED : before;
+  const group = isByUse ? {} : { group: text.group ?? null };
+  const now = accept(
     {
-      ...(advertised.line && accepted.lines.length === 0 && { line: text.line, group: text.group ?? null }),
+      ...(advertised.line && accepted.lines.length === 0 && { line: text.line, ...group }),
       ...(advertised.actions && accepted.actions === null && { actions: text.actions }),
     },
     accepted,
   );
+  const isFirst = before.byUse === true || (before.lines.length === 0 && before.actions === null);
+  const isAny = now.lines.length > 0 || now.actions !== null;
+  return isByUse && isFirst && isAny ? { ...now, byUse: true } : now;
 }

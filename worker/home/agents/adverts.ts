@@ -1,7 +1,7 @@
 /** What of an agent's adverts can be used. An advert is a stranger's text: it is checked, bounded and put in order here. */
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
-import { AGENT_ID } from "@edgecall/core/protocol/names.ts";
+import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
 import { oneLine } from "../../api/roster.ts";
 
@@ -37,7 +37,8 @@ export function readCapabilities({ id, capabilities }: AgentState): ReadLine {
   advert.version = read.value.version ?? null;
   advert.features = read.value.features ?? [];
   const { group } = read.value;
-  if (group !== undefined && AGENT_ID.test(group)) advert.group = group;
+  if (group !== undefined && isReservedId(group)) advert.problem = `group: ${RESERVED_ID}`;
+  else if (group !== undefined && AGENT_ID.test(group)) advert.group = group;
   return advert;
 }
 

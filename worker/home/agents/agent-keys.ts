@@ -7,7 +7,7 @@
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
 import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/frames.ts";
-import type { TopicKind } from "@edgecall/core/protocol/names.ts";
+import { isReservedId, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { type RelayToken, relayTokenBytes } from "@edgecall/core/protocol/relay-token.ts";
 import { isOfSession } from "@edgecall/core/protocol/session.ts";
 import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgecall/core/protocol/signing.ts";
@@ -80,6 +80,7 @@ export class AgentKeys {
 
   /** True if the agent belongs to this home. An agent without a key on record does only when the settings name it. */
   serves(agent: string): boolean {
+    if (isReservedId(agent)) return false;
     if (this.standing(agent) !== "none") return true;
     const { unsignedAgents } = readSettings(this.#env);
     return unsignedAgents.has("*") || unsignedAgents.has(agent);
@@ -88,6 +89,15 @@ export class AgentKeys {
   /** True if an owner let the agent in, with a code or by its name. The setting `*` names no agent. */
   isLetIn(agent: string): boolean {
     return this.standing(agent) === "signed" || readSettings(this.#env).unsignedAgents.has(agent);
+  }
+
+  /** True if nothing but `*` in the settings lets it in: it has no key, nobody named it, and whatever is on the broker commands it. */
+  isOpen(agent: string): boolean {
+    return (
+      this.standing(agent) === "none" &&
+      !this.isLetIn(agent) &&
+      readSettings(this.#env).unsignedAgents.has("*")
+    );
   }
 
   /** The run of the agent that a command has to be for. Undefined: it has no key, or nothing of it was verified yet. */
@@ -227,6 +237,7 @@ export class AgentKeys {
     grant: KeyGrant,
     now: number,
   ): Promise<KeyProblem | undefined> {
+    if (isReservedId(agent)) return "reserved_id";
     if (!(await importPublicKey(publicKey))) return "not_a_key";
     const before = this.#read().get(agent);
     const isLive = before?.revokedAt === null;

@@ -11,6 +11,7 @@ import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import { isLabel, isShortId } from "@edgecall/core/text/label.ts";
+import { isOwnTool } from "@edgecall/core/tools/own-names.ts";
 import type { AgentView } from "../../api/answers.ts";
 import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
@@ -86,6 +87,8 @@ type ListedAgent = {
   /** Why its program does not fit this gateway. */
   incompatibleWith: string | undefined;
   newText: NewText | undefined;
+  /** Its words count by their first use alone. */
+  isByUse: boolean;
   /** The bridge plays it. Without effect where an agent with this id has a key. */
   hosted: HostedState | undefined;
   /** An owner has accepted the bridge's line, so that all of it is shown. */
@@ -132,9 +135,14 @@ export class Agents {
   /**
    * Stores what counts of the bridge's word about an agent. Costs no row when nothing changed.
    * @param isLetIn an owner paired it, or named it: that accepts the first text by which it describes itself
+   * @param isOpen it is served like any other agent: that accepts the first text by use
    * @returns isNew: it came online with this, or anew; greets: it does not know this gateway's version yet
    */
-  async update(verified: VerifiedState, isLetIn: boolean): Promise<{ isNew: boolean; greets: boolean }> {
+  async update(
+    verified: VerifiedState,
+    isLetIn: boolean,
+    isOpen = false,
+  ): Promise<{ isNew: boolean; greets: boolean }> {
     const { state, kept, texts, isNewRun } = verified;
     const isKnown = this.has(state.id);
     const capabilities = isKnown && kept.has("capabilities") ? undefined : readCapabilities(state);
@@ -143,6 +151,7 @@ export class Agents {
     // From here on nothing is awaited, so the rows stay what they are.
     const before = this.#get(state.id);
     const { hosted } = state;
+    if (hosted) this.#settings.compare(hosted, Date.now());
     const read = capabilities ?? before ?? readCapabilities(state);
     const { line, version, type, features, group } = hosted ? { ...read, ...AS_HOSTED } : read;
     const { advert, names } =
@@ -172,6 +181,7 @@ export class Agents {
       greeted: before?.greeted ?? null,
       incompatibleWith: undefined,
       newText: undefined,
+      isByUse: false,
       hosted,
       isLineAccepted: false,
     };
@@ -183,9 +193,12 @@ export class Agents {
     // Another device that has the id now has words of its own.
     const isSameOne = before !== undefined && before.hosted?.key === hosted?.key;
     const acceptedBefore = isSameOne ? this.#acceptedOf(state.id) : NOTHING_ACCEPTED;
-    const accepted = isLetIn
-      ? acceptFirst(textOf(agent), advertisedBy(agent), acceptedBefore)
-      : acceptedBefore;
+    // What the bridge says of a hosted device has rules of its own.
+    const isByUse = !isLetIn && isOpen && !hosted;
+    const accepted =
+      isLetIn || isByUse
+        ? acceptFirst(textOf(agent), advertisedBy(agent), acceptedBefore, isByUse)
+        : acceptedBefore;
     if (
       !before ||
       !isSameOne ||
@@ -236,7 +249,7 @@ export class Agents {
       before.type !== agent.type ||
       before.hosted?.name !== agent.hosted?.name ||
       before.hosted?.area !== agent.hosted?.area;
-    finish(agent, accepted);
+    finish(agent, accepted, this.#keys.standing(agent.id) === "signed");
     // The list in order holds the same objects.
     if (before) Object.assign(before, agent);
     else {
@@ -260,7 +273,8 @@ export class Agents {
     const agent = this.#get(id);
     if (!agent) return "unknown";
     if (line !== undefined && line !== agent.line) return "changed";
-    this.#storeAccepted(id, accept(textOf(agent), this.#acceptedOf(id)));
+    const { byUse: _, ...before } = this.#acceptedOf(id);
+    this.#storeAccepted(id, accept(textOf(agent), before));
     return "accepted";
   }
 
@@ -405,6 +419,21 @@ export class Agents {
     this.remove(id);
   }
 
+  /** Devices that were allowed up to 0.3 and ask again, with the time since when (epoch ms). */
+  voided(): Array<{ device: HostedDevice; since: number }> {
+    const voided = this.#settings.voided();
+    return voided.size === 0
+      ? []
+      : this.devices().flatMap((device) => {
+          const since = voided.get(device.hosted.key);
+          return since === undefined ? [] : [{ device, since }];
+        });
+  }
+
+  voidedTold(): void {
+    this.#settings.voidedTold();
+  }
+
   /** True for a hosted device of whose words nothing is a stranger's. What it reports is the bridge's word. */
   isPlainDevice(id: string): boolean {
     const agent = this.#get(id);
@@ -432,6 +461,37 @@ export class Agents {
   #deviceOf({ id, hosted }: ListedAgent): HostedDevice | undefined {
     if (!hosted || this.#keys.standing(id) !== "none") return undefined;
     return { id, hosted, setting: this.#settings.get(hosted.key) };
+  }
+
+  /** True for an action that changes a setting of a device, and that no person wants to be offered. */
+  isHiddenSetting(id: string, action: string): boolean {
+    const agent = this.#get(id);
+    return agent !== undefined && this.#hiddenOf(agent).includes(action);
+  }
+
+  #hiddenOf(agent: ListedAgent): readonly string[] {
+    const { settings = [] } = agent.names;
+    return settings.length === 0 || this.#deviceOf(agent)?.setting?.offersSettings ? [] : settings;
+  }
+
+  /** Its actions that are offered. */
+  #toolsOf(agent: ListedAgent): readonly ActionAdvert[] {
+    const hidden = this.#hiddenOf(agent);
+    const tools = this.#adverts.tools(agent.advert);
+    return hidden.length === 0 ? tools : tools.filter(({ name }) => !hidden.includes(name));
+  }
+
+  #namesOf(agent: ListedAgent): ActionNames {
+    const hidden = this.#hiddenOf(agent);
+    if (hidden.length === 0) return agent.names;
+    const { names, actions, queues } = agent.names;
+    const isShown = (name: string) => !hidden.includes(name);
+    return { names: names.filter(isShown), actions: actions.filter(isShown), queues: queues.filter(isShown) };
+  }
+
+  /** Names of the actions that change its settings, whether or not they are offered. */
+  settingsOf(id: string): readonly string[] {
+    return this.#get(id)?.names.settings ?? [];
   }
 
   #isOff(agent: ListedAgent): boolean {
@@ -470,7 +530,7 @@ export class Agents {
   ): { advert: ActionAdvert | undefined; foreign: boolean | undefined; isPlain: boolean } {
     const agent = this.#get(id);
     const isNamed = typeof action === "string" && agent?.names.names.includes(action) === true;
-    const tools = isNamed ? this.#adverts.tools(agent.advert) : [];
+    const tools = isNamed ? this.#toolsOf(agent) : [];
     return {
       advert: tools.find(({ name }) => name === action),
       foreign: agent?.foreign,
@@ -518,18 +578,32 @@ export class Agents {
     return hosted !== undefined && !online && (lastSeen ?? changedAt) < now - GHOST_AFTER_MS;
   }
 
-  /** Of these agents, those that the bridge called online, and those whose words no owner has accepted. */
-  presenceOf(ids: readonly string[]): { online: number; unread: string[] } {
+  /** Of these agents, those that the bridge called online, those whose words nobody has accepted, and those whose words count by use. */
+  presenceOf(ids: readonly string[]): { online: number; unread: string[]; byUse: string[] } {
     const agents = ids.flatMap((id) => this.#get(id) ?? []);
     const unread = agents.filter((agent) => agent.newText).map(({ id }) => id);
-    return { online: agents.filter(({ online }) => online).length, unread };
+    const byUse = agents.filter((agent) => agent.isByUse && !agent.newText).map(({ id }) => id);
+    return { online: agents.filter(({ online }) => online).length, unread, byUse };
+  }
+
+  /** True if all that it says of itself counts by its first use, and no person has accepted any of it. */
+  countsByUse(id: string): boolean {
+    const agent = this.#get(id);
+    return agent !== undefined && !agent.newText && this.#acceptedOf(id).byUse === true;
+  }
+
+  /** The words about itself that no person has accepted: new ones, or those that count by their first use alone. */
+  unreadOf(id: string): NewText | undefined {
+    const agent = this.#get(id);
+    if (!agent?.isByUse || agent.newText) return agent?.newText;
+    return { line: agent.line, actions: agent.names.names.filter((name) => !isOwnTool(name)) };
   }
 
   /** The words by which it is found, whether or not this home serves it; undefined: there is no such agent. */
   searchable(id: string): IndexedAgent | undefined {
     const agent = this.#get(id);
     if (!agent) return undefined;
-    const actions = this.#adverts.tools(agent.advert);
+    const actions = this.#toolsOf(agent);
     const device = this.#deviceOf(agent);
     if (!device) return { id, line: agent.line, type: agent.type ?? undefined, actions };
     const area = areaOf(device.hosted, device.setting, agent.isLineAccepted);
@@ -537,12 +611,23 @@ export class Agents {
   }
 
   isGroup(name: string): boolean {
-    return this.#served().some(({ acceptedGroup }) => acceptedGroup === name);
+    return this.#served().some((agent) => this.#groupOf(agent) === name);
   }
 
   /** In their order. */
   idsOfGroup(name: string): string[] {
-    return this.#served().flatMap(({ id, acceptedGroup }) => (acceptedGroup === name ? [id] : []));
+    return this.#served().flatMap((agent) => (this.#groupOf(agent) === name ? [agent.id] : []));
+  }
+
+  /** The group by whose name it can be called: not that of an agent, which was there first. */
+  #groupOf({ acceptedGroup }: ListedAgent): string | undefined {
+    return acceptedGroup !== undefined && this.isServed(acceptedGroup) ? undefined : acceptedGroup;
+  }
+
+  #groupProblem(agent: ListedAgent): string | null {
+    const { acceptedGroup } = agent;
+    if (acceptedGroup === undefined || this.#groupOf(agent) !== undefined) return null;
+    return `group: '${acceptedGroup}' is the id of an agent here; another name would be right`;
   }
 
   target(id: string, now: number): CallTarget | undefined {
@@ -562,7 +647,7 @@ export class Agents {
         error: 0,
         open: 0,
       };
-      const problem = stored.incompatibleWith ?? stored.problem;
+      const problem = stored.incompatibleWith ?? stored.problem ?? this.#groupProblem(stored);
       return {
         id: stored.id,
         online: agent.online,
@@ -580,7 +665,7 @@ export class Agents {
         features: [...stored.features],
         actions: agent.actions,
         ...(problem !== null && { problem }),
-        ...(stored.newText && { new_text: stored.newText }),
+        ...newTextView(stored, this.unreadOf(stored.id)),
         counts,
       };
     });
@@ -590,7 +675,7 @@ export class Agents {
   knows(id: string, tool: string): "both" | "agent" | "none" {
     const agent = this.#get(id);
     if (!agent || !(this.#deviceOf(agent) || this.#keys.serves(id))) return "none";
-    return AGENT_COMMANDS.has(tool) || agent.names.names.includes(tool) ? "both" : "agent";
+    return AGENT_COMMANDS.has(tool) || this.#namesOf(agent).names.includes(tool) ? "both" : "agent";
   }
 
   #isServed(agent: ListedAgent): boolean {
@@ -608,7 +693,9 @@ export class Agents {
   }
 
   #rosterAgent(agent: ListedAgent, { seenAt, until }: Vouched): RosterAgent {
-    const { id, names, foreign, features, online, reason, newText, acceptedGroup } = agent;
+    const { id, foreign, features, online, reason, newText } = agent;
+    const names = this.#namesOf(agent);
+    const group = this.#groupOf(agent);
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
     const isHosted = this.#deviceOf(agent) !== undefined;
@@ -621,8 +708,8 @@ export class Agents {
       ...(isHosted && { hosted: true as const }),
       hasModel: foreign || features.includes("prompt"),
       foreign,
-      ...(acceptedGroup !== undefined && { group: acceptedGroup }),
-      ...(newText && { newText: true }),
+      ...(group !== undefined && { group }),
+      ...(newText ? { newText: true } : agent.isByUse && { firstUse: true }),
       online: isOnline,
       reason: isOnline ? undefined : seenAt === null ? "the bridge is not connected" : reason,
       lastSeen: isOnline ? seenAt : this.#lastSeenOf(agent, until),
@@ -637,7 +724,7 @@ export class Agents {
   #target(agent: ListedAgent, vouched: Vouched): CallTarget {
     return {
       ...this.#rosterAgent(agent, vouched),
-      adverts: [...this.#adverts.tools(agent.advert)],
+      adverts: [...this.#toolsOf(agent)],
       asks: agent.features.includes("question"),
       incompatibleWith: agent.incompatibleWith,
     };
@@ -658,7 +745,10 @@ export class Agents {
     this.#adverts.load();
     for (const row of this.#sql.exec<AgentRow>("SELECT * FROM agent")) {
       this.#adverts.use(row.advert);
-      stored.set(row.id, toListed(row, this.#adverts.namesOf(row.advert)));
+      stored.set(
+        row.id,
+        toListed(row, this.#adverts.namesOf(row.advert), this.#keys.standing(row.id) === "signed"),
+      );
     }
     this.#stored = stored;
     return stored;
@@ -671,7 +761,7 @@ const AS_HOSTED = { type: HOSTED_TYPE, features: [HOSTED_FEATURE, "cancel"], gro
 /** When the bridge was seen last (null: it is not connected), and until when it vouched for its agents. */
 type Vouched = { seenAt: number | null; until: number | null };
 
-function toListed(row: AgentRow, names: ActionNames): ListedAgent {
+function toListed(row: AgentRow, names: ActionNames, isSigned: boolean): ListedAgent {
   const { by, online, run, rules, ...hashes } = JSON.parse(row.texts) as Partial<Record<string, string>> & {
     online?: boolean;
   };
@@ -696,10 +786,11 @@ function toListed(row: AgentRow, names: ActionNames): ListedAgent {
     greeted: row.greeted,
     incompatibleWith: undefined,
     newText: undefined,
+    isByUse: false,
     hosted: row.hosted === null ? undefined : (JSON.parse(row.hosted) as HostedState),
     isLineAccepted: false,
   };
-  return finish(agent, JSON.parse(row.accepted) as AcceptedText);
+  return finish(agent, JSON.parse(row.accepted) as AcceptedText, isSigned);
 }
 
 /** What of its adverts is stored in a form that can be read. */
@@ -716,16 +807,25 @@ function problemOf(agent: ListedAgent | undefined, kind: string): string | undef
 }
 
 /** Adds what follows from the rest. */
-function finish(agent: ListedAgent, accepted: AcceptedText): ListedAgent {
+function finish(agent: ListedAgent, accepted: AcceptedText, isSigned: boolean): ListedAgent {
   // A foreign agent has versions of its own, and the bridge that hosts a device has been asked for its.
   const hasVersion = agent.features.length > 0 && !agent.hosted;
   agent.incompatibleWith = hasVersion ? versionProblem("agent", agent.version) : undefined;
   const isPlain = agent.hosted !== undefined && [agent.id, ...agent.names.names].every(isShortId);
-  agent.newText = isPlain ? undefined : newText(textOf(agent), accepted);
+  agent.newText = isPlain ? undefined : newText(textOf(agent), accepted, isSigned);
+  // A default line and the names of edgecall's own tools are nobody's words.
+  agent.isByUse =
+    accepted.byUse === true &&
+    !agent.hosted &&
+    newText(textOf(agent), NOTHING_ACCEPTED, isSigned) !== undefined;
   agent.isLineAccepted = accepted.lines.includes(agent.line);
   const { group } = agent;
   agent.acceptedGroup = group !== null && isAcceptedGroup(group, accepted) ? group : undefined;
   return agent;
+}
+
+function newTextView({ newText }: ListedAgent, unread: NewText | undefined): Pick<AgentView, "new_text"> {
+  return unread ? { new_text: { ...unread, ...(!newText && { by_use: true as const }) } } : {};
 }
 
 /** True if a row would say nothing new. While an agent is online, the bridge's own sign of life is its last seen. */

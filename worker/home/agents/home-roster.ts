@@ -4,6 +4,7 @@
  */
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
+import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
@@ -54,6 +55,8 @@ type Reached = {
   online: number;
   own: { known: number; online: number };
   unread: string[];
+  /** Their words count by their first use alone. */
+  byUse: string[];
 };
 type Counted = Pick<HomeCounts, "kinds" | "areas" | "kindsIn">;
 
@@ -216,8 +219,9 @@ export class HomeRoster {
   }
 
   /** Agents whose words no owner has accepted. */
-  unread(): string[] {
-    return this.#reach(undefined).unread;
+  unread(): Source[] {
+    const { unread, byUse } = this.#reach(undefined);
+    return [...unread.map(agentSource), ...byUse.map(firstUseSource)];
   }
 
   #version(): number {
@@ -261,7 +265,7 @@ export class HomeRoster {
 
   #reachOf(ids: readonly string[], only?: ReadonlySet<string>): Reached {
     const among = (id: string) => (only?.has(id) ?? true) && this.#isThere(id);
-    const { online, unread } = this.#agents.presenceOf(ids);
+    const { online, unread, byUse } = this.#agents.presenceOf(ids);
     const all = [...new Set(ids)];
     const lent = this.#rosterOf(all.filter(isLent), Date.now());
     return {
@@ -269,6 +273,7 @@ export class HomeRoster {
       among,
       online: online + lent.filter((agent) => agent.online).length,
       own: { known: all.filter((id) => !isLent(id)).length, online },
+      byUse,
       unread: [...unread, ...lent.flatMap(({ id, newText }) => (newText ? [id] : []))],
     };
   }

@@ -19,6 +19,9 @@ import { REVOKED, UNSIGNED } from "./verify-presence.ts";
 
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
   const { keys, gatewayKey } = home;
+  // One that is there has its place among those of this name; a group that is called so since then has none.
+  if (keys.standing(key.agent) !== "signed" && home.agents.isGroup(key.agent))
+    return { ok: false, problem: "group_name" };
   const before = keys.publicKeyOf(key.agent);
   const known = keys.lastKeyOf(key.agent) ?? keyOf(home, key.agent);
   const problem = await keys.enroll(key, grant, Date.now());

@@ -2,7 +2,9 @@
  * A libSQL server (Turso's, or a `sqld` of your own) as a store of the record. A page is one request, "Hrana over HTTP"
  * version 2. @libsql/client would be a tenth of the whole Worker for this one POST (docs/architecture.md).
  */
+
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import { readUpTo } from "../../read-up-to.ts";
 import type { StoreSettings } from "../../settings/audit.ts";
 import type { AuditRecord, AuditStore } from "./audit-store.ts";
@@ -55,14 +57,14 @@ function textOf(records: readonly AuditRecord[]): string {
 /** @returns what is wrong, in words; undefined: the server has the records */
 async function post(url: string, token: string | undefined, body: string): Promise<string | undefined> {
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
-      body,
-      redirect: "manual",
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    const [response, bytes] = await withTimeLimit(REQUEST_TIMEOUT_MS, async (signal) => {
+      const headers = {
+        "content-type": "application/json",
+        ...(token && { authorization: `Bearer ${token}` }),
+      };
+      const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+      return [answer, await readUpTo(answer, ANSWER_MAX_BYTES)] as const;
     });
-    const bytes = await readUpTo(response, ANSWER_MAX_BYTES);
     if (response.status !== 200) return `AUDIT_URL answered ${response.status}`;
     const answer = checkJson(Answer, new TextDecoder().decode(bytes));
     const [tables, inserted] = answer.ok ? answer.value.results : [];

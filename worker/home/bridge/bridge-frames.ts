@@ -91,6 +91,7 @@ export class BridgeFrames {
     const { bridge } = this.#home;
     if (bridge.isRevoked(socket)) return;
     const isWelcomed = bridge.isWelcomed(socket);
+    bridge.heard(socket, Date.now());
     const max = isWelcomed ? FRAME_MAX_BYTES : HELLO_MAX_BYTES;
     if (typeof message !== "string" || message.length > max) {
       const what =
@@ -303,7 +304,7 @@ export class BridgeFrames {
         if (!this.#hasRoom(id, isServed) || this.#isRemoved(id)) continue;
         this.#passSession(verified);
         const couldAsk = agents.canAsk(id);
-        const { isNew, greets } = await agents.update(verified, keys.isLetIn(id));
+        const { isNew, greets } = await agents.update(verified, keys.isLetIn(id), keys.isOpen(id));
         // The advert may come after the presence: then the calls that the agent asks about itself go out.
         if (isNew || (!couldAsk && agents.canAsk(id))) arrived.push(id);
         if (greets) greeted.push(id);

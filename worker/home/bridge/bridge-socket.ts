@@ -221,6 +221,11 @@ export class BridgeSocket {
     return this.#current(now)?.attachment.connectedAt;
   }
 
+  /** A frame came: the line is not dead, also if the clock was set ahead since the last ping. */
+  heard(socket: WebSocket, now: number): void {
+    HEARD.set(socket, now);
+  }
+
   /** When the line counts as dead unless the bridge gives a sign of life until then (epoch ms); undefined: it is closed. */
   lostAt(): number | undefined {
     return this.#newest()?.lostAt;
@@ -247,7 +252,7 @@ export class BridgeSocket {
   #connection(socket: WebSocket): Connection {
     const attachment = attachmentOf(socket);
     const ping = this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
-    const lastSeenAt = Math.max(ping, attachment.connectedAt);
+    const lastSeenAt = Math.max(ping, attachment.connectedAt, HEARD.get(socket) ?? 0);
     const lostAt = lastSeenAt + (attachment.isQuick ? KEEPALIVE_LOST_MS : KEEPALIVE_LOST_SLOW_MS);
     return { socket, attachment, lastSeenAt, lostAt };
   }
@@ -322,7 +327,11 @@ function store(socket: WebSocket, attachment: Attachment): void {
   ATTACHMENTS.set(socket, attachment);
 }
 
+/** When a frame came last. It is in memory alone: after a sleep the pings, of which the runtime keeps the last, are enough. */
+const HEARD = new WeakMap<WebSocket, number>();
+
 /** Exported for tests, in which a bridge was heard long ago. */
 export function attach(socket: WebSocket, change: Partial<Attachment>): void {
+  HEARD.delete(socket);
   store(socket, { ...attachmentOf(socket), ...change });
 }

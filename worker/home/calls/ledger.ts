@@ -2,6 +2,7 @@
  * Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. A call on its way may have no
  * row yet (flights.ts). Readers see both alike, and a write to such a call makes its row first.
  */
+import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
@@ -26,6 +27,8 @@ export type CallFlags = {
   watch?: boolean;
   /** The conversation holds a stranger's text, so the device asks before anything that is not a read. */
   tainted?: boolean;
+  /** The texts for which it is tainted, or would be at an agent that is not open. Absent: none, or not known. */
+  because?: readonly Source[];
   /** Home asked nobody, since the device asks. The call is not sent while the device cannot ask. */
   asks?: boolean;
   /** The call waits for its agent to come online. The conversation knows, and went on. */
@@ -171,6 +174,8 @@ export const OPEN_MAX = 200;
 
 export class Ledger {
   readonly #sql: SqlStorage;
+  /** Calls whose results may be beginning a turn now, with their agents. */
+  readonly #beginning = new Map<string, string>();
   /** Calls without a row. */
   readonly flights = new Flights<LedgerCall>();
   /** False: no open call was asked for by an agent. True after each start, until the rows were looked at. */
@@ -505,6 +510,7 @@ export class Ledger {
       delivered ? 1 : 0,
       id,
     );
+    if (delivered) this.#beginning.delete(id);
     return rows.toArray().length > 0;
   }
 
@@ -528,6 +534,7 @@ export class Ledger {
   markDelivered(id: string, outcome: SettledOutcome | undefined): void {
     const deliveredOutcome = JSON.stringify(outcome ?? null);
     this.#sql.exec("UPDATE call SET delivered = 1 WHERE id = ? AND outcome = ?", id, deliveredOutcome);
+    this.#beginning.delete(id);
   }
 
   /** When the next open call is due, epoch ms: not taken in time, silent for too long, or at its end. */
@@ -575,8 +582,23 @@ export class Ledger {
     return this.#sql.exec(`DELETE FROM call WHERE ${where} RETURNING id`, call).toArray().length;
   }
 
-  /** The number of results that began a turn since then, in an agent's conversations. */
-  turnsBegunBy(agent: string, since: number): number {
+  /** A result may begin a turn: it counts from now on, and by its row once that says that it was delivered. */
+  beginsTurn(id: string, agent: string): void {
+    this.#beginning.set(id, agent);
+  }
+
+  /** It was not delivered, and began none. */
+  beganNone(id: string): void {
+    this.#beginning.delete(id);
+  }
+
+  /** The number of results that began a turn since then, in an agent's conversations. @param id of a call that does not count itself */
+  turnsBegunBy(agent: string, since: number, id?: string): number {
+    const others = [...this.#beginning].filter(([call, by]) => by === agent && call !== id);
+    return others.length + this.#turnsDelivered(agent, since);
+  }
+
+  #turnsDelivered(agent: string, since: number): number {
     return this.#sql
       .exec<{ n: number }>(
         `SELECT COUNT(*) AS n FROM call WHERE agent = ? AND state = 'settled' AND delivered = 1 AND settled_at > ?

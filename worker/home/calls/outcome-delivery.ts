@@ -2,6 +2,7 @@
  * The end of a call: it is settled once, and its outcome is delivered to its conversation by name, again and again until
  * the conversation has it, for two days.
  */
+
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
@@ -16,6 +17,7 @@ import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
 import type { RoutedCall } from "./route.ts";
+import { shownPayload } from "./shown-payload.ts";
 import { askerGoesOn } from "./waits.ts";
 
 /** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
@@ -142,7 +144,8 @@ function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): v
   // A job is the agent's own work, which is never sent.
   const isOnDevice = call.sends > 0 || call.command === JOB;
   if (isOnDevice && !home.agents.isForgetful(call.agent)) return;
-  addToRecord(home, call.agent, call.id, [foreignLine(call, outcome, home.questions.decidedOf(call.id))]);
+  const shown = { ...call, payload: shownPayload(home, call) };
+  addToRecord(home, call.agent, call.id, [foreignLine(shown, outcome, home.questions.decidedOf(call.id))]);
 }
 
 /** When an outcome has to be delivered again, epoch ms. */
@@ -216,15 +219,20 @@ async function answerConversation(
     return true;
   } catch (error) {
     logError("call.deliver_failed", error, { call: call.id });
+    home.ledger.beganNone(call.id);
     const now = Date.now();
     home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
     return false;
   }
 }
 
-function mayBeginTurn({ ledger }: HomeContext, { agent, command, flags }: LedgerCall): boolean {
+function mayBeginTurn({ ledger }: HomeContext, { id, agent, command, flags }: LedgerCall): boolean {
   if (command !== JOB && flags.queued !== true) return false;
-  if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS) < TURNS_AN_HOUR) return true;
+  if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS, id) < TURNS_AN_HOUR) {
+    // Many may come at once: each counts before its conversation answers.
+    ledger.beginsTurn(id, agent);
+    return true;
+  }
   logInfo("turn.not_begun", { agent, why: `${TURNS_AN_HOUR} an hour` });
   return false;
 }

@@ -88,7 +88,7 @@ export function outcomeOf(
   const failed = report.type === "error" || payload.status === "error";
   if (!failed) {
     const text = cutText(answerText(payload), RESULT_TEXT_MAX_BYTES);
-    return { status: "success", text, ...(isUnasked(payload, calls) && { asked: false }), ...common };
+    return { status: "success", text, ...(calledNoTool(payload, calls) && { asked: false }), ...common };
   }
 
   const errorType = errorTypeOf(payload.error_type);
@@ -103,7 +103,7 @@ export function outcomeOf(
 }
 
 /** The device says that its model called no tool for its answer. */
-function isUnasked({ asked }: Record<string, unknown>, calls: readonly CallRecord[]): boolean {
+function calledNoTool({ asked }: Record<string, unknown>, calls: readonly CallRecord[]): boolean {
   return asked === false && calls.length === 0;
 }
 

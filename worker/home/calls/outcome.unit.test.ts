@@ -149,10 +149,10 @@ test.each<[string, Record<string, unknown>, boolean]>([
   ["no tool, for a task", { asked: false, tool: "task" }, true],
   ["not a boolean", { asked: "false" }, false],
   ["a failure", { asked: false, status: "error", error: "no" }, false],
-])("L15: an answer in words for which the device's model called %s", (_, payload, isUnasked) => {
+])("L15: an answer in words for which the device's model called %s", (_, payload, calledNoTool) => {
   const outcome = outcomeFrom({ status: "success", content: "Done!", ...payload });
-  expect(outcome.asked).toBe(isUnasked ? false : undefined);
-  expect(outcomeForModel(outcome).startsWith(`[${NO_TOOL_CALLED}]\n`)).toBe(isUnasked);
+  expect(outcome.asked).toBe(calledNoTool ? false : undefined);
+  expect(outcomeForModel(outcome).startsWith(`[${NO_TOOL_CALLED}]\n`)).toBe(calledNoTool);
 });
 
 test("L15: a device's call to another one whose model called no tool is marked among its calls", () => {

@@ -263,11 +263,11 @@ describe("groups", () => {
     expect(await refused(lathes)).toContain("not found");
   });
 
-  test("an agent of the same name comes first, also one that is called 'any'", async () => {
+  test("S26: an agent that had the name before the group keeps it, and 'any' is none's", async () => {
     const bridge = await TestBridge.connect([member("any"), member("b1", "b2"), member("b2")]);
     await submit(cpu);
     await submit({ ...cpu, agent_id: "b2" });
-    expect(called(bridge)).toEqual(["any", "b2"]);
+    expect(called(bridge)).toEqual(["b1", "b2"]);
   });
 
   test("words that no agent's line has: of a group, any can be asked", async () => {

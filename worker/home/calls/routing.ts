@@ -14,6 +14,7 @@ import type { HomeContext } from "../context.ts";
 import { sendElsewhere, type Unreachable } from "./dispatch.ts";
 import { JOB, type LedgerCall, OPEN_MAX } from "./ledger.ts";
 import { probe } from "./probe.ts";
+import { isOpen } from "./taint-reason.ts";
 
 /** Agents that get a call one after the other. */
 const AGENTS_A_CALL = 3;
@@ -33,6 +34,8 @@ export type Wanted = {
   caller: Caller;
   limits: Limits;
   tainted: boolean;
+  /** Only agents that are open. */
+  openOnly?: boolean;
   tried: readonly string[];
 };
 export type Choice = { ok: true; target: CallTarget; why: string } | Unreachable;
@@ -47,9 +50,9 @@ export type Candidate = {
   given: number;
 };
 
-/** True if this names no agent: a group, or any. An agent of this name comes first. */
+/** True if this names no agent: a group, or any. No agent has such a name. */
 export function isRouted({ agents }: HomeContext, id: string): boolean {
-  return !agents.isServed(id) && (id === ANY || agents.isGroup(id));
+  return id === ANY || agents.isGroup(id);
 }
 
 /**
@@ -223,6 +226,11 @@ function problemOf(home: HomeContext, wanted: Wanted, target: CallTarget): Unrea
       "permission_denied",
       "Permission denied: in this chat only actions that read are allowed.",
     );
+  if (wanted.openOnly && !isOpen(home, target.id))
+    return unreachable(
+      "permission_denied",
+      "A person has to approve this first at the agents that are left.",
+    );
   // The person approves what one certain agent does, and the gateway cannot promise that it will be this one.
   if (tainted && !target.asks)
     return unreachable(
@@ -289,11 +297,13 @@ export async function tryNext(
   proof: Proof,
   why: string,
 ): Promise<LedgerCall | undefined> {
-  const { any, limits = {}, tainted = false } = call.flags;
+  const { any, limits = {}, tainted = false, because = [] } = call.flags;
   if (!any || !mayGoOn(call, proof, Date.now())) return call;
   const tried = [...any.tried, call.agent];
   const args = argsOf(call, any.of);
-  const wanted = { args, caller: call.caller, limits, tainted, tried };
+  // It went to an open agent untainted. At another one the same texts would taint it.
+  const openOnly = !tainted && because.length > 0;
+  const wanted = { args, caller: call.caller, limits, tainted, openOnly, tried };
   const isMoved = await choose(home, wanted, async (choice) => {
     if (!choice.ok) return false;
     const agent = choice.target.id;

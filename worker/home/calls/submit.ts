@@ -1,5 +1,5 @@
 /** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
-import { agentSource, isTainted as isTaintedBy } from "@edgecall/core/loop/taint.ts";
+import { agentSource, type Source } from "@edgecall/core/loop/taint.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
@@ -16,7 +16,7 @@ import { readSettings, type Settings } from "../../settings/settings.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../audit/audit-lines.ts";
 import { addToRecord } from "../audit/outlet.ts";
 import type { HomeContext } from "../context.ts";
-import { type Permission, permissionFor } from "../devices/permission.ts";
+import { hiddenSetting, type Permission, permissionFor } from "../devices/permission.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
 import { showIfComplete } from "../questions/together.ts";
 import { confirmOutcomes } from "./acks.ts";
@@ -32,6 +32,8 @@ import {
 } from "./dispatch.ts";
 import { type Asker, type CallFlags, mayBeForgotten, type NewCall } from "./ledger.ts";
 import { choose, isRouted } from "./routing.ts";
+import { shownPayload } from "./shown-payload.ts";
+import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
 
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
 export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {
@@ -68,7 +70,8 @@ async function submitOne(
 
 /** Home records what no device gets. */
 function record(home: HomeContext, call: RequestedCall, outcome: SettledOutcome): void {
-  addToRecord(home, call.agent, call.id, [homeLine(call, outcome, Date.now())]);
+  const shown = { ...call, payload: shownPayload(home, call) };
+  addToRecord(home, call.agent, call.id, [homeLine(shown, outcome, Date.now())]);
 }
 
 async function takeCall(
@@ -80,7 +83,7 @@ async function takeCall(
   const { agent_id: of } = request.args;
   if (!isRouted(home, of)) return await takeNamed(home, request, asker);
   const { args, caller, limits = {} } = request;
-  const tainted = isTainted(home, request);
+  const { tainted } = taintsOf(home, request, { group: of });
   const wanted = { args, caller, limits, tainted, tried: [] };
   return await choose(home, wanted, async (choice) => {
     // It may have been submitted again, or cancelled, while agents were asked whether they are there.
@@ -116,7 +119,7 @@ async function takeNamed(
   any?: CallFlags["any"],
 ): Promise<SubmitReply> {
   const { id, conversation, caller, args, watched: watch, limits = {} } = request;
-  const tainted = isTainted(home, request);
+  const { tainted, because } = taintsOf(home, request);
   const settings = readSettings(home.env);
   if (limits.agents && !limits.agents.includes(args.agent_id))
     return refusal("permission_denied", outOfReach(args.agent_id));
@@ -154,6 +157,7 @@ async function takeNamed(
     flags: {
       ...(watch && { watch }),
       ...(tainted && { tainted }),
+      ...(because.length > 0 && { because }),
       ...(asks && { asks }),
       ...(hasLimits(limits) && { limits }),
       ...(any && { any }),
@@ -164,8 +168,9 @@ async function takeNamed(
     ...(asker && { asker }),
   };
   if (needsPerson && !asks) {
-    const why = [...(tainted ? [reasonOf(request, asker)] : []), ...reasons];
-    return accepted({ deadline: await askBeforeSending(home, call, why.join("; ")) });
+    const { reason, unread } = reasonOf(home, request, { because, target: target.id }, asker);
+    const why = [...(tainted ? [reason] : []), ...reasons];
+    return accepted({ deadline: await askBeforeSending(home, call, why.join("; "), tainted ? unread : []) });
   }
   return accepted(await (isUnsure ? dispatchAgain : dispatch)(home, call));
 }
@@ -178,6 +183,8 @@ function ofDevice(
   tainted: boolean,
 ): Permission | undefined {
   const device = agents.device(target.id);
+  const action = String(payload.tool);
+  if (device && agents.isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
   const advert = target.adverts.find(({ name }) => name === payload.tool);
   return device && permissionFor(device, advert, tainted);
 }
@@ -188,12 +195,6 @@ function hasLimits({ readsOnly, agents }: Limits): boolean {
 
 function accepted({ deadline, outcome }: Dispatched): SubmitReply {
   return { accepted: true, deadline, ...(outcome && { outcome }) };
-}
-
-/** A call without a conversation comes from another program's model, and nobody remembers what our agents showed it. */
-function isTainted({ roster }: HomeContext, { conversation, tainted, args }: SubmitRequest): boolean {
-  if (tainted || conversation !== null) return tainted;
-  return isTaintedBy(roster.unread().map(agentSource), { agent: args.agent_id });
 }
 
 /** The agent is offline. A call that may wait for it is queued. */
@@ -208,13 +209,14 @@ async function queueOrRefuse(
   if (!target || !command?.ok || command.order.queueMs === undefined)
     return refusal(found.errorType, found, target);
   const { id, conversation, caller, limits = {} } = request;
-  const tainted = isTainted(home, request);
+  const { tainted, because } = taintsOf(home, request);
   if (limits.readsOnly && !command.order.readOnly) return refusal("permission_denied", READS_ONLY);
   const { queueMs } = command.order;
   const needsPerson = tainted && !command.order.readOnly;
   const isHeld = needsPerson && !target.asks;
   const flags = {
     ...(tainted && { tainted }),
+    ...(because.length > 0 && { because }),
     ...(needsPerson && !isHeld && { asks: true }),
     ...(hasLimits(limits) && { limits }),
     ...(request.reply && { reply: request.reply.id }),
@@ -223,7 +225,8 @@ async function queueOrRefuse(
   const call: NewCall = { id, conversation, caller, agent: target.id, order: command.order, flags };
   if (isHeld) {
     const held = { ...call, order: { ...call.order, totalMs: queueMs }, flags: { ...flags, queued: true } };
-    await askBeforeSending(home, held, reasonOf(request));
+    const { reason, unread } = reasonOf(home, request, { because, target: target.id });
+    await askBeforeSending(home, held, reason, unread);
   } else await queue(home, call, queueMs);
   return queued(id, target.id, queueMs, isHeld);
 }
@@ -335,13 +338,16 @@ function outOfReach(agent: string): Advised {
 }
 
 /** Why a call to an agent that cannot ask itself needs an approval. */
-const STRANGERS_TEXT = "the conversation holds a text of another device, a file, the web or a picture";
-const UNSEEN_TEXT = "it comes from another program's model, which may have read anything";
-
-function reasonOf({ conversation, caller }: SubmitRequest, asker?: Asker): string {
-  if (asker?.by === "agent") return `it comes from device '${asker.agent}'`;
-  if (asker?.by === "home") return `it comes from another home, '${caller.principal}'`;
-  return conversation === null ? UNSEEN_TEXT : STRANGERS_TEXT;
+function reasonOf(
+  home: HomeContext,
+  { conversation, caller }: SubmitRequest,
+  of: { because: readonly Source[]; target: string },
+  asker?: Asker,
+): TaintReason {
+  const plain = (reason: string) => ({ reason, unread: [] });
+  if (asker?.by === "agent") return plain(`it comes from device '${asker.agent}'`);
+  if (asker?.by === "home") return plain(`it comes from another home, '${caller.principal}'`);
+  return taintReason(home, { conversation, ...of });
 }
 
 /** "5 min", "3 h" */

@@ -3,6 +3,8 @@
  * about which nobody decided anything has no row.
  */
 
+import type { HostedState } from "@edgecall/core/protocol/devices.ts";
+
 /** `ask`: changes are possible, and what was not allowed yet asks. Null: as the bridge's setting MQTT_DEVICES says. */
 type StoredMode = "off" | "read" | "ask";
 
@@ -16,12 +18,24 @@ export type DeviceSetting = {
   allowedBy: string | null;
   /** Epoch ms. */
   allowedAt: number | null;
+  /** Its settings are offered as actions; each asks. */
+  offersSettings: boolean;
   changedBy: string;
   changedAt: number;
 };
 
 /** @property allow the hash that is allowed from now on; null: nothing */
-export type DeviceChange = Partial<Pick<DeviceSetting, "name" | "area" | "mode" | "allow">>;
+export type DeviceChange = Partial<
+  Pick<DeviceSetting, "name" | "area" | "mode" | "allow" | "offersSettings">
+>;
+
+/** The hashes of a hosted device, by which an allowance is looked for. */
+type Hashes = Pick<HostedState, "key" | "allow" | "allow_before">;
+
+/** True if an allowance for this hash is one for the device as it is now. */
+export function isAllowed(hash: string | null | undefined, { allow, allow_before }: Hashes): boolean {
+  return hash != null && (hash === allow || hash === allow_before);
+}
 
 type Row = {
   key: string;
@@ -33,12 +47,15 @@ type Row = {
   allowed_at: number | null;
   changed_by: string;
   changed_at: number;
+  offers_settings: number;
 };
 
 export class DeviceSettings {
   readonly #sql: SqlStorage;
   /** Read once: this class alone writes the rows, and each list of agents needs them. */
   #stored: Map<string, DeviceSetting> | undefined;
+  /** Devices that were allowed up to 0.3, with the time since when that holds no more. */
+  #earlier: Map<string, number | null> | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql;
@@ -59,6 +76,7 @@ export class DeviceSettings {
       allow: null,
       allowedBy: null,
       allowedAt: null,
+      offersSettings: false,
       ...before,
       ...change,
       changedBy: by,
@@ -67,10 +85,41 @@ export class DeviceSettings {
     if (change.allow !== undefined) {
       next.allowedBy = change.allow === null ? null : by;
       next.allowedAt = change.allow === null ? null : now;
+      this.#forgetEarlier(key);
     }
+    this.#put(next);
+  }
+
+  /** The bridge tells of a device. What was allowed up to 0.3 is carried over where it covers the same; else it is void. */
+  compare({ key, allow, allow_before }: Hashes, now: number): void {
+    // A bridge of 0.3 still tells the hashes of then.
+    if (allow_before === undefined || !this.#earlierOnes().has(key)) return;
+    const setting = this.get(key);
+    if (setting?.allow != null && !isAllowed(setting.allow, { key, allow, allow_before })) {
+      if (this.#earlierOnes().get(key) !== null) return;
+      this.#sql.exec("UPDATE earlier_allowance SET void_since = ? WHERE key = ?", now, key);
+      this.#earlierOnes().set(key, now);
+      return;
+    }
+    if (setting?.allow != null) this.#put({ ...setting, allow });
+    this.#forgetEarlier(key);
+  }
+
+  /** Devices that were allowed up to 0.3 and ask again, by their keys, with the time since when. */
+  voided(): ReadonlyMap<string, number> {
+    return new Map([...this.#earlierOnes()].flatMap(([key, at]) => (at === null ? [] : [[key, at]])));
+  }
+
+  /** The owners are told of these. */
+  voidedTold(): void {
+    for (const key of this.voided().keys()) this.#forgetEarlier(key);
+  }
+
+  #put(next: DeviceSetting): void {
+    const { key } = next;
     this.#sql.exec(
-      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO device (key, name, area, mode, allow, allowed_by, allowed_at, changed_by, changed_at, offers_settings)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key,
       next.name,
       next.area,
@@ -80,6 +129,7 @@ export class DeviceSettings {
       next.allowedAt,
       next.changedBy,
       next.changedAt,
+      next.offersSettings ? 1 : 0,
     );
     this.#all().set(key, next);
   }
@@ -87,6 +137,22 @@ export class DeviceSettings {
   forget(key: string): void {
     this.#sql.exec("DELETE FROM device WHERE key = ?", key);
     this.#all().delete(key);
+    this.#forgetEarlier(key);
+  }
+
+  #forgetEarlier(key: string): void {
+    if (!this.#earlierOnes().delete(key)) return;
+    this.#sql.exec("DELETE FROM earlier_allowance WHERE key = ?", key);
+  }
+
+  #earlierOnes(): Map<string, number | null> {
+    this.#earlier ??= new Map(
+      this.#sql
+        .exec<{ key: string; void_since: number | null }>("SELECT key, void_since FROM earlier_allowance")
+        .toArray()
+        .map((row) => [row.key, row.void_since]),
+    );
+    return this.#earlier;
   }
 
   #all(): Map<string, DeviceSetting> {
@@ -111,5 +177,6 @@ function toSetting(row: Row): DeviceSetting {
     allowedAt: row.allowed_at,
     changedBy: row.changed_by,
     changedAt: row.changed_at,
+    offersSettings: row.offers_settings === 1,
   };
 }

@@ -1,6 +1,6 @@
 /** Hosted devices for people: the list, what a person decides about one, and its end. */
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
+import { DEVICES_FEATURE, IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { DeviceActionView, DeviceList, DeviceView } from "../../api/answers.ts";
 import type { DeviceBody, Person } from "../../api/devices.ts";
@@ -28,6 +28,7 @@ function viewOf(
 ): DeviceView | undefined {
   const { id, hosted, setting } = device;
   const now = Date.now();
+  const offersSettings = setting?.offersSettings ?? false;
   const state = agents.deviceState(device, now);
   if (!state) return undefined;
   const { adverts, line, online, reason, lastSeen } = state.target;
@@ -50,8 +51,9 @@ function viewOf(
     allowed_at: setting?.allowedAt ?? null,
     changed: hasChanged(device),
     actions: adverts.map(actionView),
+    settings: { offered: offersSettings, actions: [...agents.settingsOf(id)] },
     readings,
-    not_offered: hosted.not_offered ?? [],
+    not_offered: (hosted.not_offered ?? []).filter(({ why }) => !offersSettings || why !== IS_SETTING),
     ...(state.newText && { new_text: state.newText }),
   };
 }
@@ -83,7 +85,7 @@ function actionView(advert: ActionAdvert): DeviceActionView {
 export function changeDevice(
   home: HomeContext,
   id: string,
-  { mode, allow, name, area }: DeviceBody,
+  { mode, allow, name, area, settings }: DeviceBody,
   by: Person,
 ): DeviceView | "changed" | "unknown" {
   const device = home.agents.device(id);
@@ -94,6 +96,7 @@ export function changeDevice(
   const change: DeviceChange = {
     ...(name !== undefined && { name }),
     ...(area !== undefined && { area }),
+    ...(settings !== undefined && { offersSettings: settings }),
     // A new mode is a new decision: what was allowed before counts no more.
     ...(mode !== undefined && { mode: isAllowed ? "ask" : mode, allow: isAllowed ? hosted.allow : null }),
   };
@@ -103,6 +106,7 @@ export function changeDevice(
     ...(mode !== undefined && { mode }),
     ...(name !== undefined && { name }),
     ...(area !== undefined && { area }),
+    ...(settings !== undefined && { settings }),
   });
   return viewOf(home, home.agents.device(id) ?? device, null) ?? "unknown";
 }

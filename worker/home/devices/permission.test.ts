@@ -1,5 +1,6 @@
 /** Rights to change a hosted device, and questions before, at every way in. */
 import { evictDurableObject, reset } from "cloudflare:test";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FarHome } from "../../../test/far-home.ts";
 import { device, hosting, READ, SET, UNLOCK } from "../../../test/hosted-device.ts";
@@ -13,6 +14,7 @@ import { TOKENS } from "../../../test/tokens.ts";
 import { openQuestions } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, type TestBridge } from "../../../test/workerd.ts";
+import type { DeviceView } from "../../api/answers.ts";
 
 const LOCK = device("front-door", { line: "lock", tools: [READ, UNLOCK, { ...SET, name: "lock" }] });
 const LAMP = device("kitchen-lamp");
@@ -68,6 +70,80 @@ const patch = (id: string, body: object, token = TOKENS.owner) =>
 const changesSent = (id: string) =>
   bridge.calls().filter(({ agent: to, payload }) => to === id && !payload.includes('"tool":"read"'));
 
+describe("V9: a setting of a device", () => {
+  const LIMIT: ActionAdvert = {
+    ...SET,
+    name: "set_limit",
+    danger: true,
+    danger_why: "it is a setting of the device",
+    setting: true,
+  };
+  const CHARGER = device("charger", {
+    tools: [READ, SET, LIMIT],
+    hosted: { not_offered: [{ what: "Limit", why: "it is a setting of the device" }] },
+  });
+  const view = async () => {
+    const { devices } = (await (await ask("/v1/devices")).json()) as { devices: DeviceView[] };
+    return devices.find(({ id }) => id === "charger");
+  };
+  const directly = (tool: string) =>
+    ask("/v1/agents/charger/commands", {
+      method: "POST",
+      body: JSON.stringify({ command: "tool", payload: { tool, parameters: { on: true } } }),
+    });
+  beforeEach(async () => {
+    bridge.send({ t: "agent", agent: CHARGER });
+    await until(view, { what: "the charger" });
+  });
+
+  test("V9: is not offered until a person wants it, and then each use of it asks", async () => {
+    expect(await view()).toMatchObject({
+      actions: [{ name: "read" }, { name: "set" }],
+      settings: { offered: false, actions: ["set_limit"] },
+      not_offered: [{ what: "Limit" }],
+    });
+    expect((await change(on("charger", "set_limit"))).answer).toContain("has no action 'set_limit'");
+    const refused = await directly("set_limit");
+    expect(await refused.text()).toContain("the name of an action as payload.tool (read, set)");
+    expect(changesSent("charger")).toEqual([]);
+
+    expect((await patch("charger", { settings: true })).status).toBe(200);
+    expect(await view()).toMatchObject({
+      actions: [{ name: "read" }, { name: "set" }, { name: "set_limit", dangerous: true }],
+      settings: { offered: true },
+      not_offered: [],
+    });
+    await patch("charger", { mode: "allowed", allow: "allow-charger" });
+    expect((await change(on("charger"))).reason).toBeUndefined();
+    for (const time of [1, 2])
+      expect([time, (await change(on("charger", "set_limit"))).reason]).toEqual([
+        time,
+        "it is a setting of the device",
+      ]);
+    expect(changesSent("charger")).toHaveLength(3);
+
+    await evictDurableObject(theHome());
+    expect(await view()).toMatchObject({ settings: { offered: true }, mode: "allowed" });
+    await patch("charger", { settings: false });
+    expect(await view()).toMatchObject({ settings: { offered: false }, mode: "allowed" });
+  });
+
+  test("V9: that is approved after its settings were taken back is not sent", async () => {
+    await patch("charger", { settings: true });
+    const { answer: end } = await change(on("charger", "set_limit"), "approve", () =>
+      patch("charger", { settings: false }),
+    );
+    expect(end).not.toBe("set_limit is confirmed");
+    expect(changesSent("charger")).toEqual([]);
+  });
+
+  test("V9: wrong values are named", async () => {
+    const wrong = await patch("charger", { settings: "yes" });
+    expect(wrong.status).toBe(400);
+    expect(await wrong.text()).toContain("settings");
+  });
+});
+
 describe("a change", () => {
   test("asks the first time, names why, and is remembered with the hash", async () => {
     const first = await change(on("kitchen-lamp"));
@@ -89,6 +165,30 @@ describe("a change", () => {
     expect((await change(on("kitchen-lamp"), "deny")).answer).toMatch(/was not sent to 'kitchen-lamp'/);
     expect(changesSent("kitchen-lamp")).toEqual([]);
     expect((await change(on("kitchen-lamp"), "deny")).reason).toMatch(/^first change/);
+  });
+
+  test("V14: the value of a secret parameter is sent, and neither the question nor the record has it", async () => {
+    const { properties, ...schema } = SET.parameters as { properties: object };
+    const secret = { value: { type: "string", maxLength: 40, writeOnly: true } };
+    const set = { ...SET, parameters: { ...schema, properties: { ...properties, ...secret } } };
+    bridge.send({ t: "agent", agent: device("door-code", { line: "text", tools: [READ, set] }) });
+    await until(async () => (await ask("/v1/devices")).text().then((text) => text.includes("door-code")));
+    let question = "";
+    const step = on("door-code", "set", { value: "n3w-4712", on: true });
+    await change(step, "approve", async () => {
+      question = JSON.stringify(await openQuestions());
+    });
+    expect(question).toContain('"value":"(not shown)"');
+    expect(changesSent("door-code")[0]?.payload).toContain("n3w-4712");
+    const record = await until(
+      async () => {
+        const text = await (await ask("/v1/audit")).text();
+        return text.includes("door-code") && text;
+      },
+      { what: "the record" },
+    );
+    expect(record).toContain('"value":"(not shown)","on":true');
+    expect(question + record).not.toContain("n3w-4712");
   });
 
   test("asks again when the device has changed since it was allowed", async () => {

@@ -2,12 +2,14 @@
  * Rights of calls to a hosted device. A device of the broker has no policy of its own, so Home is the one that refuses, and that asks
  * a person before it sends a change. Reads are free. The rules are in this file alone, so that they can be reviewed alone.
  */
+import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { DeviceMode } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { isAllowed } from "./device-settings.ts";
 
 /**
  * @property device for the call's row: the hash that the decision holds for; `remember`: a person's yes allows the device's other
@@ -23,18 +25,26 @@ const WHY_MAX = 80;
 /** The device's mode: as a person set it, or else as the bridge's setting MQTT_DEVICES says. */
 export function modeOf({ hosted, setting }: HostedDevice): DeviceMode {
   const mode = setting?.mode ?? (hosted.mode === "read" ? "read" : "ask");
-  return mode === "ask" && setting?.allow === hosted.allow ? "allowed" : mode;
+  return mode === "ask" && isAllowed(setting?.allow, hosted) ? "allowed" : mode;
 }
 
 /** True if a person allowed what the device was then, and it is something else now. */
 export function hasChanged({ hosted, setting }: HostedDevice): boolean {
-  return setting?.allow != null && setting.allow !== hosted.allow;
+  return setting?.allow != null && !isAllowed(setting.allow, hosted);
 }
 
 /** @returns the words about a device that is switched off; undefined: it is not */
 export function offWords(device: HostedDevice | undefined): Advised | undefined {
   if (!device || modeOf(device) !== "off") return undefined;
   return refused(`Device '${device.id}' is switched off in the console.`);
+}
+
+/** The refusal of an action that changes a setting, of a device that offers none. */
+export function hiddenSetting({ id }: HostedDevice, action: string): Permission {
+  const words = refused(
+    `'${action}' changes a setting of device '${id}', and a person has to offer its settings in the console first.`,
+  );
+  return { ok: false, ...words };
 }
 
 /** @param tainted a stranger's text may have led to the call: a yes is for this call alone @returns undefined: it is a read */
@@ -58,7 +68,8 @@ export function permissionFor(
   if (hasChanged(device))
     reasons.push("changed since you allowed it: its actions, or what they send, are others now");
   else if (isFirst) reasons.push("first change of this device");
-  if (isDanger) reasons.push(`dangerous: ${advert.danger_why?.slice(0, WHY_MAX) ?? "it may do harm"}`);
+  const why = advert?.danger_why?.slice(0, WHY_MAX) ?? "it may do harm";
+  if (isDanger) reasons.push(why === IS_SETTING ? why : `dangerous: ${why}`);
   const remember = isFirst && !isDanger && !tainted;
   if (remember) reasons.push("with your yes its other changes are not asked about, but for dangerous ones");
   if (advert?.retained && (reasons.length > 0 || tainted))
@@ -70,15 +81,18 @@ export function permissionFor(
  * A change waited for a person, or for the bridge. It goes on only if the device is what it was then, and may still be changed.
  * @returns the reason why not
  */
-export function outdated({ agents }: HomeContext, { agent, flags }: LedgerCall): Advised | undefined {
+export function outdated(
+  { agents }: HomeContext,
+  { agent, payload, flags }: LedgerCall,
+): Advised | undefined {
   if (!flags.device) return undefined;
   const device = agents.device(agent);
-  if (!device || device.hosted.allow !== flags.device.allow)
+  if (!device || !isAllowed(flags.device.allow, device.hosted))
     return refused(
       `Device '${agent}' has changed meanwhile: its actions, or what they send, are others now.`,
     );
   const mode = modeOf(device);
-  return mode === "off" || mode === "read"
+  return mode === "off" || mode === "read" || agents.isHiddenSetting(agent, String(payload.tool))
     ? refused(`Device '${agent}' may not be changed any more.`)
     : undefined;
 }
@@ -91,7 +105,9 @@ export function rememberApproval(
 ): void {
   const device = agents.device(agent);
   if (!device || !flags.device?.remember || by === null) return;
-  agents.changeDevice(device, { allow: flags.device.allow }, by);
+  // One of 0.3 may have waited, and covers the same.
+  const { allow } = isAllowed(flags.device.allow, device.hosted) ? device.hosted : flags.device;
+  agents.changeDevice(device, { allow }, by);
 }
 
 function refused(why: string): Advised {

@@ -81,12 +81,12 @@ function compared(value: number, compare: Condition["compare"], to: number): boo
   return compare === ">=" ? value >= to : value === to;
 }
 
-/** @returns "Temperature 21.4 °C (3 min ago)" */
+/** @returns "Temperature 21.4 °C (3 min ago)"; "battery 2: 11 % (3 min ago)", since the number is the name's */
 export function readingWords(reading: Reading, now: number): string {
   const { name, text, at, unavailable } = reading;
   const label = isLabel(name) ? name : (reading.class ?? reading.kind);
   const age = at === null ? "age unknown" : ago(at, now);
-  return `${label} ${text} (${unavailable ? "unavailable, " : ""}${age})`;
+  return `${label}${/\d$/.test(label) ? ":" : ""} ${text} (${unavailable ? "unavailable, " : ""}${age})`;
 }
 
 /** As many of one device as have `max` characters. */

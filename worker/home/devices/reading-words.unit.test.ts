@@ -70,6 +70,8 @@ test("any text is a condition", () => {
 test("a reading's words have its age, and no name that is not a label", () => {
   expect(readingWords(battery(8), 3_600_000)).toBe("Battery 8 % (1 h ago)");
   expect(readingWords({ ...battery(8), at: null }, 0)).toBe("Battery 8 % (age unknown)");
+  // V18: "battery 2 11 %" could be 2 or 11.
+  expect(readingWords({ ...battery(11), name: "battery 2" }, 3_600_000)).toBe("battery 2: 11 % (1 h ago)");
   expect(readingWords({ ...battery(8), name: "Please. Open", unavailable: true }, 60_000)).toBe(
     "battery 8 % (unavailable, 1 min ago)",
   );

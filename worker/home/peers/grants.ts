@@ -89,7 +89,7 @@ export async function borrow(
   const key = await gatewayKey.publicKey();
   if (key === lenderKey) return refused(400, "invalid_body", "invitation: it is this home's own");
   if (!isHere && !isPeerUrl(url, isLoopback(ownUrl)))
-    return refused(400, "invalid_body", "invitation: its address is not an https address");
+    return refused(400, "invalid_body", "invitation: its address is not a public https address");
   const known = borrowed.get(name);
   if (known ? known.grant !== grant : borrowed.isFull || borrowed.byGrant(grant))
     return refused(409, "conflict", "name: it is in use, or this is borrowed already, or too much is");

@@ -113,7 +113,7 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
   if (!isReachable)
     return {
       status: 400,
-      body: errorBody("invalid_body", "url: expected the https address of your gateway"),
+      body: errorBody("invalid_body", "url: expected the https address of your gateway, a public one"),
     };
   if (!isAgain) {
     home.lent.take(id, { key, url, home: borrower }, now);

@@ -1,5 +1,7 @@
 /** A signed request to another home: over HTTPS, or directly to an object of this gateway, which may not fetch itself. */
+
 import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
+import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { PeerKind, PeerReply } from "../../api/peers.ts";
 import { homeOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
@@ -26,16 +28,18 @@ export async function peerRequest(
     const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());
     const token = `${claims}.${await gatewayKey.signBytes(peerTokenBytes(claims))}`;
     if (url === "") return await homeOf(env, home).peer(kind, token, text);
-    const response = await fetch(`${url}/v1/peer/${home}/${kind}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: text,
-      // A redirect would send the token to another place.
-      redirect: "manual",
-      signal: AbortSignal.timeout(WITHIN_MS),
+    return await withTimeLimit(WITHIN_MS, async (signal) => {
+      const response = await fetch(`${url}/v1/peer/${home}/${kind}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: text,
+        // A redirect would send the token to another place.
+        redirect: "manual",
+        signal,
+      });
+      const answer = await readUpTo(response, ANSWER_MAX_BYTES);
+      return answer && { status: response.status, body: JSON.parse(new TextDecoder().decode(answer)) };
     });
-    const answer = await readUpTo(response, ANSWER_MAX_BYTES);
-    return answer && { status: response.status, body: JSON.parse(new TextDecoder().decode(answer)) };
   } catch (error) {
     logError("peer.request_failed", error, { kind, grant });
     return undefined;

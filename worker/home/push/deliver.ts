@@ -1,5 +1,6 @@
 /** Tells a person's browsers and topics what a rule says. Each is a row of its own until its server has it. */
 import { cutText } from "@edgecall/core/text/cut.ts";
+import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { BrowserTarget, NtfyTarget } from "../../api/push.ts";
 import type { Notice } from "../../api/rules.ts";
 import type { Env } from "../../env.ts";
@@ -141,7 +142,8 @@ async function send(
   { headers, body }: { headers: Record<string, string>; body: Uint8Array | string },
 ): Promise<Response> {
   const { WEB } = env;
-  const signal = AbortSignal.timeout(WAIT_MS);
-  const init = { method: "POST", headers, body, redirect: "manual", signal } as const;
-  return WEB && !isOwnServer(env, new URL(url)) ? await WEB.fetch(url, init) : await fetch(url, init);
+  return await withTimeLimit(WAIT_MS, async (signal) => {
+    const init = { method: "POST", headers, body, redirect: "manual", signal } as const;
+    return WEB && !isOwnServer(env, new URL(url)) ? await WEB.fetch(url, init) : await fetch(url, init);
+  });
 }

@@ -1,9 +1,11 @@
 /** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
+
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
-import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
 import type { CallNews } from "../../api/calls.ts";
 import {
+  ACCEPT,
   AFTER_EXPIRY_MS,
   type AnswerResult,
   CLOSED,
@@ -18,6 +20,8 @@ import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import type { LedgerCall, NewCall } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
+import { shownPayload } from "../calls/shown-payload.ts";
+import { taintReason } from "../calls/taint-reason.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
@@ -71,9 +75,22 @@ export async function askFromAgent(
     agentQuestion: event.question_id,
     text: event.text,
     options: event.options ?? [],
-    approval: approval ?? null,
+    approval: approval ? withUnread(home, call, approval) : null,
     expiresAt: Date.now() + event.expires_in_ms,
   });
+}
+
+/** A device knows that others' texts are in the conversation, and not whose: the gateway adds those that a person can accept. */
+function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalRequest): ApprovalRequest {
+  const { tainted = false, because = [] } = call.flags;
+  const { unread: _, ...own } = approval;
+  if (!tainted || because.length === 0) return own;
+  const { reason, unread } = taintReason(home, {
+    conversation: call.conversation,
+    because,
+    target: call.agent,
+  });
+  return unread.length === 0 ? own : { ...own, reason: `${own.reason}: ${reason}`, unread };
 }
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
@@ -90,9 +107,15 @@ function refusalOf({ questions }: HomeContext, call: LedgerCall): string | undef
 
 /**
  * Asks for a call to an agent that cannot ask itself, before it is sent.
+ * @param unread texts that are a reason to ask
  * @returns the call's deadline, epoch ms
  */
-export async function askBeforeSending(home: HomeContext, newCall: NewCall, reason: string): Promise<number> {
+export async function askBeforeSending(
+  home: HomeContext,
+  newCall: NewCall,
+  reason: string,
+  unread: UnreadText[] = [],
+): Promise<number> {
   const { agent } = newCall;
   const { command, payload, totalMs } = newCall.order;
   const hash = await approvalHash(agent, command, payload);
@@ -102,7 +125,8 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
-  const approval = { tool: command, parameters: payload, reason, hash };
+  const parameters = shownPayload(home, { agent, command, payload });
+  const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
   await ask(home, call, {
     id: crypto.randomUUID(),
     call: call.id,
@@ -110,7 +134,7 @@ export async function askBeforeSending(home: HomeContext, newCall: NewCall, reas
     agent,
     groupKey: groupKeyOf(call, approval),
     agentQuestion: null,
-    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(payload), { chars: 2_000 })}`,
+    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
     options: [],
     approval,
     expiresAt,
@@ -139,11 +163,50 @@ export async function answerQuestion(
   home: HomeContext,
   id: string,
   answer: string,
-  by: { principal: string; mayApprove: boolean },
+  by: { principal: string; mayApprove: boolean; mayAccept: boolean },
 ): Promise<AnswerResult> {
-  const result = home.questions.answer(id, answer, by, Date.now());
-  if (result.ok) await passOn(home, result.question, answer);
+  const { answered, problem } = accepting(home, id, answer, by);
+  if (problem) return problem;
+  const result = home.questions.answer(id, answered, by, Date.now());
+  if (!result.ok) return result;
+  if (answered !== answer)
+    for (const { agent } of unreadIn(result.question)) home.agents.acceptText(agent, undefined);
+  await passOn(home, result.question, answered);
   return result;
+}
+
+/** `accept` accepts the texts for which a person is asked, as they were shown, and approves. Any other answer stays what it is. */
+function accepting(
+  { agents, questions }: HomeContext,
+  id: string,
+  answer: string,
+  by: { mayAccept: boolean },
+): { answered: string; problem?: AnswerResult } {
+  const question = questions.get(id);
+  const unread = question ? unreadIn(question) : [];
+  if (answer !== ACCEPT || unread.length === 0) return { answered: answer };
+  const refused = (status: 403 | 409, code: string, message: string) => ({
+    answered: answer,
+    problem: { ok: false, status, code, message } as const,
+  });
+  if (!by.mayAccept)
+    return refused(
+      403,
+      "forbidden",
+      "accepting a device's description needs an administrator, or an owner in a chat",
+    );
+  // One that was accepted elsewhere meanwhile is none that changed.
+  const changed = unread.find(({ agent, line }) => {
+    const now = agents.unreadOf(agent);
+    return now !== undefined && now.line !== line;
+  });
+  if (changed)
+    return refused(409, "text_changed", `'${changed.agent}' says something else by now; read it in Fleet`);
+  return { answered: "approve" };
+}
+
+function unreadIn({ approval }: Question): UnreadText[] {
+  return approval?.unread ?? [];
 }
 
 async function passOn(home: HomeContext, question: Question, answer: string): Promise<void> {

@@ -11,6 +11,9 @@ export function listOf(members: readonly Question[]): NewQuestion {
   const id = crypto.randomUUID();
   const agents = new Set(members.map(({ agent }) => agent));
   const [first] = members;
+  const unread = new Map(
+    members.flatMap(({ approval }) => (approval?.unread ?? []).map((one) => [one.agent, one])),
+  );
   if (!first) throw new Error("no approval to list");
   return {
     // No call is open under it: those of its members are.
@@ -27,6 +30,7 @@ export function listOf(members: readonly Question[]): NewQuestion {
       parameters: {},
       reason: first.approval?.reason ?? "",
       hash: "",
+      ...(unread.size > 0 && { unread: [...unread.values()] }),
     },
     expiresAt: Math.max(...members.map(({ expiresAt }) => expiresAt)),
   };

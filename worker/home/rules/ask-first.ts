@@ -7,6 +7,7 @@ import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { GATEWAY_AGENT } from "../../api/audit.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
 import { AFTER_EXPIRY_MS, EXPIRED } from "../../api/questions.ts";
+import { isOpen } from "../calls/taint-reason.ts";
 import type { HomeContext } from "../context.ts";
 import { askForOwnCall } from "../questions/deliver-question.ts";
 import { refused, type ToolAnswer } from "../sessions/answers.ts";
@@ -19,7 +20,7 @@ export async function askFirst(
   request: HomeToolRequest,
   others = "",
 ): Promise<ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }> | undefined> {
-  const reason = reasonToAsk(request, others);
+  const reason = reasonToAsk(home, request, others);
   if (reason === undefined) return undefined;
   const { id, name, args, from } = request;
   const hash = await approvalHash(GATEWAY_AGENT, name, args);
@@ -50,7 +51,11 @@ export async function askFirst(
 }
 
 /** Why a person is asked; undefined: nobody is. */
-function reasonToAsk({ name, args, sources }: HomeToolRequest, others: string): string | undefined {
+function reasonToAsk(
+  home: HomeContext,
+  { name, args, sources }: HomeToolRequest,
+  others: string,
+): string | undefined {
   const { severity, do: what, agent_id } = args;
   const tells = others === "" ? [] : [`it tells others: ${others}`];
   const atNight = severity === "critical" ? ["it tells at night too, as often as it happens"] : [];
@@ -61,7 +66,7 @@ function reasonToAsk({ name, args, sources }: HomeToolRequest, others: string): 
   // Words to the person alone are no order to a device, so a device's own words in the conversation do not count.
   const isStrangers =
     name === "watch" && typeof agent_id === "string"
-      ? isTainted(sources, { agent: agent_id })
+      ? isTainted(sources, { agent: agent_id, isOpen: isOpen(home, agent_id) })
       : sources.includes(STRANGER);
   return isStrangers ? "others' words are in the conversation, which may have asked for it" : undefined;
 }

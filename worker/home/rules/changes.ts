@@ -81,7 +81,7 @@ function noteNoise(home: HomeContext, row: WatchRow, agent: string, change: Rule
 /** By this clock, where the device's own is ahead or was never set. */
 function inTime(change: RuleChange, now: number): RuleChange {
   const { at, since, until } = change;
-  const shift = at < OLDEST ? now - at : 0;
+  const shift = at < OLDEST || at > now ? now - at : 0;
   const fixed = (time: number) => Math.min(time + shift, now);
   return {
     ...change,

@@ -1,5 +1,5 @@
 /** Watches of presence, which Home evaluates itself: whether devices and the bridge are online. */
-import { nextDue, type StepInput, step } from "@edgecall/core/rules/evaluate.ts";
+import { nextDue, type StepInput, step, withMissedHold } from "@edgecall/core/rules/evaluate.ts";
 import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import type { WatchRow } from "./rule-store.ts";
@@ -10,6 +10,8 @@ import { agentOf } from "./watched.ts";
 export function stepPresence(home: HomeContext, now: number): void {
   for (const row of home.rules.all()) {
     if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) continue;
+    const state = withMissedHold(conditionOf(row.rule), row.state, now);
+    if (state !== row.state) home.rules.put({ ...row, state });
     for (const input of presentOf(home, row, now)) stepOne(home, row.id, input, now);
   }
 }

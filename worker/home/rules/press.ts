@@ -16,12 +16,14 @@ import type { RuleRow, WatchRow } from "./rule-store.ts";
 
 const SNOOZE_MINUTES = 60;
 const OVER = "This is over already.";
+const NOT_TOLD: Pressed = { done: false, text: "Only whoever is told of this may answer." };
 
 /** Whoever was told may answer, the maker, and owners. */
 export async function pressRule(home: HomeContext, press: RulePress): Promise<Pressed> {
   const { rule, by } = press;
   const row = home.rules.get(rule);
-  if (!row) return { done: true, text: "This rule is not there any more." };
+  // A guest does not learn which rules there are.
+  if (!row) return by.role === "guest" ? NOT_TOLD : { done: true, text: "This rule is not there any more." };
   const { maker, said } = row;
   const here = placesOf(home, row, by);
   const isHere = here.some((one) => one === maker.conversation);
@@ -29,7 +31,7 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
   const isTold = press.do !== "stop" && here.some((one) => said.to.includes(one));
   const mayPress =
     by.role === "owner" || by.principal === maker.principal || (by.role !== "guest" && (isHere || isTold));
-  if (!mayPress) return { done: false, text: "Only whoever is told of this may answer." };
+  if (!mayPress) return NOT_TOLD;
   const text = answerTo(home, row, press, here);
   await home.alarm.arm();
   await showPressed(home, row, press, here, text);

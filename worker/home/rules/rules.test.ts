@@ -6,9 +6,10 @@ import { modelRequests } from "../../../test/model-requests.ts";
 import { told as allTold, at, MINUTE, make, passUntil, ruleHome, T0 } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { rowsOf, storedTurns } from "../../../test/stopping.ts";
+import { TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
-import { agent, CPU, say, TestBridge } from "../../../test/workerd.ts";
+import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -107,6 +108,19 @@ describe("a watch of presence", () => {
     expect(await rowsOf(ruleHome(), "SELECT * FROM firing")).toEqual([]);
     await goesOffline(bridge);
     await until(async () => (await told("shed")).length === 1, { what: "the message" });
+  });
+
+  test("S27: tells a guest nothing: the answer about a rule is that about none", async () => {
+    await TestBridge.connect([shed(true)]);
+    await say("shed", script(offline(), { text: "ok" }));
+    const press = async (rule: string) => {
+      const body = JSON.stringify({ do: "ack" });
+      const response = await ask(`/v1/rules/${rule}/press`, { method: "POST", body, token: TOKENS.guest });
+      return [response.status, await response.text()];
+    };
+    const answer = await press(await ruleOf());
+    expect(answer).toEqual([200, expect.stringContaining('"done":false')]);
+    expect(await press("w-0000")).toEqual(answer);
   });
 
   test("is told with buttons, answered, and its end is told", async () => {

@@ -1,5 +1,5 @@
 /** The tools that read sessions and agents, and `session_status`, which may end a turn. api/may-see.ts decides who sees what. */
-import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { headOf } from "@edgecall/core/loop/tokens.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
 import type { SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
@@ -7,6 +7,7 @@ import type { AgentView, PastTurn } from "../../api/answers.ts";
 import { LINE_MAX, NAMES_CHARS_MAX, namesWithin } from "../../api/find-agents.ts";
 import { type HomeToolRequest, SESSION_PREFIX } from "../../api/home-tools.ts";
 import { seesAll } from "../../api/may-see.ts";
+import { unreadSources } from "../../api/roster.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { SessionInfo } from "../../api/turns.ts";
 import { agentPage } from "../agents/agent-page.ts";
@@ -146,7 +147,12 @@ export async function agentsList(
       ...(page.next !== null && { after: page.next }),
     }),
     // As in a roster, only words that no owner has accepted are a stranger's.
-    sources: page.agents.flatMap(({ id, new_text }) => (new_text ? [agentSource(id)] : [])),
+    sources: unreadSources(
+      home.agents.rosterOf(
+        page.agents.map(({ id }) => id),
+        Date.now(),
+      ),
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 /** `light` with a topic for each value. */
 import { numberOf } from "../../discovery/fields.ts";
+import { Quantity } from "../../values/quantity.ts";
 import { type EntityDraft, type Output, type Written, write } from "../draft.ts";
 import { onPayloads } from "../switch.ts";
 import { oneOf, onOff } from "../values.ts";
@@ -29,14 +30,15 @@ export function basicLight(draft: EntityDraft): void {
     return found ? [{ space, output: found }] : [];
   });
   const [colour] = colours;
+  const scale = brightnessScale(draft);
   const can: Abilities = {
     brightness: output.brightness !== undefined,
+    scale,
     ...(output.temperature && { temperature: kelvinRange(draft) }),
     ...(colour && { colour: colour.space }),
     effects: output.effect ? effectsOf(draft) : [],
     transition: false,
   };
-  const scale = brightnessScale(draft);
   const [on, off] = onPayloads(draft);
   slots(draft, can, scale, on, off);
   lightReadings(draft, can);
@@ -49,7 +51,8 @@ export function basicLight(draft: EntityDraft): void {
     const known = values("brightness")?.value;
     // Such a light has no "on": a brightness switches it on.
     const brightness =
-      wanted.brightness ?? (type === "brightness" ? (typeof known === "number" ? known : 100) : undefined);
+      wanted.brightness ??
+      (type === "brightness" ? (known instanceof Quantity ? known.value : 100) : undefined);
     const parts = [
       ...(colour && wanted.colour ? [colourMessage(colour.output, colour.space, wanted)] : []),
       ...(output.brightness && brightness !== undefined

@@ -1,5 +1,6 @@
 /** Colours as lights take and report them. A person and a model say red, green and blue. */
 import { isObject, numberOf } from "../../discovery/fields.ts";
+import { numberText } from "../../values/quantity.ts";
 import type { SlotValue } from "../entity.ts";
 
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -39,22 +40,47 @@ export function colourFromText(space: ColourSpace, text: string): number[] | und
   return numbers.length === MEMBERS[space].length ? all(numbers) : undefined;
 }
 
-/** Tells whether a light reports the colour that was asked for. Lights round, and each in its own way. */
-export function sameColour(space: ColourSpace, asked: readonly number[], reported: SlotValue): boolean {
-  if (!Array.isArray(reported) || reported.length !== asked.length) return false;
+/** The finest steps that a light counts in: a hue of 0–254 in degrees, a saturation in percent, an xy that is sent. */
+const OWN_STEPS: Readonly<Record<ColourSpace, readonly number[]>> = {
+  rgb: [1, 1, 1],
+  rgbw: [1, 1, 1, 1],
+  rgbww: [1, 1, 1, 1, 1],
+  hs: [360 / 254, 1],
+  xy: [0.001, 0.001],
+};
+
+/** Tells whether a light reports the colour that was asked for, or one that is a step of red, green and blue beside it. */
+export function sameColour(space: ColourSpace, asked: Rgb, reported: SlotValue): boolean {
+  const wanted = toSpace(space, asked);
+  if (!Array.isArray(reported) || reported.length !== wanted.length) return false;
   // SAFETY: a slot's list holds numbers.
-  const distances = (reported as readonly number[]).map((one, at) => Math.abs(one - (asked[at] ?? 0)));
-  if (space === "xy") return distances.every((distance) => distance <= 0.02);
-  if (space === "hs")
-    return Math.min(distances[0] ?? 0, 360 - (distances[0] ?? 0)) <= 4 && (distances[1] ?? 0) <= 3;
-  return distances.every((distance) => distance <= 5);
+  const distances = distance(space, wanted, reported as readonly number[]);
+  const beside = asked.flatMap((_, at) => [-1, 1].map((step) => toSpace(space, stepped(asked, at, step))));
+  const steps = beside.map((colour) => distance(space, wanted, colour));
+  return distances.every((one, at) => {
+    const own = OWN_STEPS[space][at] ?? 0;
+    return one <= Math.max(own, ...steps.map((step) => step[at] ?? 0)) + 1e-9;
+  });
+}
+
+function stepped(rgb: Rgb, at: number, step: number): Rgb {
+  const [red, green, blue] = rgb.map((one, place) =>
+    Math.min(255, Math.max(0, one + (place === at ? step : 0))),
+  );
+  return [red ?? 0, green ?? 0, blue ?? 0];
+}
+
+/** Of each member. A hue is a circle. */
+function distance(space: ColourSpace, a: readonly number[], b: readonly number[]): number[] {
+  return a.map((one, at) => {
+    const size = Math.abs(one - (b[at] ?? 0));
+    return space === "hs" && at === 0 ? Math.min(size, 360 - size) : size;
+  });
 }
 
 export function colourWords(space: ColourSpace): (value: SlotValue) => string {
   return (value) =>
-    Array.isArray(value)
-      ? `${space} ${value.map((one: number) => Number(one.toFixed(3))).join(", ")}`
-      : "unknown";
+    Array.isArray(value) ? `${space} ${value.map((one: number) => numberText(one)).join(", ")}` : "unknown";
 }
 
 function all(numbers: readonly (number | undefined)[]): number[] | undefined {

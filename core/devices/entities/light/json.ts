@@ -1,5 +1,6 @@
 /** `light` with `schema: json`: one topic with JSON for all that it reports, and one for all that it takes. */
-import { flagField, listField, numberOf } from "../../discovery/fields.ts";
+import { flagField, isObject, listField, numberOf } from "../../discovery/fields.ts";
+import type { Message } from "../../states/message.ts";
 import type { EntityDraft } from "../draft.ts";
 import { COLOUR_SPACES, type ColourSpace, colourFromObject, colourObject } from "./colours.ts";
 import {
@@ -19,14 +20,15 @@ export function jsonLight(draft: EntityDraft): void {
   const modes = listField(config, "supported_color_modes");
   const space = COLOUR_SPACES.find((one) => modes.includes(one));
   const hasFlag = flagField(config, "brightness", false);
+  const scale = brightnessScale(draft);
   const can: Abilities = {
+    scale,
     brightness: modes.length > 0 ? modes.some((mode) => mode !== "onoff" && mode !== "unknown") : hasFlag,
     ...(modes.includes("color_temp") && { temperature: kelvinRange(draft) }),
     ...(space && { colour: space }),
     effects: flagField(config, "effect", false) ? effectsOf(draft) : [],
     transition: flagField(config, "transition", true),
   };
-  const scale = brightnessScale(draft);
   slots(draft, can, scale);
   lightReadings(draft, can);
   const output = draft.output("command_topic");
@@ -48,6 +50,17 @@ export function jsonLight(draft: EntityDraft): void {
   });
 }
 
+/** Tells whether a light is in that mode now, and not in the other: by its words, or by the one value that it tells. */
+function isIn(message: Message, mode: "colour" | "white"): boolean {
+  const { color_mode, color, color_temp } = message.object() ?? {};
+  if (typeof color_mode === "string")
+    return COLOUR_SPACES.some((one) => one === color_mode)
+      ? mode === "colour"
+      : mode === "white" && ["color_temp", "white"].includes(color_mode);
+  const [hasColour, hasWhite] = [isObject(color), numberOf(color_temp) !== undefined];
+  return mode === "colour" ? hasColour && !hasWhite : hasWhite && !hasColour;
+}
+
 function isRgb(space: ColourSpace | undefined): boolean {
   return space === "rgb" || space === "rgbw" || space === "rgbww";
 }
@@ -64,10 +77,17 @@ function slots(draft: EntityDraft, can: Abilities, scale: number): void {
       return value === undefined ? undefined : read(value);
     });
   if (can.brightness) number("brightness", "brightness", (value) => reportedBrightness(value, scale));
-  if (can.temperature) number("temperature", "color_temp", (value) => reportedKelvin(draft, value));
   const { colour, effects } = can;
+  if (can.temperature)
+    draft.slotOf("temperature", "state_topic", (message) => {
+      if (colour && isIn(message, "colour")) return null;
+      const value = numberOf(message.object()?.color_temp);
+      return value === undefined ? undefined : reportedKelvin(draft, value);
+    });
   if (colour)
-    draft.slotOf("colour", "state_topic", (message) => colourFromObject(colour, message.object()?.color));
+    draft.slotOf("colour", "state_topic", (message) =>
+      can.temperature && isIn(message, "white") ? null : colourFromObject(colour, message.object()?.color),
+    );
   if (effects.length > 0)
     draft.slotOf("effect", "state_topic", (message) => {
       const effect = message.object()?.effect;

@@ -147,7 +147,7 @@ describe("JSON", () => {
     };
     expect(lamp.words()).toEqual(words);
     lamp.say("lamp", { state: "OFF", brightness: null, color_temp: null, color: null, effect: null });
-    expect(lamp.words()).toEqual({ ...words, light: "off" });
+    expect(lamp.words()).toEqual({ light: "off" });
     lamp.say("lamp", { state: "ON", brightness: 0 }).say("lamp", "no JSON").say("lamp", "[]");
     expect(lamp.words()).toEqual(words);
     lamp.say("lamp", { state: null });
@@ -168,8 +168,14 @@ describe("JSON", () => {
       "Thing: colour temperature 2702 K, reported 1.0 s after the command.",
     );
     expect(
-      lamp.confirmedBy("set", { rgb: [255, 0, 0] }, ["lamp", { state: "ON", color: { x: 0.69, y: 0.3 } }]),
-    ).toBe("Thing: colour xy 0.69, 0.3, reported 1.0 s after the command.");
+      lamp.confirmedBy(
+        "set",
+        { rgb: [255, 0, 0] },
+        // A lamp that cannot show the colour says so.
+        ["lamp", { state: "ON", color: { x: 0.69, y: 0.3 } }],
+        ["lamp", { state: "ON", color: { x: 0.7006, y: 0.2993 } }],
+      ),
+    ).toBe("Thing: colour xy 0.7006, 0.2993, reported 2.0 s after the command.");
     expect(lamp.confirmedBy("set", { on: false }, ["lamp", { state: "OFF" }])).toBe(
       "Thing: off (it was: on), reported 1.0 s after the command.",
     );

@@ -3,16 +3,20 @@
  * `set` with what the light can.
  */
 import { flagField, listField, numberField } from "../../discovery/fields.ts";
+import { same, sameKelvin, sameMireds, sameOnScale } from "../../values/fit.ts";
+import { Quantity } from "../../values/quantity.ts";
 import type { EntityDraft, Output } from "../draft.ts";
 import { topicsOf, type Written, withMessages } from "../draft.ts";
 import type { Expectation, Parameter, Parameters, SlotValue, Values } from "../entity.ts";
 import { choice, notAnOption } from "../modes.ts";
-import { near, onOffWords, plain, same, withUnit } from "../values.ts";
+import { onOffWords, plain, withUnit } from "../values.ts";
 import { type ColourSpace, colourWords, type Rgb, sameColour, toSpace } from "./colours.ts";
 
 /** Abilities of a light, and their ranges. */
 export type Abilities = {
   brightness: boolean;
+  /** The light's own number for a brightness of 100 %. */
+  scale: number;
   /** Kelvin. */
   temperature?: { minimum: number; maximum: number };
   colour?: ColourSpace;
@@ -60,14 +64,14 @@ function mired(value: number): number {
 }
 
 /** A light's own unit of the colour temperature: kelvin where it says so. */
-function ownTemperature(draft: EntityDraft, kelvin: number): number {
-  return flagField(draft.config, "color_temp_kelvin", false) ? kelvin : mired(kelvin);
+function isInKelvin(draft: EntityDraft): boolean {
+  return flagField(draft.config, "color_temp_kelvin", false);
 }
 
 /** The kelvin of a reported colour temperature. */
 export function reportedKelvin(draft: EntityDraft, value: number): SlotValue | undefined {
   if (value <= 0) return undefined;
-  return flagField(draft.config, "color_temp_kelvin", false) ? Math.round(value) : mired(value);
+  return Quantity.of(isInKelvin(draft) ? Math.round(value) : mired(value), value);
 }
 
 export function brightnessScale(draft: EntityDraft): number {
@@ -76,7 +80,8 @@ export function brightnessScale(draft: EntityDraft): number {
 
 /** A reported brightness as percent. Zero says nothing: a light that is off has no brightness. */
 export function reportedBrightness(value: number, scale: number): SlotValue | undefined {
-  return value > 0 ? Math.min(100, Math.max(1, Math.round((value * 100) / scale))) : undefined;
+  if (value <= 0) return undefined;
+  return Quantity.of(Math.min(100, Math.max(1, Math.round((value * 100) / scale))), value);
 }
 
 /** Never zero, which some lights take for off. */
@@ -91,10 +96,16 @@ export function effectsOf(draft: EntityDraft): string[] {
 /** Readings of the slots `on`, `brightness`, `temperature`, `colour` and `effect`. */
 export function lightReadings(draft: EntityDraft, can: Abilities): void {
   draft.reading("on", onOffWords);
-  draft.reading("brightness", withUnit("%"), { label: "brightness", unit: "%" });
-  draft.reading("temperature", withUnit("K"), { label: "colour temperature", unit: "K" });
-  if (can.colour) draft.reading("colour", colourWords(can.colour), { label: "colour" });
-  draft.reading("effect", plain, { label: "effect" });
+  // A light that is off has none of these, and one in white has no colour.
+  const shown = (slot: string) => ({
+    label: slot === "temperature" ? "colour temperature" : slot,
+    isThere: (value: (name: string) => SlotValue | undefined) =>
+      value("on") !== false && value(slot) !== null,
+  });
+  draft.reading("brightness", withUnit("%"), { ...shown("brightness"), unit: "%" });
+  draft.reading("temperature", withUnit("K"), { ...shown("temperature"), unit: "K" });
+  if (can.colour) draft.reading("colour", colourWords(can.colour), shown("colour"));
+  draft.reading("effect", plain, shown("effect"));
   if (can.brightness) draft.details.push("brightness");
   if (can.temperature) draft.details.push("colour temperature");
   if (can.colour) draft.details.push("colour");
@@ -168,7 +179,7 @@ function wantedOf(draft: EntityDraft, can: Abilities, asked: Parameters): Wanted
   return {
     on: on !== false,
     ...(typeof brightness_pct === "number" && { brightness: brightness_pct }),
-    ...(typeof kelvin === "number" && { temperature: ownTemperature(draft, kelvin) }),
+    ...(typeof kelvin === "number" && { temperature: isInKelvin(draft) ? kelvin : mired(kelvin) }),
     ...(colour && can.colour && { rgb: colour, colour: toSpace(can.colour, colour) }),
     ...(effect !== undefined && { effect: String(effect) }),
     ...(typeof transition_s === "number" && { transition: transition_s }),
@@ -176,18 +187,32 @@ function wantedOf(draft: EntityDraft, can: Abilities, asked: Parameters): Wanted
 }
 
 function expectations(draft: EntityDraft, can: Abilities, wanted: Wanted, asked: Parameters): Expectation[] {
-  const { on, brightness, colour, effect } = wanted;
+  const { on, brightness, temperature, rgb, colour, effect } = wanted;
   const { kelvin } = asked;
   const expects: Expectation[] = [];
   if (brightness !== undefined)
-    expects.push(draft.expectation("brightness", brightness, `brightness ${brightness} %`, near(1)));
-  if (typeof kelvin === "number")
-    expects.push(draft.expectation("temperature", kelvin, `colour temperature ${kelvin} K`, near(1)));
-  const space = can.colour;
-  if (colour && space)
     expects.push(
-      draft.expectation("colour", colour, `colour ${colourWords(space)(colour)}`, (one, reported) =>
-        sameColour(space, one as readonly number[], reported),
+      draft.expectation(
+        "brightness",
+        ownBrightness(brightness, can.scale),
+        `brightness ${brightness} %`,
+        sameOnScale(can.scale),
+      ),
+    );
+  if (typeof kelvin === "number")
+    expects.push(
+      draft.expectation(
+        "temperature",
+        temperature,
+        `colour temperature ${kelvin} K`,
+        isInKelvin(draft) ? sameKelvin : sameMireds,
+      ),
+    );
+  const space = can.colour;
+  if (rgb && colour && space)
+    expects.push(
+      draft.expectation("colour", rgb, `colour ${colourWords(space)(colour)}`, (_, reported) =>
+        sameColour(space, rgb, reported),
       ),
     );
   if (effect !== undefined) expects.push(draft.expectation("effect", effect, `effect ${effect}`, same));

@@ -21,6 +21,7 @@ const COLOUR_KEYS = ["red_template", "green_template", "blue_template"];
 export function templateLight(draft: EntityDraft): void {
   const hasColour = COLOUR_KEYS.every((key) => draft.has(key));
   const can: Abilities = {
+    scale: SCALE,
     brightness: draft.has("brightness_template"),
     ...(draft.has("color_temp_template") && { temperature: kelvinRange(draft) }),
     ...(hasColour && { colour: "rgb" as const }),

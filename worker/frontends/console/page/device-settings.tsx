@@ -22,6 +22,7 @@ export function DeviceSettings({ device, session, look }: Props) {
   const [name, setName] = useState(own.name ?? "");
   const [area, setArea] = useState(own.area ?? "");
   const [mode, setMode] = useState<Mode | "">(device.chosen ? device.mode : "");
+  const [settings, setSettings] = useState(device.settings.offered);
   const { failed, busy, attempt } = useAttempt(look);
   const mayAllow = session.scopes?.includes("approve") ?? false;
   const isNewMode = mode !== (device.chosen ? device.mode : "");
@@ -32,6 +33,7 @@ export function DeviceSettings({ device, session, look }: Props) {
         body: {
           name: name.trim() || null,
           area: area.trim() || null,
+          ...(settings !== device.settings.offered && { settings }),
           ...(isNewMode && { mode: mode === "" ? null : mode, allow }),
         },
       }),
@@ -77,6 +79,16 @@ export function DeviceSettings({ device, session, look }: Props) {
           </select>
         </label>
       </div>
+      {device.settings.actions.length > 0 && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={settings}
+            onChange={({ currentTarget: { checked } }) => setSettings(checked)}
+          />
+          offer its settings, of which each change asks ({device.settings.actions.length})
+        </label>
+      )}
       {by !== null && (
         <p class="quiet">
           Allowed by {by} {ago(since, Date.now())}.

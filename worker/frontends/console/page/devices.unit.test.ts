@@ -47,6 +47,7 @@ function device(more: Partial<DeviceView>): DeviceView {
     allowed_at: null,
     changed: false,
     actions: [],
+    settings: { offered: false, actions: [] },
     readings: null,
     not_offered: [],
     ...more,

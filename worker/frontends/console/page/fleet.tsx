@@ -1,5 +1,7 @@
 /** Fleet: shows the devices and their response times, and tries their actions. A large home is searched, and shown in pages. */
+
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
+import { counted } from "@edgecall/core/text/counted.ts";
 import { useEffect, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
 import { client, wordsOf } from "./api.ts";
@@ -152,7 +154,7 @@ function AgentCard({ agent, gateway, session, look }: CardProps) {
           <Ping agent={agent.id} disabled={!agent.online} />
           {agent.actions.length > 0 && (
             <button type="button" class="small" aria-expanded={opened} onClick={() => setOpened(!opened)}>
-              {opened ? "Close" : `${agent.actions.length} actions`}
+              {opened ? "Close" : counted(agent.actions.length, "action")}
             </button>
           )}
         </div>

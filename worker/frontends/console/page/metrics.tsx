@@ -1,5 +1,7 @@
 /** Metrics: calls of the last day, each agent's response times, errors, and model usage against the budgets. */
+
 import type { SessionView } from "@edgecall/client/routes.ts";
+import { counted } from "@edgecall/core/text/counted.ts";
 import { useMemo } from "preact/hooks";
 import { BarChart } from "./bar-chart.tsx";
 import { type AuditLine, byAgent, byHour, type ErrorFigures, errorsByKind, type Hour } from "./figures.ts";
@@ -164,7 +166,7 @@ function HourChart({ hours }: { hours: Hour[] }) {
             { class: "err", value: error },
           ],
         }))}
-        label={`${total} calls, ${errors} failed; at most ${most} in one hour`}
+        label={`${counted(total, "call")}, ${errors} failed; at most ${most} in one hour`}
         ends={["a day ago", "12 h ago", "now"]}
       />
       <p class="legend">

@@ -25,7 +25,11 @@ export function NewText({ agent, session, look }: Props) {
     );
   return (
     <div class="notice">
-      <p>{changeOf(text)}; calls to other devices ask for approval until this is accepted.</p>
+      <p>
+        {text.by_use
+          ? "Its first description counts among agents without a key; calls to other devices ask for approval until this is accepted."
+          : `${changeOf(text)}; calls to other devices ask for approval until this is accepted.`}
+      </p>
       {text.line !== undefined && <p>Now: {visible(text.line)}</p>}
       {text.was !== undefined && <p>Accepted before: {visible(text.was)}</p>}
       {text.group !== undefined && (

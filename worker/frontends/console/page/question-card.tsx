@@ -78,6 +78,9 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
       ) : (
         <p>{visible(question.text)}</p>
       )}
+      {approval?.unread?.map((text) => (
+        <Unread key={text.agent} text={text} />
+      ))}
       {hidden && <p class="notice">{hidden}</p>}
       {approval && !mayApprove && (
         <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>
@@ -93,6 +96,15 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
           >
             {members ? "Approve all" : "Approve"}
           </button>
+          {approval.unread && (
+            <button
+              type="button"
+              disabled={sent || !mayApprove || (isCut && !whole)}
+              onClick={() => reply("accept")}
+            >
+              Accept text and approve
+            </button>
+          )}
           <button type="button" class="bad" disabled={sent || !mayApprove} onClick={() => reply("deny")}>
             {members ? "Deny all" : "Deny"}
           </button>
@@ -125,6 +137,31 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
         </form>
       )}
       <Problem text={problem} />
+    </div>
+  );
+}
+
+/** An agent's words about itself that nobody has accepted, for which the person is asked. */
+function Unread({ text }: { text: NonNullable<NonNullable<TurnQuestion["approval"]>["unread"]>[number] }) {
+  const { agent, line, was, actions, group } = text;
+  return (
+    <div class="notice">
+      {line !== undefined && (
+        <p>
+          {visible(agent)} says of itself: {visible(line)}
+        </p>
+      )}
+      {was !== undefined && <p>Accepted before: {visible(was)}</p>}
+      {actions.length > 0 && (
+        <p>
+          {visible(agent)} offers new actions: {visible(actions.join(", "))}
+        </p>
+      )}
+      {group !== undefined && (
+        <p>
+          {visible(agent)} says that it belongs to the group {visible(group)}
+        </p>
+      )}
     </div>
   );
 }

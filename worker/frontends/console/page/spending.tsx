@@ -1,5 +1,7 @@
 /** Model usage: today against the budget, and the two weeks before, in tokens and, if prices are set, in money. */
+
 import type { DayView, UsageView } from "@edgecall/client/routes.ts";
+import { counted } from "@edgecall/core/text/counted.ts";
 import { BarChart } from "./bar-chart.tsx";
 import { costOfDay, money, unpricedModels } from "./figures.ts";
 
@@ -54,7 +56,7 @@ export function Spending({ usage }: { usage: UsageView }) {
           ? "No model is configured: set LLM_BASE_URL and LLM_MODEL."
           : models
               .map(({ name, failures }) =>
-                failures > 0 ? `${name}: failed ${failures} times` : `${name}: well`,
+                failures > 0 ? `${name}: failed ${counted(failures, "time")} of late` : `${name}: answers`,
               )
               .join(" · ")}
       </p>
@@ -76,7 +78,7 @@ function Days({ title, days, of, say, limit }: DaysProps) {
   const sum = days.reduce((all, day) => all + of(day), 0);
   const most = Math.max(...days.map(of));
   const words = [
-    `${say(sum)} in ${days.length} days, at most ${say(most)} in one.`,
+    `${say(sum)} in ${counted(days.length, "day")}, at most ${say(most)} in one.`,
     limit === undefined ? "" : `Dashed: the budget, ${say(limit)} a day.`,
   ].join(" ");
   return (

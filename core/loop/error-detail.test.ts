@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { errorWords } from "./error-words.ts";
+import { errorDetail } from "./error-detail.ts";
 
 const json = JSON.stringify;
 
@@ -39,14 +39,14 @@ describe("L7: the words of an error are found in", () => {
     ["null", null, ""],
     ["null in words", { error: { message: null, detail: "null" } }, ""],
   ])("%s", (_, body, words) => {
-    expect(errorWords(body)).toBe(words);
+    expect(errorDetail(body)).toBe(words);
   }); // biome-ignore format: a table
 });
 
 test("L7: property: any body gives a text that fits a sentence", () => {
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), fc.string()), (body) => {
-      const words = errorWords(body);
+      const words = errorDetail(body);
       expect(words.length).toBeLessThanOrEqual(500);
       expect(words).not.toContain("\n");
     }),
@@ -64,7 +64,7 @@ test("L7: property: a message is found below known members, at any of the first 
         (inner, name) => ({ id: "x", [name]: isList ? [inner] : inner }),
         { message: "the words" },
       );
-      expect(errorWords(body)).toBe("the words");
+      expect(errorDetail(body)).toBe("the words");
     }),
   );
 });

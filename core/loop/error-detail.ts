@@ -20,7 +20,7 @@ const PARTS_MAX = 3;
 const ITEMS_MAX = 4;
 
 /** @param body of an error, or a value of it; what is no JSON is taken as plain text or HTML */
-export function errorWords(body: unknown): string {
+export function errorDetail(body: unknown): string {
   const found: string[] = [];
   collect(body, WORDS, DEPTH_MAX, found);
   if (found.length === 0) collect(body, [...CODES, ...WORDS], DEPTH_MAX, found);
