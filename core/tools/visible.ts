@@ -3,6 +3,8 @@
  * exactly what would run ("Trojan Source", CVE-2021-42574). Long text is cut to its head and tail, with a count between.
  */
 
+import { graphemeCut } from "../text/cut.ts";
+
 /** An emoji with its joiners and selectors. It is kept, because together they are one visible sign. */
 const EMOJI = String.raw`\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?(?:\u200D\p{ExtPict}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?)*`;
 /**
@@ -57,9 +59,8 @@ export function headAndTail(text: string, max: { chars: number; lines?: number }
   const half = Math.floor(max.chars / 2);
   let end = Math.min(half, lines?.head ?? half);
   let begin = Math.max(text.length - half, lines?.tail ?? 0);
-  // Does not split a surrogate pair.
-  if (isLow(text, end)) end -= 1;
-  if (isLow(text, begin)) begin += 1;
+  end = graphemeCut(text, end);
+  begin = Math.max(end, graphemeCut(text, begin));
   return { head: text.slice(0, end), tail: text.slice(begin), between: begin - end };
 }
 
@@ -79,11 +80,6 @@ function linesOf(text: string, max: number): { head: number; tail: number } | un
   if (ends.length < max) return undefined;
   const half = Math.floor(max / 2);
   return { head: (ends[half - 1] ?? 0) + 1, tail: (ends[ends.length - half] ?? 0) + 1 };
-}
-
-function isLow(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code <= 0xdfff;
 }
 
 function replaceHidden(text: string, by: (sign: string) => string): string {

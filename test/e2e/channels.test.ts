@@ -172,7 +172,7 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
 /** `The **log** <now>` as each platform writes it. */
 const TITLE: Record<string, string> = {
   telegram: "<b>log</b> &lt;now&gt;",
-  slack: "**log** <now>",
+  slack: "*log* <now>",
   discord: "**log** <now>",
   whatsapp: "*log* <now>",
   generic: "**log** <now>",

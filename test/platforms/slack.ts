@@ -15,12 +15,26 @@ import {
 
 export const SLACK_TOKEN = "xoxb-test-token-of-slack";
 export const SLACK_SECRET = "test-signing-secret-of-slack";
-const MARKDOWN_MAX = 12_000;
-const SECTION_MAX = 3_000;
+/** Slack refuses longer blocks with `msg_blocks_too_long`. */
+const BLOCKS_MAX = 13_000;
 
-type Element = { text: { text: string }; value: string; action_id: string };
+type Button = { text: { text: string }; value: string; action_id: string };
 /** Of rich text, in which nothing is markup. */
-type Section = { type: string; elements: Array<{ type: string; text?: string; user_id?: string }> };
+type Element = {
+  type: string;
+  text?: string;
+  url?: string;
+  user_id?: string;
+  style?: { bold?: true; italic?: true; strike?: true; code?: true };
+};
+export type Part = {
+  type: string;
+  elements: Part[] | Element[];
+  style?: string;
+  indent?: number;
+  offset?: number;
+  border?: number;
+};
 
 export class FakeSlack {
   readonly server: PlatformServer;
@@ -83,7 +97,10 @@ export class FakeSlack {
         return this.#say(method, body);
       case "chat.postEphemeral":
         if (!body.user || !body.channel || !body.text) return error("no_text");
-        this.whispers.push({ user: String(body.user), text: richText(body.blocks) ?? String(body.text) });
+        this.whispers.push({
+          user: String(body.user),
+          text: richText(body.blocks)?.text ?? String(body.text),
+        });
         return ok({});
       case "assistant.threads.setStatus":
         if (!body.thread_ts) return error("invalid_arguments");
@@ -109,23 +126,19 @@ export class FakeSlack {
   }
 
   #say(method: string, body: Record<string, unknown>): Answer {
-    const { markdown_text, text, blocks } = body;
-    if (markdown_text !== undefined && (text !== undefined || blocks !== undefined))
-      return error("markdown_text_conflict");
-    if (String(markdown_text ?? text ?? "") === "") return error("no_text");
-    if (String(markdown_text ?? "").length > MARKDOWN_MAX) return error("msg_too_long");
-    const all = (blocks ?? []) as Array<{
-      type: string;
-      text?: { text: string };
-      elements?: unknown[];
-    }>;
-    if (all.some((block) => (block.text?.text.length ?? 0) > SECTION_MAX)) return error("invalid_blocks");
+    const { text, blocks } = body;
+    if (String(text ?? "") === "") return error("no_text");
+    const all = (blocks ?? []) as Array<{ type: string; elements?: unknown[] }>;
+    if (JSON.stringify(all).length > BLOCKS_MAX) return error("msg_blocks_too_long");
+    const texts = all.filter(({ type }) => type === "rich_text");
+    if (texts.some(({ elements = [] }) => richTextProblem(elements as Part[]) !== undefined))
+      return error("invalid_blocks");
     const rich = richText(all);
-    const content = rich ?? String(markdown_text ?? text);
-    const literal = rich !== undefined;
+    const content = rich?.text ?? String(text);
+    const literal = rich?.literal === true;
     const elements = all
       .filter(({ type }) => type === "actions")
-      .flatMap((block) => (block.elements ?? []) as Element[]);
+      .flatMap((block) => (block.elements ?? []) as Button[]);
     if (elements.some((one) => one.text.text.length > 75 || one.action_id.length > 255))
       return error("invalid_blocks");
     const buttons = elements.map((one) => ({ label: one.text.text, data: one.value }));
@@ -166,17 +179,72 @@ function directMessages(person: string): string {
   return `D${person}`;
 }
 
-/** What a person sees of rich text; undefined: there is none. */
-function richText(blocks: unknown): string | undefined {
-  const rich = ((blocks ?? []) as Array<{ type: string; elements: Section[] }>).filter(
+/** What a person sees of rich text, styles as Slack copies them; `literal`: no character has a form. Undefined: there is none. */
+export function richText(blocks: unknown): { text: string; literal: boolean } | undefined {
+  const rich = ((blocks ?? []) as Array<{ type: string; elements: Part[] }>).filter(
     ({ type }) => type === "rich_text",
   );
   if (rich.length === 0) return undefined;
-  return rich
-    .flatMap(({ elements }) => elements)
-    .flatMap(({ elements }) => elements)
-    .map(({ text, user_id }) => text ?? `<@${user_id}>`)
-    .join("");
+  const parts = rich.flatMap(({ elements }) => elements);
+  const literal = parts.every(
+    (part) =>
+      part.type === "rich_text_section" &&
+      (part.elements as Element[]).every(({ type, style }) => type !== "link" && style === undefined),
+  );
+  return { text: parts.map(partText).join("\n"), literal };
+}
+
+function partText(part: Part): string {
+  if (part.type === "rich_text_list")
+    return (part.elements as Part[])
+      .map(({ elements }, at) => {
+        const mark = part.style === "ordered" ? `${(part.offset ?? 0) + at + 1}.` : "•";
+        return `${"  ".repeat(part.indent ?? 0)}${mark} ${(elements as Element[]).map(elementText).join("")}`;
+      })
+      .join("\n");
+  const text = (part.elements as Element[]).map(elementText).join("");
+  if (part.type === "rich_text_preformatted") return `\`\`\`\n${text}\n\`\`\``;
+  return part.type === "rich_text_quote" ? text.replace(/^/gm, "> ") : text;
+}
+
+function elementText({ type, text, url, user_id, style = {} }: Element): string {
+  if (type === "user") return `<@${user_id}>`;
+  const inner = type === "link" ? (text === undefined ? url : `<${url}|${text}>`) : text;
+  const marks = [style.code && "`", style.bold && "*", style.italic && "_", style.strike && "~"];
+  const mark = marks.filter(Boolean).join("");
+  return `${mark}${inner}${[...mark].reverse().join("")}`;
+}
+
+/** What Slack refuses in rich text (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block); undefined: nothing. */
+export function richTextProblem(parts: readonly Part[]): string | undefined {
+  if (parts.length === 0) return "elements: empty";
+  for (const { type, elements, border = 0, indent = 0, offset = 0, style, ...other } of parts) {
+    if (Object.keys(other).length > 0) return `unknown field ${Object.keys(other)}`;
+    if (elements.length === 0) return `${type}: no elements`;
+    if (![0, 1].includes(border) || indent > 8 || offset < 0) return `${type}: border, indent or offset`;
+    if (type === "rich_text_list") {
+      if (style !== "bullet" && style !== "ordered") return `style: ${style}`;
+      if ((elements as Part[]).some((item) => item.type !== "rich_text_section"))
+        return "list: sections only";
+      const inner = richTextProblem(elements as Part[]);
+      if (inner) return inner;
+    } else if (["rich_text_section", "rich_text_quote", "rich_text_preformatted"].includes(type)) {
+      const problem = (elements as Element[]).map(elementProblem).find((one) => one !== undefined);
+      if (problem) return problem;
+      if (type === "rich_text_preformatted" && (elements as Element[]).some((one) => one.style))
+        return "preformatted: no styles";
+    } else return `unknown element ${type}`;
+  }
+  return undefined;
+}
+
+function elementProblem({ type, text, url, user_id, style = {}, ...other }: Element): string | undefined {
+  if (Object.keys(other).length > 0) return `unknown field ${Object.keys(other)}`;
+  if (Object.keys(style).some((one) => !["bold", "italic", "strike", "code"].includes(one))) return "style";
+  if (type === "user") return /^[A-Z0-9]+$/.test(user_id ?? "") ? undefined : "user_id";
+  if (type === "link")
+    return /^https?:\/\//i.test(url ?? "") && URL.canParse(url ?? "") ? undefined : `url: ${url}`;
+  return type === "text" && text !== undefined && text !== "" ? undefined : `text of ${type}: empty`;
 }
 
 export function slackHeaders(body: string, at = Math.floor(Date.now() / 1_000), secret = SLACK_SECRET) {

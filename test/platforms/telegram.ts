@@ -210,8 +210,13 @@ export class FakeTelegram {
   }
 }
 
-/** Returns the text without its tags, or the error in them. */
-function parsed(html: string): { text: string } | { error: string } {
+const STYLES = ["b", "i", "s", "u"];
+
+/**
+ * Returns the text without its tags, or the error in them. Telegram drops silently what nests wrongly (code in a style, a quote in a
+ * quote); here it is an error. https://core.telegram.org/bots/api#formatting-options
+ */
+export function parsed(html: string): { text: string } | { error: string } {
   const open: string[] = [];
   let text = "";
   for (const [part] of html.matchAll(/<\/?[a-z]+(?: [^<>]*)?>|&(?:amp|lt|gt|quot);|[\s\S]/g)) {
@@ -219,12 +224,25 @@ function parsed(html: string): { text: string } | { error: string } {
     if (tag !== undefined && part.length > 1) {
       if (!["b", "i", "s", "u", "code", "pre", "a", "blockquote"].includes(tag))
         return { error: `Unsupported start tag "${tag}"` };
-      if (slash === "") open.push(tag);
-      else if (open.pop() !== tag) return { error: `Unexpected end tag "${tag}"` };
+      if (slash === "") {
+        if (!mayNest(tag, part, open)) return { error: `"${tag}" inside "${open.at(-1)}"` };
+        open.push(tag);
+      } else if (open.pop() !== tag) return { error: `Unexpected end tag "${tag}"` };
     } else if (part === "<" || part === "&") return { error: `Unexpected "${part}"` };
-    else text += part.length > 1 ? "&" : part;
+    else text += part.length > 1 ? (SIGNS[part] ?? part) : part;
   }
   return open.length > 0 ? { error: `Can't find end tag corresponding to "${open.at(-1)}"` } : { text };
+}
+
+const SIGNS: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
+
+function mayNest(tag: string, whole: string, open: readonly string[]): boolean {
+  if (tag === "code" && open.at(-1) === "pre") return /^<code class="language-[\w+#.-]+">$/.test(whole);
+  if (tag === "a" && !/^<a href="[^"]+">$/.test(whole)) return false;
+  if (open.includes("pre") || open.includes("code")) return false;
+  if (tag === "pre") return open.length === 0;
+  if (tag === "code") return !open.some((one) => STYLES.includes(one) || one === "a");
+  return !open.includes(tag);
 }
 
 function ok(result: unknown): Answer {

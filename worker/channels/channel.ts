@@ -9,6 +9,8 @@ import type { Address, PictureRef } from "../api/chat.ts";
 import type { MediaContent } from "../api/media.ts";
 import type { RuleButton } from "../api/rules.ts";
 import type { Connection } from "../settings/channels.ts";
+import type { Content } from "./format/blocks.ts";
+import type { Format } from "./format/split.ts";
 
 export type Act =
   /**
@@ -68,11 +70,8 @@ export type Attachment = MediaContent & { name: string };
 /** A place in a chat app where messages can be sent. */
 export type Line<C extends Connection = Connection> = { connection: C; address: Address };
 
-/**
- * @property nonce identifies the message, so that a platform can drop a repeat
- * @property plain shown as it is: no character of the text is markup
- */
-type Sending = { nonce: string; plain?: boolean | undefined };
+/** @property nonce identifies the message, so that a platform can drop a repeat */
+type Sending = { nonce: string };
 
 /**
  * How a text is sent.
@@ -82,9 +81,11 @@ type Sending = { nonce: string; plain?: boolean | undefined };
 export type TextSending = Sending & { edit?: string | undefined; live?: "list" | "words" };
 
 export type Channel<C extends Connection = Connection> = {
-  /** The longest message, in UTF-16 units. */
+  /** How the platform counts what it shows. */
+  format: Format;
+  /** The longest message, as `format` counts. */
   textMax: number;
-  /** The longest question with buttons, in UTF-16 units. */
+  /** The longest question with buttons, as `format` counts. */
   questionMax: number;
   /** The platform delivers messages only for so many ms after the person's last message. Absent: always. */
   windowMs?: number;
@@ -98,19 +99,19 @@ export type Channel<C extends Connection = Connection> = {
   privateChat?(connection: C, id: string): { conversation: string; address: Address } | undefined;
   read(request: RawRequest, connection: C, now: number): Promise<Received>;
   /**
-   * Sends Markdown, at most `textMax` long; a plain text has at most half of that, since escapes make it longer.
+   * Sends a text, at most `textMax` long.
    * @returns the message's id on platforms where messages can be edited
    */
-  text(line: Line<C>, text: string, sending: TextSending): Promise<string | undefined>;
+  text(line: Line<C>, content: Content, sending: TextSending): Promise<string | undefined>;
   /** Asks with buttons. @returns the message's id */
   question(
     line: Line<C>,
-    text: string,
+    content: Content,
     buttons: readonly Button[],
     sending: Sending,
   ): Promise<string | undefined>;
   /** Removes a question's buttons and shows the decision. Absent: messages cannot be changed. */
-  close?(line: Line<C>, message: string, text: string, plain: boolean): Promise<void>;
+  close?(line: Line<C>, message: string, content: Content): Promise<void>;
   /** Sends a picture or file. A platform without files throws `PlatformError` "never": the person reads that it could not be delivered. */
   attachment(line: Line<C>, attachment: Attachment, sending: Sending): Promise<void>;
   /** Shows for some seconds that an answer is being written. */

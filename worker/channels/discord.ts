@@ -8,6 +8,7 @@
 import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { PictureRef } from "../api/chat.ts";
 import type { DiscordConnection } from "../settings/channels.ts";
 import {
@@ -23,7 +24,8 @@ import {
   readButton,
   type TextSending,
 } from "./channel.ts";
-import { escapeMarkdown } from "./dialect.ts";
+import { isPlain } from "./format/blocks.ts";
+import { discordFormat, discordMarkdown, escapeMarkdown } from "./format/discord-markdown.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import { isEd25519, isRecent } from "./signature.ts";
 
@@ -86,11 +88,14 @@ function acked(act: Act, words: string | undefined): Ack {
   return { response: Response.json({ type: act.do === "press" ? DEFERRED_UPDATE : THINKING }) };
 }
 
+/** Escapes make them twice as long at most. */
+const WORDS_MAX = 1_000;
+
 function say(words: string): Response {
   return Response.json({
     type: MESSAGE,
     data: {
-      content: escapeMarkdown(words.slice(0, 1_000)),
+      content: escapeMarkdown(cutText(words, WORDS_MAX)),
       flags: EPHEMERAL,
       allowed_mentions: { parse: [] },
     },
@@ -213,12 +218,12 @@ const SUPPRESS_EMBEDS = 1 << 2;
 
 async function sayText(
   line: DiscordLine,
-  text: string,
-  { edit, nonce, buttons, live, plain }: Partial<TextSending> & { buttons?: readonly Button[] },
+  content: string,
+  { edit, nonce, buttons, live }: Partial<TextSending> & { buttons?: readonly Button[] },
 ): Promise<string | undefined> {
   const isNew = edit === undefined || (edit === ORIGINAL && !mayReply(line));
   const message = {
-    content: plain ? escapeMarkdown(text) : text,
+    content,
     flags: SUPPRESS_EMBEDS,
     allowed_mentions: { parse: [] },
     ...(buttons && { components: rows(buttons) }),
@@ -235,7 +240,7 @@ function rows(buttons: readonly Button[]): unknown[] {
   const all = buttons.slice(0, 25).map(({ label, data }) => ({
     type: 2,
     style: 2,
-    label: label.slice(0, 80),
+    label: cutText(label, 80),
     custom_id: data,
   }));
   return Array.from({ length: Math.ceil(all.length / 5) }, (_, row) => ({
@@ -248,6 +253,7 @@ function rows(buttons: readonly Button[]): unknown[] {
 const ORIGINAL = "@original";
 
 export const discord: Channel<DiscordConnection> = {
+  format: discordFormat,
   textMax: 2_000,
   questionMax: 2_000,
   // Each interaction needs its own answer.
@@ -259,12 +265,14 @@ export const discord: Channel<DiscordConnection> = {
       : { conversation: `${connection}:to:${id}`, address: { connection, user: id } },
   opening: (line) => (isOpen(line) ? ORIGINAL : undefined),
   read,
-  text: sayText,
-  question: (line, text, buttons, { nonce, plain }) => sayText(line, text, { nonce, buttons, plain }),
-  async close(line, message, text, plain) {
+  text: (line, { blocks }, sending) => sayText(line, discordMarkdown(blocks), sending),
+  question: (line, { blocks }, buttons, { nonce }) =>
+    sayText(line, discordMarkdown(blocks), { nonce, buttons }),
+  async close(line, message, content) {
     // Discord shows a mention as the person's name. `allowed_mentions` prevents a notification. In a plain text only our own words name one.
-    const named = plain
-      ? escapeMarkdown(text).replace(/(\n\n✔ \w+ by )discord\\:(\d{1,25})\b/, "$1<@$2>")
+    const text = discordMarkdown(content.blocks);
+    const named = isPlain(content)
+      ? text.replace(/(\n\n✔ \w+ by )discord\\:(\d{1,25})\b/, "$1<@$2>")
       : text.replace(/ by discord:(\d{1,25})\b/g, " by <@$1>");
     await sayText(line, named, { edit: message, buttons: [] });
   },

@@ -18,6 +18,8 @@ import {
   type Received,
   readRuleButton,
 } from "./channel.ts";
+import { type Content, isPlain } from "./format/blocks.ts";
+import { commonMarkdown, markdownFormat } from "./format/discord-markdown.ts";
 import { PlatformError, send } from "./platform.ts";
 import { hmac, isHmac, isRecent, isSame } from "./signature.ts";
 
@@ -164,9 +166,17 @@ function noticeOf(text: string, buttons: readonly Button[]): Record<string, unkn
   return { type: "notice", text, buttons: buttons.map(({ label, data }) => ({ label, press: data })) };
 }
 
+const TEXT_MAX = 32_000;
+
+/** A program gets the Markdown as it was written, or a part of it. */
+function sourceOf({ blocks, markdown }: Content): string {
+  return markdown !== undefined && markdown.length <= TEXT_MAX ? markdown : commonMarkdown(blocks);
+}
+
 export const generic: Channel<GenericConnection> = {
-  textMax: 32_000,
+  textMax: TEXT_MAX,
   questionMax: 8_000,
+  format: markdownFormat,
   merges: false,
   // The conversation is named by the person's id, which the program behind the callback knows.
   privateChat: ({ connection, callback_url }, id) =>
@@ -174,17 +184,21 @@ export const generic: Channel<GenericConnection> = {
       ? undefined
       : { conversation: `${connection}:${id}`, address: { connection, conversation: id } },
   read,
-  text: (line, text, { nonce, plain }) =>
-    callBack(line, nonce, { type: "message", text, ...(plain && { plain }) }),
-  question: (line, text, buttons, { nonce, plain }) =>
+  text: (line, content, { nonce }) =>
+    callBack(line, nonce, {
+      type: "message",
+      text: sourceOf(content),
+      ...(isPlain(content) && { plain: true }),
+    }),
+  question: (line, content, buttons, { nonce }) =>
     callBack(
       line,
       nonce,
-      plain
-        ? noticeOf(text, buttons)
+      isPlain(content)
+        ? noticeOf(sourceOf(content), buttons)
         : {
             type: "question",
-            text,
+            text: sourceOf(content),
             question: buttons[0]?.data.split(":")[1],
             choices: buttons.map(({ answer }) => answer),
           },

@@ -1,5 +1,6 @@
 /** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
 import { approvalText } from "@edgecall/core/text/approval-text.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { betweenWords, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../api/answers.ts";
 import { ACCEPT, CLOSED, EXPIRED } from "../api/questions.ts";
@@ -132,7 +133,6 @@ export function closedWords(question: TurnQuestion | undefined): string {
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
   const who = by === undefined ? "" : ` by ${by}`;
-  if (!approval)
-    return `✔ Answered${who}: ${visible(answer.length > SHOWN_MAX ? `${answer.slice(0, SHOWN_MAX)} …` : answer)}`;
+  if (!approval) return `✔ Answered${who}: ${visible(cutText(answer, SHOWN_MAX))}`;
   return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
 }

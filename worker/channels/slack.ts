@@ -3,6 +3,7 @@
 import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Address, PictureRef } from "../api/chat.ts";
 import type { SlackConnection } from "../settings/channels.ts";
 import {
@@ -15,10 +16,10 @@ import {
   type Received,
   readButton,
 } from "./channel.ts";
-import { render, slackMrkdwn } from "./dialect.ts";
+import { type Content, isPlain, plainContent } from "./format/blocks.ts";
+import { type Element, slackFallback, slackFormat, slackRichText } from "./format/slack-rich-text.ts";
 import { download, isOn, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import { isHmac, isRecent } from "./signature.ts";
-import { splitMarkdown } from "./split.ts";
 
 const id = z.string().check(z.regex(/^[A-Za-z0-9._-]{1,64}$/));
 const File = z.looseObject({
@@ -202,17 +203,8 @@ async function whisper(line: Line<SlackConnection>, words: string): Promise<void
   await call(line, "chat.postEphemeral", {
     ...place(line.address),
     user: line.address.user,
-    ...literal(words),
+    ...shown(plainContent(words)),
   });
-}
-
-/** Slack's limit of `markdown_text`. */
-const TEXT_MAX = 12_000;
-
-/** Changes a text so that it notifies neither a channel nor a person. */
-function harmless(markdown: string): string {
-  const safe = markdown.replace(/<(?=[!@#])/g, "<\u200b");
-  return safe.length <= TEXT_MAX ? safe : markdown.replace(/<(?=[!@#])/g, "‹");
 }
 
 async function call(
@@ -265,43 +257,40 @@ async function sayText(
   return channel === to ? ts : `${ts}@${channel}`;
 }
 
-/** Slack's limit of one section, after escaping. */
-const SECTION_MAX = 3_000;
-/** A text of this length always fits a section: the longest escape turns one character into five. */
-const ALWAYS_FITS = SECTION_MAX / 5;
-
-function sections(markdown: string): unknown[] {
-  const fits = render(markdown, slackMrkdwn).length <= SECTION_MAX;
-  return (fits ? [markdown] : splitMarkdown(markdown, ALWAYS_FITS)).map((part) => ({
-    type: "section",
-    text: { type: "mrkdwn", text: render(part, slackMrkdwn) },
-  }));
+/** `text` is for notifications, which show no blocks. */
+function shown({ blocks }: Content): { text: string; blocks: unknown[] } {
+  return { text: slackFallback(blocks), blocks: [slackRichText(blocks)] };
 }
 
-/**
- * A text as it is: Slack parses nothing in rich text. `text` is for notifications, which show no blocks. Who answered stands in our
- * own words at the end, and Slack shows their name for it. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
- */
-function literal(text: string): { text: string; blocks: unknown[] } {
-  const elements = text
-    .split(/(?<=\n\n✔ \w+ by )slack:([A-Z0-9]{2,20})\b/)
-    .map((part, at) => (at % 2 === 1 ? { type: "user", user_id: part } : { type: "text", text: part }))
-    .filter(({ text }) => text !== "");
-  const section = { type: "rich_text_section", elements };
-  return { text: slackMrkdwn.plain(text), blocks: [{ type: "rich_text", elements: [section] }] };
+/** Slack shows a person's id as their name, and an edit notifies nobody. In a plain text only our own words at its end name one. */
+function named(content: Content): { text: string; blocks: unknown[] } {
+  const id = isPlain(content)
+    ? /(?<=\n\n✔ \w+ by )slack:([A-Z0-9]{2,20})\b/
+    : /(?<= by )slack:([A-Z0-9]{2,20})\b/;
+  const rich = slackRichText(content.blocks);
+  for (const part of rich.elements)
+    if (part.type === "rich_text_section")
+      part.elements = part.elements.flatMap((one) => withPeople(one, id));
+  return { text: slackFallback(content.blocks), blocks: [rich] };
 }
 
-function formatted(markdown: string): { text: string; blocks: unknown[] } {
-  return { text: render(markdown, slackMrkdwn), blocks: sections(markdown) };
+function withPeople(element: Element, id: RegExp): Element[] {
+  if (element.type !== "text") return [element];
+  return element.text
+    .split(id)
+    .map((part, at): Element => (at % 2 === 1 ? { type: "user", user_id: part } : { ...element, text: part }))
+    .filter((part) => part.type !== "text" || part.text !== "");
 }
 
 /** Slack's limit of a button's text. */
 const LABEL_MAX = 75;
 
 export const slack: Channel<SlackConnection> = {
-  textMax: TEXT_MAX,
-  // Slack refuses a message whose blocks have more than about 13,000 characters after escaping.
-  questionMax: 2_000,
+  format: slackFormat,
+  // Slack refuses a message whose blocks have more than about 13,000 characters. The JSON is counted, to be safe.
+  textMax: 11_000,
+  // Below it stand the buttons.
+  questionMax: 6_000,
   merges: true,
   // Posting to a person's id opens the private chat. Its own id is not known here, so the conversation is named by the person's.
   privateChat: ({ connection }, id) =>
@@ -309,25 +298,20 @@ export const slack: Channel<SlackConnection> = {
       ? undefined
       : { conversation: `${connection}:to:${id}`, address: { connection, channel: id, user: id } },
   read,
-  text: (line, text, { edit, plain }) =>
-    sayText(line, plain ? literal(text) : { markdown_text: harmless(text) }, edit),
-  question: (line, asked, buttons, { plain }) => {
+  text: (line, content, { edit }) => sayText(line, shown(content), edit),
+  question: (line, asked, buttons) => {
     const elements = buttons.map(({ label, data }) => ({
       type: "button",
-      text: { type: "plain_text", text: label.slice(0, LABEL_MAX) },
+      text: { type: "plain_text", text: cutText(label, LABEL_MAX) },
       action_id: data,
       value: data,
     }));
-    const { text, blocks } = plain ? literal(asked) : formatted(asked);
+    const { text, blocks } = shown(asked);
     const actions = elements.length > 0 ? [{ type: "actions", elements }] : [];
     return sayText(line, { text, blocks: [...blocks, ...actions] }, undefined);
   },
-  async close(line, message, text, plain) {
-    if (plain) return void (await sayText(line, literal(text), message));
-    const content = formatted(text);
-    // Slack shows a mention as the person's name, and an edit notifies nobody.
-    const named = JSON.stringify(content).replace(/ by slack:([A-Z0-9]{2,20})\b/g, " by <@$1>");
-    await sayText(line, JSON.parse(named) as typeof content, message);
+  async close(line, message, content) {
+    await sayText(line, named(content), message);
   },
   async attachment(line, { name, mediaType, data }) {
     const query = new URLSearchParams({ filename: name, length: String(data.length) });

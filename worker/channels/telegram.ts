@@ -2,6 +2,7 @@
 
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Address, PictureRef } from "../api/chat.ts";
 import type { TelegramConnection } from "../settings/channels.ts";
 import {
@@ -13,7 +14,8 @@ import {
   type Received,
   readButton,
 } from "./channel.ts";
-import { render, telegramHtml } from "./dialect.ts";
+import { type Content, isPlain } from "./format/blocks.ts";
+import { telegramFormat, telegramHtml } from "./format/telegram-html.ts";
 import { download, PlatformError, postJson, type Reply, send } from "./platform.ts";
 import { isSame } from "./signature.ts";
 
@@ -163,9 +165,11 @@ function senderOf({ id, first_name, username }: z.infer<typeof User>): Sender {
   return { id: idPart(id) ?? "", name: username ? `@${username}` : (first_name ?? "") };
 }
 
-/** A pressed button shows that it waits until this answer. Its text has at most 200 characters. */
+const ALERT_MAX = 200;
+
+/** A pressed button shows that it waits until this answer. */
 function answerPress(id: string, words: string | undefined): Record<string, unknown> {
-  const alert = words === undefined ? {} : { text: words.slice(0, 200), show_alert: true };
+  const alert = words === undefined ? {} : { text: cutText(words, ALERT_MAX), show_alert: true };
   return { method: "answerCallbackQuery", callback_query_id: id, ...alert };
 }
 
@@ -207,23 +211,20 @@ function place({ chat, thread, reply_to }: Address): Record<string, unknown> {
   };
 }
 
-/** Sends formatted text; plain text when Telegram cannot parse the format, or none is wanted. */
 async function sayText(
   line: Line<TelegramConnection>,
-  text: string,
-  { edit, plain = false }: { edit?: string | undefined; plain?: boolean | undefined },
+  content: Content,
+  edit: string | undefined,
   more: Record<string, unknown> = {},
 ): Promise<string | undefined> {
   const method = edit === undefined ? "sendMessage" : "editMessageText";
   const target =
     edit === undefined ? place(line.address) : { chat_id: line.address.chat, message_id: Number(edit) };
   const body = { ...target, link_preview_options: { is_disabled: true }, ...more };
-  const bare = { ...body, text };
-  const formatted = { ...body, text: render(text, telegramHtml), parse_mode: "HTML" };
-  const result = await call(line, method, plain ? bare : formatted).catch((error: unknown) => {
-    if (!(error instanceof PlatformError) || !/can't parse entities/i.test(error.message)) throw error;
-    return call(line, method, bare);
-  });
+  const text = isPlain(content)
+    ? { text: content.blocks.map((block) => (block.kind === "plain" ? block.text : "")).join("\n") }
+    : { text: telegramHtml(content.blocks), parse_mode: "HTML" };
+  const result = await call(line, method, { ...body, ...text });
   return typeof result.message_id === "number" ? String(result.message_id) : edit;
 }
 
@@ -231,6 +232,7 @@ async function sayText(
 const PHOTO_TYPES = ["image/png", "image/jpeg", "image/webp"];
 
 export const telegram: Channel<TelegramConnection> = {
+  format: telegramFormat,
   // Telegram counts after parsing the markup, so the request may be longer.
   textMax: 4_096,
   questionMax: 4_096,
@@ -240,26 +242,16 @@ export const telegram: Channel<TelegramConnection> = {
       ? { conversation: `${connection}:${id}`, address: { connection, chat: Number(id) } }
       : undefined,
   read,
-  text: (line, text, { edit, live, plain }) =>
-    sayText(
-      line,
-      text,
-      { edit, plain },
-      live === "list" && edit === undefined ? { disable_notification: true } : {},
-    ),
-  question: (line, text, buttons, { plain }) =>
-    sayText(
-      line,
-      text,
-      { plain },
-      {
-        reply_markup: {
-          inline_keyboard: buttons.map(({ label, data }) => [{ text: label, callback_data: data }]),
-        },
+  text: (line, content, { edit, live }) =>
+    sayText(line, content, edit, live === "list" && edit === undefined ? { disable_notification: true } : {}),
+  question: (line, content, buttons) =>
+    sayText(line, content, undefined, {
+      reply_markup: {
+        inline_keyboard: buttons.map(({ label, data }) => [{ text: label, callback_data: data }]),
       },
-    ),
-  async close(line, message, text, plain) {
-    await sayText(line, text, { edit: message, plain }, { reply_markup: { inline_keyboard: [] } });
+    }),
+  async close(line, message, content) {
+    await sayText(line, content, message, { reply_markup: { inline_keyboard: [] } });
   },
   async attachment(line, { name, mediaType, data }) {
     const form = (field: string) => {

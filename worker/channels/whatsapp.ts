@@ -7,6 +7,7 @@
 import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { PictureRef } from "../api/chat.ts";
 import { logInfo } from "../log.ts";
 import type { WhatsAppConnection } from "../settings/channels.ts";
@@ -20,7 +21,8 @@ import {
   type Received,
   readButton,
 } from "./channel.ts";
-import { render, whatsappText } from "./dialect.ts";
+import { plainContent } from "./format/blocks.ts";
+import { whatsappFormat, whatsappText } from "./format/whatsapp-text.ts";
 import { download, isOn, PlatformError, postJson, type Refusal, type Reply, send } from "./platform.ts";
 import { isHmac, isSame } from "./signature.ts";
 
@@ -188,9 +190,8 @@ const UNREAD: Record<string, string | undefined> = {
 
 type WhatsAppLine = Line<WhatsAppConnection>;
 
-/** WhatsApp has no escapes: a mark with an unseen character behind it begins and ends nothing. */
-function shown(words: string, plain = false): string {
-  return plain ? words.replace(/[*_~`]/g, "$&\u2060") : render(words, whatsappText);
+function plainText(words: string): string {
+  return whatsappText(plainContent(words).blocks);
 }
 
 function text(body: string): Record<string, unknown> {
@@ -248,23 +249,24 @@ export const whatsapp: Channel<WhatsAppConnection> = {
     if (name === undefined) return undefined;
     return async (text) => {
       // A variable has no line breaks, and the message has 1,024 characters at most.
-      const values = [home, text.replace(/\s+/g, " ").slice(0, ALERT_MAX)];
-      const parameters = values.map((value) => ({ type: "text", text: shown(value, true) }));
+      const values = [home, cutText(text.replace(/\s+/g, " "), ALERT_MAX)];
+      const parameters = values.map((value) => ({ type: "text", text: plainText(value) }));
       const components = [{ type: "body", parameters }];
       await post(line, { type: "template", template: { name, language: { code }, components } });
     };
   },
-  textMax: 4_000,
-  questionMax: 1_000,
+  format: whatsappFormat,
+  textMax: 4_096,
+  questionMax: 1_024,
   merges: true,
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined
       ? undefined
       : { conversation: `${connection}:${id}`, address: { connection, to: id } },
   read,
-  text: (line, words, { plain }) => post(line, text(shown(words, plain))),
-  question(line, words, buttons, { plain }) {
-    const body = shown(words, plain);
+  text: (line, content) => post(line, text(whatsappText(content.blocks))),
+  question(line, content, buttons) {
+    const body = whatsappText(content.blocks);
     // With more options than WhatsApp can show, people answer with /answer and the number.
     if (buttons.length === 0 || buttons.length > BUTTONS_MAX) return post(line, text(body));
     const replies = buttons.map(({ label, data }, at) => ({
@@ -272,7 +274,7 @@ export const whatsapp: Channel<WhatsAppConnection> = {
       // WhatsApp refuses equal titles, which options with the same beginning would have. The numbered list above has the whole texts.
       reply: {
         id: data,
-        title: label.length > TITLE_MAX ? `${at + 1}. ${label}`.slice(0, TITLE_MAX) : label,
+        title: label.length > TITLE_MAX ? cutText(`${at + 1}. ${label}`, TITLE_MAX) : label,
       },
     }));
     return post(line, {

@@ -5,10 +5,14 @@
  */
 
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
+import { cutText, graphemeCut } from "@edgecall/core/text/cut.ts";
 import { failedWithin } from "@edgecall/core/text/failed-within.ts";
 import type { Address } from "../../api/chat.ts";
+import type { Channel } from "../../channels/channel.ts";
+import { type Content, withLine } from "../../channels/format/blocks.ts";
+import { markdownContent } from "../../channels/format/parse.ts";
+import { split } from "../../channels/format/split.ts";
 import { PlatformError } from "../../channels/platform.ts";
-import { splitMarkdown } from "../../channels/split.ts";
 import { logError } from "../../log.ts";
 import type { StoredCall } from "../store/rows.ts";
 import type { ChatContext } from "./chat-context.ts";
@@ -19,7 +23,11 @@ const DRAFT_AFTER_MS = 1_500;
 /** No chat sees two edits within this time, not even when the second one is the answer. */
 const EDIT_GAP_MS = 1_000;
 /** Ends words that go on. On a line of its own: it must not touch the end of a code fence. */
-const MORE = "\n…";
+const MORE = "…";
+/** For `MORE` as any platform writes it. */
+const MORE_ROOM = 100;
+/** Markup is at most so much longer than what it shows that these words still fill a message. Only they are read for a draft. */
+const DRAFT_READ = 3;
 
 /**
  * Below the number of any turn, in the table of the lists: the message with the words. One is enough, since turns run one
@@ -118,11 +126,13 @@ export class Live {
       // The list of calls replaces the words before them; the answer stands below the list.
       const edit = opening ?? own ?? this.#message(DRAFT);
       if (words === "" && edit === undefined) return;
-      const text = isList ? this.#lines(turn) : draftText(words, channel.textMax);
-      if (text === shown.sent) return;
-      shown.sent = text;
-      const message = await channel.text(line, text, { nonce: "", live: isList ? "list" : "words", edit });
-      if (isList) this.#listed = turn + text;
+      const listed = isList ? this.#lines(turn) : "";
+      const content = isList ? markdownContent(listed) : draft(words, channel);
+      const sent = JSON.stringify(content.blocks);
+      if (sent === shown.sent) return;
+      shown.sent = sent;
+      const message = await channel.text(line, content, { nonce: "", live: isList ? "list" : "words", edit });
+      if (isList) this.#listed = turn + listed;
       if (opening !== undefined || message === undefined || message === own) return;
       this.#context.tables.need("status_message");
       if (message === edit) this.#sql.exec("DELETE FROM status_message WHERE turn = ?", DRAFT);
@@ -201,8 +211,9 @@ export class Live {
 }
 
 /** The part of the words that fits the first message of the answer. An open code fence is closed in it. */
-function draftText(words: string, max: number): string {
-  return `${splitMarkdown(words, max - MORE.length)[0] ?? ""}${MORE}`.trim();
+function draft(words: string, { format, textMax }: Channel): Content {
+  const begun = markdownContent(words.slice(0, graphemeCut(words, DRAFT_READ * textMax)));
+  return withLine(split(begun, format, textMax - MORE_ROOM)[0] ?? { blocks: [] }, MORE);
 }
 
 /** Calls that the list shows: the newest. */
@@ -222,5 +233,5 @@ function callLine(call: StoredCall, note = ""): string {
 
 /** Without what a platform could take for markup. */
 function plain(words: string): string {
-  return words.replace(/[^\p{L}\p{N} ·./_-]/gu, "").slice(0, 80);
+  return cutText(words.replace(/[^\p{L}\p{M}\p{N} ·./_-]/gu, ""), 80);
 }

@@ -16,9 +16,11 @@ import {
   ruleButton,
   type TextSending,
 } from "../../channels/channel.ts";
+import { type Content, plainContent } from "../../channels/format/blocks.ts";
+import { markdownContent } from "../../channels/format/parse.ts";
+import { sizeOf, split } from "../../channels/format/split.ts";
 import { PlatformError } from "../../channels/platform.ts";
 import { choicesOf, closedWords, questionWords } from "../../channels/question-words.ts";
-import { splitMarkdown } from "../../channels/split.ts";
 import type { Env } from "../../env.ts";
 import { logError } from "../../log.ts";
 import { settingsOrError } from "../../settings/settings.ts";
@@ -368,8 +370,8 @@ export class Outbox {
 
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */
   async #sendAnswer(row: ReplyRow, { channel, line }: Way): Promise<void> {
-    const plain = isPlain(row);
-    const [first = NO_WORDS, ...more] = splitMarkdown(row.text, lengthMax(channel.textMax, plain));
+    const all = contentOf(row, row.text);
+    const [first = plainContent(NO_WORDS), ...more] = split(all, channel.format, channel.textMax);
     const parts = [first, ...more];
     const files = row.turn === null ? [] : filesOfTurn(this.#context.transcript, row.turn);
     for (let at = row.parts; at < parts.length + files.length; at += 1) {
@@ -378,7 +380,7 @@ export class Outbox {
       if (part !== undefined) {
         const place =
           at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
-        await sayText(channel, line, part, { edit: place, nonce, plain });
+        await sayText(channel, line, part, { edit: place, nonce });
       } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
@@ -395,9 +397,8 @@ export class Outbox {
     } catch (error) {
       if (error instanceof PlatformError && error.refusal.kind === "again") throw error;
       logError("reply.attachment_refused", error, { conversation: this.#context.name });
-      await channel.text(line, `(A file of ${content.data.length} bytes could not be delivered here.)`, {
-        nonce,
-      });
+      const words = `(A file of ${content.data.length} bytes could not be delivered here.)`;
+      await channel.text(line, plainContent(words), { nonce });
     }
   }
 
@@ -408,20 +409,21 @@ export class Outbox {
       ? questionWords(question, consoleOf(this.#context.env))
       : row.text + this.#windowWords(row, { channel, line });
     const buttons = question ? choicesOf(question) : buttonsOf(this.#context.transcript, row).map(ruleButton);
-    const plain = isPlain(row);
     // A person must see all of it to decide: text that does not fit above the buttons goes before them.
     const room = channel.close ? DECISION_ROOM : 0;
-    const fits = (plain ? escapedMax(words) : words.length) <= channel.questionMax - room;
-    const before = fits ? [] : splitMarkdown(words, lengthMax(channel.textMax, plain));
-    for (let at = row.parts; at < before.length; at += 1) {
-      await channel.text(line, before[at] ?? "", { nonce: `${row.nonce}.${at}`, plain });
+    const whole = contentOf(row, words);
+    const fits = sizeOf(whole, channel.format) <= channel.questionMax - room;
+    const before = fits ? [] : split(whole, channel.format, channel.textMax);
+    for (const [at, part] of before.entries()) {
+      if (at < row.parts) continue;
+      await channel.text(line, part, { nonce: `${row.nonce}.${at}` });
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
     }
     if (!fits && buttons.length === 0) return this.#delete(row.id);
     const about = question ? `Your decision about the above, for **${question.agent}**:` : "About the above:";
     const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
-    const message = await channel.question(line, asked, buttons, { nonce, plain });
+    const message = await channel.question(line, contentOf(row, asked), buttons, { nonce });
     this.#sql.exec(
       "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
       Date.now(),
@@ -445,14 +447,13 @@ export class Outbox {
       .toArray();
     const words = row.text || closedWords(this.#context.transcript.question(row.question ?? "")?.question);
     if (!asked) return;
-    const plain = isPlain(row);
     if (asked.message !== null && channel.close) {
-      const text = `${asked.text}\n\n${words}`;
-      await channel.close(line, asked.message, text, plain).catch((error: unknown) => {
+      const content = contentOf(row, `${asked.text}\n\n${words}`);
+      await channel.close(line, asked.message, content).catch((error: unknown) => {
         // Its message is gone, and its buttons with it.
         if (!(error instanceof PlatformError) || error.refusal.kind === "again") throw error;
       });
-    } else await channel.text(line, words, { nonce: `${row.nonce}.0`, plain });
+    } else await channel.text(line, contentOf(row, words), { nonce: `${row.nonce}.0` });
     this.#delete(asked.id);
   }
 
@@ -475,14 +476,8 @@ function isOfRule({ question }: Pick<ReplyRow, "question">): boolean {
   return question?.startsWith(OF_RULE) ?? false;
 }
 
-/** The length of a plain text with its escapes, at most: one for each sign. */
-function escapedMax(text: string): number {
-  return text.length + (text.match(/[^\p{L}\p{N}\s]/gu)?.length ?? 0);
-}
-
-/** Escapes make a plain text twice as long at most. */
-function lengthMax(most: number, plain: boolean): number {
-  return plain ? Math.floor(most / 2) : most;
+function contentOf(row: Pick<ReplyRow, "question">, text: string): Content {
+  return isPlain(row) ? plainContent(text) : markdownContent(text);
 }
 
 /** Ids of the pictures and files that a turn brought, in their order. */
@@ -509,15 +504,15 @@ function consoleOf(env: Env): string | undefined {
 async function sayText(
   channel: Channel,
   line: Line,
-  text: string,
+  content: Content,
   { edit, ...sending }: TextSending,
 ): Promise<void> {
   try {
-    await channel.text(line, text, { ...sending, edit });
+    await channel.text(line, content, { ...sending, edit });
   } catch (error) {
     if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind === "again")
       throw error;
-    await channel.text(line, text, sending);
+    await channel.text(line, content, sending);
   }
 }
 

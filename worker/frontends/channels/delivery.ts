@@ -1,5 +1,6 @@
 /** Converts a message from a chat app into a delivery for its conversation. */
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { graphemeCut } from "@edgecall/core/text/cut.ts";
 import type { Delivery, PictureRef } from "../../api/chat.ts";
 import type { Channel, Incoming } from "../../channels/channel.ts";
 import { mistypedCommand, readCommand } from "../../channels/read-command.ts";
@@ -10,6 +11,13 @@ import { readTranscription } from "../../settings/transcription.ts";
 import { type Admitted, approveStranger } from "./admission.ts";
 
 const TEXT_MAX_CHARS = 32_000;
+
+/** Says what was left out: to the model, which tells the person. */
+function cutSaid(text: string): string {
+  if (text.length <= TEXT_MAX_CHARS) return text;
+  const at = graphemeCut(text, TEXT_MAX_CHARS);
+  return `${text.slice(0, at)}\n\n[The message was cut here: ${text.length - at} more characters were left out. Say so.]`;
+}
 
 /** For the model, below the gateway's own prompt. */
 const READS_ONLY =
@@ -40,8 +48,8 @@ export async function toDelivery(
     ...(!isAnsweredInResponse(connection) && { reply: event.address }),
   };
   const id = event.delivery;
-  const own = event.act.do === "say" ? event.act.text.slice(0, TEXT_MAX_CHARS) : "/stop";
-  const others = event.act.do === "say" ? (event.act.forwarded ?? "").slice(0, TEXT_MAX_CHARS) : "";
+  const own = event.act.do === "say" ? cutSaid(event.act.text) : "/stop";
+  const others = event.act.do === "say" ? cutSaid(event.act.forwarded ?? "") : "";
   const isForwarded = others.trim() !== "";
   const text = isForwarded ? `${own}\n\n${strangersWords("forwarded", others)}`.trimStart() : own;
   const command = readCommand(own);

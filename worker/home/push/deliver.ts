@@ -1,4 +1,5 @@
 /** Tells a person's browsers and topics what a rule says. Each is a row of its own until its server has it. */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { BrowserTarget, NtfyTarget } from "../../api/push.ts";
 import type { Notice } from "../../api/rules.ts";
@@ -88,7 +89,7 @@ async function toBrowser(
 ): Promise<Response> {
   const message = {
     id,
-    text: text.slice(0, TEXT_MAX),
+    text: cutText(text, TEXT_MAX),
     critical,
     // The console opens those of the API.
     conversation: /^[^/]+\/api\/(.+)$/.exec(opens ?? "")?.[1],
@@ -127,7 +128,7 @@ async function toTopic(
     headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
     body: JSON.stringify({
       topic,
-      message: text.slice(0, TEXT_MAX),
+      message: cutText(text, TEXT_MAX),
       priority: critical ? NTFY_PRIORITY.critical : NTFY_PRIORITY.normal,
       click: readSettings(env).publicUrl ?? origin,
       actions: await Promise.all(actions),

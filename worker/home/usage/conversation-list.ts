@@ -2,6 +2,7 @@
  * The conversations of a home over every channel, except one-shots: so that a back-up finds them, and a person finds an earlier
  * one of the API by its first words. Rows of Home.
  */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import {
   type ListedConversation,
   type Listing,
@@ -166,5 +167,5 @@ export class ConversationList {
 
 function titleOf(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= TITLE_MAX ? line : `${line.slice(0, TITLE_MAX - 1)}…`;
+  return cutText(line, TITLE_MAX);
 }
