@@ -180,7 +180,7 @@ function directMessages(person: string): string {
 }
 
 /** What a person sees of rich text, styles as Slack copies them; `literal`: no character has a form. Undefined: there is none. */
-export function richText(blocks: unknown): { text: string; literal: boolean } | undefined {
+function richText(blocks: unknown): { text: string; literal: boolean } | undefined {
   const rich = ((blocks ?? []) as Array<{ type: string; elements: Part[] }>).filter(
     ({ type }) => type === "rich_text",
   );

@@ -63,7 +63,7 @@ export function itemsOf({ budget }: Run, value: Value): Value[] {
 }
 
 /** @returns -1: the part is not in the text */
-export function placeOf({ budget }: Run, text: string, part: string): number {
+function placeOf({ budget }: Run, text: string, part: string): number {
   budget.search(text, part);
   return text.indexOf(part);
 }

@@ -63,7 +63,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map(
 );
 
 /** @returns undefined: it is not a name of the references */
-export function refusalOf(kind: NameKind | "tag", name: string): string | undefined {
+function refusalOf(kind: NameKind | "tag", name: string): string | undefined {
   return REFUSED.get(`${kind} ${name}`);
 }
 

@@ -27,9 +27,9 @@ type Place = {
 
 /** `level`: of a heading. `marker`: it begins an item of a list. */
 export type TextBlock = Place & { kind: "text"; runs: Run[]; level?: number; marker?: Marker };
-export type CodeBlock = Place & { kind: "code"; text: string; language: string };
+type CodeBlock = Place & { kind: "code"; text: string; language: string };
 /** Words in which no character is markup. */
-export type PlainBlock = Place & { kind: "plain"; text: string };
+type PlainBlock = Place & { kind: "plain"; text: string };
 export type Block = TextBlock | CodeBlock | PlainBlock;
 
 /** What one message shows. `markdown`: its source, where the message has all of it. */

@@ -8,14 +8,14 @@ import { costOfDay, money, unpricedModels } from "./figures.ts";
 const ENDS = ["13 days ago", "a week ago", "today"] as const;
 
 export function Spending({ usage }: { usage: UsageView }) {
-  const { counted, priced, days, budgets, models } = usage;
+  const { counted: isCounted, priced, days, budgets, models } = usage;
   const today = days.at(-1);
   const limits = budgets.day ?? {};
   const unpriced = priced ? unpricedModels(days) : [];
   return (
     <section class="panel" aria-labelledby="spending">
       <h2 id="spending">Models</h2>
-      {counted && today ? (
+      {isCounted && today ? (
         <>
           <Meter name="Tokens today" used={today.tokens} limit={limits.tokens} />
           <Meter name="Calls today" used={today.model_calls} limit={limits.model_calls} />
