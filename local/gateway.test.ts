@@ -107,8 +107,11 @@ test("a killed gateway ends workerd too, and the next one has the rows", { timeo
     return child;
   };
   const first = await run();
-  expect(await get(`http://127.0.0.1:${port}/1`)).toMatchObject({ rows: ["/1"] });
-  first.kill("SIGKILL");
+  try {
+    expect(await get(`http://127.0.0.1:${port}/1`)).toMatchObject({ rows: ["/1"] });
+  } finally {
+    first.kill("SIGKILL");
+  }
   expect(await isFree(port, 5_000)).toBe(true);
 
   const second = await run();
