@@ -39,7 +39,7 @@ export async function doctor(call: CommandCall): Promise<number> {
     const pairing = await findPairing(read.settings);
     findings.push(pairing.finding);
     const pin = isOther ? undefined : await pinnedGateway().catch(() => undefined);
-    findings.push(await findKey(read.settings, pin));
+    findings.push(await findKey({ ...read.settings, gatewayKey: pairing.gatewayKey }, pin));
     if (isService) {
       const says = whatItSays(AGENT);
       findings.push(findGateway(says.is === "read" ? says.status.gateway : undefined));

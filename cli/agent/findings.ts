@@ -132,7 +132,7 @@ function stateFile(path: string): string | undefined {
  * @param pin undefined: the gateway is not known on this machine
  */
 export async function findKey(
-  { agentId, stateDir }: Pick<Settings, "agentId" | "stateDir">,
+  { agentId, stateDir, gatewayKey }: Pick<Settings, "agentId" | "stateDir" | "gatewayKey">,
   pin: Pick<GatewayPin, "url" | "home"> | undefined,
 ): Promise<Finding> {
   const link = "key";
@@ -148,7 +148,9 @@ export async function findKey(
     const path = join(stateDir, KEY_FILE);
     const text = stateFile(path);
     if (text === undefined)
-      return { link, is: "wrong", says: `${path}: missing`, todo: "pair this device again" };
+      return gatewayKey === undefined
+        ? { link, is: "left", says: "not checked: this device is not paired" }
+        : { link, is: "wrong", says: `${path}: missing`, todo: "pair this device again" };
     identity = readIdentity(path, text);
   } catch (error) {
     const says = fileProblem(error);
