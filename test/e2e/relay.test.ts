@@ -26,7 +26,7 @@ test("the device's own loop asks the gateway's model, tools and all", async () =
 });
 
 test("C12 a device's own doctor learns from the gateway that the device's key was revoked", async () => {
-  const here = { agentId: "eye", stateDir: state_dir };
+  const here = { agentId: "eye", stateDir: state_dir, gatewayKey: undefined };
   const pin = { url: stack.gateway.url, home: "a" };
   expect(await findKey(here, pin)).toMatchObject({ link: "key", is: "fine" });
   expect(await findKey(here, undefined)).toMatchObject({ is: "left" });
