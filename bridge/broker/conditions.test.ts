@@ -1,4 +1,4 @@
-/** What a bridge sees and tells its gateway: devices with old numbers, and a broker that is away or ends the connection. */
+/** A bridge tells its gateway what it sees: devices with old numbers, and a broker that is away or ends the connection. */
 
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describeCondition } from "@edgecall/core/conditions/conditions.ts";
@@ -85,7 +85,7 @@ test("O3: a signed device whose numbers were used before is told of as that, unt
   await said("presence");
   const now = await home.next("agent", (next) => home.frames.indexOf(next) >= before && next.agent.online);
   expect(now.agent).not.toHaveProperty("conditions");
-  // A recording that somebody plays while it is there is no news.
+  // A recording that is played while it is there is no news.
   pi.n = 2_000;
   await said("reports");
   pi.n = Date.UTC(2038, 0, 19) * 1_024 + 10;
@@ -125,7 +125,7 @@ test("O1: two bridges with one BRIDGE_ID have ids of their own at the broker", a
   const other = startBridge(read.settings, () => {});
   await second.next("snapshot");
   await until(() => other.ready());
-  // A round trip at the broker: whatever it ends, it has ended by then.
+  // A round trip at the broker: all that it ends has ended by then.
   const client = await PlayedAgent.own("eye", url);
   await second.next("agent", ({ agent }) => agent.id === "eye" && agent.online);
   await home.next("agent", ({ agent }) => agent.id === "eye" && agent.online);

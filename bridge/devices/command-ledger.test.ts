@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 5, 1, 12);
 let path: string;
 let now: number;
-/** What the steady clock is behind. */
+/** The time by which the steady clock is behind. */
 let set: number;
 let logged: string[];
 let opened: DeviceLedger[];

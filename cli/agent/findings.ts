@@ -94,7 +94,7 @@ export async function findPairing(
       return { finding: { link, is: "wrong", says: unreadable.join("; "), todo: NOT_BEFORE }, gatewayKey };
     if (gatewayKey !== undefined)
       return { finding: { link, is: "fine", says: "it obeys its gateway alone" }, gatewayKey };
-    const says = "not paired: whatever can write to the broker commands this device";
+    const says = "not paired: every program that can write to the broker commands this device";
     return { finding: { link, is: "left", says }, gatewayKey };
   } catch (error) {
     const denied = ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");

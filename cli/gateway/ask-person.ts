@@ -88,7 +88,7 @@ export function questionWords(
   );
 }
 
-/** What "accept" accepts besides, so that nothing is asked for it again. */
+/** "accept" also accepts these texts, so that nothing is asked for them again. */
 function unreadWords({ unread = [] }: NonNullable<Question["approval"]>): string {
   return unread
     .map(({ agent, line, was, actions }) => {

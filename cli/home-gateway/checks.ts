@@ -116,7 +116,7 @@ async function findAnswer(port: number): Promise<Finding> {
   }
 }
 
-/** Whether the rows can be stored. Nothing is written: root would leave files. */
+/** Tells whether the rows can be stored. It writes nothing: root would leave files. */
 async function findRows(): Promise<Finding[]> {
   const found = await findUnwritable(join(GATEWAY.places.state, "worker"), { tries: false });
   if (!found) return [{ link: "rows", is: "fine", says: `${GATEWAY.places.state} can be written` }];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { checkJson, z } from "../protocol/parse.ts";
 import { Condition, ConditionList, conditionOf, describeCondition, firstProblem } from "./conditions.ts";
 
-test("O4: a condition has one text and one cure, for whoever shows it, and goes over the wire without either", () => {
+test("O4: a condition has one text and one cure in every program that shows it, and goes over the wire without either", () => {
   const told = conditionOf("disk_full", { path: "/var/lib/edgecall-agent", error: "ENOSPC" });
   const wire = checkJson(Condition, JSON.stringify(told));
   expect(wire).toEqual({ ok: true, value: told });

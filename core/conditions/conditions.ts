@@ -87,7 +87,7 @@ const TABLE = {
     severity: "wrong",
     text: ({ reason }) => `${reason}`,
     cure: ({ agent }) =>
-      `if nobody else writes to its topics, it has another key than the gateway knows: edgecall pair --agent ${agent}`,
+      `if nothing else writes to its topics, it has another key than the gateway knows: edgecall pair --agent ${agent}`,
   },
   advert_unreadable: {
     severity: "wrong",

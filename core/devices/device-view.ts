@@ -358,7 +358,7 @@ function plainValue(value: SlotValue): string | number | boolean | null {
   return typeof single === "string" ? harmless(single, VALUE_MAX) : single;
 }
 
-/** Nobody writes an instruction in digits. */
+/** Digits give no instruction. */
 function isHarmless(text: string): boolean {
   return text === "" || Quantity.parse(text) !== undefined;
 }
