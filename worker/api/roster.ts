@@ -10,6 +10,8 @@ export type RosterAgent = {
   reason: string | undefined;
   /** Epoch ms of its last sign of life; null when there never was one. */
   lastSeen: number | null;
+  /** What it is called, where that says more than its id, as of names in Chinese. A label, or a person has accepted it. */
+  name?: string;
   /** Its advert, cut and on one line. The text is untrusted. */
   line: string;
   /** Names of the actions it advertises. */
