@@ -26,14 +26,21 @@ export class NamedAreas {
     const variants = concepts.flatMap((concept) => concept.variants);
     const own = variants.filter(({ worth }) => worth >= SAME_WORD).map(({ term }) => term);
     const found = this.#having(new Set(own));
-    return found.size > 0 ? found : this.#having(new Set(variants.map(({ term }) => term)));
+    if (found.size > 0) return found;
+    return this.#having(new Set(variants.map(({ term }) => term)), new Set(own));
   }
 
-  #having(terms: ReadonlySet<string>): Set<string> {
-    const found = [...this.#areas].filter(
-      ([, { stems }]) => stems.length > 0 && stems.every((one) => terms.has(one)),
-    );
-    const longest = Math.max(0, ...found.map(([, { stems }]) => stems.length));
-    return new Set(found.flatMap(([area, { stems }]) => (stems.length === longest ? area : [])));
+  /** The areas whose words are all among the terms: of these those that have the most of the question's own, and of these the longest. */
+  #having(terms: ReadonlySet<string>, own: ReadonlySet<string> = terms): Set<string> {
+    let found: string[] = [];
+    let best = 0;
+    for (const [area, { stems }] of this.#areas) {
+      if (stems.length === 0 || !stems.every((one) => terms.has(one))) continue;
+      const rank = 1_000 * stems.filter((one) => own.has(one)).length + stems.length;
+      if (rank > best) found = [];
+      if (rank >= best) found.push(area);
+      best = Math.max(best, rank);
+    }
+    return new Set(found);
   }
 }

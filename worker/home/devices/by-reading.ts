@@ -1,6 +1,6 @@
 /** The hosted devices of which a reading fits a condition, and what a model is told where none does. Pure. */
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
-import { type Condition, type DeviceWords, deviceWords, fit, isKnownWord } from "./reading-condition.ts";
+import { type Condition, DeviceWords, fit, isKnownWord } from "./reading-condition.ts";
 import { isShown } from "./reading-words.ts";
 
 /** Different readings that are named where no device fits. */
@@ -22,7 +22,7 @@ export function devicesByReading(
   isThere: (id: string) => boolean,
 ): Fitting[] {
   const found = devices.flatMap(({ id, line, readings }): Fitting[] => {
-    const words = deviceWords(`${id} ${line}`);
+    const words = new DeviceWords(`${id} ${line}`);
     const fitting = readings.flatMap((reading) => {
       const rank = fit(condition, reading, words);
       return rank === undefined ? [] : [{ reading, rank }];
@@ -43,7 +43,7 @@ export function devicesByReading(
 
 /** Words of a condition that neither name a reading or state, nor stand in a reading or device. */
 export function unknownWords(condition: Condition, devices: readonly ReadingDevice[]): string[] {
-  const words: DeviceWords = deviceWords(
+  const words = new DeviceWords(
     [...new Set(devices.flatMap(({ id, line, readings }) => [id, line, ...readings.flatMap(wordsIn)]))].join(
       " ",
     ),
@@ -58,7 +58,7 @@ export function readingsThereOf(condition: Condition, devices: readonly ReadingD
   const words = condition.words.filter(({ states, classes }) => states.length === 0 || classes.length > 0);
   const any: Condition = { ...condition, words, compare: undefined, values: [], number: undefined };
   const having = devices.map(({ id, line, readings }) => {
-    const own = deviceWords(`${id} ${line}`);
+    const own = new DeviceWords(`${id} ${line}`);
     return { id, line, readings: readings.filter((reading) => fit(any, reading, own) !== undefined) };
   });
   const there = words.length > 0 ? readingsThere(having) : [];

@@ -82,8 +82,7 @@ function condition(left: string, compare: Condition["compare"], right: string, p
   // A unit's case counts, which the folded text has lost: mW, MW.
   const unit = isNumber ? /\d\s*([%°\p{L}³/]+)/u.exec(plain.slice(plain.search(/\d/)))?.[1] : undefined;
   const words = asked(left);
-  const ofUnit = unit === undefined ? undefined : (classOfUnit(unit) ?? classOfUnit(`°${unit}`));
-  const meant = words.length === 0 && ofUnit !== undefined ? asked(ofUnit) : words;
+  const meant = words.length === 0 && unit !== undefined ? ofUnit(unit) : words;
   return {
     words: meant,
     compare,
@@ -92,6 +91,12 @@ function condition(left: string, compare: Condition["compare"], right: string, p
     number: isNumber ? Number(number) : undefined,
     unit,
   };
+}
+
+/** "more than 100 watts" asks for what has that unit. */
+function ofUnit(unit: string): AskedWord[] {
+  const [name = classOfUnit(`°${unit}`) ?? classesOf(fold(unit))[0]] = [classOfUnit(unit)];
+  return name === undefined ? [] : [{ word: name, classes: [name], states: [] }];
 }
 
 function asked(text: string): AskedWord[] {
@@ -111,13 +116,25 @@ function isParticle(word: string): boolean {
   );
 }
 
-/** @property words folded: id and line @property stems of them */
-export type DeviceWords = { words: ReadonlySet<string>; stems: ReadonlySet<string> };
+/** A device's own words, folded: id and line. Made when they are first needed. */
+export class DeviceWords {
+  readonly #text: string;
+  #words: ReadonlySet<string> | undefined;
+  #stems: ReadonlySet<string> | undefined;
 
-/** @param text the device's own words: id and line */
-export function deviceWords(text: string): DeviceWords {
-  const words = new Set(wordsOf(text));
-  return { words, stems: new Set([...words].map(stem)) };
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get words(): ReadonlySet<string> {
+    this.#words ??= new Set(wordsOf(this.#text));
+    return this.#words;
+  }
+
+  get stems(): ReadonlySet<string> {
+    this.#stems ??= new Set([...this.words].map(stem));
+    return this.#stems;
+  }
 }
 
 /**
@@ -126,33 +143,42 @@ export function deviceWords(text: string): DeviceWords {
  */
 export function fit(condition: Condition, reading: Reading, device: DeviceWords): number | undefined {
   if (!isShown(reading)) return undefined;
-  const own = ownWords(reading);
+  const own = ownWordsOf(reading);
   const { words, compare, number } = condition;
   const isMeant = (word: AskedWord) => isOwn(word, own) || isInName(word, own) || isOfDevice(word, device);
+  const value = numberOf(reading);
   if (compare === undefined) {
     const isState = ({ word, states }: AskedWord) => tells(reading, word, states, words.length > 1);
-    const isFitting = words.every(
-      (word) => isState(word) || ((word.states.length === 0 || word.classes.length > 0) && isMeant(word)),
-    );
-    const isOwnFitting = words.some(
-      (word) => isState(word) || ((word.states.length === 0 || word.classes.length > 0) && isOwn(word, own)),
-    );
-    return isFitting && isOwnFitting ? rank(words, own) : undefined;
+    // The name of a reading may have a word for a state: "Low battery" is normal.
+    const namesMore = ({ states, classes }: AskedWord) => states.length === 0 || classes.length > 0;
+    if (!words.some((word) => isState(word) || (namesMore(word) && isOwn(word, own)))) return undefined;
+    const isFitting = words.every((word) => isState(word) || (namesMore(word) && isMeant(word)));
+    return isFitting ? rank(words, own) : undefined;
   }
-  if (!words.every(isMeant)) return undefined;
-  const value = numberOf(reading);
-  // The words of a device tell of which of its numbers nothing.
   if (number !== undefined && value !== undefined) {
-    if (!words.some((word) => isOwn(word, own))) return undefined;
+    // The words of a device tell of which of its numbers nothing.
+    if (!words.some((word) => isOwn(word, own)) || !words.every(isMeant)) return undefined;
     if (!compared(value, compare, inUnit(number, condition.unit, reading.unit))) return undefined;
     return rank(words, own) + (typeof reading.value === "number" ? 0 : 8);
   }
-  if (compare !== "=") return undefined;
-  return isValue(condition, reading) ? rank(words, own) : undefined;
+  if (compare !== "=" || !isValue(condition, reading)) return undefined;
+  return words.every(isMeant) ? rank(words, own) : undefined;
 }
 
 /** @property classes what the reading is, and by what that is known @property words of its name, class and kind, folded */
 type OwnWords = { classes: readonly string[]; by: 0 | 1 | 2; words: readonly string[]; aside: boolean };
+
+/** Readings of many devices have the same names. */
+const OWN_WORDS_MAX = 2_000;
+const known = new Map<string, OwnWords>();
+
+function ownWordsOf(reading: Reading): OwnWords {
+  const key = JSON.stringify([reading.name, reading.class, reading.kind, reading.unit]);
+  const words = known.get(key) ?? ownWords(reading);
+  if (known.size >= OWN_WORDS_MAX) known.clear();
+  known.set(key, words);
+  return words;
+}
 
 function ownWords({ name, class: of, kind, unit }: Reading): OwnWords {
   const folded = withPhrases(fold(`${name} ${of ?? ""} ${kind}`.replaceAll("_", " ")));

@@ -7,7 +7,7 @@ import {
   readingsThereOf,
   unknownWords,
 } from "./by-reading.ts";
-import { deviceWords, fit, readCondition } from "./reading-condition.ts";
+import { DeviceWords, fit, readCondition } from "./reading-condition.ts";
 
 const of = (name: string, value: Reading["value"], more: Partial<Reading> = {}): Reading => ({
   name,
@@ -26,7 +26,7 @@ const temperature = (value: number) =>
   of("Temperature", value, { text: `${value} °C`, unit: "°C", class: "temperature" });
 const humidity = (percent: number) =>
   of("Humidity", percent, { text: `${percent} %`, unit: "%", class: "humidity" });
-const KITCHEN_WINDOW = deviceWords("kitchen-window binary_sensor (door) · Kitchen");
+const KITCHEN_WINDOW = new DeviceWords("kitchen-window binary_sensor (door) · Kitchen");
 
 describe("a condition fits", () => {
   test.each<[string, Reading]>([
@@ -72,7 +72,7 @@ describe("a condition does not fit", () => {
 
 test("any text is a condition", () => {
   for (const text of ["", "<", "is", "= =", "<><>", "a".repeat(100), "is is is"])
-    expect(() => fit(readCondition(text), battery(8), deviceWords(""))).not.toThrow();
+    expect(() => fit(readCondition(text), battery(8), new DeviceWords(""))).not.toThrow();
 });
 
 describe("V11: a condition in another language fits", () => {
@@ -147,7 +147,8 @@ describe("V11: … and this one does not", () => {
 
 describe("V12: a quantity is told by class, then unit, then name", () => {
   const lamp = of("colour temperature", 3333, { text: "3333 K", unit: "K", kind: "light" });
-  const rankOf = (text: string, reading: Reading) => fit(readCondition(text), reading, deviceWords("lamp"));
+  const rankOf = (text: string, reading: Reading) =>
+    fit(readCondition(text), reading, new DeviceWords("lamp"));
   test("a lamp's colour is no temperature, and is found as what it is", () => {
     expect(rankOf("temperature > 25", lamp)).toBeUndefined();
     expect(rankOf("temperature", lamp)).toBeUndefined();
