@@ -31,6 +31,11 @@ export type RosterAgent = {
   hosted?: true;
 };
 
+/** @returns "device-87c0de (浴室窗户)": an id of a name in other letters says nothing */
+export function idWithName({ id, name }: Pick<RosterAgent, "id" | "name">): string {
+  return name === undefined ? id : `${id} (${name})`;
+}
+
 /** Whose words, that no person has accepted, a list of agents shows. */
 export function unreadSources(agents: readonly RosterAgent[]): Source[] {
   return agents.flatMap(({ id, newText, firstUse }) =>

@@ -19,6 +19,7 @@ import {
 import { isLent } from "../../api/peers.ts";
 import {
   type HomeCounts,
+  idWithName,
   LISTED_MAX,
   type Roster,
   type RosterAgent,
@@ -193,6 +194,12 @@ export class HomeRoster {
   async search(query: AgentQuery): Promise<FoundAgent[]> {
     await this.#ready();
     return this.#index.search({ among: (id) => this.#isThere(id), ...query });
+  }
+
+  /** Ids with names beside those that do not say them. */
+  withNames(ids: readonly string[]): string[] {
+    const named = new Map(this.#rosterOf(ids, Date.now()).map((agent) => [agent.id, idWithName(agent)]));
+    return ids.map((id) => named.get(id) ?? id);
   }
 
   /** Ids that may be meant by an unknown one. */

@@ -265,6 +265,12 @@ test("V11 V13: a reading is asked for in another language, and its device is lis
     readings_there: ["battery in %: 3", "window (open, closed): 3"],
     of: 3,
   });
+  const unknown = await answered(
+    "x",
+    { calls: [{ arguments: { agent_id: "浴室", action: "read" } }] },
+    results,
+  );
+  expect(unknown.answer).toContain("device-87c0de (浴室窗户)");
   expect(await found("Batterie < 5")).toEqual({ devices: [], readings_there: ["battery in %: 3"], of: 3 });
 });
 
