@@ -44,8 +44,8 @@ motion []: motion movement bewegung bewegungsmelder mouvement movimiento movimen
 occupancy []: occupancy presence anwesenheit präsenz présence presencia presenza aanwezigheid obecność presença 人体 存在 在室
 vibration []: vibration erschütterung vibración vibrazione trilling wibracje vibração 振动 振動
 tamper []: tamper tampering sabotage manipulation manipulación manomissione sabotaż 防拆
-window []: window fenster fensterkontakt fenêtre fenêtres ventana finestra raam ramen okno okna okien janela 窗户 窗戶 窗 窓
-door []: door tür türen haustür türkontakt porte puerta porta deur drzwi 门 門 ドア 扉
+window []: window contact kontakt fenster fensterkontakt fenêtre fenêtres ventana finestra raam ramen okno okna okien janela 窗户 窗戶 窗 窓
+door []: door contact kontakt tür türen haustür türkontakt porte puerta porta deur drzwi 门 門 ドア 扉
 garage_door []: garagentor garagentür
 light []: light lights lamp lamps licht lichter lampe lampen leuchte lumière lumières lampes luz luces lámpara luce luci lampada lamp verlichting światło światła lampa lampy luzes lâmpada 灯 燈 照明 ライト ランプ 電気
 lock []: lock schloss türschloss serrure verrou cerradura serratura slot zamek fechadura 门锁 門鎖 锁 鎖 鍵
@@ -102,7 +102,6 @@ const PHRASES: ReadonlyArray<[RegExp, string]> = [
   [/\bsoil (?:moisture|humidity)\b|土壤湿度|土壤水分/g, "soilmoisture"],
   [/\bpm ?2[.,_]5\b/g, "pm25"],
   [/\bco ?₂/g, "co2"],
-  [/\bnot (detected|closed|locked|open)\b/g, "un$1"],
 ];
 
 export type Term = { of: "class" | "state"; name: string };

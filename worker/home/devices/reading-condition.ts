@@ -12,6 +12,7 @@ import {
   termsOf,
   withPhrases,
 } from "@edgecall/core/agents/reading-terms.ts";
+import { synonyms } from "@edgecall/core/agents/synonyms.ts";
 import { fold, isEmptyWord, isUnspaced, stem, wordsOf } from "@edgecall/core/agents/words.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { isShown } from "./reading-words.ts";
@@ -54,13 +55,20 @@ const OF_MACHINE = /\b(?:device|chip|cpu|processor|board|motor|module|internal)\
 /** Reads a condition. Words without a comparison ask for that reading, or for a state: `battery`, `window open`. */
 export function readCondition(text: string): Condition {
   const plain = text.normalize("NFKC").replaceAll("≤", "<=").replaceAll("≥", ">=").trim();
-  const folded = withPhrases(fold(plain));
+  const folded = withPhrases(fold(plain).replaceAll("_", " "));
   const behind = ORDER_BEHIND.exec(folded);
   if (behind) return condition(behind[1] ?? "", SIGNS[behind[3] ?? ""], behind[2] ?? "", plain);
   const ordered = ORDER.exec(folded);
   if (ordered) return condition(ordered[1] ?? "", signOf(ordered[2] ?? ""), ordered[3] ?? "", plain);
   const equal = EQUALS.exec(folded);
-  if (equal) return condition(equal[1] ?? "", "=", equal[3] ?? "", plain);
+  // "state = open" is a state, of whatever.
+  if (equal) {
+    const found = condition(equal[1] ?? "", "=", equal[3] ?? "", plain);
+    return {
+      ...found,
+      words: found.words.filter(({ word }) => found.number !== undefined || !GENERAL.test(word)),
+    };
+  }
   return condition(folded, undefined, "", plain);
 }
 
@@ -100,21 +108,46 @@ function ofUnit(unit: string): AskedWord[] {
 }
 
 function asked(text: string): AskedWord[] {
-  return (spaced(text).match(/[\p{L}\p{N}_]+/gu) ?? []).flatMap((word) => {
+  const found: AskedWord[] = [];
+  let isNegated = false;
+  for (const word of spaced(text.replace(GENERAL_UNSPACED, " ")).match(/[\p{L}\p{N}]+/gu) ?? []) {
+    if (NEGATION.test(word)) {
+      isNegated = true;
+      continue;
+    }
     const terms: readonly Term[] = termsOf(word);
-    if (terms.length === 0 && (isEmptyWord(word) || isParticle(word))) return [];
+    if (terms.length === 0 && (isEmptyWord(word) || PARTICLE.test(word))) continue;
     const named = (of: Term["of"]) => terms.flatMap((term) => (term.of === of ? [term.name] : []));
-    return [{ word, classes: named("class"), states: named("state") }];
-  });
+    const states = named("state");
+    const opposite = states.flatMap((state) => OPPOSITES.get(state) ?? []);
+    // What is not of a kind has no word here.
+    if (isNegated && opposite.length === 0) found.push({ word: "not", classes: [], states: [] });
+    if (isNegated && opposite.length > 0) found.push({ word: `not ${word}`, classes: [], states: opposite });
+    else found.push({ word, classes: named("class"), states });
+    isNegated = false;
+  }
+  const isTelling = ({ classes, states }: AskedWord) => classes.length + states.length > 0;
+  return found.some(isTelling) ? found.filter((one) => isTelling(one) || !GENERAL.test(one.word)) : found;
 }
 
+const NEGATION = /^(?:not|nicht|pas|no|non|niet|nie|nao|没|未|不)$/;
+const PAIRS =
+  "open closed,on off,locked unlocked,wet dry,low normal,detected clear,occupied clear,home away,connected disconnected";
+const OPPOSITES: ReadonlyMap<string, string> = new Map(
+  PAIRS.split(",").flatMap((pair): Array<[string, string]> => {
+    const [one = "", other = ""] = pair.split(" ");
+    return [
+      [one, other],
+      [other, one],
+    ];
+  }),
+);
+/** Words that say nothing beside one that does: battery level, "Zustand: offen". */
+const GENERAL =
+  /^(?:level|state|status|value|reading|sensors?|stand|ladestand|ladezustand|zustand|wert|niveau|etat|valeur|capteurs?|nivel|estado|valor|livello|stato|valore|toestand|waarde|poziom|stan|wartosc|czujniki?)$/;
+const GENERAL_UNSPACED = /状态|狀態|状態|处于|正在|当前|现在|目前|室内|传感器|水平/g;
 /** What is left between the words of a text without blanks. */
-function isParticle(word: string): boolean {
-  return (
-    isUnspaced(word) &&
-    /^(?:[的了着在里是吗呢吧都把请有个些到已哪扇度のがをにはでいるたます]+|から|まで)$/u.test(word)
-  );
-}
+const PARTICLE = /^(?:[的了着在里是吗呢吧都把请有个些到已哪扇度がのをにはでいるたます]+|から|まで)$/u;
 
 /** A device's own words, folded: id and line. Made when they are first needed. */
 export class DeviceWords {
@@ -205,9 +238,18 @@ function isInName({ word, classes }: AskedWord, { words }: OwnWords): boolean {
   return words.some((one) => stem(one) === stem(word) || isNamedBy(one, classes));
 }
 
-function isOfDevice({ word, classes }: AskedWord, { words, stems }: DeviceWords): boolean {
+function isOfDevice({ word, classes, states }: AskedWord, { words, stems }: DeviceWords): boolean {
   if (words.has(word) || stems.has(stem(word))) return true;
-  for (const one of words) if (isPart(word, one) || isNamedBy(one, classes)) return true;
+  // "Bad" is the Badezimmer. States have opposites among their synonyms.
+  if (
+    states.length === 0 &&
+    synonyms()
+      .get(stem(word))
+      ?.values()
+      .some((one) => !isSign(one) && stems.has(one))
+  )
+    return true;
+  for (const one of words) if (isPart(word, one) || (!isSign(one) && isNamedBy(one, classes))) return true;
   return false;
 }
 
@@ -215,6 +257,11 @@ function isPart(word: string, one: string): boolean {
   if (isUnspaced(word)) return word.length > 2 && one.length === 2 && word.includes(one);
   const isEnd = word.length > 3 && one.length > word.length;
   return areForms(word, one) || (isEnd && (one.startsWith(word) || one.endsWith(word)));
+}
+
+/** A single sign is part of many words: 窗 of a curtain. */
+function isSign(word: string): boolean {
+  return word.length === 1 && isUnspaced(word);
 }
 
 function isNamedBy(word: string, classes: readonly string[]): boolean {
@@ -245,14 +292,14 @@ function isNegated(text: string): boolean {
 }
 
 /** The state after `=`: as the reading has it, or in another language. */
-function isValue({ value, values }: Condition, reading: Reading): boolean {
+function isValue({ words, value, values }: Condition, reading: Reading): boolean {
   const { text, value: own } = reading;
   if (fold(text) === value || fold(String(own)) === value) return true;
   const isOnOff = (states: readonly string[]) =>
     typeof own === "boolean" && states.includes(own ? "on" : "off");
   return (
     values.length > 0 &&
-    values.every(({ word, states }) => tells(reading, word, states, true) || isOnOff(states))
+    values.every(({ word, states }) => tells(reading, word, states, words.length > 0) || isOnOff(states))
   );
 }
 

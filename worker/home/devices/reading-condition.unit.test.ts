@@ -123,6 +123,17 @@ describe("V11: a condition in another language fits", () => {
       "Bewegung erkannt",
       of("Motion", true, { text: "motion detected", class: "motion", kind: "binary_sensor" }),
     ],
+    ["Zustand: offen", contact(true)],
+    ["state = open", contact(true)],
+    ["windows_open", contact(true)],
+    ["nicht geschlossen", contact(true)],
+    ["window is not open", contact(false)],
+    ["没关的窗户", contact(true)],
+    ["处于打开状态的窗户", contact(true)],
+    ["Fenster in der Küche offen", contact(true)],
+    ["battery level below 20%", battery(8)],
+    ["poziom baterii < 20", battery(8)],
+    ["室内温度 > 25", temperature(26)],
     ["Rollladen offen", of("Cover", 40, { text: "40 %", unit: "%", kind: "cover" })],
   ])("%s", (text, reading) => expect(fit(readCondition(text), reading, KITCHEN_WINDOW)).toBeDefined());
 });
@@ -132,6 +143,10 @@ describe("V11: … and this one does not", () => {
     ["offen", contact(false)],
     ["geschlossen", contact(true)],
     ["Keller = offen", contact(true)],
+    ["not open", contact(true)],
+    ["no battery", battery(8)],
+    // Nothing says that it is a cover's.
+    ["is open", of("Cover", 40, { text: "40 %", unit: "%", kind: "cover" })],
     ["Batterie < 20", battery(20)],
     ["Batterie < 20", temperature(8)],
     ["湿度 > 55", humidity(55)],
