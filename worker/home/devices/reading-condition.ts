@@ -241,14 +241,8 @@ function isInName({ word, classes }: AskedWord, { words }: OwnWords): boolean {
 function isOfDevice({ word, classes, states }: AskedWord, { words, stems }: DeviceWords): boolean {
   if (words.has(word) || stems.has(stem(word))) return true;
   // "Bad" is the Badezimmer. States have opposites among their synonyms.
-  if (
-    states.length === 0 &&
-    synonyms()
-      .get(stem(word))
-      ?.values()
-      .some((one) => !isSign(one) && stems.has(one))
-  )
-    return true;
+  const alike = states.length === 0 ? [...(synonyms().get(stem(word)) ?? [])] : [];
+  if (alike.some((one) => !isSign(one) && stems.has(one))) return true;
   for (const one of words) if (isPart(word, one) || (!isSign(one) && isNamedBy(one, classes))) return true;
   return false;
 }
