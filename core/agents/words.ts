@@ -72,9 +72,11 @@ const JOINED: ReadonlyArray<[RegExp, string]> = [
   [/\bair[ -]con(?:dition(?:ing|er))?s?\b/g, "aircon"],
   [/\bhot[ -]tubs?\b/g, "hottub"],
   [/\bopen[ -]plan\b/g, "openplan"],
+  // No temperature: of reading-terms.ts.
+  [/\bcolou?r[ -]temp(?:erature)?s?\b/g, "colourtemp"],
 ];
 
-const MAY_JOIN = /\b(?:car|air|hot|open)[ -]/;
+const MAY_JOIN = /\b(?:car|air|hot|open|colou?r)[ -]/;
 const SHORT_PAIR = /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu;
 
 /** Scripts without blanks between words, and Hangul, whose words take endings. */

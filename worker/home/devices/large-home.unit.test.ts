@@ -93,4 +93,7 @@ test("V12: temperature > 25 has rooms first, and no lamp", () => {
       .sort(),
   ).toEqual([...rooms].sort());
   expect(found.filter(({ line }) => line.includes("light ("))).toEqual([]);
+  for (const text of ["temperature", "Temperatur", "température", "temperatura", "温度"])
+    expect(find({ text }).filter(({ line }) => line.includes("light ("))).toEqual([]);
+  expect(find({ text: "colour temperature" })[0]?.line).toContain("light (");
 });
