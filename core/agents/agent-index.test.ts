@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AgentIndex, type IndexedAgent } from "./agent-index.ts";
 import { FIXTURE_AGENTS } from "./testkit/agents.ts";
 import { HELD_BACK_QUESTIONS } from "./testkit/held-back-questions.ts";
@@ -181,4 +181,39 @@ test("property: any text is answered with agents that are there", () => {
     }),
     { numRuns: 50 },
   );
+});
+
+describe("V13: names that are not English are found by their parts", () => {
+  const index = new AgentIndex();
+  const add = (id: string, line: string, area?: string) => index.set({ id, line, area, actions: [] });
+  add("device-667ff8", "厨房吸顶灯: light (brightness) · 厨房", "厨房");
+  add("device-4ce6ea", "浴室温湿度: sensor (temperature, humidity) · 浴室", "浴室");
+  add("device-87c0de", "浴室窗户: sensor (window) · 浴室", "浴室");
+  add("device-1a2b3c", "リビングの照明: light · リビング", "リビング");
+  add("device-4d5e6f", "거실 조명: light · 거실", "거실");
+  add("azienka-lampa", "łazienka lampa: light · Łazienka", "łazienka");
+  add("lampa-goscie", "lampa łazienka gości: light · Łazienka gości", "łazienka gości");
+  add("isik-mutfak", "Işık mutfak: light · Mutfak", "mutfak");
+  add("den-phong-khach", "Đèn phòng khách: light · Phòng khách", "phòng khách");
+
+  test.each([
+    ["厨房的灯", "device-667ff8"],
+    ["把厨房灯关掉", "device-667ff8"],
+    ["浴室的温度", "device-4ce6ea"],
+    ["窗户", "device-87c0de"],
+    ["浴室窗户", "device-87c0de"],
+    ["浴室温湿度", "device-4ce6ea"],
+    ["リビングの照明を消して", "device-1a2b3c"],
+    ["거실에서 조명", "device-4d5e6f"],
+    ["lampa w łazience", "azienka-lampa"],
+    ["lampa w lazience gosci", "lampa-goscie"],
+    ["isik mutfak", "isik-mutfak"],
+    ["den phong khach", "den-phong-khach"],
+  ])("%s finds %s", (text, id) => expect(index.search({ text })[0]?.id).toBe(id));
+
+  test("the area is that whose words are asked for, and no longer one", () => {
+    expect(index.within({ area: "w łazience" })).toEqual(["azienka-lampa"]);
+    expect(index.within({ area: "łazienka gości" })).toEqual(["lampa-goscie"]);
+    expect(index.within({ area: "浴室里" }).sort()).toEqual(["device-4ce6ea", "device-87c0de"]);
+  });
 });

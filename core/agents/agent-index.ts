@@ -4,6 +4,7 @@
  * An agent is found by its own words (id, line, and what follows from them: kind and area) and by its actions. Devices of one make
  * advertise the same actions, so each action's text is held once, however many agents have it.
  */
+import { NamedAreas } from "./areas.ts";
 import { closestIds } from "./closest-ids.ts";
 import { type Concept, conceptsOf, type Vocabulary } from "./concepts.ts";
 import { areaOf, isAtWork, type Kind, kindOf } from "./kinds.ts";
@@ -42,6 +43,8 @@ const OWN_RARITY = 0.7;
 const COVERAGE = 0.6;
 const FEW_ACTIONS = 8;
 const USED = 1.15;
+/** "in the bathroom" is hardly the guest bathroom, which has all these words too. */
+const IN_AREA = 1.1;
 /** "the second lathe": one of another number is hardly meant. */
 const OTHER_NUMBER = 0.5;
 /** The number counts where an agent with it fits at least so nearly as well as the best of all. */
@@ -99,6 +102,8 @@ type Slot = {
   id: string;
   kind: Kind;
   area: string | undefined;
+  /** Its publisher or a person named its area, rather than its words. */
+  hasArea: boolean;
   terms: readonly string[];
   actions: ActionSet;
   atWork: boolean;
@@ -132,6 +137,7 @@ export class AgentIndex {
   readonly #freeActions: number[] = [];
   readonly #actionSets = new Map<string, ActionSet>();
   readonly #inActions = new Postings(NAME_BITS);
+  readonly #areas = new NamedAreas();
 
   /** The words that are known, of agents and of actions. */
   readonly #vocabulary: Vocabulary = {
@@ -172,11 +178,13 @@ export class AgentIndex {
       id: agent.id,
       kind,
       area,
+      hasArea: agent.area !== undefined,
       terms: [...fields.keys()],
       actions: this.#useActions([...actions]),
       atWork: isAtWork(agent),
       brevity: brevity(length),
     };
+    if (agent.area !== undefined) this.#areas.add(agent.area);
     this.#slotOf.set(agent.id, slot);
   }
 
@@ -186,6 +194,7 @@ export class AgentIndex {
     if (slot === undefined || !gone) return;
     for (const term of gone.terms) this.#own.remove(term, slot);
     this.#releaseActions(gone.actions);
+    if (gone.hasArea && gone.area !== undefined) this.#areas.remove(gone.area);
     this.#slotOf.delete(id);
     this.#slots[slot] = undefined;
     this.#freeSlots.push(slot);
@@ -216,14 +225,16 @@ export class AgentIndex {
 
   /** @returns the ids of all agents there and of that kind, in no order; a filter that no agent fits has no effect */
   within({ area, kind, among }: Pick<AgentQuery, "area" | "kind" | "among">): string[] {
-    const allowed = this.#filter(area, this.#filter(kind, among && this.#slotsOf(among)));
+    const allowed = this.#allowed({ area, kind, among });
     return this.#slots.flatMap((slot, n) => (slot && (!allowed || at(allowed, n) === 1) ? [slot.id] : []));
   }
 
   /** @returns the agents that fit best; none where no word of the question is anybody's */
   search({ text, area, kind, used, among, limit = 10 }: AgentQuery): FoundAgent[] {
     const total = this.#slots.length;
-    const matches = conceptsOf(text, this.#vocabulary).map((concept) => this.#match(concept));
+    const concepts = conceptsOf(text, this.#vocabulary);
+    const matches = concepts.map((concept) => this.#match(concept));
+    const areas = this.#areas.named(concepts);
     const words = sums(total);
     const numbers = sums(total);
     const matched = sums(total);
@@ -247,7 +258,7 @@ export class AgentIndex {
       }
       for (const [action, score] of match.ofActions.entries()) add(actionScores, action, score);
     }
-    const allowed = this.#filter(area, this.#filter(kind, among && this.#slotsOf(among)));
+    const allowed = this.#allowed({ area, kind, among });
     const isAllowed = (slot: number): boolean => !allowed || at(allowed, slot) === 1;
     const isSelector = selects(numbered, words, isAllowed);
     const asksHome = SAYS_HOME.test(text);
@@ -261,6 +272,7 @@ export class AgentIndex {
       score *= 1 - COVERAGE + COVERAGE * (at(matched, slot) / askedFor);
       if (isSelector && at(numbered, slot) === 0) score *= OTHER_NUMBER;
       if (asksHome && here.atWork) score *= NOT_AT_HOME;
+      if (here.hasArea && areas.has(here.area ?? "")) score *= IN_AREA;
       if (used?.has(here.id)) score *= USED;
       found.push({ id: here.id, score, actions: [] });
     }
@@ -319,12 +331,30 @@ export class AgentIndex {
     return Uint8Array.from(this.#slots, (slot) => (slot && among(slot.id) ? 1 : 0));
   }
 
-  /** Agents whose own words have every word; undefined (all) where nobody does. */
+  #allowed({ area, kind, among }: Pick<AgentQuery, "area" | "kind" | "among">): Uint8Array | undefined {
+    const ofKind = this.#filter(kind, among && this.#slotsOf(among));
+    const allowed = this.#filter(area, ofKind);
+    const named = area ? this.#areas.named(conceptsOf(area, this.#vocabulary)) : undefined;
+    if (!allowed || !named || named.size === 0) return allowed;
+    const there = allowed.map((is, slot) => {
+      const here = this.#slots[slot];
+      return here?.hasArea && !named.has(here.area ?? "") ? 0 : is;
+    });
+    return there.includes(1) ? there : allowed;
+  }
+
+  /** @returns tells whether an agent is in an area that the text names; true of all where it names none */
+  isThere(text: string): (id: string) => boolean {
+    const named = this.#areas.named(conceptsOf(text, this.#vocabulary));
+    return (id) => named.size === 0 || named.has(this.#slots[this.#slotOf.get(id) ?? -1]?.area ?? "");
+  }
+
+  /** Agents whose own words have every word that any has; undefined (all) where none does. */
   #filter(text: string | undefined, within: Uint8Array | undefined): Uint8Array | undefined {
     if (!text) return within;
     let left: Uint8Array | undefined = within;
     for (const { variants, isRepeat } of conceptsOf(text, this.#vocabulary)) {
-      if (isRepeat) continue;
+      if (isRepeat || variants.length === 0) continue;
       const here = new Uint8Array(this.#slots.length);
       for (const { term } of variants)
         for (const posting of this.#own.get(term)) {

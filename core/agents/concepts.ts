@@ -2,9 +2,10 @@
  * What a question asks for: each of its words with all that may stand for it among the words that agents have. Synonyms, compounds,
  * parts of compounds, comparatives, ranks, and slips of the pen where nothing else is found. Pure.
  */
+import { formsOf } from "./case-forms.ts";
 import { nearWords } from "./near-words.ts";
 import { synonyms } from "./synonyms.ts";
-import { askedWords, numberForms, stem } from "./words.ts";
+import { askedWords, isUnspaced, numberForms, stem } from "./words.ts";
 
 /** Characters and words of one question that count. */
 const ASKED_CHARS_MAX = 1_000;
@@ -15,6 +16,7 @@ const LOOKED_THROUGH_MAX = 50_000;
 /** What a match is worth by how the word was found. */
 const EXACT = 1;
 const ADJECTIVE = 0.9;
+const OTHER_FORM = 0.85;
 const SYNONYM = 0.7;
 const TYPO = 0.6;
 const PART = 0.45;
@@ -55,6 +57,9 @@ export type Concept = {
   /** It means the same as another word, and is there for those who have both. */
   isRepeat: boolean;
 };
+
+/** From this worth on a variant is the word itself, and not one that means much the same. */
+export const SAME_WORD = OTHER_FORM;
 
 /** Two neighbours are also one word: house door, haustuer; dish washer. */
 export function conceptsOf(question: string, vocabulary: Vocabulary): Concept[] {
@@ -121,6 +126,15 @@ function variantsOf(word: string, vocabulary: Vocabulary): Variant[] {
   // warmer, coldest
   const plain = /^(.{3,}?)(?:er|est)$/.exec(word)?.[1];
   if (plain !== undefined && !isKnown) addWithSynonyms(stem(plain), ADJECTIVE);
+  if (isUnspaced(term)) {
+    // 顶灯: the last sign says what it is.
+    if (term.length > 1) add(term.slice(-1), PART);
+    return [...worths].map(([variant, worth]) => ({ term: variant, worth }));
+  }
+  // Of the word as it is written: English stems would cut the endings of other languages.
+  for (const form of formsOf(word, vocabulary.ofAgents())) add(form, OTHER_FORM);
+  for (const form of formsOf(word, synonyms().keys()))
+    for (const synonym of synonyms().get(form) ?? []) add(synonym, OTHER_FORM * SYNONYM);
   for (const part of partsOf(term, vocabulary.ofAgents())) add(part, PART);
   if (!isKnown && !synonyms().has(term)) {
     for (const half of halvesOf(term, vocabulary)) addWithSynonyms(half, PART);

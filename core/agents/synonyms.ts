@@ -2,18 +2,19 @@
  * Words that mean much the same where devices are concerned: what people say, and what stands in ids and lines. The list is
  * general on purpose: rooms, kinds of devices, what they measure, in English with the commonest German and French words of ids.
  */
-import { stem } from "./words.ts";
+import { classGroups } from "./reading-terms.ts";
+import { fold, stem } from "./words.ts";
 
 /** One group a line. The words of a group stand for each other; a word may be in several groups. */
 const GROUPS = `
-light lamp bulb lighting dark lit shine glow led licht lampe leuchte lumiere eclairage
+light lamp bulb lighting dark lit shine glow led licht lampe leuchte lumiere eclairage plafonnier ampoule bombilla lampadina żarówka 灯
 warm hot cold cool chilly freezing warmth degrees temperature temp climate thermometer klima temperatur
 heating heater radiator thermostat heat preheat heizung chauffage warm
 humid humidity damp dry moisture moist feuchte humidite
 air co2 stuffy ventilate quality luft
 ventilation ventilator fan extractor extraction lueftung luefter absaugung
 aircon ac cooling climatisation clim klimaanlage
-tv television telly fernseher
+tv television telly fernseher télévision télé televisor televisore televisie telewizor televisão 电视 テレ
 watch film movie cinema video channel tv
 vacuum hoover cleaner clean sweep mop robot
 shutter blind roller curtain shade rollo volet jalousie
@@ -22,7 +23,7 @@ lock unlock schloss serrure locked key
 door tuer porte
 window fenster fenetre
 open shut closed close ajar
-laundry washing washer waschmaschine wash
+laundry washing washer waschmaschine wash lave lavadora lavatrice wasmachine pralka 洗衣 洗濯
 dryer tumble drier dry trockner
 dishwasher spueler dishes plates
 oven bake roast grill backofen
@@ -30,8 +31,8 @@ stove cooker hob herd cook
 fireplace chimney flue stove kamin
 boil boiling kettle tea
 coffee espresso cappuccino
-fridge refrigerator kuehlschrank
-freezer gefriertruhe frozen freeze
+fridge refrigerator kuehlschrank frigo réfrigérateur frigorífico nevera frigorifero koelkast lodówka lodówki geladeira 冰箱 冷蔵
+freezer gefriertruhe frozen freeze congélateur congelador congelatore vriezer zamrażarka 冰柜 冷冻
 sofa couch settee
 car vehicle ev auto
 truck lorry
@@ -54,7 +55,7 @@ alarm burglar intruder arm disarm security
 camera cam cctv picture photo video footage recording see look show watch view kamera snapshot
 bell doorbell klingel rang ring intercom chime
 music speaker song radio sound loud playing play volume listen
-print printing printer document paper page
+print printing printer document paper page drucker imprimante impresora stampante drukarka 打印
 disk drive storage space harddisk hdd ssd volumes
 backup sicherung
 internet wifi wlan wireless wi online offline connection
@@ -68,23 +69,24 @@ phone telephone call
 restart reboot
 vm vmware virtual hypervisor
 git gitlab repository code
-toilet wc restroom loo lavatory
-bathroom bath bad shower
-cellar basement keller
+toilet wc restroom loo lavatory toilette toaleta toilettes
+bathroom bath bad badezimmer shower salle bain baño bagno badkamer łazienka łazienki łazience banheiro 浴室 卫生 洗手
+toilet wc 卫生 洗手 厕所
+cellar basement keller cave sótano cantina kelder piwnica piwnicy adega 地下
 upstairs upper og
 downstairs ground eg
-attic loft
-hallway hall corridor flur landing
-study arbeitszimmer
-office buero bureau work company
-bedroom sz schlafzimmer chambre bed
-living lounge wz wohnzimmer salon
-kitchen kueche cuisine
-nursery baby babyzimmer
-kid child children kids
+attic loft dachboden grenier ático desván soffitta zolder strych 阁楼
+hallway hall corridor flur landing diele couloir pasillo corridoio gang korytarz przedpokój corredor 走廊 过道 玄关 廊下
+study arbeitszimmer office 书房
+office buero bureau work company oficina ufficio kantoor biuro gabinet escritório
+bedroom sz schlafzimmer chambre bed dormitorio slaapkamer sypialnia sypialni quarto 卧室 睡房 寝室
+living lounge wz wohnzimmer salon salón soggiorno woonkamer sala 客厅 居間 リビ
+kitchen kueche cuisine cocina cucina keuken kuchnia kuchni cozinha 厨房 台所 キッ
+nursery baby babyzimmer kinderzimmer
+kid child children kids kinderzimmer enfant dziecięcy dziecięcym dzieci niños bambini 儿童 子供
 parents parent
-guest gast gaestezimmer visitor visitors
-garden yard garten lawn jardin
+guest gast gaestezimmer gaestebad gäste visitor visitors invité invités gości gość ospiti gasten 客用 客房
+garden yard garten lawn jardin jardín giardino tuin ogród ogrodzie jardim 花园 院子 庭
 lawn grass mower mowing mow
 watering irrigation sprinkler sprinkle water bewaesserung irrigate hose thirsty
 soil ground moisture
@@ -93,9 +95,9 @@ pool swimming swim
 hottub whirlpool spa jacuzzi
 mailbox letterbox postbox post mail letter postman briefkasten
 gate barrier tor
-garage garagentor
-terrace patio terrasse
-balcony balcon
+garage garagentor garaje garaż garażu garagem 车库 ガレ
+terrace patio terrasse terraza terrazza terras taras terraço 露台
+balcony balcon balkon balcón balcone balkonie 阳台 ベラ
 haustuer frontdoor housedoor
 van camper motorhome caravan
 apartment flat appartement appart wohnung whg unit
@@ -105,8 +107,8 @@ canteen cafeteria
 barn cowshed shed
 lift elevator
 generator genset
-motion movement moving move walking walk pir bewegung
-occupied taken free busy occupancy presence available empty anyone anybody someone somebody
+motion movement moving move walking walk pir bewegung mouvement ruch movimiento movimento beweging 移动 人体
+occupied taken free busy occupancy presence available empty anyone anybody someone somebody 有人 人体
 badge card reader access enter entered came entry
 grandma granny grandmother nan oma
 weather rain wind gust storm outside outdoor wetter meteo
@@ -148,8 +150,8 @@ export function synonyms(): ReadonlyMap<string, ReadonlySet<string>> {
 
 function makeSynonyms(): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
-  for (const group of GROUPS.trim().split("\n")) {
-    const words = group.split(" ").map(stem);
+  const groups = GROUPS.trim().split("\n");
+  for (const words of [...groups.map((group) => fold(group).split(" ").map(stem)), ...classGroups()]) {
     for (const word of words) {
       const others = found.get(word) ?? new Set();
       for (const other of words) if (other !== word) others.add(other);

@@ -10,8 +10,11 @@ test.each<[string, string[]]>([
   ["Küche, Straße, Détecteur", ["kueche", "strasse", "detecteur"]],
   ["the car park", ["the", "carpark"]],
   ["old hi-fi", ["hifi", "old", "hi", "fi"]],
+  ["łazienka, Køkken, Işık, Đèn phòng", ["lazienka", "kokken", "isik", "den", "phong"]],
+  ["浴室灯", ["浴室灯", "浴室", "室灯", "浴", "室", "灯"]],
+  ["3号灯 Tür", ["3", "号灯", "号", "灯", "tuer"]],
   ["", []],
-])("words of %s", (text, words) => {
+])("V13: words of %s", (text, words) => {
   expect(wordsOf(text)).toEqual(words);
 });
 
@@ -41,6 +44,9 @@ test.each<[string, string[]]>([
   ["did the backup run last night", ["backup", "run"]],
   ["lathe number 2", ["lathe", "2"]],
   ["how is it", []],
+  ["厨房里的灯", ["厨房", "灯"]],
+  ["リビングの温度", ["リヒ", "ヒン", "ンク", "温度"]],
+  ["lampa w łazience", ["lampa", "lazience"]],
 ])("%s asks for %j", (text, words) => {
   expect(askedWords(text)).toEqual(words);
 });

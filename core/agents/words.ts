@@ -22,18 +22,48 @@ const EMPTY_WORDS = `a about after again all already also am an and any anything
   say set she so some something still switch t take tell than thank thanks that the their them then there these they thing this those to
   today tomorrow tonight too turn up us very want was we well were what when which while who whose why will with would yes
   yesterday yet you your aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn bitte das dem den der des die ein eine einem einen einer im ist mach mal mir und von wie wo zu
-  au aux ce dans de du en est et la le les ma mes mon par pour que sur un une`;
+  alle alles auf aus bei etwas gerade noch steht stehen gibt hat ich ihr im ins irgendwo mehr nicht sich sie sind sowie vom was welche welcher welches welchem wer werden wird
+  alors au aux avec ce cela ces cette dans de des du en entre est et il ils elles je la le les ma mes mon ou par pour quel quelle quelles quels que qui qu se sont sur tous tout toute toutes un une y
+  ale byc czy czyli cos dla do gdzie ile i ja jak jaka jakie jaki jest ktora ktore ktory mi moj moja moje na nad nie o od po prosze przy sa sie ten ta te to tu u w we wszystkie wszystko wszystkich z za ze
+  al como con cual cuales del donde el en es esta estan hay la las los mi para por que se son su todo todos un una y
+  che come con cosa dei del della delle dove e gli ho il in la lo nel nella per quale quali sono su tutti tutto un una
+  alle alles dat de een en er het hoe ik in is met mijn naar op wat welke zijn
+  ao as com da das do dos em na no nos o onde os para qual quais que tem todos tudo um uma`;
 let emptyWords: ReadonlySet<string> | undefined;
 
-/** Lower case without accents; ä, ö, ü and ß as ids spell them: ae, oe, ue, ss. */
+/** Letters that are no other letter with a mark, and what stands for them. Of ä, ö, ü and ß as ids spell them. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ä: "ae",
+  ö: "oe",
+  ü: "ue",
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  ı: "i",
+  þ: "th",
+  ħ: "h",
+  ŋ: "n",
+  ŧ: "t",
+  ĸ: "k",
+};
+const LETTER = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
+
+/** Lower case without accents and in Latin letters as plain as they may be: ä → ae, é → e, ł → l. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   // Nearly all ids and lines; the rest takes five times as long.
   if (!BEYOND_ASCII.test(lower)) return lower;
+  // A mark may stand behind its letter, as a Mac writes ü. Without their marks others are put together again: Hangul.
   return lower
-    .replace(/[äöüß]/g, (letter) => ({ ä: "ae", ö: "oe", ü: "ue" })[letter] ?? "ss")
+    .normalize("NFC")
+    .replace(LETTER, (letter) => LETTERS[letter] ?? letter)
     .normalize("NFKD")
-    .replace(/\p{M}/gu, "");
+    .replace(/\p{M}/gu, "")
+    .normalize("NFC");
 }
 
 /** Two words that are one thing, which neither of them is. */
@@ -42,16 +72,48 @@ const JOINED: ReadonlyArray<[RegExp, string]> = [
   [/\bair[ -]con(?:dition(?:ing|er))?s?\b/g, "aircon"],
   [/\bhot[ -]tubs?\b/g, "hottub"],
   [/\bopen[ -]plan\b/g, "openplan"],
+  // No temperature: of reading-terms.ts.
+  [/\bcolou?r[ -]temp(?:erature)?s?\b/g, "colourtemp"],
 ];
 
-const MAY_JOIN = /\b(?:car|air|hot|open)[ -]/;
+const MAY_JOIN = /\b(?:car|air|hot|open|colou?r)[ -]/;
 const SHORT_PAIR = /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?![\p{L}\p{N}-])/gu;
 
-/** The words of a text in their order, folded and not stemmed. A word of letters and digits stands whole and in parts: pi4, pi, 4. */
+/** Scripts without blanks between words, and Hangul, whose words take endings. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
+/** What stands between words there: "of", "in", "which", "is there", "please" … */
+const BETWEEN =
+  /所有|什么|什麼|[的了着在里裡哪是吗嗎呢吧都把请請给給和与我你几个個些所有么什扇盏台のがをにはへと]|から|まで|です|ます|どこ|どの|ください|设备|設備|装置|에서|은|는|이|가|을|를/u;
+
+/** Tells whether a word is of a script without blanks between words. */
+export function isUnspaced(word: string): boolean {
+  return word.search(UNSPACED) >= 0;
+}
+
+/**
+ * The words of a text in their order, folded and not stemmed. A word of letters and digits stands whole and in parts: pi4, pi, 4. A
+ * text without blanks stands whole, and in all its pairs of signs and single signs, since any of them may be a word.
+ */
 export function wordsOf(text: string): string[] {
+  return cut(text, (run) => [run, ...(run.length > 2 ? pairsOf(run) : []), ...(run.length > 1 ? run : [])]);
+}
+
+/** The words of a question: of a text without blanks only the pairs, and what stands alone between others. */
+function wordsAsked(text: string): string[] {
+  return cut(text, (run) =>
+    run.split(BETWEEN).flatMap((part) => (part.length < 3 ? part || [] : pairsOf(part))),
+  );
+}
+
+function pairsOf(run: string): string[] {
+  return Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2));
+}
+
+function cut(text: string, ofRun: (run: string) => string[]): string[] {
   const words: string[] = [];
   // HQ_ZoneA → HQ_Zone A. An id of capitals alone stays as it is.
-  const folded = fold(text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
+  const folded = fold(text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")).replace(UNSPACED, " $& ");
   const joined = MAY_JOIN.test(folded)
     ? JOINED.reduce((left, [two, one]) => left.replace(two, one), folded)
     : folded;
@@ -60,7 +122,8 @@ export function wordsOf(text: string): string[] {
     for (const pair of joined.match(SHORT_PAIR) ?? []) words.push(pair.replace("-", ""));
   for (const word of joined.match(/[\p{L}\p{N}]+/gu) ?? []) {
     const short = word.slice(0, WORD_MAX);
-    if (!/\d/.test(short)) words.push(short);
+    if (isUnspaced(short)) words.push(...ofRun(short));
+    else if (!/\d/.test(short)) words.push(short);
     else if (/^\d+$/.test(short)) words.push(number(short));
     else {
       words.push(short);
@@ -69,6 +132,12 @@ export function wordsOf(text: string): string[] {
     }
   }
   return words;
+}
+
+/** Tells whether a word of a question names nothing. @param word folded */
+export function isEmptyWord(word: string): boolean {
+  emptyWords ??= new Set(EMPTY_WORDS.split(/\s+/).flatMap((one) => [one, stem(one)]));
+  return emptyWords.has(word);
 }
 
 /** What a question says about when, how much and the person is. None of it tells devices apart. */
@@ -88,9 +157,7 @@ export function askedWords(text: string): string[] {
 }
 
 function namingWords(text: string): string[] | undefined {
-  emptyWords ??= new Set(EMPTY_WORDS.split(/\s+/).flatMap((word) => [word, stem(word)]));
-  const empty = emptyWords;
-  const words = wordsOf(text).filter((word) => !empty.has(word));
+  const words = wordsAsked(text).filter((word) => !isEmptyWord(word));
   return words.length > 0 ? words : undefined;
 }
 

@@ -149,17 +149,24 @@ function readingsOf(
 /**
  * Hosted devices by what they report.
  * @param found in their order, with the readings that fit; undefined: the bridge did not answer @param of devices that were asked about
+ * @param none where no device fits: words of the condition that nothing here is called, and the readings that there are
  */
 export function foundByReading(
   found: ReadonlyArray<{ agent: RosterAgent; readings: readonly string[] }> | undefined,
   of: number,
+  none?: { unknown: readonly string[]; there: readonly string[] },
 ): FoundWords {
   if (!found) return { text: JSON.stringify({ ...NO_READINGS, of }), sources: [] };
   const devices: object[] = [];
   const shownAgents: RosterAgent[] = [];
   let chars = 0;
   for (const { agent, readings } of found) {
-    const shown = { agent_id: agent.id, ...(!agent.online && { online: false }), readings };
+    const shown = {
+      agent_id: agent.id,
+      ...(agent.name !== undefined && { name: agent.name }),
+      ...(!agent.online && { online: false }),
+      readings,
+    };
     chars += JSON.stringify(shown).length;
     if (chars > ANSWER_CHARS_MAX) break;
     devices.push(shown);
@@ -167,7 +174,13 @@ export function foundByReading(
   }
   const more = found.length - devices.length;
   return {
-    text: JSON.stringify({ devices, ...(more > 0 && { more_that_fit: more }), of }),
+    text: JSON.stringify({
+      devices,
+      ...(more > 0 && { more_that_fit: more }),
+      ...(none && none.unknown.length > 0 && { unknown_words: none.unknown }),
+      ...(none && { readings_there: none.there }),
+      of,
+    }),
     sources: unreadSources(shownAgents),
   };
 }

@@ -10,6 +10,8 @@ export type RosterAgent = {
   reason: string | undefined;
   /** Epoch ms of its last sign of life; null when there never was one. */
   lastSeen: number | null;
+  /** What it is called, where that says more than its id, as of names in Chinese. A label, or a person has accepted it. */
+  name?: string;
   /** Its advert, cut and on one line. The text is untrusted. */
   line: string;
   /** Names of the actions it advertises. */
@@ -28,6 +30,11 @@ export type RosterAgent = {
   /** A device of the broker that the bridge plays. Whether a person is asked is decided by Home. */
   hosted?: true;
 };
+
+/** @returns "device-87c0de (浴室窗户)": an id of a name in other letters says nothing */
+export function idWithName({ id, name }: Pick<RosterAgent, "id" | "name">): string {
+  return name === undefined ? id : `${id} (${name})`;
+}
 
 /** Whose words, that no person has accepted, a list of agents shows. */
 export function unreadSources(agents: readonly RosterAgent[]): Source[] {

@@ -10,6 +10,7 @@ import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../api/find-agents.ts";
 import type { Targets } from "../../api/home-api.ts";
+import { idWithName } from "../../api/roster.ts";
 import { isRuleTool } from "../../api/rule-tools.ts";
 import { homeOf } from "../../api/stubs.ts";
 import type { Env } from "../../env.ts";
@@ -157,7 +158,7 @@ async function list(caller: McpCaller, args: Record<string, unknown>): Promise<C
   }
   const { agents, excerptOf } = await targetsOf(caller);
   if (agent_id === undefined) return textResult(agentList(agents, excerptOf));
-  const known = agents.map(({ id }) => id).join(", ") || "none";
+  const known = agents.map(idWithName).join(", ") || "none";
   return failed(
     `Error: Agent '${agent_id}' not found. ${excerptOf ? `Find its id with ${FIND_AGENTS}` : `Agents: ${known}`}.`,
   );

@@ -25,7 +25,7 @@ import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import type { Env } from "../../env.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
-import { areaOf, lineOf } from "../devices/device-line.ts";
+import { areaOf, lineOf, nameOf } from "../devices/device-line.ts";
 import { type DeviceChange, type DeviceSetting, DeviceSettings } from "../devices/device-settings.ts";
 import { type ActionNames, Adverts } from "./advert-store.ts";
 import {
@@ -724,9 +724,12 @@ export class Agents {
     const group = this.#groupOf(agent);
     // The bridge receives the heartbeats. While it reports the agent online, its own sign of life is the agent's.
     const isOnline = online && seenAt !== null;
-    const isHosted = this.#deviceOf(agent) !== undefined;
+    const device = this.#deviceOf(agent);
+    const isHosted = device !== undefined;
+    const name = device && nameOf(id, device.hosted, device.setting, agent.isLineAccepted);
     return {
       id,
+      ...(name !== undefined && { name }),
       line: this.#lineOf(agent),
       actions: names.actions,
       // A device would do it whenever it comes back, and nobody would know of it.

@@ -5,7 +5,6 @@
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
 import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
-import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import {
@@ -20,21 +19,17 @@ import {
 import { isLent } from "../../api/peers.ts";
 import {
   type HomeCounts,
+  idWithName,
   LISTED_MAX,
   type Roster,
   type RosterAgent,
   type RosterQuestion,
 } from "../../api/roster.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import { devicesByReading, readingsThere, readingsThereOf, unknownWords } from "../devices/by-reading.ts";
 import type { DeviceStates, States } from "../devices/device-states.ts";
-import {
-  type Condition,
-  fits,
-  listedReadings,
-  readCondition,
-  readingWords,
-  stemsOf,
-} from "../devices/reading-words.ts";
+import { type Condition, readCondition } from "../devices/reading-condition.ts";
+import { listedReadings, readingWords } from "../devices/reading-words.ts";
 import type { Borrowed } from "../peers/borrowed.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
@@ -182,22 +177,29 @@ export class HomeRoster {
     const states = devices.length > 0 ? await this.#states.ask(undefined, true) : none;
     if (!states) return foundByReading(undefined, devices.length);
     const at = Date.now();
-    const found = devices.flatMap((agent) => {
-      const words = stemsOf(`${agent.id} ${agent.line}`);
-      const readings = (states.get(agent.id)?.readings ?? []).filter((one) => fits(condition, one, words));
-      if (readings.length === 0) return [];
-      const [{ value }] = readings as [Reading];
-      return [{ agent, value, readings: readings.map((one) => readingWords(one, at)) }];
+    const agents = new Map(devices.map((agent) => [agent.id, agent]));
+    const asked = devices.map(({ id, line }) => ({ id, line, readings: states.get(id)?.readings ?? [] }));
+    const found = devicesByReading(condition, asked, this.#index.isThere(query.text));
+    const listed = found.flatMap(({ id, readings }) => {
+      const agent = agents.get(id);
+      return agent ? [{ agent, readings: readings.map((one) => readingWords(one, at)) }] : [];
     });
-    const order = condition.compare?.startsWith(">") ? -1 : 1;
-    found.sort((a, b) => (typeof a.value === "number" ? order * (a.value - Number(b.value)) : 0));
-    return foundByReading(found, devices.length);
+    if (listed.length > 0) return foundByReading(listed, devices.length);
+    const unknown = unknownWords(condition, asked);
+    const there = unknown.length > 0 ? readingsThere(asked) : readingsThereOf(condition, asked);
+    return foundByReading(listed, devices.length, { unknown, there });
   }
 
   /** Agents of this home by a person's words, the best first. */
   async search(query: AgentQuery): Promise<FoundAgent[]> {
     await this.#ready();
     return this.#index.search({ among: (id) => this.#isThere(id), ...query });
+  }
+
+  /** Ids with names beside those that do not say them. */
+  withNames(ids: readonly string[]): string[] {
+    const named = new Map(this.#rosterOf(ids, Date.now()).map((agent) => [agent.id, idWithName(agent)]));
+    return ids.map((id) => named.get(id) ?? id);
   }
 
   /** Ids that may be meant by an unknown one. */

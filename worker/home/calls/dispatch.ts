@@ -84,13 +84,13 @@ function notFound(roster: HomeRoster, agentId: string, now: number): Advised {
   const near = roster.closestIds(agentId);
   if (near.length > 0)
     return {
-      text: `${text} Agents with an id like it: ${near.join(", ")}.`,
+      text: `${text} Agents with an id like it: ${roster.withNames(near).join(", ")}.`,
       advice: "Please choose one of them or explain to the user.",
     };
   const online = roster.onlineIfFew(now);
   if (!online) return { text, advice: `Find its id with ${FIND_AGENTS} or explain to the user.` };
   return {
-    text: `${text} Online agents: ${online.join(", ") || "none"}.`,
+    text: `${text} Online agents: ${roster.withNames(online).join(", ") || "none"}.`,
     advice: "Please choose one of them or explain to the user.",
   };
 }

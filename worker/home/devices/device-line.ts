@@ -27,9 +27,19 @@ export function lineOf(
   const shownKinds = accepted ? kinds : labelsOf(kinds);
   const parts = [shownKinds, area ?? "", ...rest.filter((part) => part !== hosted.area && isShown(part))];
   const words = parts.filter((part) => part !== "").join(BETWEEN);
-  const name = own?.name ?? (isShown(hosted.name) ? hosted.name : undefined);
-  const saysMore = name !== undefined && lettersOf(name) !== lettersOf(id);
-  return saysMore ? `${name}: ${words}` : words || id;
+  const name = nameOf(id, hosted, own, accepted);
+  return name === undefined ? words || id : `${name}: ${words}`;
+}
+
+/** What a device is called, for models and lists; undefined where that says no more than its id. */
+export function nameOf(
+  id: string,
+  hosted: HostedState,
+  own: OwnWords | undefined,
+  accepted: boolean,
+): string | undefined {
+  const name = own?.name ?? (accepted || isLabel(hosted.name) ? hosted.name : undefined);
+  return name !== undefined && lettersOf(name) !== lettersOf(id) ? name : undefined;
 }
 
 /** Its place, for models, lists and counts. */

@@ -18,11 +18,11 @@ export function nextDue({ agents }: HomeStores): number | undefined {
 export function onAlarm(home: HomeContext, now: number): void {
   const due = nextDue(home);
   if (due === undefined || due > now) return;
-  // Names are the publisher's words, so the ids are listed.
+  // Names are the publisher's words, so they stand beside the ids, and only those that are labels.
   const ids = home.agents.voided().map(({ device }) => device.id);
   home.agents.voidedTold();
   const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : "";
-  const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${ids.slice(0, LISTED_MAX).join(", ")}${more}. Your next yes, or the page Devices of the console, allows them as before.`;
+  const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${home.roster.withNames(ids.slice(0, LISTED_MAX)).join(", ")}${more}. Your next yes, or the page Devices of the console, allows them as before.`;
   const notice = { id: `allowances:${due}`, text, rules: [], buttons: [], critical: false, at: now };
   tell(home, ownersOf(home), notice, null, now);
 }
