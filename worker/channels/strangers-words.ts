@@ -4,7 +4,10 @@
  */
 const MARK = "Not the person's own words";
 
-export function strangersWords(what: "forwarded" | "an audio file", words: string): string {
+export function strangersWords(
+  what: "forwarded" | "an audio file" | "quoted" | "earlier in this thread",
+  words: string,
+): string {
   return `[${MARK}, ${what}: ${JSON.stringify(words)}]`;
 }
 

@@ -11,7 +11,8 @@ import { forgetSessions, forgetTurns } from "../retention.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn, cancelTurn } from "../turns.ts";
 import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
-import { notePictures } from "./pictures.ts";
+import { notePictures, noteThread } from "./pictures.ts";
+import { forgetSent, quotedWords } from "./quoted.ts";
 import type { ChatSession } from "./session.ts";
 
 /** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
@@ -28,8 +29,8 @@ export async function receive(
   delivery: Delivery,
 ): Promise<Accepted> {
   const known = findDelivery(context, delivery.id);
-  if (known) return known.turn === null ? {} : { turn: known.turn };
   const { act } = delivery;
+  if (known) return again(context, known.turn, act);
   if (act.do !== "tell") chat.outbox.personWrote();
   if (act.do === "say") return receiveMessage(context, chat, delivery, act);
   const words = act.do === "tell" ? act.text : await commandWords(context, act, delivery);
@@ -42,6 +43,28 @@ export async function receive(
   return reply(chat, delivery, words);
 }
 
+/** A repeat. Another message under the same id is none, as far as its turn still tells. */
+function again({ transcript }: ConversationContext, id: string | null, act: Delivery["act"]): Accepted {
+  const turn = id === null ? undefined : transcript.turn(id);
+  const isMessage = act.do === "say";
+  if ((id !== null) !== isMessage) return { differs: true };
+  if (!turn || !isMessage) return id === null ? {} : { turn: turn?.id ?? id };
+  const [first] = transcript.entriesOf(turn.n);
+  const text = first?.role === "user" ? first.text : undefined;
+  const isSame = text === undefined || text === messageText(act) || isLonger(text, act);
+  return isSame ? { turn: turn.id } : { turn: turn.id, differs: true };
+}
+
+/** What could not be fetched is said below the message. */
+function isLonger(text: string, act: Delivery["act"] & { do: "say" }): boolean {
+  return act.pictures.length > 0 && text.startsWith(`${messageText(act)}\n`);
+}
+
+/** A picture alone has no words. */
+function messageText({ text, pictures }: Delivery["act"] & { do: "say" }): string {
+  return text.trim() === "" && pictures.length > 0 ? "(a picture)" : text;
+}
+
 function receiveMessage(
   context: ConversationContext,
   chat: ChatSession,
@@ -50,22 +73,25 @@ function receiveMessage(
 ): Accepted {
   const { origin } = delivery;
   const running = context.transcript.turns().filter(({ status }) => status === "running");
-  if (running.length >= UNFINISHED_MAX) {
-    rememberDelivery(context, delivery.id, undefined);
+  // It is not done, so it is not remembered.
+  if (running.length >= UNFINISHED_MAX)
     return reply(chat, delivery, `${running.length} questions wait already. /stop ends them.`);
-  }
   // No await from here on: the rows are written together or not at all.
+  const isFirst = context.transcript.turns().length === 0;
+  const said = messageText(act);
+  const quote = act.quoted && quotedWords(context, act.quoted);
   const turn = beginTurn(context, {
     id: crypto.randomUUID(),
     idempotency: undefined,
     merge: act.merge,
-    text: act.text.trim() === "" ? "(a picture)" : act.text,
+    text: quote ? `${said}\n\n${quote.words}`.trimStart() : said,
     images: [],
-    ...(act.sources && { sources: act.sources }),
+    sources: [...(act.sources ?? []), ...(quote?.sources ?? [])],
     origin,
   });
   rememberDelivery(context, delivery.id, turn.id);
   notePictures(context, turn, origin.reply, act.pictures);
+  if (act.thread && isFirst) noteThread(context, turn, origin.reply);
   drive(context);
   if (origin.reply) chat.outbox.typing(origin.reply);
   return { turn: turn.id };
@@ -172,6 +198,7 @@ function forgetChat(context: ConversationContext, chat: ChatSession): void {
   context.later(forgetSessions(context));
   forgetTurns(context);
   chat.outbox.forgetTurns();
+  forgetSent(context);
   if (context.tables.has("inbound")) context.ctx.storage.sql.exec("DELETE FROM inbound");
 }
 

@@ -7,7 +7,7 @@
 import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
 import type { RuleButton } from "../../api/rules.ts";
-import { homeOf } from "../../api/stubs.ts";
+import { conversationOf, homeOf } from "../../api/stubs.ts";
 import {
   type Attachment,
   type Channel,
@@ -17,6 +17,7 @@ import {
   type TextSending,
 } from "../../channels/channel.ts";
 import { type Content, plainContent } from "../../channels/format/blocks.ts";
+import { commonMarkdown } from "../../channels/format/discord-markdown.ts";
 import { markdownContent } from "../../channels/format/parse.ts";
 import { sizeOf, split } from "../../channels/format/split.ts";
 import { PlatformError } from "../../channels/platform.ts";
@@ -33,6 +34,7 @@ import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
+import { keepSent } from "./quoted.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
 const TRIES_MAX = 14;
@@ -360,12 +362,29 @@ export class Outbox {
   /** What a rule says is told elsewhere then. @throws when Home does not take it: the row stays, and is tried again */
   async #lost(row: ReplyRow, error: unknown): Promise<void> {
     const told = this.#noticeOf(row);
-    if (!told?.origin.notice) return;
+    if (!told?.origin.notice) return await this.#answerElsewhere(row);
     const { env, name } = this.#context;
     const { id, sources, createdAt: at } = told;
     const notice = { ...told.origin.notice, id, sources, text: row.text, at };
     const why = error instanceof Error ? error.message : "the chat app does not take it";
     await homeOf(env, name.split("/", 1)[0] ?? "").noticeLost({ conversation: name, notice, why });
+  }
+
+  /** The place takes nothing any more: whoever asked there has the answer in their private chat. */
+  async #answerElsewhere({ kind, turn, text, nonce, address }: ReplyRow): Promise<void> {
+    const asked = kind === "answer" ? this.#context.transcript.turnAt(turn ?? -1)?.origin : undefined;
+    const way = await this.#platform.way(JSON.parse(address) as Address);
+    if (!asked || !way) return;
+    const { principal, role, channel } = asked;
+    const chat = way.channel.privateChat?.(way.line.connection, principal.slice(channel.length + 1));
+    const { env, name } = this.#context;
+    const place = `${name.split("/", 1)[0]}/${channel}/${chat?.conversation}`;
+    if (!chat || place === name) return;
+    await conversationOf(env, place).receive({
+      id: `elsewhere-${nonce}`,
+      origin: { principal, role, channel, reply: chat.address },
+      act: { do: "tell", text: `I could not post this where you asked me:\n\n${text}` },
+    });
   }
 
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */
@@ -380,7 +399,9 @@ export class Outbox {
       if (part !== undefined) {
         const place =
           at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
-        await sayText(channel, line, part, { edit: place, nonce });
+        const message = await sayText(channel, line, part, { edit: place, nonce });
+        if (channel.quotesById && message !== undefined)
+          keepSent(this.#context, message, commonMarkdown(part.blocks));
       } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
@@ -424,6 +445,7 @@ export class Outbox {
     const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
     const message = await channel.question(line, contentOf(row, asked), buttons, { nonce });
+    if (channel.quotesById && message !== undefined) keepSent(this.#context, message, asked);
     this.#sql.exec(
       "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
       Date.now(),
@@ -506,13 +528,13 @@ async function sayText(
   line: Line,
   content: Content,
   { edit, ...sending }: TextSending,
-): Promise<void> {
+): Promise<string | undefined> {
   try {
-    await channel.text(line, content, { ...sending, edit });
+    return await channel.text(line, content, { ...sending, edit });
   } catch (error) {
     if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind === "again")
       throw error;
-    await channel.text(line, content, sending);
+    return await channel.text(line, content, sending);
   }
 }
 
