@@ -14,7 +14,7 @@ export type PictureRef = { ref: string; media_type?: string; voice?: true; own?:
 /**
  * What a message replies to.
  * @property by whose words these are: the person's own, ours, or another's
- * @property text absent: the platform gives only `message`, its id of the message
+ * @property text absent: the platform gives only `message`, its id of our message, or the id of the person's delivery
  */
 export type Quoted = { by: "person" | "us" | "others"; text?: string; message?: string };
 

@@ -129,7 +129,7 @@ export type Channel<C extends Connection = Connection> = {
   typing?(line: Line<C>): Promise<void>;
   /** ms between two edits while a turn runs, by the platform's limits. Absent: messages cannot be edited. */
   editEveryMs?(address: Address): number;
-  /** Messages that people reply to are named by their ids alone: those of ours are kept. */
+  /** Messages that people reply to are named by their ids alone: those of ours are remembered. */
   quotesById?: true;
   /**
    * What was said in the thread of an address before the message that it names.

@@ -182,7 +182,7 @@ function incoming(
   const place =
     group === undefined ? sender : `group-${group.replace(/[^A-Za-z0-9._@-]/g, "-").slice(0, 64)}`;
   return {
-    delivery: `w${message.id}`,
+    delivery: deliveryOf(message.id),
     sender: { id: sender, name: contact?.profile?.name ?? "" },
     conversation: `${connection.connection}:${place}`,
     group: group !== undefined,
@@ -194,6 +194,10 @@ function incoming(
     },
     act,
   };
+}
+
+function deliveryOf(id: string): string {
+  return `w${id}`;
 }
 
 /** In a group every message arrives. For us are those that mention our number, reply to us, or are a command or button of ours. */
@@ -230,7 +234,7 @@ function quotedIn({ context, from }: Message, own: string): Quoted | undefined {
   if (context?.id === undefined || context.from === undefined) return undefined;
   if (context.from === own) return { by: "us", message: context.id };
   return context.from === from
-    ? { by: "person" }
+    ? { by: "person", message: deliveryOf(context.id) }
     : { by: "others", text: "(a message that is not known here)" };
 }
 

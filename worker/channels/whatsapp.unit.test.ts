@@ -110,7 +110,7 @@ describe("C10: a group is not private", () => {
 describe("C2: what a message replies to", () => {
   test.each([
     ["us", OUR_NUMBER, { by: "us", message: "wamid.0" }],
-    ["the person's own message", "491", { by: "person" }],
+    ["the person's own message", "491", { by: "person", message: "wwamid.0" }],
   ])("%s", async (_, from, quoted) => {
     expect(
       await act({ type: "text", text: { body: "why?" }, context: { from, id: "wamid.0" } }),

@@ -11,12 +11,11 @@ import { forgetSessions, forgetTurns } from "../retention.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn, cancelTurn } from "../turns.ts";
 import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
+import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
-import { forgetSent, quotedWords } from "./quoted.ts";
+import { quotedWords } from "./quoted.ts";
 import type { ChatSession } from "./session.ts";
 
-/** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
-const DELIVERIES_KEPT = 1_000;
 /** Turns that wait; a person who goes on is told. */
 const UNFINISHED_MAX = 20;
 /** Some platforms show a message of ours at once, which becomes the answer. It needs a text also when there is nothing to say. */
@@ -106,22 +105,6 @@ function reply(chat: ChatSession, { origin }: Delivery, words: string | undefine
   return {};
 }
 
-function findDelivery({ ctx, tables }: ConversationContext, id: string): { turn: string | null } | undefined {
-  if (!tables.has("delivery")) return undefined;
-  return ctx.storage.sql
-    .exec<{ turn: string | null }>("SELECT turn FROM delivery WHERE id = ?", id)
-    .toArray()[0];
-}
-
-function rememberDelivery({ ctx, tables }: ConversationContext, id: string, turn: string | undefined): void {
-  tables.need("delivery");
-  const { sql } = ctx.storage;
-  const [row] = sql
-    .exec<{ n: number }>("INSERT INTO delivery (id, turn) VALUES (?, ?) RETURNING n", id, turn ?? null)
-    .toArray();
-  sql.exec("DELETE FROM delivery WHERE n <= ?", (row?.n ?? 0) - DELIVERIES_KEPT);
-}
-
 async function commandWords(
   context: ConversationContext,
   { command, ownRole }: Delivery["act"] & { do: "command" },
@@ -198,7 +181,6 @@ function forgetChat(context: ConversationContext, chat: ChatSession): void {
   context.later(forgetSessions(context));
   forgetTurns(context);
   chat.outbox.forgetTurns();
-  forgetSent(context);
   if (context.tables.has("inbound")) context.ctx.storage.sql.exec("DELETE FROM inbound");
 }
 

@@ -17,7 +17,6 @@ import {
   type TextSending,
 } from "../../channels/channel.ts";
 import { type Content, plainContent } from "../../channels/format/blocks.ts";
-import { commonMarkdown } from "../../channels/format/discord-markdown.ts";
 import { markdownContent } from "../../channels/format/parse.ts";
 import { sizeOf, split } from "../../channels/format/split.ts";
 import { PlatformError } from "../../channels/platform.ts";
@@ -32,9 +31,9 @@ import { filesOf } from "../store/media.ts";
 import type { Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
+import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
-import { keepSent } from "./quoted.ts";
 
 /** Pauses double from the first one: 14 tries are about half an hour. */
 const TRIES_MAX = 14;
@@ -400,14 +399,21 @@ export class Outbox {
         const place =
           at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
         const message = await sayText(channel, line, part, { edit: place, nonce });
-        if (channel.quotesById && message !== undefined)
-          keepSent(this.#context, message, commonMarkdown(part.blocks));
+        this.#noteSent(row, channel, message);
       } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
       row.parts = at + 1;
       row.attempts = 0;
     }
+  }
+
+  /** A person may reply to it. */
+  #noteSent({ turn }: ReplyRow, { quotesById }: Channel, message: string | undefined): void {
+    const id = quotesById ? this.#context.transcript.turnAt(turn ?? -1)?.id : undefined;
+    if (message === undefined || id === undefined) return;
+    const sent = idOfSent(message);
+    if (!findDelivery(this.#context, sent)) rememberDelivery(this.#context, sent, id);
   }
 
   async #sendMedia(id: string, { channel, line }: Way, nonce: string): Promise<void> {
@@ -445,7 +451,7 @@ export class Outbox {
     const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
     const message = await channel.question(line, contentOf(row, asked), buttons, { nonce });
-    if (channel.quotesById && message !== undefined) keepSent(this.#context, message, asked);
+    this.#noteSent(row, channel, message);
     this.#sql.exec(
       "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
       Date.now(),

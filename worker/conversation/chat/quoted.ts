@@ -1,17 +1,19 @@
 /** What a message replies to, in words for the model, with whose words those are. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Quoted } from "../../api/chat.ts";
 import { strangersWords } from "../../channels/strangers-words.ts";
 import type { ConversationContext } from "../context.ts";
+import { findDelivery, idOfSent } from "./deliveries.ts";
 
-/** Messages of ours that a person can reply to, on a platform that names them by their ids alone. */
-const SENT_KEPT = 100;
+/** The model has the whole of it above. */
+const STORED_CHARS = 4_000;
 
 export function quotedWords(
   context: ConversationContext,
   quoted: Quoted,
 ): { words: string; sources: Source[] } {
-  const text = quoted.text ?? sentText(context, quoted.message);
+  const text = quoted.text ?? storedText(context, quoted);
   if (quoted.by === "others") return { words: strangersWords("quoted", text ?? ""), sources: [STRANGER] };
   if (quoted.by === "person")
     return { words: `[It replies to the person's own message${said(text)}]`, sources: [] };
@@ -34,30 +36,13 @@ function lettersOf(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-type Kept = Pick<ConversationContext, "ctx" | "tables">;
-
-/** @param message the platform's id of a message of ours */
-export function keepSent({ ctx, tables }: Kept, message: string, text: string): void {
-  tables.need("sent");
-  const { sql } = ctx.storage;
-  const [row] = sql
-    .exec<{ n: number }>(
-      "INSERT OR REPLACE INTO sent (message, text) VALUES (?, ?) RETURNING n",
-      message,
-      text,
-    )
-    .toArray();
-  sql.exec("DELETE FROM sent WHERE n <= ?", (row?.n ?? 0) - SENT_KEPT);
-}
-
-function sentText({ ctx, tables }: Kept, message: string | undefined): string | undefined {
-  if (message === undefined || !tables.has("sent")) return undefined;
-  return ctx.storage.sql
-    .exec<{ text: string }>("SELECT text FROM sent WHERE message = ?", message)
-    .toArray()[0]?.text;
-}
-
-/** The conversation begins anew. */
-export function forgetSent({ ctx, tables }: Kept): void {
-  if (tables.has("sent")) ctx.storage.sql.exec("DELETE FROM sent");
+/** The words of a message that the platform names alone: our answer, or what the person asked. */
+function storedText(context: ConversationContext, { by, message }: Quoted): string | undefined {
+  if (message === undefined) return undefined;
+  const { transcript } = context;
+  const known = findDelivery(context, by === "us" ? idOfSent(message) : message);
+  const turn = transcript.turn(known?.turn ?? "");
+  const [asked] = turn && by === "person" ? transcript.entriesOf(turn.n) : [];
+  const text = asked?.role === "user" ? asked.text : turn?.answer;
+  return text ? cutText(text, STORED_CHARS) : undefined;
 }

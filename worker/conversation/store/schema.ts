@@ -384,8 +384,6 @@ export const CONVERSATION_TABLES = {
   inbound: `CREATE TABLE inbound (
     n INTEGER PRIMARY KEY, turn INTEGER NOT NULL, address TEXT NOT NULL, picture TEXT NOT NULL
   ) STRICT`,
-  /** Messages of ours, on a platform where a reply names only the id of its message. */
-  sent: "CREATE TABLE sent (n INTEGER PRIMARY KEY, message TEXT NOT NULL UNIQUE, text TEXT NOT NULL) STRICT",
   status_message: "CREATE TABLE status_message (turn INTEGER PRIMARY KEY, message TEXT NOT NULL) STRICT",
 } as const;
 
