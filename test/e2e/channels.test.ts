@@ -219,7 +219,9 @@ describe.each([PEOPLE.telegram, PEOPLE.slack, PEOPLE.discord] as Person[])("$cha
     expect(stranger.status).toBe(200);
     // On Telegram everybody there would read it.
     if (person.channel === "telegram") return expect(stranger.words).toBeUndefined();
-    await until(() => stranger.words?.includes("I do not know you"), { what: "C3: a reason, for them alone" });
+    await until(() => stranger.words?.includes("I do not know you"), {
+      what: "C3: a reason, for them alone",
+    });
   });
 });
 
