@@ -51,9 +51,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
               { file_id: "photo-1", file_size: 70 },
             ].reverse(),
           }
-        : group && fields === undefined
-          ? toTheBot(text)
-          : { text, ...fields };
+        : (fields ?? (group ? toTheBot(text) : { text }));
       const message = {
         message_id: next(),
         from: { id: Number(from), is_bot: false, first_name: "P", username: `p${from}` },
