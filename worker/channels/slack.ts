@@ -145,7 +145,7 @@ async function readForm(form: URLSearchParams, connection: SlackConnection): Pro
   const sender = { id: user, name: form.get("user_name") ?? "" };
   const act: Act = { do: "say", text, pictures: [] };
   const isGroup = !(await isOwnChat(connection, channel));
-  const respond = form.get("response_url") ?? undefined;
+  const respond = isGroup ? (form.get("response_url") ?? undefined) : undefined;
   const place = { team, channel, thread: undefined, respond };
   return events(connection, incoming(connection, `c${trigger}`, sender, place, isGroup, act));
 }

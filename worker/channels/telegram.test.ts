@@ -241,7 +241,11 @@ describe("C8: the place of an answer has moved", () => {
     // Messages there are counted anew: this number is another message's.
     expect(requests.at(-1)?.body).not.toHaveProperty("reply_parameters");
     const data = new Uint8Array([1]);
-    await telegram.attachment(line({}), { name: "a.txt", mediaType: "text/plain", data }, { nonce: "2" });
+    await telegram.attachment(
+      line({}),
+      { name: "a.txt", mediaType: "text/plain", data, sha256: "" },
+      { nonce: "2" },
+    );
     expect(requests.at(-1)?.body).toMatchObject({ chat_id: "-1001" });
     expect(requests).toHaveLength(4);
   });

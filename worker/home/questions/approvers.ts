@@ -11,7 +11,7 @@ import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { Admitting } from "../channels/channel-connections.ts";
 import type { HomeContext } from "../context.ts";
-import { handOver, tell } from "../rules/hand-over.ts";
+import { tell } from "../rules/hand-over.ts";
 import { connectionsOf, peopleOver, privateChatName } from "../rules/recipients.ts";
 
 /** A home has few. With a long list of them not everybody is asked; the console lists every approval. */
@@ -48,7 +48,7 @@ export async function askApprovers(
   const ids = outlets.map(({ id }) => id);
   if (ids.length > 0) {
     tell(home, ids, noticeOf(question.id, shown, asker), question.conversation);
-    await handOver(home, Date.now());
+    // Not awaited here: a server of pushes may be slow, and the person waits.
     await home.alarm.arm();
   }
   const names = outlets.map(({ principal }) => `${principal} (notifications)`);
