@@ -75,7 +75,8 @@ const Interaction = z.looseObject({
       resolved: z.optional(
         z.looseObject({
           attachments: z.optional(z.record(z.string(), Attachment)),
-          messages: z.optional(z.record(z.string(), Message)),
+          // One of an unknown form is none that can be asked about.
+          messages: z.catch(z.optional(z.record(z.string(), Message)), undefined),
         }),
       ),
       target_id: z.optional(snowflake),

@@ -53,7 +53,10 @@ const Envelope = z.looseObject({
   team_id: z.optional(id),
   event: z.optional(Event),
   /** The first one is the app's own user. */
-  authorizations: z.optional(z.array(z.looseObject({ user_id: z.optional(z.nullable(z.string())) }))),
+  authorizations: z.catch(
+    z.optional(z.array(z.looseObject({ user_id: z.optional(z.nullable(z.string())) }))),
+    undefined,
+  ),
 });
 const Actions = z.looseObject({
   type: z.string(),

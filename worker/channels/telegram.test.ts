@@ -178,6 +178,11 @@ describe("C2: what a message replies to", () => {
     expect([act.text, act.quoted]).toEqual(["why?", quoted]);
   });
 
+  test("an odd form beside it does not lose the message", async () => {
+    const odd = { reply_to_message: { message_id: "x" }, quote: 5, entities: [{}], external_reply: null };
+    expect(await read({ text: "why?", ...odd })).toMatchObject({ do: "say", text: "why?" });
+  });
+
   test("the picture in it comes with the question", async () => {
     const reply_to_message = replied({ text: undefined, caption: "look", photo: [{ file_id: "p1" }] });
     expect(await read({ text: "what is that?", reply_to_message })).toMatchObject({

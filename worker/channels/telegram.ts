@@ -58,13 +58,14 @@ const Message = z.looseObject({
   is_automatic_forward: z.optional(z.boolean()),
   chat: z.looseObject({ id: z.int(), type: z.string() }),
   ...content,
-  entities: z.optional(z.array(Entity)),
-  caption_entities: z.optional(z.array(Entity)),
-  reply_to_message: z.optional(Replied),
+  // What is odd beside a message must not lose the message.
+  entities: z.catch(z.optional(z.array(Entity)), undefined),
+  caption_entities: z.catch(z.optional(z.array(Entity)), undefined),
+  reply_to_message: z.catch(z.optional(Replied), undefined),
   /** The part of it that the person chose. */
-  quote: z.optional(z.looseObject({ text: z.string() })),
+  quote: z.catch(z.optional(z.looseObject({ text: z.string() })), undefined),
   /** It is a message of another chat. */
-  external_reply: z.optional(z.looseObject({ photo: z.optional(z.array(File)) })),
+  external_reply: z.catch(z.optional(z.looseObject({ photo: z.optional(z.array(File)) })), undefined),
 });
 type Message = z.infer<typeof Message>;
 type Contents = Pick<Message, keyof typeof content> & Record<string, unknown>;
