@@ -86,7 +86,7 @@ test("C2: the model reads the thread on Slack in which it is asked", async () =>
   slack.fake.threads.set("1755.0001", [{ ts: "1755.0001", user: "U2", text: "The pump c2 is hot" }]);
   const sent = await slack.say(script({ text: "read it" }), OWNER, { group: true, thread: "55" });
   await waitForText(sent, "read it");
-  const words = "Not the person's own words, earlier in this thread";
+  const words = "Not the person's own words, in this thread";
   expect(askedWith("The pump c2 is hot").length).toBeGreaterThan(0);
   expect(JSON.stringify(askedWith("The pump c2 is hot")[0]?.messages)).toContain(words);
 });

@@ -107,7 +107,7 @@ async function readThread(
   try {
     const connection = await connectionOf(env, home, name, address.connection);
     const words = connection && (await channel?.thread?.({ connection, address }));
-    return words === undefined ? {} : { words: strangersWords("earlier in this thread", words) };
+    return words === undefined ? {} : { words: strangersWords("in this thread", words) };
   } catch (error) {
     logError("thread.failed", error, { conversation });
     return { words: THREAD_MISSING };

@@ -39,7 +39,7 @@ test("C2: a reply to our message brings the answer that it had; one to their own
   const ours = `It replies to your own message: \\"cellar ${word}: 12 °C\\"`;
   expect(await modelRequests({ words: ours })).not.toEqual([]);
   await says("w3", "I meant this", { by: "person", message: "w2" });
-  const own = `It replies to the person's own message: \\"why?`;
+  const own = `It replies to the person's own message: \\"why?\\"]`;
   expect(await modelRequests({ words: own })).not.toEqual([]);
   await says("w4", "and that?", { by: "us", message: "wamid.of-long-ago" });
   expect(await modelRequests({ words: "your own message, which is not known here any more" })).not.toEqual(

@@ -2,7 +2,7 @@
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Quoted } from "../../api/chat.ts";
-import { strangersWords } from "../../channels/strangers-words.ts";
+import { ownWords, repliesToUs, strangersWords } from "../../channels/strangers-words.ts";
 import type { ConversationContext } from "../context.ts";
 import { findDelivery, idOfSent } from "./deliveries.ts";
 
@@ -15,15 +15,13 @@ export function quotedWords(
 ): { words: string; sources: Source[] } {
   const text = quoted.text ?? storedText(context, quoted);
   if (quoted.by === "others") return { words: strangersWords("quoted", text ?? ""), sources: [STRANGER] };
-  if (quoted.by === "person")
-    return { words: `[It replies to the person's own message${said(text)}]`, sources: [] };
+  if (quoted.by === "person") {
+    const said = text === undefined ? "" : `: ${JSON.stringify(text)}`;
+    return { words: `[It replies to the person's own message${said}]`, sources: [] };
+  }
   // What we said may be a device's words. Those of an answer that stands here taint this conversation already.
   const isKnown = text === undefined || stands(context, text);
-  return { words: `[It replies to your own message${said(text)}]`, sources: isKnown ? [] : [STRANGER] };
-}
-
-function said(text: string | undefined): string {
-  return text === undefined ? ", which is not known here any more" : `: ${JSON.stringify(text)}`;
+  return { words: repliesToUs(text), sources: isKnown ? [] : [STRANGER] };
 }
 
 /** As far as letters and digits: the platform wrote the markup. */
@@ -43,6 +41,6 @@ function storedText(context: ConversationContext, { by, message }: Quoted): stri
   const known = findDelivery(context, by === "us" ? idOfSent(message) : message);
   const turn = transcript.turn(known?.turn ?? "");
   const [asked] = turn && by === "person" ? transcript.entriesOf(turn.n) : [];
-  const text = asked?.role === "user" ? asked.text : turn?.answer;
+  const text = asked?.role === "user" ? ownWords(asked.text).trim() : turn?.answer;
   return text ? cutText(text, STORED_CHARS) : undefined;
 }
