@@ -1090,6 +1090,9 @@ export type ConversationEventQuestion = {
       unread?: Array<{ agent: string; line?: string; was?: string; actions: Array<string>; group?: string }>;
     };
     expires_at: number;
+
+    /** Of an approval that whoever caused it may not give: the people who were asked. */
+    asks?: Array<string>;
     answer?: string;
     answered_by?: string;
     turn: string;
@@ -1365,6 +1368,9 @@ export type OpenQuestion = {
     unread?: Array<{ agent: string; line?: string; was?: string; actions: Array<string>; group?: string }>;
   };
   expires_at: number;
+
+  /** Of an approval that whoever caused it may not give: the people who were asked. */
+  asks?: Array<string>;
   answer?: string;
   answered_by?: string;
   channel: string;
@@ -1692,6 +1698,9 @@ export type TurnQuestion = {
     unread?: Array<{ agent: string; line?: string; was?: string; actions: Array<string>; group?: string }>;
   };
   expires_at: number;
+
+  /** Of an approval that whoever caused it may not give: the people who were asked. */
+  asks?: Array<string>;
   answer?: string;
   answered_by?: string;
 };

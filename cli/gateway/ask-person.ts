@@ -67,7 +67,7 @@ function wanted({ approval, options }: Question, seen: boolean): string {
 
 /** The whole text of an approval: a person who approves must have seen what will be run. */
 export function questionWords(
-  { agent, text, options, approval }: Question,
+  { agent, text, options, approval, asks }: Question,
   paint: Paint,
   whole = true,
 ): string {
@@ -84,8 +84,16 @@ export function questionWords(
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
     `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
-    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${unreadWords(approval)}${hidden}`
+    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${unreadWords(approval)}${hidden}${askedWords(asks)}`
   );
+}
+
+/** Where the person's own token may not approve. */
+function askedWords(asks: Question["asks"]): string {
+  if (asks === undefined) return "";
+  const who =
+    asks.length > 0 ? asks.map((one) => printableLine(one, 100)).join(", ") : "nobody could be told";
+  return `  your token may not approve; asked: ${who}\n`;
 }
 
 /** "accept" also accepts these texts, so that nothing is asked for them again. */

@@ -134,6 +134,8 @@ export const Question = z.looseObject({
   ),
   answer: z.optional(z.string()),
   answered_by: z.optional(z.string()),
+  /** People who may approve and were asked, where the person here may not. */
+  asks: z.optional(z.array(z.string())),
 });
 export type Question = z.infer<typeof Question>;
 

@@ -32,6 +32,15 @@ describe("without a model for speech", async () => {
       "I cannot read a file",
     ],
     ["telegram", "a poll", { poll: { id: "1" } }, "I cannot read a poll"],
+    ["telegram", "a dice", { dice: { emoji: "🎲", value: 3 } }, "I cannot read a dice"],
+    ["telegram", "a story", { story: { id: 1 } }, "I cannot read a story"],
+    [
+      "whatsapp",
+      "an unsupported kind",
+      { type: "unsupported", errors: [] },
+      "I cannot read this kind of message",
+    ],
+    ["whatsapp", "an order", { type: "order", order: {} }, "I cannot read an order"],
     ["slack", "a PDF", { text: "", subtype: "file_share", files: [pdf] }, "I cannot read a file"],
     [
       "whatsapp",

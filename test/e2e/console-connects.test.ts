@@ -133,6 +133,7 @@ describe("chat apps in Setup", { tags: ["needs/chromium"] }, () => {
     await page.getByRole("status").getByText("Connected as Home").waitFor();
     expect(discord.endpoint).toBe(`${stack.gateway.url}/webhooks/discord/a~club`);
     expect(discord.commands.map(({ name }) => name).sort()).toEqual([
+      "Ask about this",
       "ack",
       "agents",
       "answer",

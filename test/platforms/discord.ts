@@ -23,7 +23,12 @@ export const DISCORD_PUBLIC_KEY = publicKey
   .subarray(-32)
   .toString("hex");
 
-export type DiscordCommand = { name: string; description: string; options: Array<{ name: string }> };
+export type DiscordCommand = {
+  type?: number;
+  name: string;
+  description?: string;
+  options: Array<{ name: string }>;
+};
 
 export class FakeDiscord {
   readonly server: PlatformServer;
@@ -108,8 +113,10 @@ export class FakeDiscord {
     });
     if (path === "/applications/4242/commands" && call.method === "PUT") {
       this.commands = JSON.parse(call.body.toString()) as DiscordCommand[];
-      const isOdd = ({ name, description }: DiscordCommand) =>
-        !/^[-_\p{Ll}\p{N}]{1,32}$/u.test(name) || description.length < 1 || description.length > 100;
+      const isOdd = ({ name, description = "", type = 1 }: DiscordCommand) =>
+        type === 3
+          ? name.length < 1 || name.length > 32 || description !== ""
+          : !/^[-_\p{Ll}\p{N}]{1,32}$/u.test(name) || description.length < 1 || description.length > 100;
       if (this.commands.some(isOdd))
         return { status: 400, body: { code: 50_035, message: "Invalid Form Body" } };
       return { status: 200, body: this.commands };

@@ -1,9 +1,29 @@
 /** A person on Slack. */
 
-import { common, type MessageOptions, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
+import {
+  common,
+  type MessageOptions,
+  numbers,
+  OWNER,
+  type Person,
+  type Post,
+  type SentMessage,
+  timed,
+} from "./person.ts";
 import { FakeSlack, SLACK_SECRET, SLACK_TOKEN, slackHeaders } from "./slack.ts";
 
-export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }> {
+/** As Slack writes what a person typed. */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+type Commanding = {
+  fake: FakeSlack;
+  /** A slash command. @param channel where it is typed @returns the messages of its `response_url` too */
+  command(text: string, from: string, channel: string): Promise<SentMessage & { responses(): string[] }>;
+};
+
+export async function onSlack(post: Post): Promise<Person & Commanding> {
   const next = numbers();
   const fake = await FakeSlack.start();
   const send = async (
@@ -29,6 +49,13 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       fake.whispers.slice(before).flatMap(({ user, text }) => (user === from ? [text] : []));
     return Object.defineProperty(sent, "words", { get: () => words().join("\n") || undefined });
   };
+  /** A repeat has the time of the message. */
+  const times = new Map<string, string>();
+  const timeOf = (delivery = `own ${next()}`) => {
+    const ts = times.get(delivery) ?? `1800.${String(next()).padStart(6, "0")}`;
+    times.set(delivery, ts);
+    return ts;
+  };
   const event = (
     text: string,
     from: string,
@@ -42,8 +69,8 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       channel_type: group ? "channel" : "im",
       channel: `${group ? "C" : "D"}${from}`,
       user: from,
-      text: group ? `<@U0BOT> ${text}` : text,
-      ts: `16${next()}.0001`,
+      text: group ? `<@U0BOT> ${escaped(text)}` : escaped(text),
+      ts: timeOf(delivery),
       ...(thread !== undefined && { thread_ts: `17${thread}.0001` }),
       ...(picture && {
         subtype: "file_share",
@@ -91,6 +118,22 @@ export async function onSlack(post: Post): Promise<Person & { fake: FakeSlack }>
       });
       const body = new URLSearchParams({ payload }).toString();
       return send(body, "application/x-www-form-urlencoded", from, channel);
+    },
+    async command(text, from, channel) {
+      const respond = `/respond/${next()}`;
+      const form = new URLSearchParams({
+        team_id: "T1",
+        channel_id: channel,
+        user_id: from,
+        user_name: `p${from}`,
+        trigger_id: `18${next()}.1`,
+        response_url: `${fake.server.url}${respond}`,
+        command: "/ask",
+        text,
+      });
+      const sent = await send(form.toString(), "application/x-www-form-urlencoded", from, channel);
+      const responses = () => (fake.responses.get(respond) ?? []).map(({ shown }) => String(shown));
+      return Object.assign(sent, { responses });
     },
     forged: async () =>
       (await send("{}", "application/json", OWNER, "D1", undefined, "another secret")).status,

@@ -1,9 +1,19 @@
 /** A person on Telegram. */
 
 import { common, numbers, OWNER, type Person, type Post, timed } from "./person.ts";
-import { BOT_TOKEN, FakeTelegram } from "./telegram.ts";
+import { BOT_NAME, BOT_TOKEN, FakeTelegram } from "./telegram.ts";
 
 const TELEGRAM_SECRET = "test-webhook-secret-of-telegram";
+
+/** In a group a person mentions the bot, or gives a command. */
+function toTheBot(text: string): Record<string, unknown> {
+  if (text.startsWith("/")) {
+    const length = text.search(/\s|$/);
+    return { text, entities: [{ type: "bot_command", offset: 0, length }] };
+  }
+  const mention = `@${BOT_NAME}`;
+  return { text: `${mention} ${text}`, entities: [{ type: "mention", offset: 0, length: mention.length }] };
+}
 
 export async function onTelegram(post: Post): Promise<Person & { fake: FakeTelegram }> {
   const next = numbers();
@@ -41,7 +51,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
               { file_id: "photo-1", file_size: 70 },
             ].reverse(),
           }
-        : (fields ?? { text });
+        : (fields ?? (group ? toTheBot(text) : { text }));
       const message = {
         message_id: next(),
         from: { id: Number(from), is_bot: false, first_name: "P", username: `p${from}` },

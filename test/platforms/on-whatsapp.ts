@@ -25,7 +25,7 @@ export async function onWhatsApp(post: Post): Promise<Person & Batched> {
   };
   const send = async (message: Record<string, unknown>, from: string, chat = from) => {
     const value = {
-      metadata: { phone_number_id: PHONE },
+      metadata: { phone_number_id: PHONE, display_phone_number: fake.number },
       contacts: [{ wa_id: from, profile: { name: `P ${from}` } }],
       messages: [{ from, timestamp: "1", ...message }],
     };

@@ -41,6 +41,10 @@ export class FakeSlack {
   readonly channels = new Map<string, ChatMessage[]>();
   readonly whispers: Array<{ user: string; text: string }> = [];
   readonly statuses: string[] = [];
+  /** What people said in threads, by their `thread_ts`. */
+  readonly threads = new Map<string, Array<{ ts: string; user: string; text: string }>>();
+  /** By the path of a `response_url`. Each takes five messages. */
+  readonly responses = new Map<string, Array<Record<string, unknown>>>();
   readonly #uploads = new Map<string, { name: string; length: number; bytes?: Buffer; type?: string }>();
   /** Tier 3, per method and workspace. Slack does not promise the burst that it allows. */
   readonly #updates = pace(50, 60_000);
@@ -79,6 +83,7 @@ export class FakeSlack {
       return call.headers.authorization === `Bearer ${SLACK_TOKEN}`
         ? { status: 200, bytes: PNG, headers: { "content-type": "image/png" } }
         : { status: 302, headers: { location: "/login" } };
+    if (url.pathname.startsWith("/respond/")) return this.#respond(url.pathname, call.body);
     const method = url.pathname.replace("/api/", "");
     if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return error("invalid_auth");
     if (method === "auth.test")
@@ -90,7 +95,15 @@ export class FakeSlack {
       this.#uploads.set(id, { name, length });
       return ok({ upload_url: `${this.server.url}/upload/${id}`, file_id: id });
     }
+    const asked = url.searchParams.get("channel") ?? "";
+    if (method === "conversations.history" || method === "conversations.replies") {
+      if (this.isUnseen(asked)) return error("channel_not_found");
+      const thread = url.searchParams.get("ts") ?? "";
+      return ok({ messages: method === "conversations.replies" ? (this.threads.get(thread) ?? []) : [] });
+    }
     const body = jsonOf(call.body);
+    if (this.isUnseen(String(body.channel ?? body.channel_id ?? "")))
+      return error(String(body.channel).startsWith("C") ? "not_in_channel" : "channel_not_found");
     switch (method) {
       case "chat.postMessage":
       case "chat.update":
@@ -123,6 +136,23 @@ export class FakeSlack {
       default:
         return error("unknown_method");
     }
+  }
+
+  /** The bot is no member there: a channel, or the private chat of two other people. */
+  isUnseen(id: string): boolean {
+    return /^[CD]X/.test(id);
+  }
+
+  /** https://docs.slack.dev/interactivity/handling-user-interaction#message_responses */
+  #respond(path: string, bytes: Buffer): Answer {
+    const sent = this.responses.get(path) ?? [];
+    this.responses.set(path, sent);
+    const body = jsonOf(bytes);
+    if (sent.length >= 5) return { status: 404, body: { ok: false, error: "used_url" } };
+    if (body.markdown_text !== undefined || !body.text)
+      return { status: 400, body: { ok: false, error: "no_text" } };
+    sent.push({ ...body, shown: richText(body.blocks)?.text ?? body.text });
+    return { status: 200, body: { ok: true } };
   }
 
   #say(method: string, body: Record<string, unknown>): Answer {

@@ -13,6 +13,7 @@ import {
 } from "./server.ts";
 
 export const BOT_TOKEN = "123456:test-bot-token-of-telegram";
+export const BOT_NAME = "home_test_bot";
 /** Begins like an OGG file; the rest is not checked. */
 export const VOICE = Buffer.from("OggS\0a voice message of a test");
 const TEXT_MAX = 4_096;
@@ -23,6 +24,10 @@ export class FakeTelegram {
   /** Messages by chat, in order. */
   readonly chats = new Map<string, ChatMessage[]>();
   typing = 0;
+  /** Groups that became supergroups, with their new ids. */
+  readonly migrated = new Map<number, number>();
+  /** Topics that were deleted. */
+  readonly deletedTopics = new Set<number>();
   /** The webhook's address and settings. Plain http is allowed, because tests have no TLS. */
   webhook: { url: string; secret_token: string; allowed_updates: string[] } | undefined;
   /** The error of the newest delivery. */
@@ -69,6 +74,8 @@ export class FakeTelegram {
     const about = this.#about(method, call.body);
     if (about) return about;
     const isForm = String(call.headers["content-type"]).startsWith("multipart/");
+    const gone = this.#gone(isForm ? Object.fromEntries(await formOf(call)) : jsonOf(call.body));
+    if (gone) return gone;
     if (method === "sendPhoto" || method === "sendDocument") {
       const form = await formOf(call);
       const file = form.get(method === "sendPhoto" ? "photo" : "document");
@@ -98,6 +105,26 @@ export class FakeTelegram {
     }
     if (method === "sendMessage" || method === "editMessageText") return this.#say(method, body);
     return refuse(404, "Not Found: method not found");
+  }
+
+  /** https://core.telegram.org/bots/api#responseparameters */
+  #gone({
+    chat_id,
+    message_thread_id: topic,
+    reply_parameters,
+  }: Record<string, unknown>): Answer | undefined {
+    const to = this.migrated.get(Number(chat_id));
+    if (to !== undefined) {
+      const answer = refuse(400, "Bad Request: group chat was upgraded to a supergroup chat");
+      return { ...answer, body: { ...(answer.body as object), parameters: { migrate_to_chat_id: to } } };
+    }
+    if (topic !== undefined && this.deletedTopics.has(Number(topic)))
+      return refuse(400, "Bad Request: message thread not found");
+    // Messages of a supergroup are counted anew.
+    const isMigrated = [...this.migrated.values()].includes(Number(chat_id));
+    return isMigrated && reply_parameters !== undefined
+      ? refuse(400, "Bad Request: message to be replied not found")
+      : undefined;
   }
 
   /** A person did something: it waits until it is fetched. */
@@ -144,8 +171,7 @@ export class FakeTelegram {
 
   /** Calls in which a bot reads and sets its own properties. */
   #about(method: string | undefined, bytes: Buffer): Answer | undefined {
-    if (method === "getMe")
-      return ok({ id: 123456, is_bot: true, first_name: "Home", username: "home_test_bot" });
+    if (method === "getMe") return ok({ id: 123456, is_bot: true, first_name: "Home", username: BOT_NAME });
     if (method === "deleteWebhook") {
       this.webhook = undefined;
       return ok(true);

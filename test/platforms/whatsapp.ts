@@ -43,6 +43,8 @@ export class FakeWhatsApp {
   readonly server: PlatformServer;
   readonly chats = new Map<string, ChatMessage[]>();
   readonly read: string[] = [];
+  /** The number that people write to. */
+  readonly number = "49301234";
   /** False: more than 24 hours since the person wrote. */
   isWindowOpen = true;
   readonly #media = new Map<string, File>();

@@ -85,6 +85,8 @@ export type TurnQuestion = {
     unread?: Array<{ agent: string; line?: string; was?: string; actions: string[]; group?: string }>;
   };
   expires_at: number;
+  /** Of an approval that whoever caused it may not give: the people who were asked. */
+  asks?: string[];
   answer?: string;
   answered_by?: string;
 };

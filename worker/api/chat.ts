@@ -11,6 +11,13 @@ export type Address = { connection: string; [field: string]: string | number | b
  */
 export type PictureRef = { ref: string; media_type?: string; voice?: true; own?: true };
 
+/**
+ * What a message replies to.
+ * @property by whose words these are: the person's own, ours, or another's
+ * @property text absent: the platform gives only `message`, its id of our message, or the id of the person's delivery
+ */
+export type Quoted = { by: "person" | "us" | "others"; text?: string; message?: string };
+
 export const CHAT_COMMANDS = [
   "stop",
   "status",
@@ -29,12 +36,24 @@ export type Delivery = {
   id: string;
   origin: NewOrigin & { reply?: Address };
   act:
-    | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
+    | {
+        do: "say";
+        text: string;
+        pictures: PictureRef[];
+        merge: boolean;
+        sources?: Source[];
+        quoted?: Quoted;
+        /** The message stands in a thread, whose earlier messages nobody has read here. */
+        thread?: true;
+      }
     /** `ownRole`: in a group it is the person's, and not that of the group. */
     | { do: "command"; command: ChatCommand; ownRole?: NewOrigin["role"] }
     /** A text of the gateway to send to the chat. */
     | { do: "tell"; text: string };
 };
 
-/** @property words for the waiting caller, when there is no chat */
-export type Accepted = { turn?: string; words?: string };
+/**
+ * @property words for the waiting caller, when there is no chat
+ * @property differs the id was that of another message, and nothing was done
+ */
+export type Accepted = { turn?: string; words?: string; differs?: true };

@@ -64,6 +64,8 @@ export interface ConversationApi {
   pressed(press: PressedButton, words: string): Promise<boolean>;
   /** A device (or the gateway, for it) asks the person something in the middle of a call. */
   ask(asked: QuestionToPerson): Promise<void>;
+  /** An approval that another person's call needs, for the one here, who may decide it. The same again is the same question. */
+  decide(asked: QuestionToPerson): Promise<Handed>;
   /**
    * A call waits for a person, who is asked a little later, together with what else its reply asks for.
    * @param until epoch ms; the call is not over before

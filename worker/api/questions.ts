@@ -44,6 +44,8 @@ export type QuestionToPerson = Pick<
 > & {
   via?: readonly string[] | undefined;
   isPassedOn?: true;
+  /** People who may approve and were asked too, in words: whoever caused it may not. Absent: no others are needed. */
+  asks?: string[];
   /** The approvals that it lists; absent: it stands alone. */
   members?: QuestionMember[];
 };
@@ -72,6 +74,16 @@ export type AskedQuestion = {
 export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestion["approval"]> {
   const { tool, parameters, cwd, reason, unread } = approval;
   return { tool, parameters, ...(cwd !== undefined && { cwd }), reason, ...(unread && { unread }) };
+}
+
+/** As a conversation stores it. */
+export function turnQuestion({
+  approval,
+  expiresAt: expires_at,
+  isPassedOn: _,
+  ...rest
+}: QuestionToPerson): TurnQuestion {
+  return { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
 }
 
 /** The approvals that a question lists, for whoever is shown it. They are of calls that a conversation made itself. */

@@ -5,7 +5,7 @@
  * which sends answers from its rows.
  */
 
-import type { Address, PictureRef } from "../api/chat.ts";
+import type { Address, PictureRef, Quoted } from "../api/chat.ts";
 import type { MediaContent } from "../api/media.ts";
 import type { RuleButton } from "../api/rules.ts";
 import type { Connection } from "../settings/channels.ts";
@@ -17,7 +17,16 @@ export type Act =
    * `unread`: a part of the message that cannot be read here, in the person's words ("a sticker"). `forwarded`: another person's
    * text in the message; `text` is the sender's own.
    */
-  | { do: "say"; text: string; pictures: PictureRef[]; unread?: string; forwarded?: string }
+  | {
+      do: "say";
+      text: string;
+      pictures: PictureRef[];
+      unread?: string;
+      forwarded?: string;
+      quoted?: Quoted;
+      /** It answers in a thread: what was said there before is read with `Channel.thread`. */
+      thread?: true;
+    }
   /** A button below a question. `choice`: the button's index, or the answer itself. */
   | { do: "press"; question: string; choice: number | string }
   /** A button below what a rule says. */
@@ -35,8 +44,10 @@ export type Incoming = {
   sender: { id: string; name: string };
   /** The conversation's id within the channel, which begins with the connection: letters, digits and `._:@-`. */
   conversation: string;
-  /** True when other people read the chat. Dropped unless the connection has `groups: "reads"` (frontends/channels/admission.ts). */
+  /** True when other people read the chat. Refused unless the connection has `groups: "reads"` (frontends/channels/admission.ts). */
   group: boolean;
+  /** The words of `ack` are shown to the sender alone, in a group too: then a refusal is said there. */
+  whispers?: true;
   address: Address;
   act: Act;
 };
@@ -118,6 +129,13 @@ export type Channel<C extends Connection = Connection> = {
   typing?(line: Line<C>): Promise<void>;
   /** ms between two edits while a turn runs, by the platform's limits. Absent: messages cannot be edited. */
   editEveryMs?(address: Address): number;
+  /** Messages that people reply to are named by their ids alone: those of ours are remembered. */
+  quotesById?: true;
+  /**
+   * What was said in the thread of an address before the message that it names.
+   * @returns undefined: nothing
+   */
+  thread?(line: Line<C>): Promise<string | undefined>;
   /** The bytes of a picture that a person sent. A platform without pictures throws `PlatformError` "never". */
   picture(line: Line<C>, picture: PictureRef): Promise<{ mediaType: string; data: Uint8Array }>;
 };

@@ -12,8 +12,9 @@ const Application = z.looseObject({
 });
 type Application = z.infer<typeof Application>;
 
-/** Discord's numbers for a typed command, a text option and a file option. */
+/** Discord's numbers for a typed command, a command for a message, a text option and a file option. */
 const CHAT_INPUT = 1;
+const MESSAGE_COMMAND = 3;
 const STRING = 3;
 const ATTACHMENT = 11;
 
@@ -35,6 +36,8 @@ const COMMANDS = [
     text("Your question, or what is to be done", true),
     { type: ATTACHMENT, name: "picture", description: "A picture to go with it" },
   ]),
+  // In the menu of a message, below Apps.
+  { type: MESSAGE_COMMAND, name: "Ask about this", integration_types: [0, 1], contexts: [0, 1, 2] },
   command("stop", "Stop what is running"),
   command("status", "What is running"),
   command("agents", "Which devices there are"),

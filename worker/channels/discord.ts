@@ -45,6 +45,17 @@ const DEFERRED_UPDATE = 6;
 const snowflake = z.string().check(z.regex(/^\d{1,20}$/));
 const User = z.looseObject({ id: snowflake, username: z.optional(z.string()) });
 const Attachment = z.looseObject({ url: z.string(), content_type: z.optional(z.string()) });
+/** `referenced_message`: the one that it replies to. `message_snapshots`: those that it forwards. */
+const Said = {
+  content: z.optional(z.string()),
+  author: z.optional(User),
+  attachments: z.optional(z.array(Attachment)),
+};
+const Message = z.looseObject({
+  ...Said,
+  referenced_message: z.optional(z.nullable(z.looseObject(Said))),
+  message_snapshots: z.optional(z.array(z.looseObject({ message: z.looseObject(Said) }))),
+});
 const Interaction = z.looseObject({
   type: z.int(),
   id: z.optional(snowflake),
@@ -61,7 +72,14 @@ const Interaction = z.looseObject({
       name: z.optional(z.string()),
       custom_id: z.optional(z.string()),
       options: z.optional(z.array(z.looseObject({ name: z.string(), value: z.optional(z.unknown()) }))),
-      resolved: z.optional(z.looseObject({ attachments: z.optional(z.record(z.string(), Attachment)) })),
+      resolved: z.optional(
+        z.looseObject({
+          attachments: z.optional(z.record(z.string(), Attachment)),
+          // One of an unknown form is none that can be asked about.
+          messages: z.catch(z.optional(z.record(z.string(), Message)), undefined),
+        }),
+      ),
+      target_id: z.optional(snowflake),
     }),
   ),
 });
@@ -102,10 +120,13 @@ function say(words: string): Response {
   });
 }
 
-/** Reads `/ask text:…`, or a command of ours with at most one option. */
-function actOf({ type, data }: Interaction): Act | undefined {
+/** Reads `/ask text:…`, a command of ours with at most one option, or a message for which "Ask about this" was chosen. */
+function actOf(interaction: Interaction): Act | undefined {
+  const { type, data } = interaction;
   if (type === COMPONENT) return readButton(data?.custom_id);
   if (type !== COMMAND || !data?.name) return undefined;
+  const target = data.resolved?.messages?.[data.target_id ?? ""];
+  if (target) return aboutMessage(interaction, target);
   const words = (data.options ?? []).find(
     ({ value }) => typeof value === "string" && !isAttachment(data, value),
   );
@@ -120,6 +141,38 @@ function actOf({ type, data }: Interaction): Act | undefined {
     text: data.name === "ask" ? text : `/${data.name} ${text}`.trim(),
     pictures,
     ...(attachments.length > pictures.length && { unread: "a file" }),
+  };
+}
+
+/** Interactions bring no other message. The words are those of its author, and of the one whom it answers. */
+function aboutMessage(
+  { application_id, member, user }: Interaction,
+  {
+    content = "",
+    author,
+    attachments = [],
+    referenced_message: replied,
+    message_snapshots = [],
+  }: z.infer<typeof Message>,
+): Act {
+  const isForwarded = message_snapshots.length > 0;
+  const parts = [
+    replied?.content ?? "",
+    content,
+    ...message_snapshots.map(({ message }) => message.content ?? ""),
+  ];
+  const text = parts.filter((part) => part.trim() !== "").join("\n\n");
+  const asker = (member?.user ?? user)?.id;
+  const isOwn = author?.id === asker && !isForwarded && (!replied || replied.author?.id === asker);
+  const isOurs = author?.id === application_id && !replied;
+  const files = [attachments, ...message_snapshots.map(({ message }) => message.attachments ?? [])].flat();
+  const pictures = files.filter(({ content_type = "" }) => content_type.startsWith("image/"));
+  return {
+    do: "say",
+    text: "",
+    pictures: pictures.map(({ url }) => ({ ref: url })),
+    quoted: { by: isOwn ? "person" : isOurs ? "us" : "others", text: text || "(a message without words)" },
+    ...(text === "" && pictures.length === 0 && { unread: "this kind of message" }),
   };
 }
 
@@ -141,6 +194,7 @@ function incoming(
     sender: { id: user.id, name: user.username ?? "" },
     conversation: `${connection}:${guild_id ?? "dm"}:${channel}`,
     group: guild_id !== undefined || context === 2,
+    whispers: true,
     address: { connection, application, token, channel, at: now },
     act,
   };

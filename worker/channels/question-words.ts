@@ -93,7 +93,18 @@ export function questionWords(question: TurnQuestion, console?: string): string 
     visible(reason),
     ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
+    ...askedOthers(question),
   ].join("\n");
+}
+
+/** For whoever may not decide it. */
+function askedOthers({ asks }: TurnQuestion): string[] {
+  if (asks === undefined) return [];
+  return asks.length > 0
+    ? [`You cannot decide this yourself. I asked: ${visible(asks.join(", "))}.`]
+    : [
+        "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
+      ];
 }
 
 /** What is accepted with `accept`. */

@@ -50,16 +50,21 @@ const Event = z.looseObject({
 const Envelope = z.looseObject({
   type: z.string(),
   challenge: z.optional(z.string().check(z.maxLength(300))),
-  event_id: z.optional(id),
   team_id: z.optional(id),
   event: z.optional(Event),
+  /** The first one is the app's own user. */
+  authorizations: z.catch(
+    z.optional(z.array(z.looseObject({ user_id: z.optional(z.nullable(z.string())) }))),
+    undefined,
+  ),
 });
 const Actions = z.looseObject({
   type: z.string(),
   user: z.looseObject({ id, username: z.optional(z.string()) }),
   team: z.looseObject({ id }),
   channel: z.looseObject({ id }),
-  container: z.looseObject({ thread_ts: z.optional(id) }),
+  container: z.looseObject({ thread_ts: z.optional(id), is_ephemeral: z.optional(z.boolean()) }),
+  response_url: z.optional(z.string()),
   actions: z.array(z.looseObject({ value: z.optional(z.string()), action_ts: id })),
 });
 
@@ -76,18 +81,21 @@ async function read(request: RawRequest, connection: SlackConnection, now: numbe
   return isForm ? readForm(new URLSearchParams(text), connection) : readEnvelope(text, connection);
 }
 
+/** Subtypes of what a person says; `thread_broadcast`: an answer in a thread that is shown in the channel too. Edits have others. */
+const SAID = ["file_share", "thread_broadcast", "me_message"];
+
 function readEnvelope(text: string, connection: SlackConnection): Received {
   const read = checkJson(Envelope, text);
   if (!read.ok) return { as: "refused", status: 400, message: read.error };
-  const { type, challenge, event_id, team_id = "", event } = read.value;
+  const { type, challenge, team_id = "", event, authorizations } = read.value;
   if (type === "url_verification") return { as: "handled", response: Response.json({ challenge }) };
   const private_ = event?.channel_type === "im";
   const isSaid =
     event &&
     (event.type === "app_mention" ? !private_ : event.type === "message" && private_) &&
-    (event.subtype === undefined || event.subtype === "file_share") &&
+    (event.subtype === undefined || SAID.includes(event.subtype)) &&
     event.bot_id === undefined;
-  if (!isSaid || !event_id || !event.user || !event.channel) return handled();
+  if (!isSaid || !event.user || !event.channel || !event.ts) return handled();
   const shared = listed(Attachment, event.attachments).filter((one) => one?.is_share || one?.is_msg_unfurl);
   const sharedFiles = shared.flatMap((one) => listed(File, one?.files));
   const files = [...listed(File, event.files), ...sharedFiles];
@@ -104,7 +112,7 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     .join("\n\n")
     .trim();
   const unread = files.length > pictures.length ? "a file" : undefined;
-  const words = unmentioned(event.text ?? "");
+  const words = unmentioned(event.text ?? "", authorizations?.[0]?.user_id ?? (private_ ? "" : undefined));
   if (words === "" && forwarded === "" && pictures.length === 0 && unread === undefined) return handled();
   // In a channel the answer opens a thread, and each thread is a conversation.
   const thread = event.thread_ts ?? (private_ ? undefined : event.ts);
@@ -114,10 +122,14 @@ function readEnvelope(text: string, connection: SlackConnection): Received {
     pictures,
     ...(unread !== undefined && { unread }),
     ...(forwarded !== "" && { forwarded }),
+    ...(event.thread_ts !== undefined && event.thread_ts !== event.ts && { thread: true }),
   };
   const sender = { id: event.user, name: `<@${event.user}>` };
   const place = { team: team_id, channel: event.channel, thread };
-  return events(connection, incoming(connection, `e${event_id}`, sender, place, !private_, act));
+  // Slack sends one message under several event ids, after an edit too: https://docs.slack.dev/apis/events-api
+  const delivery = `m${event.channel}.${event.ts}`;
+  const said = incoming(connection, delivery, sender, place, !private_, act);
+  return events(connection, { ...said, address: { ...said.address, ts: event.ts } });
 }
 
 /** @returns a list's items; undefined for an item of another form */
@@ -125,7 +137,7 @@ function listed<T>(schema: z.ZodMiniType<T>, list: unknown): Array<T | undefined
   return Array.isArray(list) ? list.map((one: unknown) => schema.safeParse(one).data) : [];
 }
 
-function readForm(form: URLSearchParams, connection: SlackConnection): Received {
+async function readForm(form: URLSearchParams, connection: SlackConnection): Promise<Received> {
   const payload = form.get("payload");
   if (payload !== null) return readActions(payload, connection);
   const [team, channel, user, trigger] = ["team_id", "channel_id", "user_id", "trigger_id"].map((name) =>
@@ -135,10 +147,26 @@ function readForm(form: URLSearchParams, connection: SlackConnection): Received 
   const text = (form.get("text") ?? "").trim();
   const sender = { id: user, name: form.get("user_name") ?? "" };
   const act: Act = { do: "say", text, pictures: [] };
-  // The id of a private conversation with the app begins with D.
-  const isGroup = !channel.startsWith("D");
-  const place = { team, channel, thread: undefined };
+  const isGroup = !(await isOwnChat(connection, channel));
+  const respond = isGroup ? (form.get("response_url") ?? undefined) : undefined;
+  const place = { team, channel, thread: undefined, respond };
   return events(connection, incoming(connection, `c${trigger}`, sender, place, isGroup, act));
+}
+
+/**
+ * The id of a private conversation begins with D. A command can be given in one of two other people too: the bot does not see that, and
+ * its answer is for more than the person who asked.
+ */
+async function isOwnChat(connection: SlackConnection, channel: string): Promise<boolean> {
+  if (!channel.startsWith("D")) return false;
+  const line = { connection, address: { connection: connection.connection } };
+  try {
+    await get(line, "conversations.history", { channel, limit: "1" });
+    return true;
+  } catch {
+    // Whatever the reason is: what may be read by others is no private chat.
+    return false;
+  }
 }
 
 function readActions(payload: string, connection: SlackConnection): Received {
@@ -146,21 +174,23 @@ function readActions(payload: string, connection: SlackConnection): Received {
   const [action] = read.ok ? read.value.actions : [];
   const act = readButton(action?.value);
   if (!read.ok || !action || !act) return handled();
-  const { user, team, channel, container } = read.value;
+  const { user, team, channel, container, response_url: respond } = read.value;
   const sender = { id: user.id, name: user.username ?? "" };
-  const place = { team: team.id, channel: channel.id, thread: container.thread_ts };
-  const isGroup = !channel.id.startsWith("D");
+  const place = { team: team.id, channel: channel.id, thread: container.thread_ts, respond };
+  // What was posted for one person's eyes answered a command where the bot is no member.
+  const isGroup = !channel.id.startsWith("D") || container.is_ephemeral === true;
   const delivery = `a${action.action_ts}.${user.id}`;
   return events(connection, incoming(connection, delivery, sender, place, isGroup, act));
 }
 
-type Place = { team: string; channel: string; thread: string | undefined };
+/** @property respond where words can be posted without being a member: five times, within half an hour */
+type Place = { team: string; channel: string; thread: string | undefined; respond?: string | undefined };
 
 function incoming(
   { connection }: SlackConnection,
   delivery: string,
   sender: Incoming["sender"],
-  { team, channel, thread }: Place,
+  { team, channel, thread, respond }: Place,
   group: boolean,
   act: Act,
 ): Incoming {
@@ -169,7 +199,14 @@ function incoming(
     sender,
     conversation: [connection, team, channel, thread].filter((part) => part !== undefined).join(":"),
     group,
-    address: { connection, channel, user: sender.id, ...(thread !== undefined && { thread }) },
+    whispers: true,
+    address: {
+      connection,
+      channel,
+      user: sender.id,
+      ...(thread !== undefined && { thread }),
+      ...(respond !== undefined && { respond }),
+    },
     act,
   };
 }
@@ -189,22 +226,64 @@ function handled(): Received {
   return { as: "handled", response: new Response(null, { status: 200 }) };
 }
 
-/** @returns the text without the mention of the app, and unescaped */
-function unmentioned(text: string): string {
-  return unescaped(text.replace(/^\s*<@[A-Z0-9]+(\|[^>]*)?>\s*/, ""));
+/** @param app its user's id; undefined: whoever is mentioned first @returns the text without the mention of the app, as people read it */
+function unmentioned(text: string, app: string | undefined): string {
+  const [mention = "", who] = /^\s*<@([A-Z0-9]+)(?:\|[^>]*)?>\s*/.exec(text) ?? [];
+  return unescaped(app === undefined || who === app ? text.slice(mention.length) : text);
 }
 
+/** https://docs.slack.dev/messaging/formatting-message-text#escaping and what stands between `<` and `>` there. */
 function unescaped(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
+  return text
+    .replace(/<([^<>|]+)(?:\|([^<>]*))?>/g, (_, target: string, label?: string) => linked(target, label))
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&")
+    .trim();
+}
+
+/** `<https://x.example|here>` → `here (https://x.example)` */
+function linked(target: string, label = ""): string {
+  const [mark = ""] = target;
+  if (mark === "!") return target.startsWith("!date") || label !== "" ? label : `@${target.slice(1)}`;
+  if (mark === "@") return `@${label || target.slice(1)}`;
+  if (mark === "#") return `#${label || target.slice(1)}`;
+  const address = target.replace(/^mailto:/, "");
+  const isSame = label === "" || label === address || address.replace(/^https?:\/\//, "") === label;
+  return isSame ? address : `${label} (${address})`;
 }
 
 /** Sends words that only one person sees. */
 async function whisper(line: Line<SlackConnection>, words: string): Promise<void> {
+  const content = shown(plainContent(words));
+  if (line.address.respond !== undefined) return await respond(line, content);
   await call(line, "chat.postEphemeral", {
     ...place(line.address),
     user: line.address.user,
-    ...shown(plainContent(words)),
+    ...content,
   });
+}
+
+/** Answers a command or a button, for the person alone, also where the bot is no member. */
+async function respond(line: Line<SlackConnection>, content: Record<string, unknown>): Promise<void> {
+  const url = String(line.address.respond);
+  if (!isSlack(url, line)) throw new PlatformError({ kind: "never" }, "slack response_url: not Slack's");
+  const { status } = await postJson("slack response_url", url, {
+    response_type: "ephemeral",
+    replace_original: false,
+    ...content,
+  });
+  if (status !== 200) throw new PlatformError({ kind: "never" }, `slack response_url: ${status}`);
+}
+
+async function get(
+  { connection }: Line<SlackConnection>,
+  method: string,
+  query: Record<string, string>,
+): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${connection.token}` };
+  const url = `${connection.base_url}/${method}?${new URLSearchParams(query)}`;
+  return resultOf(method, await send(`slack ${method}`, url, { headers }));
 }
 
 async function call(
@@ -221,6 +300,8 @@ async function call(
 
 /** Errors that pass by themselves. */
 const PASSING = ["ratelimited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"];
+/** The bot is no member. */
+const UNSEEN = ["not_in_channel", "channel_not_found"];
 const NOT_EDITABLE = ["message_not_found", "cant_update_message", "edit_window_closed"];
 
 function resultOf(method: string, { status, body }: Reply): Record<string, unknown> {
@@ -247,14 +328,24 @@ async function sayText(
     await call(line, "chat.update", { channel, ts, ...content });
     return edit;
   }
-  const { ts, channel = to } = await call(line, "chat.postMessage", {
+  const posted = call(line, "chat.postMessage", {
     ...place(line.address),
     unfurl_links: false,
     unfurl_media: false,
     ...content,
   });
+  const sent = await posted.catch(async (error: unknown) => {
+    if (line.address.respond === undefined || !isUnseen(error)) throw error;
+    await respond(line, content);
+    return {};
+  });
+  const { ts, channel = to } = sent as { ts?: unknown; channel?: Address[string] };
   if (typeof ts !== "string") return undefined;
   return channel === to ? ts : `${ts}@${channel}`;
+}
+
+function isUnseen(error: unknown): boolean {
+  return error instanceof PlatformError && UNSEEN.some((one) => error.message.endsWith(`: ${one}`));
 }
 
 /** `text` is for notifications, which show no blocks. */
@@ -282,6 +373,16 @@ function withPeople(element: Element, id: RegExp): Element[] {
     .filter((part) => part.type !== "text" || part.text !== "");
 }
 
+/** Of a thread, the first ones: apps that are not approved by Slack get at most 15. */
+const THREAD_MESSAGES = 15;
+const THREAD_CHARS = 8_000;
+const Said = z.looseObject({
+  ts: id,
+  user: z.optional(z.string()),
+  username: z.optional(z.string()),
+  text: z.optional(z.string()),
+});
+
 /** Slack's limit of a button's text. */
 const LABEL_MAX = 75;
 
@@ -298,7 +399,11 @@ export const slack: Channel<SlackConnection> = {
       ? undefined
       : { conversation: `${connection}:to:${id}`, address: { connection, channel: id, user: id } },
   read,
-  text: (line, content, { edit }) => sayText(line, shown(content), edit),
+  async text(line, content, { edit, live }) {
+    // A response can be posted five times, and not be edited.
+    if (live !== undefined && line.address.respond !== undefined) return undefined;
+    return await sayText(line, shown(content), edit);
+  },
   question: (line, asked, buttons) => {
     const elements = buttons.map(({ label, data }) => ({
       type: "button",
@@ -343,6 +448,19 @@ export const slack: Channel<SlackConnection> = {
       thread_ts: thread,
       status: "is looking …",
     });
+  },
+  async thread(line) {
+    const { channel, thread, ts } = line.address;
+    const { messages } = await get(line, "conversations.replies", {
+      channel: String(channel),
+      ts: String(thread),
+      limit: String(THREAD_MESSAGES),
+    });
+    const said = listed(Said, messages)
+      .filter((one) => one !== undefined && Number(one.ts) < Number(ts))
+      .map((one) => `${one?.user ?? one?.username ?? "an app"}: ${unescaped(one?.text ?? "")}`)
+      .join("\n");
+    return said === "" ? undefined : cutText(said, THREAD_CHARS);
   },
   // `chat.update` allows 50 a minute for a whole workspace.
   editEveryMs: () => 1_500,

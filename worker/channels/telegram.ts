@@ -3,7 +3,7 @@
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { Address, PictureRef } from "../api/chat.ts";
+import type { Address, PictureRef, Quoted } from "../api/chat.ts";
 import type { TelegramConnection } from "../settings/channels.ts";
 import {
   type Act,
@@ -17,6 +17,7 @@ import {
 import { type Content, isPlain } from "./format/blocks.ts";
 import { telegramFormat, telegramHtml } from "./format/telegram-html.ts";
 import { download, PlatformError, postJson, type Reply, send } from "./platform.ts";
+import { readCommand } from "./read-command.ts";
 import { isSame } from "./signature.ts";
 
 const User = z.looseObject({
@@ -30,20 +31,44 @@ const File = z.looseObject({
   file_size: z.optional(z.number()),
   mime_type: z.optional(z.string()),
 });
-const Message = z.looseObject({
-  message_id: z.int(),
-  message_thread_id: z.optional(z.int()),
-  is_topic_message: z.optional(z.boolean()),
-  from: z.optional(User),
-  chat: z.looseObject({ id: z.int(), type: z.string() }),
+/** Part of a text, in UTF-16 units. */
+const Entity = z.looseObject({
+  type: z.string(),
+  offset: z.int(),
+  length: z.int(),
+  user: z.optional(User),
+});
+const content = {
   text: z.optional(z.string()),
   caption: z.optional(z.string()),
   photo: z.optional(z.array(File)),
   document: z.optional(File),
   voice: z.optional(File),
   audio: z.optional(File),
+};
+/** A message that is replied to has none above it. */
+const Replied = z.looseObject({ message_id: z.int(), from: z.optional(User), ...content });
+const Message = z.looseObject({
+  message_id: z.int(),
+  message_thread_id: z.optional(z.int()),
+  is_topic_message: z.optional(z.boolean()),
+  from: z.optional(User),
+  /** Somebody writes as a chat: an anonymous administrator as the group itself, others as a channel. */
+  sender_chat: z.optional(z.looseObject({ id: z.int() })),
+  is_automatic_forward: z.optional(z.boolean()),
+  chat: z.looseObject({ id: z.int(), type: z.string() }),
+  ...content,
+  // What is odd beside a message must not lose the message.
+  entities: z.catch(z.optional(z.array(Entity)), undefined),
+  caption_entities: z.catch(z.optional(z.array(Entity)), undefined),
+  reply_to_message: z.catch(z.optional(Replied), undefined),
+  /** The part of it that the person chose. */
+  quote: z.catch(z.optional(z.looseObject({ text: z.string() })), undefined),
+  /** It is a message of another chat. */
+  external_reply: z.catch(z.optional(z.looseObject({ photo: z.optional(z.array(File)) })), undefined),
 });
 type Message = z.infer<typeof Message>;
+type Contents = Pick<Message, keyof typeof content> & Record<string, unknown>;
 const Update = z.looseObject({
   update_id: z.int(),
   message: z.optional(Message),
@@ -73,48 +98,150 @@ async function read(
       ack: (words) => ({ response: Response.json(answerPress(press.id, words)) }),
     };
   }
-  const act = message && toSay(message);
-  if (!message?.from || message.from.is_bot || !act)
+  const act = message && toSay(message, botId(connection));
+  if (!message?.from || !act || !(await isForUs(message, connection)))
     return { as: "handled", response: new Response(null, { status: 200 }) };
+  const ack = (words: string | undefined) => ({
+    response:
+      words === undefined
+        ? new Response(null, { status: 200 })
+        : // Telegram accepts a call of its API in the webhook's response.
+          Response.json({ method: "sendMessage", ...place(addressOf(connection, message)), text: words }),
+  });
+  if (message.sender_chat) return { as: "handled", response: ack(NO_NAME).response };
+  if (message.from.is_bot) return { as: "handled", response: new Response(null, { status: 200 }) };
+  const said = { ...act, text: await withoutMention(act.text, message, connection) };
   return {
     as: "events",
-    events: [incoming(connection, update_id, senderOf(message.from), message, act)],
-    ack: (words) => ({
-      response:
-        words === undefined
-          ? new Response(null, { status: 200 })
-          : // Telegram accepts a call of its API in the webhook's response.
-            Response.json({ method: "sendMessage", chat_id: message.chat.id, text: words }),
-    }),
+    events: [incoming(connection, update_id, senderOf(message.from), message, said)],
+    ack,
   };
 }
 
-function toSay(message: Message): Act | undefined {
-  const pictures = picturesOf(message);
+const NO_NAME =
+  "You write as a chat, so I cannot tell who you are. Write as yourself (an administrator turns “Remain anonymous” off), or in a private chat.";
+
+function toSay(message: Message, bot: number): (Act & { do: "say" }) | undefined {
+  const own = picturesOf(message);
   const text = message.text ?? message.caption ?? "";
-  const unread = pictures.length > 0 ? undefined : unreadIn(message);
-  if (text.trim() === "" && pictures.length === 0 && unread === undefined) return undefined;
+  const unread = own.length > 0 ? undefined : unreadIn(message);
+  if (text.trim() === "" && own.length === 0 && unread === undefined) return undefined;
+  const { quoted, pictures } = quotedIn(message, bot);
   return {
     do: "say",
     ...(isForwarded(message) ? { text: "", forwarded: text } : { text }),
-    pictures,
+    pictures: [...own, ...pictures],
     ...(unread !== undefined && { unread }),
+    ...(quoted && { quoted }),
   };
 }
 
-/** `forward_date` is the field of Bot API versions before 7.0. */
-function isForwarded({ forward_origin, forward_date }: Message): boolean {
-  return forward_origin !== undefined || forward_date !== undefined;
+/** What a message replies to, with a picture in it. */
+function quotedIn(message: Message, bot: number): { quoted?: Quoted; pictures: PictureRef[] } {
+  const { reply_to_message: replied, quote, external_reply } = message;
+  // In a topic every message replies to the one that began it.
+  const isTopic = replied?.forum_topic_created !== undefined;
+  const source: Contents | undefined = isTopic ? undefined : (replied ?? external_reply);
+  if (!source) return { pictures: [] };
+  const pictures = picturesOf(source).filter(({ voice }) => !voice);
+  const text = quote?.text ?? source.text ?? source.caption ?? "";
+  const what = pictures.length > 0 ? "a picture" : (unreadIn(source) ?? "a message that cannot be read here");
+  return {
+    quoted: { by: authorOf(message, bot), text: text.trim() === "" ? `(${what})` : text },
+    pictures,
+  };
+}
+
+function authorOf({ from, reply_to_message: replied }: Message, bot: number): Quoted["by"] {
+  if (!replied?.from || replied.sender_chat !== undefined || isForwarded(replied)) return "others";
+  if (replied.from.id === bot) return "us";
+  return replied.from.id === from?.id ? "person" : "others";
+}
+
+/** By another's hand: forwarded, or written by an inline bot. `forward_date` is the field of Bot API versions before 7.0. */
+function isForwarded({ forward_origin, forward_date, via_bot }: Record<string, unknown>): boolean {
+  return forward_origin !== undefined || forward_date !== undefined || via_bot !== undefined;
+}
+
+/** A bot's token begins with its id. */
+function botId({ token }: TelegramConnection): number {
+  return Number(token.split(":", 1)[0]);
+}
+
+/**
+ * In a group a bot may get every message: as an administrator, or without privacy mode. For us are those that mention it, reply to it, or
+ * are a command of ours.
+ */
+async function isForUs(message: Message, connection: TelegramConnection): Promise<boolean> {
+  const { chat, reply_to_message: replied, is_automatic_forward } = message;
+  if (chat.type === "private") return true;
+  if (connection.groups === "off" || is_automatic_forward) return false;
+  const text = message.text ?? message.caption ?? "";
+  const [, other] = /^\/\w+@(\w+)/.exec(text.trim()) ?? [];
+  if (other !== undefined) return await isUs(other, connection);
+  if (text.trim().startsWith("/") && readCommand(text)) return true;
+  const bot = botId(connection);
+  if (replied?.from?.id === bot && replied.forum_topic_created === undefined) return true;
+  const entities = message.entities ?? message.caption_entities ?? [];
+  for (const { type, offset, length, user } of entities) {
+    if (type === "text_mention" && user?.id === bot) return true;
+    const name = text.slice(offset + 1, offset + length);
+    if (type === "mention" && (await isUs(name, connection))) return true;
+  }
+  return false;
+}
+
+/** `@our_bot what is on?` is the question alone. */
+async function withoutMention(
+  text: string,
+  { chat }: Message,
+  connection: TelegramConnection,
+): Promise<string> {
+  const [mention = "", name = ""] = /^\s*@(\w+)[\s,:]*/.exec(text) ?? [];
+  const isOurs = chat.type !== "private" && name !== "" && (await isUs(name, connection));
+  return isOurs && text.length > mention.length ? text.slice(mention.length) : text;
+}
+
+const UserName = z.looseObject({ username: z.optional(z.string()) });
+/** By token. A bot is hardly ever renamed: an isolate asks once. */
+const userNames = new Map<string, Promise<string | undefined>>();
+
+/** @throws PlatformError: Telegram delivers the message again */
+async function isUs(name: string, connection: TelegramConnection): Promise<boolean> {
+  const { token } = connection;
+  let known = userNames.get(token);
+  if (!known) {
+    known = call({ connection, address: { connection: connection.connection } }, "getMe", {}).then(
+      (me) => UserName.safeParse(me).data?.username,
+    );
+    userNames.set(token, known);
+    known.catch(() => userNames.delete(token));
+  }
+  return (await known)?.toLowerCase() === name.toLowerCase();
 }
 
 /** @returns the part of a message that cannot be read here, in the person's words */
-function unreadIn(message: Message): string | undefined {
+function unreadIn(message: Contents): string | undefined {
+  if (message.animation) return "an animation";
   if (message.document) return "a file";
   if (message.voice ?? message.audio) return "a voice message of this length";
-  return UNREAD.find(([field]) => message[field] !== undefined)?.[1];
+  const found = UNREAD.find(([field]) => message[field] !== undefined)?.[1];
+  if (found !== undefined || message.text !== undefined || message.photo) return found;
+  // What Telegram adds one day is said too. What it tells of the chat itself is nobody's message.
+  return Object.keys(message).some((field) => !IS_FRAME.test(field)) ? "this kind of message" : undefined;
 }
 
+/** Fields that every message may have, and those of messages about the chat itself (https://core.telegram.org/bots/api#message). */
+const IS_FRAME =
+  /^(message_|is_|from$|sender_|chat|date$|edit_|entities$|caption|reply_|quote$|external_reply$|via_bot$|forward_|has_|show_|author_|media_group_id$|business_|effect_id$|link_preview|paid_star_count$|direct_messages_topic$|suggested_post_|ephemeral_|receiver_|guest_|new_|left_|delete_|group_|supergroup_|channel_|migrate_|pinned_|successful_payment$|refunded_|users_shared$|connected_|write_access|passport_|proximity_|boost_|forum_|general_forum_|giveaway_c|direct_message_price|paid_message_price|checklist_tasks_|video_chat_|web_app_data$|gift|unique_gift|poll_option_|managed_)/;
+
 const UNREAD = [
+  ["dice", "a dice"],
+  ["story", "a story"],
+  ["paid_media", "paid media"],
+  ["checklist", "a checklist"],
+  ["game", "a game"],
+  ["invoice", "an invoice"],
   ["sticker", "a sticker"],
   ["venue", "a location"],
   ["location", "a location"],
@@ -125,7 +252,7 @@ const UNREAD = [
 ] as const;
 
 /** Takes the largest size of a photo that can be stored, a voice message, or a picture that was sent as a file. */
-function picturesOf(message: Message): PictureRef[] {
+function picturesOf(message: Contents): PictureRef[] {
   const { photo = [], document, voice, audio } = message;
   const fits = ({ file_size = 0 }: { file_size?: number | undefined }) => file_size <= MEDIA_MAX_BYTES;
   const largest = photo.findLast(fits);
@@ -137,27 +264,34 @@ function picturesOf(message: Message): PictureRef[] {
 }
 
 function incoming(
-  { connection }: TelegramConnection,
+  connection: TelegramConnection,
   update: number,
   sender: Sender,
-  { chat, is_topic_message, message_thread_id, message_id }: Message,
+  message: Message,
   act: Act,
 ): Incoming {
-  const thread = is_topic_message ? message_thread_id : undefined;
-  const group = chat.type !== "private";
+  const address = addressOf(connection, message);
+  const { chat, thread } = address;
   return {
     delivery: `u${update}`,
     sender,
-    conversation: [connection, chat.id, thread].filter((part) => part !== undefined).join(":"),
-    group,
-    address: {
-      connection,
-      chat: chat.id,
-      ...(thread !== undefined && { thread }),
-      // In a group the answer is a reply to the question.
-      ...(group && { reply_to: message_id }),
-    },
+    conversation: [connection.connection, chat, thread].filter((part) => part !== undefined).join(":"),
+    group: message.chat.type !== "private",
+    address,
     act,
+  };
+}
+
+function addressOf(
+  { connection }: TelegramConnection,
+  { chat, is_topic_message, message_thread_id, message_id }: Message,
+): Address {
+  return {
+    connection,
+    chat: chat.id,
+    ...(is_topic_message && message_thread_id !== undefined && { thread: message_thread_id }),
+    // In a group the answer is a reply to the question.
+    ...(chat.type !== "private" && { reply_to: message_id }),
   };
 }
 
@@ -174,10 +308,11 @@ function answerPress(id: string, words: string | undefined): Record<string, unkn
 }
 
 async function call(
-  { connection }: Line<TelegramConnection>,
+  line: Line<TelegramConnection>,
   method: string,
   body: Record<string, unknown> | FormData,
 ): Promise<Record<string, unknown>> {
+  const { connection } = line;
   const url = `${connection.base_url}/bot${connection.token}/${method}`;
   const what = `telegram ${method}`;
   const reply =
@@ -190,11 +325,48 @@ async function call(
   }
   const description = descriptionOf(reply);
   if (/message is not modified/i.test(description)) return {};
+  const moved = movedTo(reply, description);
+  const again = moved && retargeted(body, moved);
+  if (again) return await call(line, method, again);
   const isGone = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(description);
   throw new PlatformError(
     { kind: isGone ? "not_editable" : "never" },
     `${what}: ${reply.status} ${description}`,
   );
+}
+
+/** The place has changed: a group became a supergroup, whose id the error has, or the topic is gone or closed, and the general one is there. */
+function movedTo(
+  { status, body }: Reply,
+  description: string,
+): Record<string, number | undefined> | undefined {
+  if (status !== 400) return undefined;
+  const { migrate_to_chat_id: chat } = (body.parameters ?? {}) as { migrate_to_chat_id?: unknown };
+  // The messages of a supergroup are counted anew, and a reply takes a message of its own topic.
+  if (typeof chat === "number")
+    return { chat_id: chat, message_thread_id: undefined, reply_parameters: undefined };
+  return /message thread not found|TOPIC_(DELETED|CLOSED|ID_INVALID)/i.test(description)
+    ? { message_thread_id: undefined, reply_parameters: undefined }
+    : undefined;
+}
+
+/** The request as it is sent once more. @returns undefined: it says already what `moved` wants */
+function retargeted<T extends Record<string, unknown> | FormData>(
+  body: T,
+  moved: Record<string, number | undefined>,
+): T | undefined {
+  if (!(body instanceof FormData)) {
+    const isNew = Object.entries(moved).some(([field, value]) => body[field] !== value);
+    return isNew ? { ...body, ...moved } : undefined;
+  }
+  const copy = new FormData();
+  let isNew = false;
+  for (const [field, value] of body) if (!(field in moved)) copy.append(field, value);
+  for (const [field, value] of Object.entries(moved)) {
+    if (body.get(field) !== (value === undefined ? null : String(value))) isNew = true;
+    if (value !== undefined) copy.set(field, String(value));
+  }
+  return isNew ? (copy as T) : undefined;
 }
 
 function descriptionOf({ body }: Reply): string {

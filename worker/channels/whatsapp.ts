@@ -8,7 +8,7 @@ import { fromHex } from "@edgecall/core/encoding.ts";
 import { MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { PictureRef } from "../api/chat.ts";
+import type { PictureRef, Quoted } from "../api/chat.ts";
 import { logInfo } from "../log.ts";
 import type { WhatsAppConnection } from "../settings/channels.ts";
 import {
@@ -24,24 +24,43 @@ import {
 import { plainContent } from "./format/blocks.ts";
 import { whatsappFormat, whatsappText } from "./format/whatsapp-text.ts";
 import { download, isOn, PlatformError, postJson, type Refusal, type Reply, send } from "./platform.ts";
+import { readCommand } from "./read-command.ts";
 import { isHmac, isSame } from "./signature.ts";
 
-const Message = z.looseObject({
+const Choice = z.looseObject({ id: z.string(), title: z.optional(z.string()) });
+const Named = z.looseObject({
   id: z.string().check(z.regex(/^[A-Za-z0-9._=+/-]{1,200}$/)),
   from: z.optional(z.string()),
-  type: z.string(),
+  type: z.optional(z.string()),
+});
+const Contact = z.looseObject({
+  wa_id: z.optional(z.string()),
+  user_id: z.optional(z.string()),
+  profile: z.optional(z.looseObject({ name: z.optional(z.string()) })),
+});
+const Message = z.looseObject({
+  ...Named.shape,
   text: z.optional(z.looseObject({ body: z.string() })),
   image: z.optional(z.looseObject({ id: z.string(), caption: z.optional(z.string()) })),
   audio: z.optional(z.looseObject({ id: z.string(), voice: z.optional(z.boolean()) })),
+  /** `from` and `id`: the message that it replies to. */
   context: z.optional(
     z.looseObject({
       forwarded: z.optional(z.boolean()),
       frequently_forwarded: z.optional(z.boolean()),
+      from: z.optional(z.string()),
+      id: z.optional(z.string()),
     }),
   ),
+  /** It was sent in a group. */
+  group_id: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._=+@/-]{1,200}$/))),
   document: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
   video: z.optional(z.looseObject({ caption: z.optional(z.string()) })),
-  interactive: z.optional(z.looseObject({ button_reply: z.optional(z.looseObject({ id: z.string() })) })),
+  interactive: z.optional(
+    z.looseObject({ button_reply: z.optional(Choice), list_reply: z.optional(Choice) }),
+  ),
+  /** A quick reply below a template. */
+  button: z.optional(z.looseObject({ text: z.optional(z.string()), payload: z.optional(z.string()) })),
 });
 type Message = z.infer<typeof Message>;
 /** The state of a message that we sent: sent, delivered, read or failed. */
@@ -56,18 +75,16 @@ const Body = z.looseObject({
         changes: z.array(
           z.looseObject({
             value: z.looseObject({
-              metadata: z.optional(z.looseObject({ phone_number_id: z.string() })),
-              contacts: z.optional(
-                z.array(
-                  z.looseObject({
-                    wa_id: z.optional(z.string()),
-                    user_id: z.optional(z.string()),
-                    profile: z.optional(z.looseObject({ name: z.optional(z.string()) })),
-                  }),
-                ),
+              metadata: z.optional(
+                z.looseObject({
+                  phone_number_id: z.string(),
+                  display_phone_number: z.optional(z.string()),
+                }),
               ),
-              messages: z.optional(z.array(Message).check(z.maxLength(100))),
-              statuses: z.optional(z.array(Status).check(z.maxLength(1_000))),
+              // Each is checked by itself: an odd one must not lose the others.
+              contacts: z.optional(z.array(z.unknown())),
+              messages: z.optional(z.array(z.unknown()).check(z.maxLength(100))),
+              statuses: z.optional(z.array(z.unknown()).check(z.maxLength(1_000))),
             }),
           }),
         ),
@@ -87,7 +104,11 @@ async function read(request: RawRequest, connection: WhatsAppConnection): Promis
     changes.flatMap(({ value }) =>
       value.metadata?.phone_number_id === connection.phone_number_id
         ? (value.messages ?? []).flatMap(
-            (message) => incoming(connection, message, value.contacts ?? []) ?? [],
+            (message) =>
+              incoming(connection, message, {
+                contacts: (value.contacts ?? []).map((one) => Contact.safeParse(one).data ?? {}),
+                own: value.metadata?.display_phone_number?.replace(/\D/g, "") ?? "",
+              }) ?? [],
           )
         : [],
     ),
@@ -115,7 +136,8 @@ function undelivered(
 ): string | undefined {
   let notice: string | undefined;
   for (const { value } of entry.flatMap(({ changes }) => changes))
-    for (const { status, errors = [] } of value.statuses ?? []) {
+    for (const one of value.statuses ?? []) {
+      const { status, errors = [] } = Status.safeParse(one).data ?? {};
       if (status !== "failed" || value.metadata?.phone_number_id !== phone_number_id) continue;
       const { code } = errors[0] ?? {};
       logInfo("whatsapp.undelivered", { connection, code });
@@ -136,56 +158,97 @@ async function challenge(url: URL, connection: WhatsAppConnection): Promise<Rece
   return { as: "handled", response: new Response(echo, { headers: { "content-type": "text/plain" } }) };
 }
 
-type Contacts = ReadonlyArray<{
-  wa_id?: string | undefined;
-  user_id?: string | undefined;
-  profile?: { name?: string | undefined } | undefined;
-}>;
+/** @property own the number that people write to, digits alone */
+type About = { contacts: ReadonlyArray<z.infer<typeof Contact>>; own: string };
 
 function incoming(
   connection: WhatsAppConnection,
-  message: Message,
-  contacts: Contacts,
+  raw: unknown,
+  { contacts, own }: About,
 ): Incoming | undefined {
+  const read = Message.safeParse(raw).data;
+  const message = read ?? Named.safeParse(raw).data;
+  if (!message) {
+    logInfo("whatsapp.odd_message", { connection: connection.connection });
+    return undefined;
+  }
   const contact = contacts.find(({ wa_id }) => wa_id === message.from) ?? contacts[0];
   // A person with a user name has no number.
   const sender = idPart(message.from ?? contact?.user_id);
-  const act = actOf(message);
-  if (!sender || !act) return undefined;
+  const act = read ? actOf(read, own) : UNKNOWN;
+  const group = read?.group_id;
+  if (!sender || !act || (read && group !== undefined && !isForUs(read, act, own))) return undefined;
+  // A group's id may have other signs than a conversation's name.
+  const place =
+    group === undefined ? sender : `group-${group.replace(/[^A-Za-z0-9._@-]/g, "-").slice(0, 64)}`;
   return {
-    delivery: `w${message.id}`,
+    delivery: deliveryOf(message.id),
     sender: { id: sender, name: contact?.profile?.name ?? "" },
-    conversation: `${connection.connection}:${sender}`,
-    group: false,
-    address: { connection: connection.connection, to: sender, message: message.id },
+    conversation: `${connection.connection}:${place}`,
+    group: group !== undefined,
+    address: {
+      connection: connection.connection,
+      to: group ?? sender,
+      message: message.id,
+      ...(group !== undefined && { group: true }),
+    },
     act,
   };
 }
 
-function actOf(message: Message): Act | undefined {
-  const { type, text: typed, image, audio, document, video, interactive, context } = message;
+function deliveryOf(id: string): string {
+  return `w${id}`;
+}
+
+/** In a group every message arrives. For us are those that mention our number, reply to us, or are a command or button of ours. */
+function isForUs({ text, context }: Message, act: Act, own: string): boolean {
+  if (act.do !== "say" || (own !== "" && context?.from === own)) return true;
+  return readCommand(act.text) !== undefined || (own !== "" && (text?.body.includes(`@${own}`) ?? false));
+}
+
+function actOf(message: Message, own: string): Act | undefined {
+  const { type = "", text: typed, image, audio, document, video, interactive, button, context } = message;
+  if (IGNORED.includes(type)) return undefined;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
+  const quoted = quotedIn(message, own);
   const words = (text: string, pictures: PictureRef[] = []) => ({
     do: "say" as const,
     ...(isForwarded ? { text: "", forwarded: text } : { text }),
     pictures,
+    ...(quoted && { quoted }),
   });
-  if (typed) return typed.body.trim() === "" ? undefined : words(typed.body);
+  if (typed && typed.body.trim() !== "") return words(typed.body);
   if (image) return words(image.caption ?? "", [{ ref: image.id }]);
-  const own = audio?.voice === true && !isForwarded;
-  if (audio) return words("", [{ ref: audio.id, voice: true, ...(own && { own }) }]);
-  const unread = UNREAD[type];
-  if (unread !== undefined) return { ...words(document?.caption ?? video?.caption ?? ""), unread };
-  return readButton(interactive?.button_reply?.id);
+  const isOwn = audio?.voice === true && !isForwarded;
+  if (audio) return words("", [{ ref: audio.id, voice: true, ...(isOwn && { own: true as const }) }]);
+  const chosen = interactive?.button_reply ?? interactive?.list_reply;
+  const press = readButton(chosen?.id ?? button?.payload);
+  if (press) return press;
+  const label = chosen?.title ?? button?.text ?? "";
+  if (label.trim() !== "") return words(label);
+  return { ...words(document?.caption ?? video?.caption ?? ""), unread: UNREAD[type] ?? UNKNOWN.unread };
 }
 
-/** Names for types of messages that cannot be read. Reactions and system messages are ignored. */
+/** WhatsApp names the message alone. Another person's is not known here. */
+function quotedIn({ context, from }: Message, own: string): Quoted | undefined {
+  if (context?.id === undefined || context.from === undefined) return undefined;
+  if (context.from === own) return { by: "us", message: context.id };
+  return context.from === from
+    ? { by: "person", message: deliveryOf(context.id) }
+    : { by: "others", text: "(a message that is not known here)" };
+}
+
+/** Nothing that a person says. */
+const IGNORED = ["reaction", "system", "request_welcome"];
+const UNKNOWN = { do: "say" as const, text: "", pictures: [], unread: "this kind of message" };
+/** Names for types of messages that cannot be read. */
 const UNREAD: Record<string, string | undefined> = {
   sticker: "a sticker",
   location: "a location",
   document: "a file",
   video: "a video",
   contacts: "a contact",
+  order: "an order",
 };
 
 type WhatsAppLine = Line<WhatsAppConnection>;
@@ -204,7 +267,12 @@ async function post(line: WhatsAppLine, content: Record<string, unknown>): Promi
     await postJson(
       "whatsapp messages",
       `${connection.base_url}/${connection.phone_number_id}/messages`,
-      { messaging_product: "whatsapp", recipient_type: "individual", to: address.to, ...content },
+      {
+        messaging_product: "whatsapp",
+        recipient_type: address.group === true ? "group" : "individual",
+        to: address.to,
+        ...content,
+      },
       authorization(connection),
     ),
   );
@@ -259,6 +327,7 @@ export const whatsapp: Channel<WhatsAppConnection> = {
   textMax: 4_096,
   questionMax: 1_024,
   merges: true,
+  quotesById: true,
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined
       ? undefined

@@ -52,7 +52,7 @@ import {
   waitForPerson,
 } from "./results.ts";
 import { forgetSessions, wipe } from "./retention.ts";
-import { canTell, onBriefing, onNotice, onPressed } from "./rules/notices.ts";
+import { canTell, onApproval, onBriefing, onNotice, onPressed } from "./rules/notices.ts";
 import { sessionInfo, sessionTurn } from "./sessions/session-view.ts";
 import { tellParents } from "./sessions/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
@@ -295,6 +295,10 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
 
   async ask(asked: QuestionToPerson): Promise<void> {
     if (this.#context) await onQuestion(this.#context, asked);
+  }
+
+  async decide(asked: QuestionToPerson): Promise<Handed> {
+    return await onApproval(this.#made(), asked);
   }
 
   async waits(call: string, until: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
-import { AFTER_EXPIRY_MS, approvalView, type QuestionToPerson } from "../api/questions.ts";
+import { AFTER_EXPIRY_MS, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
 import { isRuleTool } from "../api/rule-tools.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
@@ -86,10 +86,9 @@ export async function onQuestion(context: ConversationContext, asked: QuestionTo
   const call = transcript.call(asked.call);
   const turn = call && transcript.turnAt(call.turn);
   if (!turn || (call.outcome && call.outcome.job === undefined && !asked.isPassedOn)) return;
-  const { approval, expiresAt: expires_at, isPassedOn: _, ...rest } = asked;
-  const question = { ...rest, expires_at, ...(approval && { approval: approvalView(approval) }) };
+  const question = turnQuestion(asked);
   if (transcript.addQuestion(question, turn.n)) {
-    for (const id of callsOf(question)) waitForPerson(context, id, expires_at + AFTER_EXPIRY_MS);
+    for (const id of callsOf(question)) waitForPerson(context, id, asked.expiresAt + AFTER_EXPIRY_MS);
     subscribers.changed(turn);
     chat?.asked(turn, asked.id);
     drive(context);

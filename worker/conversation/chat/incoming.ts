@@ -11,11 +11,11 @@ import { forgetSessions, forgetTurns } from "../retention.ts";
 import { drive } from "../turn-loop.ts";
 import { beginTurn, cancelTurn } from "../turns.ts";
 import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
-import { notePictures } from "./pictures.ts";
+import { findDelivery, rememberDelivery } from "./deliveries.ts";
+import { notePictures, noteThread } from "./pictures.ts";
+import { quotedWords } from "./quoted.ts";
 import type { ChatSession } from "./session.ts";
 
-/** Deliveries that are remembered: platforms repeat for days, a chat has fewer messages in that time. */
-const DELIVERIES_KEPT = 1_000;
 /** Turns that wait; a person who goes on is told. */
 const UNFINISHED_MAX = 20;
 /** Some platforms show a message of ours at once, which becomes the answer. It needs a text also when there is nothing to say. */
@@ -28,8 +28,8 @@ export async function receive(
   delivery: Delivery,
 ): Promise<Accepted> {
   const known = findDelivery(context, delivery.id);
-  if (known) return known.turn === null ? {} : { turn: known.turn };
   const { act } = delivery;
+  if (known) return again(context, known.turn, act);
   if (act.do !== "tell") chat.outbox.personWrote();
   if (act.do === "say") return receiveMessage(context, chat, delivery, act);
   const words = act.do === "tell" ? act.text : await commandWords(context, act, delivery);
@@ -42,6 +42,28 @@ export async function receive(
   return reply(chat, delivery, words);
 }
 
+/** A repeat. Another message under the same id is none, as far as its turn still tells. */
+function again({ transcript }: ConversationContext, id: string | null, act: Delivery["act"]): Accepted {
+  const turn = id === null ? undefined : transcript.turn(id);
+  const isMessage = act.do === "say";
+  if ((id !== null) !== isMessage) return { differs: true };
+  if (!turn || !isMessage) return id === null ? {} : { turn: turn?.id ?? id };
+  const [first] = transcript.entriesOf(turn.n);
+  const text = first?.role === "user" ? first.text : undefined;
+  const isSame = text === undefined || text === messageText(act) || isLonger(text, act);
+  return isSame ? { turn: turn.id } : { turn: turn.id, differs: true };
+}
+
+/** What could not be fetched is said below the message. */
+function isLonger(text: string, act: Delivery["act"] & { do: "say" }): boolean {
+  return act.pictures.length > 0 && text.startsWith(`${messageText(act)}\n`);
+}
+
+/** A picture alone has no words. */
+function messageText({ text, pictures }: Delivery["act"] & { do: "say" }): string {
+  return text.trim() === "" && pictures.length > 0 ? "(a picture)" : text;
+}
+
 function receiveMessage(
   context: ConversationContext,
   chat: ChatSession,
@@ -50,22 +72,25 @@ function receiveMessage(
 ): Accepted {
   const { origin } = delivery;
   const running = context.transcript.turns().filter(({ status }) => status === "running");
-  if (running.length >= UNFINISHED_MAX) {
-    rememberDelivery(context, delivery.id, undefined);
+  // It is not done, so it is not remembered.
+  if (running.length >= UNFINISHED_MAX)
     return reply(chat, delivery, `${running.length} questions wait already. /stop ends them.`);
-  }
   // No await from here on: the rows are written together or not at all.
+  const isFirst = context.transcript.turns().length === 0;
+  const said = messageText(act);
+  const quote = act.quoted && quotedWords(context, act.quoted);
   const turn = beginTurn(context, {
     id: crypto.randomUUID(),
     idempotency: undefined,
     merge: act.merge,
-    text: act.text.trim() === "" ? "(a picture)" : act.text,
+    text: quote ? `${said}\n\n${quote.words}`.trimStart() : said,
     images: [],
-    ...(act.sources && { sources: act.sources }),
+    sources: [...(act.sources ?? []), ...(quote?.sources ?? [])],
     origin,
   });
   rememberDelivery(context, delivery.id, turn.id);
   notePictures(context, turn, origin.reply, act.pictures);
+  if (act.thread && isFirst) noteThread(context, turn, origin.reply);
   drive(context);
   if (origin.reply) chat.outbox.typing(origin.reply);
   return { turn: turn.id };
@@ -78,22 +103,6 @@ function reply(chat: ChatSession, { origin }: Delivery, words: string | undefine
   chat.outbox.say(origin.reply, words ?? DONE, "plain");
   chat.outbox.go();
   return {};
-}
-
-function findDelivery({ ctx, tables }: ConversationContext, id: string): { turn: string | null } | undefined {
-  if (!tables.has("delivery")) return undefined;
-  return ctx.storage.sql
-    .exec<{ turn: string | null }>("SELECT turn FROM delivery WHERE id = ?", id)
-    .toArray()[0];
-}
-
-function rememberDelivery({ ctx, tables }: ConversationContext, id: string, turn: string | undefined): void {
-  tables.need("delivery");
-  const { sql } = ctx.storage;
-  const [row] = sql
-    .exec<{ n: number }>("INSERT INTO delivery (id, turn) VALUES (?, ?) RETURNING n", id, turn ?? null)
-    .toArray();
-  sql.exec("DELETE FROM delivery WHERE n <= ?", (row?.n ?? 0) - DELIVERIES_KEPT);
 }
 
 async function commandWords(

@@ -7,7 +7,7 @@
 import type { Address } from "../../api/chat.ts";
 import type { MediaContent } from "../../api/media.ts";
 import type { RuleButton } from "../../api/rules.ts";
-import { homeOf } from "../../api/stubs.ts";
+import { conversationOf, homeOf } from "../../api/stubs.ts";
 import {
   type Attachment,
   type Channel,
@@ -31,6 +31,7 @@ import { filesOf } from "../store/media.ts";
 import type { Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
+import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";
 import { PlatformLine, type Way } from "./platform-line.ts";
 
@@ -360,12 +361,29 @@ export class Outbox {
   /** What a rule says is told elsewhere then. @throws when Home does not take it: the row stays, and is tried again */
   async #lost(row: ReplyRow, error: unknown): Promise<void> {
     const told = this.#noticeOf(row);
-    if (!told?.origin.notice) return;
+    if (!told?.origin.notice) return await this.#answerElsewhere(row);
     const { env, name } = this.#context;
     const { id, sources, createdAt: at } = told;
     const notice = { ...told.origin.notice, id, sources, text: row.text, at };
     const why = error instanceof Error ? error.message : "the chat app does not take it";
     await homeOf(env, name.split("/", 1)[0] ?? "").noticeLost({ conversation: name, notice, why });
+  }
+
+  /** The place takes nothing any more: whoever asked there has the answer in their private chat. */
+  async #answerElsewhere({ kind, turn, text, nonce, address }: ReplyRow): Promise<void> {
+    const asked = kind === "answer" ? this.#context.transcript.turnAt(turn ?? -1)?.origin : undefined;
+    const way = await this.#platform.way(JSON.parse(address) as Address);
+    if (!asked || !way) return;
+    const { principal, role, channel } = asked;
+    const chat = way.channel.privateChat?.(way.line.connection, principal.slice(channel.length + 1));
+    const { env, name } = this.#context;
+    const place = `${name.split("/", 1)[0]}/${channel}/${chat?.conversation}`;
+    if (!chat || place === name) return;
+    await conversationOf(env, place).receive({
+      id: `elsewhere-${nonce}`,
+      origin: { principal, role, channel, reply: chat.address },
+      act: { do: "tell", text: `I could not post this where you asked me:\n\n${text}` },
+    });
   }
 
   /** Its text in parts, then what the turn brought; a retry goes on where it was. */
@@ -380,13 +398,22 @@ export class Outbox {
       if (part !== undefined) {
         const place =
           at === 0 ? await this.live.place(row.turn, line.address, channel.opening?.(line)) : undefined;
-        await sayText(channel, line, part, { edit: place, nonce });
+        const message = await sayText(channel, line, part, { edit: place, nonce });
+        this.#noteSent(row, channel, message);
       } else await this.#sendMedia(files[at - parts.length] ?? "", { channel, line }, nonce);
       // The next part has all its tries.
       this.#sql.exec("UPDATE reply SET parts = ?, attempts = 0 WHERE id = ?", at + 1, row.id);
       row.parts = at + 1;
       row.attempts = 0;
     }
+  }
+
+  /** A person may reply to it. */
+  #noteSent({ turn }: ReplyRow, { quotesById }: Channel, message: string | undefined): void {
+    const id = quotesById ? this.#context.transcript.turnAt(turn ?? -1)?.id : undefined;
+    if (message === undefined || id === undefined) return;
+    const sent = idOfSent(message);
+    if (!findDelivery(this.#context, sent)) rememberDelivery(this.#context, sent, id);
   }
 
   async #sendMedia(id: string, { channel, line }: Way, nonce: string): Promise<void> {
@@ -424,6 +451,7 @@ export class Outbox {
     const asked = before.length > 0 ? about : words;
     const nonce = `${row.nonce}.${before.length}`;
     const message = await channel.question(line, contentOf(row, asked), buttons, { nonce });
+    this.#noteSent(row, channel, message);
     this.#sql.exec(
       "UPDATE reply SET sent_at = ?, message = ?, text = ? WHERE id = ?",
       Date.now(),
@@ -506,13 +534,13 @@ async function sayText(
   line: Line,
   content: Content,
   { edit, ...sending }: TextSending,
-): Promise<void> {
+): Promise<string | undefined> {
   try {
-    await channel.text(line, content, { ...sending, edit });
+    return await channel.text(line, content, { ...sending, edit });
   } catch (error) {
     if (edit === undefined || !(error instanceof PlatformError) || error.refusal.kind === "again")
       throw error;
-    await channel.text(line, content, sending);
+    return await channel.text(line, content, sending);
   }
 }
 

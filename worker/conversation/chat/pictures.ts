@@ -20,6 +20,8 @@ const PICTURES_MAX = 8;
 const DOWNLOAD_TRIES = 2;
 /** For the model, which tells the person. */
 const PICTURE_MISSING = "[a picture could not be fetched]";
+const THREAD_MISSING =
+  "[what was said in this thread before could not be read; if it matters, say that the app needs the right to read this channel's history]";
 const VOICE_MISSING = "[a voice message came that could not be understood; ask for it in writing]";
 
 /** Notes what a message came with, to be fetched before the model is asked. */
@@ -38,6 +40,24 @@ export function notePictures(
       JSON.stringify(picture),
     );
 }
+
+/** Notes that what was said in its thread before is to be read. */
+export function noteThread(
+  { ctx, tables }: ConversationContext,
+  turn: Turn,
+  address: Address | undefined,
+): void {
+  tables.need("inbound");
+  ctx.storage.sql.exec(
+    "INSERT INTO inbound (turn, address, picture) VALUES (?, ?, ?)",
+    turn.n,
+    JSON.stringify(address ?? {}),
+    JSON.stringify(THREAD),
+  );
+}
+
+/** In place of a picture. */
+const THREAD = { ref: "thread" } as const;
 
 /** Fetches what a turn's messages came with. @returns false when there was nothing */
 export async function fetchPictures(context: ConversationContext, turn: Turn): Promise<boolean> {
@@ -58,7 +78,9 @@ export async function fetchPictures(context: ConversationContext, turn: Turn): P
     picture: JSON.parse(picture) as PictureRef,
   }));
   const fetched = await Promise.all(
-    wanted.map(({ address, picture }) => fetchPicture(context, address, picture)),
+    wanted.map(({ address, picture }) =>
+      picture.ref === THREAD.ref ? readThread(context, address) : fetchPicture(context, address, picture),
+    ),
   );
   const added = fetched.flatMap((one) => one.media ?? []);
   // No await from here on: the rows are written together or not at all.
@@ -67,10 +89,29 @@ export async function fetchPictures(context: ConversationContext, turn: Turn): P
     turn.n,
     added.map(({ id }) => KEPT + id),
     fetched.flatMap(({ words }) => words ?? []).join("\n\n"),
-    wanted.some(({ picture }) => picture.voice && !picture.own) ? [STRANGER] : [],
+    wanted.some(({ picture }) => (picture.voice && !picture.own) || picture.ref === THREAD.ref)
+      ? [STRANGER]
+      : [],
   );
   for (const { n } of rows) sql.exec("DELETE FROM inbound WHERE n = ?", n);
   return true;
+}
+
+/** @returns words for the model: what others said in the thread, or that it could not be read */
+async function readThread(
+  { env, name: conversation }: ConversationContext,
+  address: Address,
+): Promise<{ media?: NewMedia; words?: string }> {
+  const [home = "", name = ""] = conversation.split("/");
+  const channel = channelOf(name);
+  try {
+    const connection = await connectionOf(env, home, name, address.connection);
+    const words = connection && (await channel?.thread?.({ connection, address }));
+    return words === undefined ? {} : { words: strangersWords("in this thread", words) };
+  } catch (error) {
+    logError("thread.failed", error, { conversation });
+    return { words: THREAD_MISSING };
+  }
 }
 
 /** @returns a picture to keep, or words for the model: what was said in a voice message, or what is missing */

@@ -2,6 +2,7 @@
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { Briefing } from "../../api/briefing.ts";
 import type { Address } from "../../api/chat.ts";
+import { type QuestionToPerson, turnQuestion } from "../../api/questions.ts";
 import type { Handed, Notice, PressedButton } from "../../api/rules.ts";
 import type { NewOrigin } from "../../api/turns.ts";
 import { channelOf } from "../../channels/all.ts";
@@ -32,6 +33,35 @@ export async function onNotice(context: ConversationContext, notice: Notice): Pr
   );
   if (turn) {
     chat?.tell(turn, text, turn.id);
+    subscribers.began(turn);
+    subscribers.ended(turn);
+    drive(context);
+  }
+  return { accepted: true };
+}
+
+/** Asks the person here for an approval that another person's call needs, once. Durable when it returns. */
+export async function onApproval(context: ConversationContext, asked: QuestionToPerson): Promise<Handed> {
+  const found = await originOf(context);
+  if (!found.accepted) return found;
+  // No await from here on: turn and question are written together or not at all.
+  const { transcript, chat, subscribers } = context;
+  const by = asked.via?.[0] ?? "somebody else";
+  const turn = transcript.speak(
+    {
+      id: crypto.randomUUID(),
+      idempotency: `approval:${asked.id}`,
+      text: "",
+      images: [],
+      note: "Without a question, the person was asked to decide an approval:",
+      sources: [],
+      origin: found.origin,
+    },
+    `${by} needs your decision on a call.`,
+  );
+  if (turn) {
+    transcript.addQuestion(turnQuestion(asked), turn.n);
+    chat?.asked(turn, asked.id);
     subscribers.began(turn);
     subscribers.ended(turn);
     drive(context);

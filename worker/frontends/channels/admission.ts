@@ -21,26 +21,33 @@ export type Admitted =
       mayApprove: boolean;
       isOwner: boolean;
     }
-  /** @property words for the sender; absent: the sender gets no answer. @property notice tells the owners, once */
-  | { ok: false; words?: string; notice?: () => Promise<void> };
+  /** @property words for the sender, where others may read them too @property why where the sender alone reads it @property notice tells the owners, once */
+  | { ok: false; words?: string; why: string; notice?: () => Promise<void> };
+
+const NO_GROUPS = "I answer in private chats alone. Write to me directly.";
+const STRANGER_IN_GROUP =
+  "I do not know you, so I do not answer you here. Write to me in a private chat, where you get a code for an owner.";
+const WAITS =
+  "I do not know you yet. If you got a code, give it to an owner of this home; otherwise ask again in an hour.";
 
 export async function admit(
   env: Env,
   connection: Connection,
   { sender, group }: Pick<Incoming, "sender" | "group">,
 ): Promise<Admitted> {
-  if (group && connection.groups === "off") return { ok: false };
+  if (group && connection.groups === "off") return { ok: false, why: NO_GROUPS };
   const { connection: name, channel, home } = connection;
   const known = roleInSettings(connection, sender.id);
   const stranger = { connection: name, channel, sender: sender.id, name: sender.name };
   // A group gets no code: all its members would ask for one.
   const entry = known ? { role: known } : await homeOf(env, home).admit(stranger, !group);
   if (!("role" in entry)) {
-    if (!entry.knock) return { ok: false };
+    if (!entry.knock) return { ok: false, why: group ? STRANGER_IN_GROUP : WAITS };
     const { code, name: senderName, notice } = entry.knock;
-    const words = knockWords({ ...stranger, name: senderName }, notice?.isLast ?? false);
-    const tell = notice && (() => tellOwners(env, connection, `knock-${code}`, words));
-    return { ok: false, words: strangerWords(code), ...(tell && { notice: tell }) };
+    const knocks = knockWords({ ...stranger, name: senderName }, notice?.isLast ?? false);
+    const tell = notice && (() => tellOwners(env, connection, `knock-${code}`, knocks));
+    const words = strangerWords(code);
+    return { ok: false, words, why: words, ...(tell && { notice: tell }) };
   }
   // In a group others read along and write into the same conversation, so everybody there is a guest.
   const role = group ? "guest" : entry.role;

@@ -66,7 +66,17 @@ export async function toDelivery(
   if (unread !== undefined && text.trim() === "" && pictures.length === 0)
     return { id, origin, act: { do: "tell", text: unread.words } };
   const along = unread === undefined ? "" : `\n\n[With it came ${unread.what}, which cannot be read here.]`;
-  const act = { do: "say" as const, text: `${text}${along}`, pictures, merge: channel.merges };
+  const { quoted, thread } = event.act.do === "say" ? event.act : {};
+  const act = {
+    do: "say" as const,
+    text: `${text}${along}`,
+    pictures,
+    merge: channel.merges,
+    ...(quoted && {
+      quoted: { ...quoted, ...(quoted.text !== undefined && { text: cutSaid(quoted.text) }) },
+    }),
+    ...(thread && { thread }),
+  };
   return { id, origin, act: { ...act, ...(isForwarded && { sources: [STRANGER] }) } };
 }
 

@@ -1,4 +1,5 @@
 /** One thing that a person did over a chat app: admitted, then given to its conversation. */
+import type { Accepted as Delivered } from "../../api/chat.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Channel, Incoming } from "../../channels/channel.ts";
 import type { Env } from "../../env.ts";
@@ -14,7 +15,7 @@ import { pressButton } from "./press-button.ts";
  * @property words an answer at once, where there is no chat to send it to
  * @property notice tells the owners of a stranger
  */
-export type Accepted = { refused?: string; turn?: string; words?: string; notice?: () => Promise<void> };
+export type Accepted = Delivered & { refused?: string; notice?: () => Promise<void> };
 
 const STRANGERS_PRESS = "I do not know you, so this button does nothing for you.";
 
@@ -48,9 +49,10 @@ export async function acceptIncoming(
   const admitted = await admit(env, connection, event);
   if (!admitted.ok) {
     logInfo("webhook.stranger", { channel: connection.channel, connection: connection.connection });
-    const { words, notice } = admitted;
-    // A message of a stranger in a group gets no answer. A press gets one, which only they see.
-    const refused = words ?? (event.act.do === "press" ? STRANGERS_PRESS : undefined);
+    const { words, why, notice } = admitted;
+    // In a group a stranger is answered only where nobody else reads it. A press is.
+    const alone = event.act.do === "press" ? STRANGERS_PRESS : event.whispers ? why : undefined;
+    const refused = words ?? alone;
     return { ...(refused !== undefined && { refused }), ...(notice && { notice }) };
   }
   const name = conversationName(connection, event);

@@ -25,7 +25,10 @@ export async function pressButton(
 ): Promise<{ refused?: string }> {
   if ("rule" in act) return await pressRule(env, name, admitted, act.rule, privateChat);
   const { principal, mayApprove, role } = admitted;
-  const asked = await conversationOf(env, name).asked(act.question);
+  // What another person's call needs stands in the chat in which rules tell this person.
+  const asked =
+    (await conversationOf(env, name).asked(act.question)) ??
+    (privateChat === undefined ? undefined : await conversationOf(env, privateChat).asked(act.question));
   const answer = asked && answerOf(asked.question, act.choice);
   if (!asked || answer === undefined) return { refused: "This question is not open any more." };
   const scopes = mayApprove ? (["ask", "approve"] as const) : (["ask"] as const);

@@ -54,6 +54,13 @@ channels.on(["GET", "POST"], "/webhooks/:channel/:connection", async (c) => {
       continue;
     }
     const accepted = await acceptIncoming(c.env, channel, connection, event);
+    // A platform's own ids name one message. After an update they may be made in another way.
+    if (accepted.differs && isGeneric)
+      throw new HttpError(
+        422,
+        "id_reused",
+        "id: another message had it; expected a new id for a new message",
+      );
     if (accepted.notice) afterwards(c, "knock.untold", accepted.notice);
     const answer =
       isAnsweredInResponse(connection) && (await answerInResponse(c, connection, event, accepted));

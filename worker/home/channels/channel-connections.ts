@@ -12,7 +12,7 @@ const CONNECTIONS_MAX = 20;
 const SECRET_FIELDS = ["token", "secret", "verify_token"] as const;
 
 /** A connection without its secrets. */
-export type Admitting = Pick<Connection, "channel" | "connection" | "allow" | "role_of">;
+export type Admitting = Pick<Connection, "channel" | "connection" | "allow" | "role_of" | "approve">;
 
 type Row = StoredConnection & { settings: string; secrets: string };
 

@@ -27,6 +27,7 @@ import type { HomeContext, HomeStores } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
 import { tellBorrower } from "../peers/progress.ts";
 import { recordQuestion } from "../trace.ts";
+import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
@@ -297,6 +298,7 @@ async function sendAnswer(
 }
 
 async function closeInConversation(home: HomeContext, question: Question, answer: string): Promise<void> {
+  await closeAtApprovers(home, question, answer);
   if (hasNoConversation(home, question.call)) return;
   try {
     const stub = conversationOf(home.env, question.conversation);

@@ -6,6 +6,7 @@ import { logError } from "../../log.ts";
 import { notifyWatchers } from "../calls/call-watchers.ts";
 import { idInConversation } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { askApprovers } from "./approvers.ts";
 
 /** Asks for a call that Home runs itself, and that is in no ledger. Whoever made it makes it again after the answer (rules/ask-first.ts). */
 export async function askForOwnCall(home: HomeContext, question: NewQuestion): Promise<void> {
@@ -38,23 +39,28 @@ export async function deliverQuestion(
   // A person sees it at the call with which the chain began.
   const members = question.members && listedMembers(question.members);
   const shownAs = members?.[0]?.call ?? (call ? idInConversation(call) : question.call);
+  const shown = {
+    id,
+    call: shownAs,
+    agent,
+    via: call?.caller.chain?.via,
+    text,
+    options,
+    expiresAt,
+    approval,
+    ...(members && { members }),
+  };
   if (call?.conversation === null) {
     notifyWatchers(home.ctx, shownAs, newsOf(question));
-    return home.questions.setDelivered(id);
+    home.questions.setDelivered(id);
+    await askApprovers(home, question, shown);
+    return;
   }
   try {
+    // First: whoever waits reads who was asked.
+    const asks = await askApprovers(home, question, shown);
     const stub = conversationOf(home.env, question.conversation);
-    await stub.ask({
-      id,
-      call: shownAs,
-      agent,
-      via: call?.caller.chain?.via,
-      text,
-      options,
-      expiresAt,
-      approval,
-      ...(members && { members }),
-    });
+    await stub.ask({ ...shown, ...(asks && { asks }) });
     home.questions.setDelivered(id);
     home.questionRetries.remove(id);
   } catch (error) {

@@ -8,7 +8,7 @@ import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
 import type { Handed } from "../../api/rules.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { channelOf } from "../../channels/all.ts";
-import { type Connection, readConnections, roleInSettings } from "../../settings/channels.ts";
+import { type Connection, type Role, readConnections, roleInSettings } from "../../settings/channels.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 import { AuthSettingsError } from "../../settings/tokens.ts";
 import type { Admitting } from "../channels/channel-connections.ts";
@@ -225,7 +225,7 @@ async function canTellOwners(home: HomeContext): Promise<boolean> {
 /** The private chats of owners, and the browsers and topics of their tokens. */
 export function ownersOf(home: HomeContext): string[] {
   const chats = connectionsOf(home).flatMap((connection) =>
-    ownersOver(home, connection).flatMap((sender) => privateChat(home, connection, sender) ?? []),
+    peopleOver(home, connection, ["owner"]).flatMap((sender) => privateChat(home, connection, sender) ?? []),
   );
   const own = home.outlets.all().filter(({ principal }) => isOwnersToken(home, principal));
   return [...chats.slice(0, OWNERS_MAX), ...own.map(({ id }) => id)];
@@ -240,26 +240,42 @@ function isOwnersToken(home: HomeContext, principal: string): boolean {
   }
 }
 
-function ownersOver({ senders }: HomeContext, connection: Admitting): string[] {
+/** Ids of the people with one of these roles: those named in the settings, and those whom an owner let in. */
+export function peopleOver(
+  { senders }: HomeContext,
+  connection: Admitting,
+  roles: readonly Role[],
+): string[] {
   const { role_of, channel, connection: name } = connection;
   const letIn = senders
     .senders()
-    .filter((one) => one.role === "owner" && one.channel === channel && one.connection === name)
-    .map(({ sender }) => sender)
-    .filter((sender) => (roleInSettings(connection, sender) ?? "owner") === "owner");
-  return [...new Set([...Object.keys(role_of).filter((id) => role_of[id] === "owner"), ...letIn])];
+    .filter((one) => one.channel === channel && one.connection === name)
+    .filter((one) => roles.includes(roleInSettings(connection, one.sender) ?? one.role))
+    .map(({ sender }) => sender);
+  const named = Object.entries(role_of).flatMap(([id, role]) => (roles.includes(role) ? [id] : []));
+  return [...new Set([...named, ...letIn])];
 }
 
 /** @returns undefined: there is none, or the platform lets nobody begin it */
 function privateChat(home: HomeContext, connection: Admitting, sender: string): string | undefined {
   const { channel, connection: name } = connection;
-  // SAFETY: a secret is in no conversation's name.
-  const chat = channelOf(channel)?.privateChat?.(connection as Connection, sender);
-  const conversation = chat && `${home.name}/${channel}/${chat.conversation}`;
+  const conversation = privateChatName(home, connection, sender);
   if (conversation === undefined || !NEEDS_WORD.has(channel)) return conversation;
   const hasWritten =
     home.conversations.has(conversation) || home.senders.roleOf({ channel, connection: name, sender });
   return hasWritten ? conversation : undefined;
+}
+
+/** @returns undefined: the platform has none that the gateway could name */
+export function privateChatName(
+  { name: home }: HomeContext,
+  connection: Admitting,
+  sender: string,
+): string | undefined {
+  const { channel } = connection;
+  // SAFETY: a secret is in no conversation's name.
+  const chat = channelOf(channel)?.privateChat?.(connection as Connection, sender);
+  return chat && `${home}/${channel}/${chat.conversation}`;
 }
 
 function isThis(one: Admitting, channel: string, connection: string): boolean {
@@ -267,7 +283,7 @@ function isThis(one: Admitting, channel: string, connection: string): boolean {
 }
 
 /** Those of the settings, and those that were made in the console. */
-function connectionsOf({ env, name, connections }: HomeContext): Admitting[] {
+export function connectionsOf({ env, name, connections }: HomeContext): Admitting[] {
   const stored = connections.admitting();
   try {
     const set = readConnections(env).filter(({ home }) => home === name);

@@ -83,7 +83,10 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
       ))}
       {hidden && <p class="notice">{hidden}</p>}
       {approval && !mayApprove && (
-        <p class="quiet">Your token may not approve; the scope 'approve' is needed.</p>
+        <p class="quiet">
+          Your token may not approve; the scope 'approve' is needed.
+          {question.asks && question.asks.length > 0 && ` Asked: ${visible(question.asks.join(", "))}.`}
+        </p>
       )}
       {approval && mayApprove && isCut && !whole && <p class="quiet">Show all of it before you approve.</p>}
       {approval ? (

@@ -9,7 +9,17 @@ export function slackManifest(webhook: string) {
       bot_user: { display_name: "edgecall", always_online: true },
     },
     oauth_config: {
-      scopes: { bot: ["chat:write", "im:history", "app_mentions:read", "files:read", "files:write"] },
+      scopes: {
+        bot: [
+          "chat:write",
+          "im:history",
+          "channels:history",
+          "groups:history",
+          "app_mentions:read",
+          "files:read",
+          "files:write",
+        ],
+      },
     },
     settings: {
       event_subscriptions: { request_url: webhook, bot_events: ["app_mention", "message.im"] },
