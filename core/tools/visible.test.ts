@@ -86,6 +86,7 @@ test("S3 a long text is shown as its head, its tail, and the length between", ()
     between: 42,
   });
   expect(headAndTail(lines, { chars: 1_000, lines: 10 })).toBeUndefined();
+  expect(headAndTail("𐀀\u0000𐀀𐀀", { chars: 6 })).toBeUndefined();
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 2, max: 20 }), (text, chars) => {
       const cut = headAndTail(text, { chars, lines: 3 });

@@ -61,6 +61,8 @@ export function headAndTail(text: string, max: { chars: number; lines?: number }
   let begin = Math.max(text.length - half, lines?.tail ?? 0);
   end = graphemeCut(text, end);
   begin = Math.max(end, graphemeCut(text, begin));
+  // The tail's first character began before it.
+  if (begin === end) return undefined;
   return { head: text.slice(0, end), tail: text.slice(begin), between: begin - end };
 }
 

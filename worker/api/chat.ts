@@ -28,8 +28,15 @@ export type ChatCommand = { name: (typeof CHAT_COMMANDS)[number]; argument: stri
 export type Delivery = {
   id: string;
   origin: NewOrigin & { reply?: Address };
-  act:
-    | { do: "say"; text: string; pictures: PictureRef[]; merge: boolean; sources?: Source[] }
+  act: /** `notice`: what the chat is told before the answer. */
+    | {
+        do: "say";
+        text: string;
+        pictures: PictureRef[];
+        merge: boolean;
+        sources?: Source[];
+        notice?: string;
+      }
     /** `ownRole`: in a group it is the person's, and not that of the group. */
     | { do: "command"; command: ChatCommand; ownRole?: NewOrigin["role"] }
     /** A text of the gateway to send to the chat. */

@@ -198,7 +198,7 @@ async function call(
 }
 
 function descriptionOf({ body }: Reply): string {
-  return typeof body.description === "string" ? body.description.slice(0, 200) : "";
+  return typeof body.description === "string" ? cutText(body.description, 200) : "";
 }
 
 function place({ chat, thread, reply_to }: Address): Record<string, unknown> {
