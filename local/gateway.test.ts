@@ -30,7 +30,7 @@ export default {
       const said = await env.WEB.fetch(searchParams.get("url")).then((answer) => answer.text(), String);
       return new Response(said);
     }
-    const rows = await env.ROWS.getByName("one").add(new URL(request.url).pathname);
+    const rows = await env.STORE.getByName("one").add(new URL(request.url).pathname);
     return Response.json({ rows, greeting: env.GREETING, other: env.OTHER });
   },
 };`;
@@ -47,7 +47,7 @@ beforeAll(() => {
 main = "index.ts"
 compatibility_date = "2026-10-01"
 [[durable_objects.bindings]]
-name = "ROWS"
+name = "STORE"
 class_name = "Rows"
 [[migrations]]
 tag = "v1"
