@@ -116,7 +116,8 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     await waitForText(sent, "Denied");
     const said = sent.messages().map(({ text }) => text);
     expect(said.filter((text) => /\d ms|✓|Approved/.test(text))).toEqual([]);
-    if (said.some((text) => text.includes("eye · write"))) expect(said.join("\n")).toContain("✗ eye · write (denied)");
+    if (said.some((text) => text.includes("eye · write")))
+      expect(said.join("\n")).toContain("✗ eye · write (denied)");
     expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(false);
   });
 
