@@ -46,6 +46,25 @@ test("C1: the table has forty texts and more, each with a form for four platform
   }
 });
 
+test("C1: code of each text arrives byte for byte on each platform", () => {
+  let count = 0;
+  for (const { name, markdown, telegram, whatsapp, discord, slack } of cases) {
+    const content = markdownContent(markdown);
+    const inline = content.blocks.flatMap((block) => (block.kind === "text" ? block.runs : []));
+    const codes = [...codeOf(content), ...inline.filter(({ code }) => code).map(({ text }) => text)];
+    const shown = parsed(telegram);
+    const inSlack = JSON.stringify(slack);
+    for (const code of codes) {
+      expect("text" in shown && shown.text, name).toContain(code);
+      expect(whatsapp, name).toContain(code);
+      expect(discord, name).toContain(code);
+      expect(inSlack, name).toContain(JSON.stringify(code));
+      count += 1;
+    }
+  }
+  expect(count).toBeGreaterThan(25);
+});
+
 describe.each(cases)("C1: $name", ({ markdown, ...expected }) => {
   const { blocks } = markdownContent(markdown);
   test.each(Object.entries(expected).filter(([key]) => key in PLATFORMS))("on %s", (platform, form) => {
