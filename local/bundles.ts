@@ -17,11 +17,6 @@ const MQTT_SLIM: Record<string, string> = {
   "worker-timers": fileURLToPath(new URL("./empty-module.cjs", import.meta.url)),
 };
 
-/** Replacements of package modules in the Worker. They equal wrangler.toml's `[alias]`; a test compares the two. */
-export const WORKER_ALIAS: Record<string, string> = {
-  "entities/decode": "./worker/conversation/tools/html-entities.ts",
-};
-
 const COMMON = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -71,9 +66,6 @@ export function bundleWorker(
     mainFields: ["module", "main"],
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*"],
-    alias: Object.fromEntries(
-      Object.entries(WORKER_ALIAS).map(([name, file]) => [name, fileURLToPath(new URL(file, ROOT_URL))]),
-    ),
     define: { EDGECALL_PROGRAM: JSON.stringify(options.program) ?? "undefined" },
     // Wrangler's default rules import these as text.
     loader: { ".html": "text", ".txt": "text", ".sql": "text" },

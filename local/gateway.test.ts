@@ -30,7 +30,7 @@ export default {
       const said = await env.WEB.fetch(searchParams.get("url")).then((answer) => answer.text(), String);
       return new Response(said);
     }
-    const rows = await env.STORE.getByName("one").add(new URL(request.url).pathname);
+    const rows = await env.OBJECT.getByName("one").add(new URL(request.url).pathname);
     return Response.json({ rows, greeting: env.GREETING, other: env.OTHER });
   },
 };`;
@@ -47,7 +47,7 @@ beforeAll(() => {
 main = "index.ts"
 compatibility_date = "2026-10-01"
 [[durable_objects.bindings]]
-name = "STORE"
+name = "OBJECT"
 class_name = "Rows"
 [[migrations]]
 tag = "v1"
@@ -107,8 +107,11 @@ test("a killed gateway ends workerd too, and the next one has the rows", { timeo
     return child;
   };
   const first = await run();
-  expect(await get(`http://127.0.0.1:${port}/1`)).toMatchObject({ rows: ["/1"] });
-  first.kill("SIGKILL");
+  try {
+    expect(await get(`http://127.0.0.1:${port}/1`)).toMatchObject({ rows: ["/1"] });
+  } finally {
+    first.kill("SIGKILL");
+  }
   expect(await isFree(port, 5_000)).toBe(true);
 
   const second = await run();

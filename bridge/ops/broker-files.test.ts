@@ -57,7 +57,7 @@ test("the command: passwords on stdout in the form of agent.toml, other texts on
   expect(stderr.join("")).toContain(dir);
   expect(await brokerFilesCommand([], {}, out)).toBe(2);
   expect(await brokerFilesCommand([dir, "no way"], {}, out)).toBe(1);
-  expect(stderr.join("")).toContain("no way: not an agent's id");
+  expect(stderr.join("")).toContain("agent 'no way': expected");
 });
 
 const program = findMosquitto();

@@ -131,7 +131,7 @@ export async function passwordHash(password: string): Promise<string> {
 
 /** Returns why `id` cannot be an agent's user name, or undefined when it can. */
 export function refusedAgentUser(id: string): string | undefined {
-  if (!AGENT_ID.test(id)) return `${id}: not an agent's id; right would be 1 to 64 letters, digits, _ or -`;
-  if (isReservedId(id)) return `${id}: ${RESERVED_ID}`;
+  if (!AGENT_ID.test(id)) return `agent '${id}': expected 1 to 64 letters, digits, _ or -`;
+  if (isReservedId(id)) return `agent '${id}': ${RESERVED_ID}`;
   return undefined;
 }

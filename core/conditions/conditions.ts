@@ -94,6 +94,11 @@ const TABLE = {
     text: ({ reason }) => `what it says about itself cannot be read: ${reason}`,
     cure: () => "correct the program that publishes it",
   },
+  group_name: {
+    severity: "wrong",
+    text: ({ reason }) => `${reason}`,
+    cure: () => "in its agent.toml: give `group` another name",
+  },
   version: { severity: "wrong", text: ({ reason }) => `${reason}`, cure: () => UPGRADES },
   second_bridge: {
     severity: "wrong",

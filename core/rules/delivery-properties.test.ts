@@ -38,6 +38,8 @@ type Said = { at: number; notice: Notice };
 /** Home, which is woken at each due time. @returns what it said, and the firings that an answer covered unsaid */
 function home(rule: WatchRule, changes: readonly RuleChange[], way: Way): { said: Said[]; answered: number } {
   let record = newRecord();
+  // A change may be due before the one that came late, and Home's clock goes on.
+  let now = NOON;
   const said: Said[] = [];
   let answered = 0;
   const held = (at: number) =>
@@ -47,7 +49,6 @@ function home(rule: WatchRule, changes: readonly RuleChange[], way: Way): { said
     for (const notice of decision.notices) said.push({ at, notice });
   };
   const wake = (until: number) => {
-    let now = NOON;
     for (let looks = 0; ; looks += 1) {
       if (looks > LOOKS_MAX) throw new Error(`it does not come to rest: ${JSON.stringify(record)}`);
       const due = deliveryDue(rule, record, held(now));
@@ -62,6 +63,7 @@ function home(rule: WatchRule, changes: readonly RuleChange[], way: Way): { said
   changes.forEach((change, n) => {
     const at = change.at + way.delay;
     wake(at - 1);
+    now = at;
     const times = way.again[n % way.again.length] ?? 1;
     // A repeat of this one and of the one before, as after a lost acknowledgement.
     for (const one of [...Array<RuleChange>(times).fill(change), changes[n - 1] ?? change])

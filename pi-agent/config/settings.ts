@@ -170,7 +170,12 @@ export function readSettings(
   const llm = withEnvironment(sections.llm, from.env ?? {}, problems);
   problems.push(...checkTogether(sections, llm));
   const trace = readTrace(sections.trace, from.env ?? {}, problems);
-  if (problems.length > 0) throw new AgentSettingsError(problems.map((problem) => `${file}: ${problem}`));
+  // The flag stands in the file's place, so it is what has to be corrected.
+  const isOfFlag = (problem: string) =>
+    from.override?.agentId !== undefined && problem.startsWith("agent_id:");
+  const located = (problem: string) =>
+    isOfFlag(problem) ? problem.replace("agent_id:", "--id:") : `${file}: ${problem}`;
+  if (problems.length > 0) throw new AgentSettingsError(problems.map(located));
   const settings = { ...assemble(sections, llm, dirname(from.file), from.env ?? {}), trace };
   const exposed = exposedSecrets(settings);
   if (exposed.length > 0) throw new AgentSettingsError(exposed.map((problem) => `${file}: ${problem}`));

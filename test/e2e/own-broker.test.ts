@@ -191,7 +191,7 @@ describe("a home with its own broker", { tags: ["needs/mosquitto"], timeout: 3 *
     ];
     expect(await edgecall(["agent", "pair", ...args], {})).toMatchObject({
       code: 2,
-      err: expect.stringContaining("--id: edgecall-bridge: is the bridge's user"),
+      err: expect.stringContaining("--id: expected another name"),
     });
   });
 

@@ -216,7 +216,7 @@ const ROWS: Record<string, Row> = {
   tank_watch: { params: { minutes: 0.05 }, gives: /^Accepted: 'tank_watch' goes on in the background\./ },
   temperature: { gives: /^cpu-thermal: 61\.3 °C/ },
   todoread: { gives: /^The to-do list is empty\.$/ },
-  todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 items, 1 open\n1\. \[ \] water$/ },
+  todowrite: { params: { todos: [{ content: "water" }] }, gives: /^1 item, 1 open\n1\. \[ \] water$/ },
   update_self: {
     first: () => rmSync(join(STATE, REQUEST_FILE), { force: true }),
     gives: /^Accepted: 'update_self' goes on in the background\./,

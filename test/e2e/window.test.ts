@@ -52,10 +52,14 @@ async function say({ url }: Gateway, text: string, conversation = "one") {
   return (await response.json()) as { status: string; answer: string };
 }
 
-/** Our estimate of a request, of what stands in it. */
+/** Our estimate of a request, of what stands in it: a model does not read the signs of JSON around a text. */
 const sizeOf = ({ messages, tools }: ModelRequest) =>
   tokensBeside(
-    messages.map((one) => JSON.stringify(one)),
+    messages.map(({ role, content, ...more }) =>
+      typeof content === "string" && Object.keys(more).length === 0
+        ? content
+        : JSON.stringify({ content, more }),
+    ),
     tools,
   );
 const LONG = "The lamp in the hall is on and the door is closed. ".repeat(12);

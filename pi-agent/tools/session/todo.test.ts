@@ -61,9 +61,9 @@ test("each conversation has its own list; without one, each channel of a person 
   await write("none", ANNA);
   await write("ben's", { ...ANNA, principal: "ben", conversation: "1" });
   expect((await call("todoread", {}, { ...ANNA, conversation: "1" })).text).toBe(
-    "1 items, 1 open\n1. [ ] first",
+    "1 item, 1 open\n1. [ ] first",
   );
-  expect((await call("todoread", {}, ANNA)).text).toBe("1 items, 1 open\n1. [ ] none");
+  expect((await call("todoread", {}, ANNA)).text).toBe("1 item, 1 open\n1. [ ] none");
   expect((await call("todoread", {}, { ...ANNA, channel: "telegram" })).text).toBe(
     "The to-do list is empty.",
   );
@@ -88,7 +88,7 @@ test("one wrong change cancels the others too", async () => {
   expect((await call("todowrite", { todos: [{ status: "pending" }] })).text).toContain(
     "an item without an id needs content",
   );
-  expect((await call("todoread", {})).text).toBe("1 items, 1 open\n1. [ ] a");
+  expect((await call("todoread", {})).text).toBe("1 item, 1 open\n1. [ ] a");
 });
 
 test("a full list: finished items make room, open ones do not", async () => {

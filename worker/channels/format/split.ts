@@ -88,8 +88,8 @@ function asWords(block: Block): Block {
 
 function place(block: Block, text: string, most: number): number {
   const least = Math.floor(most / 2);
-  for (const mark of block.kind === "code" ? ["\n"] : ["\n\n", "\n", " "]) {
-    // The mark itself is left out at the end of a message.
+  for (const mark of block.kind === "code" ? ["\n", " "] : ["\n\n", "\n", " "]) {
+    // The mark itself is left out at the end of a message, but for a space in code: the next one begins with it.
     const at = text.lastIndexOf(mark, most);
     if (at >= least && at > 0 && isBetween(block, at)) return at;
   }

@@ -853,8 +853,9 @@ function conditionsOf(
   return all.map((condition) => describeCondition(condition, id));
 }
 
-/** A text of it that cannot be read is another fault than a signature that does not count. */
+/** A text of it that cannot be read, or a group's name that it may not have, is another fault than a signature that does not count. */
 function problemCondition(reason: string): Condition {
+  if (reason.startsWith("group:")) return conditionOf("group_name", { reason });
   const isSignature = reason === REVOKED || /^\w+: (it is not signed|its key|an old one)/.test(reason);
   return conditionOf(isSignature ? "not_verified" : "advert_unreadable", { reason });
 }
