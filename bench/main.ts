@@ -6,7 +6,6 @@
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { type Among, measureAmong } from "./among/measure.ts";
 import { AMONG_NOTES, amongTable } from "./among/table.ts";
 import { measureBatches } from "./batches.ts";
@@ -18,8 +17,9 @@ import { type Fronts, measureFronts } from "./fronts/measure.ts";
 import { FRONT_NOTES, frontTable } from "./fronts/table.ts";
 import { type Calls, judge } from "./limits.ts";
 import { measureMemory } from "./memory.ts";
-import { startMosquitto } from "./mosquitto.ts";
+import { MissingProgram, startMosquitto } from "./mosquitto.ts";
 import { NODE_STARTS } from "./node-starts.ts";
+import { readOptions } from "./options.ts";
 import { startPath } from "./path.ts";
 import { Processes } from "./processes.ts";
 import { LEVELS, measureRounds } from "./rounds.ts";
@@ -33,6 +33,20 @@ import { measureWorkerStart } from "./worker-start.ts";
 
 // The other bench, of the device's tools; it ends this process.
 if (process.argv.includes("--tools")) await import("./tools/main.ts");
+
+const USAGE = `npm run bench -- [options]
+
+  --quick        everything with few rounds: 4 minutes, in place of 20
+  --calls        calls and turns alone
+  --among        agents that call each other, groups, lent agents, sessions
+  --fronts       the front doors alone
+  --scale        many agents, turns and homes alone
+  --disk         the rows on this machine's disk, in place of its memory
+  --json FILE    the figures as JSON too
+  --tools        the device's tools; npm run bench -- --tools --help
+  --help         this
+
+It needs Mosquitto (apt-get install mosquitto), but for --fronts.`;
 
 /** A step of a fleet that takes longer is given up. */
 const FLEET_STEP_MS = 120_000;
@@ -95,21 +109,19 @@ const MEMORY_DISK = "/dev/shm";
 /** The exit code after an interrupt, as shells have it. */
 const EXIT_INTERRUPTED = 130;
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    /** Stores the rows on this machine's disk instead of in its memory. */
-    disk: { type: "boolean", default: false },
-    /** Measures only calls and turns: time, processor, memory, costs. */
-    calls: { type: "boolean", default: false },
-    /** Measures only calls of agents by agents, of groups and lent agents, and sessions. */
-    among: { type: "boolean", default: false },
-    /** Measures only the front doors: chat apps and streams. */
-    fronts: { type: "boolean", default: false },
-    /** Measures only many agents, many turns and many homes. */
-    scale: { type: "boolean", default: false },
-    json: { type: "string" },
-  },
+const options = readOptions(USAGE, {
+  quick: { type: "boolean", default: false },
+  /** Stores the rows on this machine's disk instead of in its memory. */
+  disk: { type: "boolean", default: false },
+  /** Measures only calls and turns: time, processor, memory, costs. */
+  calls: { type: "boolean", default: false },
+  /** Measures only calls of agents by agents, of groups and lent agents, and sessions. */
+  among: { type: "boolean", default: false },
+  /** Measures only the front doors: chat apps and streams. */
+  fronts: { type: "boolean", default: false },
+  /** Measures only many agents, many turns and many homes. */
+  scale: { type: "boolean", default: false },
+  json: { type: "string" },
 });
 const plan = options.quick ? QUICK : FULL;
 const inMemory = !options.disk && isWritable(MEMORY_DISK);
@@ -218,8 +230,13 @@ try {
   }
 } catch (error) {
   process.exitCode = 1;
-  say(`the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  say(processes.lastWords());
+  if (error instanceof MissingProgram) say(error.message);
+  else {
+    say(
+      `the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    say(processes.lastWords());
+  }
 }
 for (const end of stops.reverse()) await end().catch(() => {});
 await processes.endAll();

@@ -16,7 +16,7 @@ const output = {
   stdout: (text: string) => void process.stdout.write(text),
   stderr: (text: string) => void process.stderr.write(text),
 };
-if (verb === "health") process.exit(await healthCommand(process.env, output.stdout));
+if (verb === "health") process.exit(await healthCommand(rest, process.env, output.stdout));
 if (verb === "broker-files") process.exit(await brokerFilesCommand(rest, process.env, output));
 if (verb !== undefined)
   cannotStart([`${verb}: no such command; there are: health, broker-files, and none to run it`]);

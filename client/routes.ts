@@ -782,6 +782,9 @@ export type Routes = {
     answer: { token: string; record: TokenView };
   };
 
+  /** Replaces the owner's token of this machine */
+  "POST /v1/tokens/rotate": { answer: { token: string } };
+
   /** Revokes a token and its sessions of the console, from the next request on */
   "DELETE /v1/tokens/{id}": {
     path: { id: string };
@@ -1604,6 +1607,9 @@ export type TokenView = {
 
   /** `secret`: a token of API_TOKENS, which can only be removed there. */
   source: "home" | "secret";
+
+  /** True for the caller's own where `POST /v1/tokens/rotate` replaces it. */
+  replaceable?: boolean;
 };
 
 /** An event for a client that waits for a turn. `id` is the conversation's seq: a client that re-attaches with the last one misses nothing that counts. Deltas carry none: the whole message follows them. */

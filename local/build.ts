@@ -3,7 +3,7 @@
  * with `-- --executables`, `edgecall` as single executables as well; with `-- --gateway`, the gateway for a home's machine.
  */
 import { execFileSync } from "node:child_process";
-import { cp, mkdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -12,6 +12,7 @@ import { bundleAgent, bundleBridge, bundleCommand, bundleConsole, bundleWorker }
 import { writeDeployButton } from "./deploy-button.ts";
 import { servedProgram } from "./device-files.ts";
 import { buildExecutables } from "./executables.ts";
+import { writeHomeAssistantApp } from "./home-assistant-app.ts";
 import { writeGatewayFolder } from "./home-gateway/folder.ts";
 
 const { values } = parseArgs({
@@ -50,14 +51,11 @@ if (!process.exitCode) {
   console.log(button);
 }
 
-/** A Home Assistant app is built from its own folder, so this one is complete and can be copied to /addons. */
 if (!process.exitCode) {
-  const app = new URL("home-assistant/edgecall_bridge/", DIST);
-  const bridge = new URL("../bridge/", import.meta.url);
-  await cp(new URL("home-assistant/", bridge), app, { recursive: true });
-  await cp(new URL("Dockerfile", bridge), new URL("Dockerfile", app));
-  await cp(new URL("bridge.mjs", DIST), new URL("dist/bridge.mjs", app));
-  console.log(fileURLToPath(app));
+  const path = (name: string, from: URL | string = DIST) => fileURLToPath(new URL(name, from));
+  const app = path("home-assistant/edgecall_bridge/");
+  await writeHomeAssistantApp(path("../bridge/", import.meta.url), path("bridge.mjs"), app);
+  console.log(app);
 }
 
 if (values.executables) {

@@ -1,6 +1,8 @@
 /** Asks the gateway over its HTTP routes, as any program would. */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 
 /** An agent usually starts within a second; a busy machine needs more. */
 const AGENT_WITHIN_MS = 30_000;
@@ -82,7 +84,7 @@ async function call(client: Client, path: string, init: RequestInit = {}): Promi
   });
   const body = await response.text();
   if (!response.ok) {
-    const what = `${init.method ?? "GET"} ${path}: ${response.status} ${body.slice(0, 500)}`;
+    const what = `${init.method ?? "GET"} ${path}: ${response.status} ${cutText(body, 500)}`;
     throw response.status < 500 ? new Refused(what) : new Error(what);
   }
   return JSON.parse(body);

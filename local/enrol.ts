@@ -1,5 +1,7 @@
 /** Pairs an agent of this machine with its gateway, directly: each learns the other's public key. */
+
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { openIdentity, rememberGateway } from "../pi-agent/link/identity.ts";
 
 const Enrolled = z.object({ gateway_key: z.string() });
@@ -36,7 +38,7 @@ export async function enrol({ url, token, agentId, stateDir }: Enrolment): Promi
   }
   const enrolled = reply.ok ? checkJson(Enrolled, reply.text) : { ok: false as const, error: reply.text };
   if (!enrolled.ok)
-    throw new Error(`the gateway did not take the key of '${agentId}': ${enrolled.error.slice(0, 300)}`);
+    throw new Error(`the gateway did not take the key of '${agentId}': ${cutText(enrolled.error, 300)}`);
   await rememberGateway(stateDir, enrolled.value.gateway_key);
 }
 

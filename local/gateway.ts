@@ -24,6 +24,9 @@ const LOOK_FOR_WORKERD_MS = 20;
 /** Before workerd is started once more. */
 const START_AGAIN_MS = 500;
 
+/** The answer with a new token leaves first. */
+const ROTATED_AFTER_MS = 250;
+
 /** It takes half a second; a machine under load gets more. */
 const READY_WITHIN_MS = 20_000;
 
@@ -40,6 +43,8 @@ export type GatewayOptions = {
   files?: ReadonlyMap<string, ServedFile>;
   /** Another wrangler.toml, for tests. */
   config?: string;
+  /** Where this program keeps the owner's token: replaces it. @returns the new one, and the secrets that change with it */
+  rotateOwner?: (() => { token: string; vars: Record<string, string> }) | undefined;
   /** Told after workerd died and was started anew. */
   onRestart?: () => void;
   /** Opens V8's inspector, for measurements. */
@@ -83,56 +88,74 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
     override error(error: Error): void {
       super.error(error);
       if (!stopping && (error as { code?: unknown }).code === "ERR_RUNTIME_FAILURE")
-        setTimeout(() => void miniflare.setOptions(made).catch(() => {}), START_AGAIN_MS);
+        setTimeout(() => void restart().catch(() => {}), START_AGAIN_MS);
     }
   }
-  const made = convertV4MiniflareOptions({
-    host: "127.0.0.1",
-    port: options.port,
-    // Else Miniflare asks Cloudflare for a sample of `request.cf`, and complains when it cannot.
-    cf: false,
-    resourcePersistencePath: options.dir,
-    ...(options.inspector && { inspectorPort: 0 }),
-    // Its own words about a crash come through `unsafeHandleRuntimeRestart`; the rest is for developers of it.
-    log: new MendingLog(LogLevel.ERROR),
-    handleStructuredLogs: ({ message }) => say(message),
-    unsafeHandleRuntimeRestart: () => {
-      if (stopping) return;
-      guard.watch();
-      options.onRestart?.();
-    },
-    workers: [
-      {
-        name: config.name,
-        modules: true,
-        script,
-        compatibilityDate: config.compatibilityDate,
-        compatibilityFlags: config.compatibilityFlags,
-        durableObjects: config.durableObjects,
-        // Whoever reaches this machine's own address is its owner, a test or the bench, and asks as fast as they like.
-        bindings: { RATE_LIMITS: "off", ...config.vars, ...options.vars },
-        ratelimits: config.rateLimits,
-        serviceBindings: {
-          // Miniflare's own assets put two more Workers in front of every request; three files need none.
-          ...(config.assets &&
-            page && {
-              [config.assets.binding]: async (request: { url: string }) => {
-                const file = page.get(new URL(request.url).pathname);
-                return file
-                  ? new Response(await file.body(), { headers: { "content-type": file.type } })
-                  : new Response("not found", { status: 404 });
+  let { port, vars } = options;
+  const { rotateOwner } = options;
+  const made = () =>
+    convertV4MiniflareOptions({
+      host: "127.0.0.1",
+      port,
+      // Else Miniflare asks Cloudflare for a sample of `request.cf`, and complains when it cannot.
+      cf: false,
+      resourcePersistencePath: options.dir,
+      ...(options.inspector && { inspectorPort: 0 }),
+      // Its own words about a crash come through `unsafeHandleRuntimeRestart`; the rest is for developers of it.
+      log: new MendingLog(LogLevel.ERROR),
+      handleStructuredLogs: ({ message }) => say(message),
+      unsafeHandleRuntimeRestart: () => {
+        if (stopping) return;
+        guard.watch();
+        options.onRestart?.();
+      },
+      workers: [
+        {
+          name: config.name,
+          modules: true,
+          script,
+          compatibilityDate: config.compatibilityDate,
+          compatibilityFlags: config.compatibilityFlags,
+          durableObjects: config.durableObjects,
+          // Whoever reaches this machine's own address is its owner, a test or the bench, and asks as fast as they like.
+          bindings: { RATE_LIMITS: "off", ...config.vars, ...vars },
+          ratelimits: config.rateLimits,
+          serviceBindings: {
+            // Miniflare's own assets put two more Workers in front of every request; three files need none.
+            ...(config.assets &&
+              page && {
+                [config.assets.binding]: async (request: { url: string }) => {
+                  const file = page.get(new URL(request.url).pathname);
+                  return file
+                    ? new Response(await file.body(), { headers: { "content-type": file.type } })
+                    : new Response("not found", { status: 404 });
+                },
+              }),
+            ROWS: async () => new Response(JSON.stringify(await rows.conditions())),
+            ...(rotateOwner && {
+              OWNER: async () => {
+                const rotated = rotateOwner();
+                vars = { ...vars, ...rotated.vars };
+                setTimeout(() => void restart().catch((error) => say(String(error))), ROTATED_AFTER_MS);
+                return new Response(rotated.token);
               },
             }),
-          ROWS: async () => new Response(JSON.stringify(await rows.conditions())),
-          // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
-          WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
+            // Here, other than on Cloudflare, there is a LAN: whatever a page's name leads to, it is not reached.
+            WEB: { network: { allow: ["public"], deny: [], tlsOptions: { trustBrowserCas: true } } },
+          },
         },
-      },
-    ],
-  });
-  const miniflare = new Miniflare(made);
+      ],
+    });
+  const miniflare = new Miniflare(made());
+  const restart = async () => {
+    if (stopping) return;
+    const watching = setInterval(() => guard.watch(), LOOK_FOR_WORKERD_MS);
+    await miniflare.setOptions(made()).finally(() => clearInterval(watching));
+    guard.watch();
+  };
   try {
     const url = await readyInTime(miniflare.ready);
+    port = Number(url.port);
     clearInterval(looking);
     guard.watch();
     const inspector = options.inspector ? await miniflare.getInspectorURL() : undefined;

@@ -9,7 +9,7 @@ import { enrol } from "./enrol.ts";
 import { PROGRAMS } from "./places.ts";
 import { type Environment, type StartSettings, workerVars } from "./settings.ts";
 import { type Child, supervise } from "./supervisor.ts";
-import { type KeptTokens, tokenRecords, withOwnRecords } from "./tokens.ts";
+import type { KeptTokens } from "./tokens.ts";
 
 /** A start takes two seconds; a busy machine or a distant broker needs more. */
 const READY_WITHIN_MS = 30_000;
@@ -63,7 +63,8 @@ export async function startStack({ settings, port, tokens, env, say }: StackOpti
     // Paired devices get the address without the login, which is a setting of the device.
     BROKER_URL: shown,
     ...workerVars(env),
-    ...withOwnRecords(tokenRecords(tokens), env),
+    // It makes their records, since it replaces the owner's on request.
+    OWN_TOKENS: "yes",
     ALLOW_UNSIGNED_AGENTS: env.ALLOW_UNSIGNED_AGENTS ?? "*",
   });
   // Only after the Worker listens, because a log that begins with refused connections looks broken.

@@ -1,10 +1,12 @@
-/** The local stack's two tokens and its key, made once and stored in a file that only the owner can read. */
+/** The local stack's two tokens and its key, made once and stored in files that only the owner can read. */
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import { makeStateFolder, stateError } from "./state-folder.ts";
 
+/** `connections`: where 0.3.0 and older versions kept the key. */
 const TokensFile = z.object({ api: z.string(), bridge: z.string(), connections: z.optional(z.string()) });
 export type Tokens = { api: string; bridge: string };
 /** @property connections CONNECTIONS_KEY; with another key the stored secrets of chat apps cannot be decrypted */
@@ -15,30 +17,78 @@ const TOKEN_BYTES = 32;
 
 /**
  * @param given the API token that the person chose; it replaces the stored one
- * @throws with words for a person when the file can be neither read nor made
+ * @throws with words for a person when a file can be neither read nor made
  */
 export function loadTokens(dir: string, given: string | undefined): KeptTokens {
   makeStateFolder(dir);
-  const file = join(dir, "tokens.json");
-  const kept = readTokens(file);
-  const made = { api: newToken(), bridge: newToken(), ...kept };
-  const tokens = { ...made, connections: kept?.connections ?? newToken() };
-  // Older files have no key.
-  if (kept?.connections === undefined) {
-    try {
-      writeFileSync(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
-    } catch (error) {
-      throw stateError(file, error);
-    }
-  }
-  return { ...tokens, ...(given && { api: given }) };
+  const kept = readTokens(tokensFile(dir));
+  const { api, bridge } = kept ?? { api: newToken(), bridge: newToken() };
+  if (!kept) write(tokensFile(dir), tokensText({ api, bridge }));
+  return { api: given ?? api, bridge, connections: connectionsKey(dir, kept?.connections) };
 }
 
-/** A missing or damaged file is replaced: old tokens are lost, and chat apps must be connected again. */
-function readTokens(file: string): z.infer<typeof TokensFile> | undefined {
+/** The tokens that this machine's gateway accepts, and the only place that replaces one. */
+export type OwnTokens = {
+  /** The Worker's secrets for them, before the person's own records. */
+  records(): { API_TOKENS: string; BRIDGE_TOKENS: string };
+  /** Replaces the owner's token. Undefined where the person set it in EDGECALL_TOKEN. @returns the new one */
+  rotate?(): string;
+};
+
+/** @throws as loadTokens does */
+export function ownTokens(
+  dir: string,
+  given: string | undefined,
+  env: { API_TOKENS?: string | undefined; BRIDGE_TOKENS?: string | undefined },
+): OwnTokens {
+  let { api, bridge } = loadTokens(dir, given);
+  const rotate = () => {
+    const next = newToken();
+    write(tokensFile(dir), tokensText({ api: next, bridge }));
+    api = next;
+    return next;
+  };
+  return {
+    records: () => withOwnRecords(tokenRecords({ api, bridge }), env),
+    ...(given === undefined && { rotate }),
+  };
+}
+
+/** @returns for startWorker; undefined where the person set the token */
+export function rotating({ rotate, records }: OwnTokens) {
+  return rotate && (() => ({ token: rotate(), vars: records() }));
+}
+
+const tokensFile = (dir: string) => join(dir, "tokens.json");
+const tokensText = ({ api, bridge }: Tokens) => `${JSON.stringify({ api, bridge }, null, 2)}\n`;
+
+/** In a file of its own: new tokens leave the chat apps connected. @param older the key of an older version's file */
+function connectionsKey(dir: string, older: string | undefined): string {
+  const file = join(dir, "connections.key");
+  const kept = readKept(file)?.trim();
+  if (kept) return kept;
+  const key = older ?? newToken();
+  write(file, `${key}\n`);
+  return key;
+}
+
+function write(file: string, text: string): void {
   try {
-    const read = checkJson(TokensFile, readFileSync(file, "utf8"));
-    return read.ok ? read.value : undefined;
+    writeAtomicSync(file, text);
+  } catch (error) {
+    throw stateError(file, error);
+  }
+}
+
+/** A missing or damaged file is replaced: old tokens are lost. */
+function readTokens(file: string): z.infer<typeof TokensFile> | undefined {
+  const read = checkJson(TokensFile, readKept(file) ?? "");
+  return read.ok ? read.value : undefined;
+}
+
+function readKept(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw stateError(file, error);

@@ -15,6 +15,7 @@ import { stateFolder } from "./places.ts";
 import { claim, runsAlready } from "./running.ts";
 import { readPort, workerVars } from "./settings.ts";
 import { makeStateFolder } from "./state-folder.ts";
+import { ownTokens, rotating } from "./tokens.ts";
 
 const port = readPort(process.env.PORT, 8787);
 if (!port.ok) {
@@ -41,6 +42,11 @@ if (!process.send) {
 const dir = stateFolder(process.env);
 // The stack has claimed the folder for its Worker.
 const claimed = process.send ? undefined : claimFolder();
+// Under the stack, which has made the tokens.
+const own =
+  process.env.OWN_TOKENS === "yes"
+    ? ownTokens(dir, process.env.EDGECALL_TOKEN || undefined, process.env)
+    : undefined;
 const starting = startGateway({
   port: port.value,
   network: network.value,
@@ -48,7 +54,8 @@ const starting = startGateway({
   say: (line) => console.error(line),
   dir: join(dir, "worker"),
   ...(process.env.EDGECALL_BUILT && readBuiltGateway(process.env.EDGECALL_BUILT)),
-  vars,
+  vars: { ...vars, ...own?.records() },
+  rotateOwner: own && rotating(own),
   onRestart: () => console.error("the Workers runtime ended and was started again"),
 });
 // Until it is up, ending this process is enough, because Miniflare kills its workerd at exit.

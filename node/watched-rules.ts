@@ -5,6 +5,7 @@
  *
  * The file is written when a rule changes its state, and not for a value: a disk does not wear while nothing happens.
  */
+
 import { readFile } from "node:fs/promises";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "@edgecall/core/rules/evaluate.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "./atomic-write.ts";
 import { type Clock, SteadyTime } from "./clock.ts";
 import { type Log, messageOf } from "./log.ts";
@@ -304,7 +306,7 @@ export class WatchedRules<Place> {
       return undefined;
     });
     const file = text === undefined ? undefined : checkJson(File, text);
-    if (file && !file.ok) log("warn", "rules.unreadable", { error: file.error.slice(0, 300) });
+    if (file && !file.ok) log("warn", "rules.unreadable", { error: cutText(file.error, 300) });
     if (!file?.ok) {
       this.#hash = await rulesHash([]);
       return;

@@ -1,9 +1,11 @@
 /** Starts the system's Chromium in its sandbox, whose only network access is the guard. */
+
 import { existsSync } from "node:fs";
 import { access, constants, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { ExecOps } from "@edgecall/pi-agent/env/environment.ts";
 import { lookFor, NoAnswer } from "@edgecall/pi-agent/env/probe.ts";
@@ -95,7 +97,7 @@ export async function startChromium(options: ChromiumOptions = {}): Promise<Chro
   } catch (error) {
     await putAway();
     const said = messageOf(error);
-    throw new Error(`Chromium did not start: ${said.slice(0, 300)}`, { cause: error });
+    throw new Error(`Chromium did not start: ${cutText(said, 300)}`, { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Converts a page to text for a model: what a person would see and could use, with a name for each element. */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { partOf, TEXT_MAX_CHARS, visible } from "@edgecall/core/web/page-text.ts";
 import { untrusted } from "@edgecall/core/web/untrusted.ts";
 import type { Locator, Page } from "playwright-core";
@@ -16,7 +17,7 @@ export async function wordsOf(page: Page, offset: number, maxChars: number): Pro
   const seen = visible((await page.ariaSnapshot({ mode: "ai" })).slice(0, TEXT_MAX_CHARS));
   if (offset > 0 && offset >= seen.length) return { ok: false, total: seen.length };
   const part = partOf(seen, offset, maxChars, MAX_BYTES);
-  const title = visible(await page.title()).slice(0, TITLE_CHARS);
+  const title = cutText(visible(await page.title()), TITLE_CHARS);
   const shown = [page.url(), ...(title ? [`Title: ${title}`] : []), "", part.text || "(an empty page)"];
   const notice =
     part.next === undefined

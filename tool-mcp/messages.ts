@@ -7,6 +7,7 @@
 
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 
 /** The version that the handshake of 2025 proposes; the server answers with the one that it supports. */
 export const LEGACY_VERSION = "2025-11-25";
@@ -41,7 +42,7 @@ export class RpcError extends Error {
   readonly code: number;
 
   constructor(code: number, message: string) {
-    super(message.slice(0, 2_000));
+    super(cutText(message, 2_000));
     this.code = code;
   }
 }

@@ -2,7 +2,9 @@
  * The MCP servers of agent.toml. Each is connected at the start, and again whenever it goes away. The tools of a connected server
  * are tools of this agent; for the others the reason is given by name.
  */
+
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { McpServerSettings } from "@edgecall/pi-agent/config/mcp-servers.ts";
@@ -144,7 +146,7 @@ class McpServer {
       this.#offer(listed);
       return client;
     } catch (error) {
-      this.#why = messageOf(error).slice(0, 500);
+      this.#why = cutText(messageOf(error), 500);
       this.#again();
       throw error;
     }
@@ -174,7 +176,7 @@ class McpServer {
   #lost(client: McpClient, why: string): void {
     if (this.#client !== client || this.#stop.signal.aborted) return;
     this.#client = undefined;
-    this.#why = why.slice(0, 500);
+    this.#why = cutText(why, 500);
     this.#again();
   }
 

@@ -2,7 +2,9 @@
  * Backs up and restores the rows of one object, table by table, for any schema. A page of rows is small enough to be held in memory.
  * Between two pages the object may be written to.
  */
+
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./api/backup.ts";
 import { isBlank, type Migration, migrate } from "./migrate.ts";
 
@@ -306,7 +308,7 @@ function requireOwn(table: string, row: BackupRow["row"], home: string): void {
     const name = row[column];
     if (name === undefined || name === null) continue;
     if (typeof name !== "string" || !name.startsWith(`${home}/`))
-      throw new Error(`${table}: ${column} is not of this home: '${String(name).slice(0, 200)}'`);
+      throw new Error(`${table}: ${column} is not of this home: '${cutText(String(name), 200)}'`);
   }
 }
 

@@ -14,6 +14,9 @@ export interface Env {
   /** What is wrong with the files of the rows, as a list of conditions. Absent on Cloudflare. */
   ROWS?: { fetch(url: string): Promise<Response> };
 
+  /** Replaces the owner's token, and answers with the new one. Absent where this machine does not keep it. */
+  OWNER?: { fetch(url: string, init: RequestInit): Promise<Response> };
+
   /** Secrets: JSON arrays of token records (settings/tokens.ts). */
   API_TOKENS?: string;
   BRIDGE_TOKENS?: string;

@@ -8,9 +8,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
-import { startMosquitto } from "../mosquitto.ts";
+import { promisify } from "node:util";
+import { MissingProgram, startMosquitto } from "../mosquitto.ts";
 import { NODE_STARTS, startWords } from "../node-starts.ts";
+import { readOptions } from "../options.ts";
 import { Processes } from "../processes.ts";
 import { measureAgentMemory } from "./agent-memory.ts";
 import { makeBigTree } from "./big-tree.ts";
@@ -32,16 +33,21 @@ const ROW_PROGRAM = fileURLToPath(new URL("./tree-row.ts", import.meta.url));
 const EXIT_INTERRUPTED = 130;
 const EXIT_USAGE = 2;
 
-const { values: options } = parseArgs({
-  options: {
-    /** Accepted without effect, since `npm run bench -- --tools` passes it on. */
-    tools: { type: "boolean" },
-    quick: { type: "boolean", default: false },
-    only: { type: "string", default: PARTS.join(",") },
-    /** A commit whose start is measured next to today's. */
-    before: { type: "string" },
-    json: { type: "string" },
-  },
+const USAGE = `npm run bench -- --tools [options]
+
+  --quick          few rounds, only to see that everything runs
+  --only PARTS     of ${PARTS.join(",")}
+  --before COMMIT  a commit whose start is measured next to today's
+  --json FILE      the figures as JSON too`;
+
+const options = readOptions(USAGE, {
+  /** Accepted without effect, since `npm run bench -- --tools` passes it on. */
+  tools: { type: "boolean" },
+  quick: { type: "boolean", default: false },
+  only: { type: "string", default: PARTS.join(",") },
+  /** A commit whose start is measured next to today's. */
+  before: { type: "string" },
+  json: { type: "string" },
 });
 const plan = options.quick ? QUICK : FULL;
 const wanted = new Set(options.only.split(","));
@@ -135,8 +141,13 @@ try {
     writeFileSync(options.json, `${JSON.stringify({ ...about, ...results }, null, 2)}\n`);
 } catch (error) {
   process.exitCode = 1;
-  say(`the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  say(processes.lastWords());
+  if (error instanceof MissingProgram) say(error.message);
+  else {
+    say(
+      `the bench could not run: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    say(processes.lastWords());
+  }
 }
 await processes.endAll();
 // mqtt.js leaves timers running.

@@ -1,4 +1,5 @@
 /** Reads what comes from the broker: the topic names the agent, the schema checks the payload, and each kind goes to its part. */
+
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import {
@@ -13,6 +14,7 @@ import { parseTopic, type TopicKind } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { BridgeContext } from "../context.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
@@ -233,7 +235,7 @@ export class Inbound {
   #drop(topic: string, error: string): void {
     const name = topic.slice(0, 200);
     if (this.#throttle.due(`${name} ${error}`.slice(0, 300))) {
-      this.#context.log("warn", "broker.message_dropped", { topic: name, error: error.slice(0, 500) });
+      this.#context.log("warn", "broker.message_dropped", { topic: name, error: cutText(error, 500) });
     }
   }
 }

@@ -9,11 +9,13 @@
  *
  * A retained message may be old, so it is never a sign of life.
  */
+
 import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
 import { counterTime } from "@edgecall/core/protocol/counter.ts";
 import { type AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENTS_MAX, HEARTBEAT_LOST_MS } from "@edgecall/core/protocol/names.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 
 /** A retained "online" counts this long. One heartbeat (30 s) has to follow, with room for a slow Pi. */
@@ -509,7 +511,7 @@ export class Roster {
     return {
       id: agent.id,
       online,
-      ...(reason !== undefined && { reason: reason.slice(0, REASON_MAX) }),
+      ...(reason !== undefined && { reason: cutText(reason, REASON_MAX) }),
       last_seen: agent.lastSeen,
       foreign,
       ...(agent.capabilities !== undefined && { capabilities: agent.capabilities }),

@@ -2,11 +2,13 @@
  * Hosted devices as Home sees them: each as an agent, and what changed since Home was told. A value that a device sends is no
  * change, and neither is the time when it was heard.
  */
+
 import { createHash } from "node:crypto";
 import type { DeviceAction, HostedDevice } from "@edgecall/core/devices/device.ts";
 import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
 import { AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
@@ -181,7 +183,7 @@ export class HostedAgents {
     if (before && isSame(before, agent)) return { ...agent, hosted: before.hosted };
     const fits = check(AgentState, agent);
     if (fits.ok) return agent;
-    this.#options.log("error", "devices.left_out", { device: agent.id, error: fits.error.slice(0, 300) });
+    this.#options.log("error", "devices.left_out", { device: agent.id, error: cutText(fits.error, 300) });
     return undefined;
   }
 
@@ -192,7 +194,7 @@ export class HostedAgents {
     return {
       id,
       online,
-      ...(reason !== undefined && { reason: reason.slice(0, 200) }),
+      ...(reason !== undefined && { reason: cutText(reason, 200) }),
       last_seen: lastSeen,
       foreign: false,
       ...this.#textsOf(device, canAsk),
@@ -201,14 +203,14 @@ export class HostedAgents {
         allow: allowHash,
         allow_before: allowHashBefore,
         mode: this.#options.mode,
-        name: name.slice(0, 100) || id,
-        ...(area !== undefined && { area: area.slice(0, 64) }),
-        ...(model !== undefined && { model: model.slice(0, 100) }),
-        ...(publisher !== undefined && { publisher: publisher.slice(0, 64) }),
+        name: cutText(name, 100) || id,
+        ...(area !== undefined && { area: cutText(area, 64) }),
+        ...(model !== undefined && { model: cutText(model, 100) }),
+        ...(publisher !== undefined && { publisher: cutText(publisher, 64) }),
         ...(notOffered.length > 0 && {
           not_offered: notOffered.map(({ what, why }) => ({
-            what: what.slice(0, 100),
-            why: why.slice(0, 200),
+            what: cutText(what, 100),
+            why: cutText(why, 200),
           })),
         }),
       },

@@ -1,4 +1,5 @@
 /** Makes the answer to Home's `states`: the readings of hosted devices, from memory, in frames of bounded size. */
+
 import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
 import type { Reading as OwnReading } from "@edgecall/core/devices/device.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type Reading,
 } from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 
 /** Home reads a frame at once, and is deaf meanwhile. */
@@ -40,7 +42,7 @@ export function statesFrames(
   const { ignored } = catalog.counts();
   const left_out = ignored
     .slice(0, LEFT_OUT_MAX)
-    .map(({ why, count }) => ({ why: why.slice(0, 200), count }));
+    .map(({ why, count }) => ({ why: cutText(why, 200), count }));
   return groups.map((devices, at) => {
     const last = at === groups.length - 1;
     return { t: "states", id, devices, last, ...(last && { left_out }) };
@@ -60,9 +62,9 @@ function bounded({
   tainted,
 }: OwnReading): Reading {
   return {
-    name: name.slice(0, 100),
+    name: cutText(name, 100),
     value: boundedValue(value),
-    text: text.slice(0, 500),
+    text: cutText(text, 500),
     ...(unit !== undefined && { unit: unit.slice(0, 32) }),
     kind: kind.slice(0, 32),
     ...(of !== undefined && { class: of.slice(0, 64) }),
@@ -73,6 +75,6 @@ function bounded({
 }
 
 function boundedValue(value: OwnReading["value"]): Reading["value"] {
-  if (typeof value === "string") return value.slice(0, 500);
+  if (typeof value === "string") return cutText(value, 500);
   return typeof value === "number" && !Number.isFinite(value) ? null : value;
 }

@@ -1,4 +1,5 @@
 /** The WebSocket to the gateway: dials, says hello, sends keepalives, and dials again after a loss. */
+
 import type { IncomingMessage } from "node:http";
 import { STALE_TOKEN } from "@edgecall/core/protocol/bridge-token.ts";
 import {
@@ -19,6 +20,7 @@ import {
 } from "@edgecall/core/protocol/names.ts";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RawData, WebSocket } from "ws";
@@ -209,14 +211,14 @@ export class GatewayLink {
       // A newer gateway may have frames that this bridge does not know.
       const type = checkJson(AnyFrame, text);
       const t = type.ok ? type.value.t.slice(0, 32) : undefined;
-      log("warn", "gateway.frame_ignored", { frame: t, error: frame.error.slice(0, 500) });
+      log("warn", "gateway.frame_ignored", { frame: t, error: cutText(frame.error, 500) });
       const call = checkJson(AnyCall, text);
       if (call.ok) {
-        this.send({ t: "refused", id: call.value.id, code: "invalid", message: frame.error.slice(0, 1_000) });
+        this.send({ t: "refused", id: call.value.id, code: "invalid", message: cutText(frame.error, 1_000) });
       }
     } else if (frame.value.t === "error") {
       const { code, message } = frame.value;
-      log("error", "gateway.says", { code: code.slice(0, 64), message: message.slice(0, 500) });
+      log("error", "gateway.says", { code: code.slice(0, 64), message: cutText(message, 500) });
     } else if (frame.value.t === "welcome") {
       this.#welcome(socket, frame.value);
     } else if (frame.value.t === "known") {
@@ -305,7 +307,7 @@ export class GatewayLink {
       log(away ? "error" : "warn", away ? "gateway.refuses" : "gateway.down", fields);
     } else {
       if (away) this.#problem = `the gateway ended the connection: ${reason || ending.code}`;
-      const fields = { ...ending, reason: reason.slice(0, 200) || undefined, retry_in_ms: delay };
+      const fields = { ...ending, reason: cutText(reason, 200) || undefined, retry_in_ms: delay };
       log(away ? "error" : "warn", "gateway.down", fields);
     }
     this.#retry = setTimeout(() => this.start(), delay);
@@ -326,7 +328,7 @@ async function readRefusal(response: IncomingMessage): Promise<Refusal | undefin
   const body = checkJson(RefusalBody, text);
   if (!body.ok) return undefined;
   const { code, message } = body.value.error;
-  return { code: code.slice(0, 64), message: message.slice(0, 500) };
+  return { code: code.slice(0, 64), message: cutText(message, 500) };
 }
 
 const RefusalBody = z.looseObject({ error: z.looseObject({ code: z.string(), message: z.string() }) });

@@ -13,6 +13,7 @@ import {
   type TextKind,
 } from "@edgecall/core/protocol/frames.ts";
 import { AGENTS_MAX } from "@edgecall/core/protocol/names.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { CallSpans } from "../broker/call-spans.ts";
@@ -134,7 +135,7 @@ export class HomeOutbox {
     this.#parts.log("info", "call.refused", { id, code });
     this.#parts.spans?.end(id, code);
     const retry = retryAfterMs !== undefined && { retry_after_ms: Math.ceil(retryAfterMs) };
-    this.#answer({ t: "refused", id, agent, code, message: message.slice(0, 1_000), ...retry });
+    this.#answer({ t: "refused", id, agent, code, message: cutText(message, 1_000), ...retry });
   }
 
   report(report: BufferedReport): void {

@@ -5,14 +5,20 @@ const WITHIN_MS = 3_000;
 /** The same as in settings.ts. */
 const DEFAULT_PORT = "8788";
 
-/** @returns 0 when `/readyz` says that gateway and broker are connected, else 1 @param say gets the answer's text */
+/**
+ * @param words `alive`: only whether the process answers
+ * @param say gets the answer's text
+ * @returns 0 when gateway and broker are connected, else 1
+ */
 export async function healthCommand(
+  words: readonly string[],
   env: Record<string, string | undefined>,
   say: (text: string) => void,
 ): Promise<number> {
+  const path = words[0] === "alive" ? "healthz" : "readyz";
   const port = env.HEALTH_PORT || DEFAULT_PORT;
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
+    const response = await fetch(`http://127.0.0.1:${port}/${path}`, {
       signal: AbortSignal.timeout(WITHIN_MS),
     });
     say(`${await response.text()}\n`);

@@ -2,7 +2,9 @@
  * Updates the bridge when Home asks for it. As a service the bridge leaves a request for root's unit. The result is
  * reported by whichever process runs then: this one, the new version or the one before.
  */
+
 import { type BridgeFrame, UPDATE_WORDS_MAX } from "@edgecall/core/protocol/frames.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { outcomesIn, type UpdateFiles, updated } from "@edgecall/node/systemd/update.ts";
 
@@ -64,6 +66,6 @@ export class SelfUpdate {
 
   #report(id: string, { ok, text }: { ok: boolean; text: string }): void {
     this.#log("info", "update.reported", { id, ok, text });
-    this.#send({ t: "updated", id, ok, text: text.slice(0, UPDATE_WORDS_MAX) });
+    this.#send({ t: "updated", id, ok, text: cutText(text, UPDATE_WORDS_MAX) });
   }
 }

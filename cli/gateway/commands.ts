@@ -118,6 +118,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     load: async () => (await import("./tokens.ts")).revokeToken,
   },
   {
+    name: "tokens rotate",
+    about: "replace the owner's own token of a gateway at home; the old one opens nothing from then on",
+    options: { json: JSON_OPTION },
+    load: async () => (await import("./tokens.ts")).rotateToken,
+  },
+  {
     name: "doctor",
     about: "check token → gateway → bridge → broker → agent → model: what is broken, and what to do",
     takes: "[AGENT]",

@@ -3,7 +3,7 @@ import type { RequestOf } from "@edgecall/client/client.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import { type CommandCall, EXIT, UsageError } from "../command.ts";
-import { readConnection } from "./connection.ts";
+import { keepConnection, readConnection } from "./connection.ts";
 import { Gateway } from "./gateway.ts";
 import { table } from "./table.ts";
 import { ago } from "./times.ts";
@@ -21,6 +21,7 @@ const Token = z.looseObject({
 type Token = z.infer<typeof Token>;
 const Tokens = z.looseObject({ tokens: z.array(Token) });
 const Revoked = z.looseObject({ revoked: z.array(Token) });
+const Rotated = z.looseObject({ token: z.string() });
 const Made = z.looseObject({ token: z.string(), record: Token });
 
 const DAY_MS = 86_400_000;
@@ -82,6 +83,23 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
     `The token of '${name}' (${role}; ${scopes.join(", ")}; expires ${expiry(expires_at, Date.now())}). It is shown this once:\n\n`,
   );
   io.out(`${made.token}\n`);
+  return EXIT.ok;
+}
+
+/** Only the token goes to stdout. Where `edgecall login` stored the old one, the new one takes its place. */
+export async function rotateToken({ positionals, flag, env, io }: CommandCall): Promise<number> {
+  if (positionals.length > 0) throw new UsageError("takes nothing");
+  const connection = readConnection(env);
+  const rotated = await new Gateway(connection).json(Rotated, "POST /v1/tokens/rotate");
+  const kept = env.EDGECALL_TOKEN ? undefined : keepConnection(env, { ...connection, token: rotated.token });
+  if (flag("json")) io.out(`${JSON.stringify(rotated)}\n`);
+  else {
+    io.err(
+      `The owner's new token; the old one is refused, and who signed in with it is signed out. ${kept ? `It is kept in ${kept}. ` : ""}It is shown this once:\n\n`,
+    );
+    io.out(`${rotated.token}\n`);
+  }
+  if (!kept) io.err("set EDGECALL_TOKEN to it, which still is the old one\n");
   return EXIT.ok;
 }
 

@@ -2,7 +2,9 @@
  * Finds the words of an endpoint's error. There is no agreed form: OpenAI's `error.message`, Cloudflare's `errors`, FastAPI's `detail`,
  * MiniMax's `base_resp`, OpenRouter's `metadata.raw`, lists, JSON within a text, plain text, and the HTML page of a proxy.
  */
+
 import { isObject } from "../protocol/is-object.ts";
+import { cutText } from "../text/cut.ts";
 
 /** Members that hold words, or something that does. In the order in which they are told. */
 const WORDS = [
@@ -28,7 +30,7 @@ export function errorDetail(body: unknown): string {
   const parts = found.filter(
     (part, at) => !found.some((other, i) => i !== at && isWithin(part, at, other, i)),
   );
-  return parts.slice(0, PARTS_MAX).join(": ").slice(0, WORDS_MAX);
+  return cutText(parts.slice(0, PARTS_MAX).join(": "), WORDS_MAX);
 }
 
 function isWithin(part: string, at: number, other: string, i: number): boolean {
@@ -99,5 +101,5 @@ function plainText(text: string): string {
       ? messageInPart(text)
       : text;
   const words = plain.replace(/\s+/g, " ").trim();
-  return /^(?:null|true|false|[\d.]*|undefined)$/.test(words) ? "" : words.slice(0, WORDS_MAX);
+  return /^(?:null|true|false|[\d.]*|undefined)$/.test(words) ? "" : cutText(words, WORDS_MAX);
 }

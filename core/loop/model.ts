@@ -5,6 +5,7 @@
  * libraries come out right in 131 to 134, each loses some that are right here, and they cost the Worker 71 to 85 KiB
  * (docs/architecture.md).
  */
+import { cutText } from "../text/cut.ts";
 import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
 import { addUsage } from "./history.ts";
 import type { ModelReply } from "./model-reply.ts";
@@ -345,7 +346,7 @@ function parsed(text: string, event: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     if (event === "error") throw errorInReply(text);
-    throw new ModelError("now", `the model endpoint sent broken JSON: ${text.slice(0, 200)}`, {
+    throw new ModelError("now", `the model endpoint sent broken JSON: ${cutText(text, 200)}`, {
       cause,
       maxAttempts: MAX_SLIP_ATTEMPTS,
     });

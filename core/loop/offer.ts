@@ -5,8 +5,10 @@
  * A tool that is not offered can still be called: `more_tools` names the others and finds them by words, and a call to one by its
  * name runs. Either way it is offered from then on. The list only grows at its end, so that a prompt cache keeps its beginning.
  */
+
 import { AgentIndex } from "../agents/agent-index.ts";
 import { topicsOf } from "../agents/tool-words.ts";
+import { cutText } from "../text/cut.ts";
 import type { ToolDefinition } from "../tools/registry.ts";
 import type { Call, CallRecord, Entry, Outcome } from "./history.ts";
 import { textTokens } from "./tokens.ts";
@@ -108,15 +110,13 @@ export class ToolOffer {
     const text =
       lines.length > 0
         ? `You can call these from now on:\n${lines.join("\n")}`
-        : `No tool of this device fits '${about.slice(0, DESCRIPTION_CHARS)}'. Its tools: ${namesOf([...this.#all.keys()])}.`;
+        : `No tool of this device fits '${cutText(about, DESCRIPTION_CHARS)}'. Its tools: ${namesOf([...this.#all.keys()])}.`;
     return { status: "success", text, elapsedMs: 0 };
   }
 
   #describe(name: string): string {
     const { description = "" } = this.#all.get(name)?.function ?? {};
-    return description.length > DESCRIPTION_CHARS
-      ? `${description.slice(0, DESCRIPTION_CHARS)}…`
-      : description;
+    return cutText(description, DESCRIPTION_CHARS);
   }
 
   #add(name: string): void {

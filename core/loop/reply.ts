@@ -2,7 +2,9 @@
  * Reads a model's reply as real endpoints send it: with arguments as an object or as broken JSON, call ids that are missing
  * or repeated, a wrong `finish_reason`, deltas without index, or thoughts within the text.
  */
+
 import { isObject } from "../protocol/is-object.ts";
+import { cutText } from "../text/cut.ts";
 import { CallPieces, type LooseCall } from "./call-pieces.ts";
 import { errorDetail } from "./error-detail.ts";
 import type { Call, Usage } from "./history.ts";
@@ -250,7 +252,7 @@ export function readArguments(raw: string): { args: Record<string, unknown>; pro
   if (typeof value === "string") return readArguments(value);
   if (value === null) return { args: {} };
   if (typeof value === "object" && !Array.isArray(value)) return { args: value as Record<string, unknown> };
-  return { args: {}, problem: `the arguments are not a JSON object: ${raw.slice(0, 200)}` };
+  return { args: {}, problem: `the arguments are not a JSON object: ${cutText(raw, 200)}` };
 }
 
 /** Removes the code fence (three backticks) that models put around JSON. */

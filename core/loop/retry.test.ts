@@ -58,7 +58,7 @@ test.each<[string, string]>([
   ["[]", ""],
   ['{"error":null}', ""],
   ['{"error":{"message":7}}', ""],
-  [`{"error":{"message":"${"x ".repeat(300)}"}}`, `: ${"x ".repeat(250)}`],
+  [`{"error":{"message":"${"x ".repeat(300)}"}}`, `: ${"x ".repeat(249)}x…`],
 ])("the text of an error is found in %s", (body, words) => {
   expect(errorOfStatus(400, null, body).message).toBe(`the model endpoint answered 400${words}`);
 });

@@ -1,5 +1,7 @@
 /** Sorts the errors of a model endpoint by how to react to them. Pure. */
+
 import { isObject } from "../protocol/is-object.ts";
+import { cutText } from "../text/cut.ts";
 import { errorDetail } from "./error-detail.ts";
 
 /**
@@ -152,7 +154,7 @@ export function errorInReply(error: unknown): ModelError {
     .find((n) => Number.isInteger(n) && n >= 400 && n <= 599);
   if (asStatus !== undefined) return errorOfStatus(asStatus, null, body);
   const words = errorDetail({ error });
-  const message = `the model endpoint reported an error: ${words || body.slice(0, 300)}`;
+  const message = `the model endpoint reported an error: ${words || cutText(body, 300)}`;
   const said = `${code} ${type} ${words}`;
   const retryAfterMs = waitOf(null, body);
   const more = { words, ...(retryAfterMs !== undefined && { retryAfterMs }) };

@@ -1,4 +1,5 @@
 /** Values as devices give them, brought to the type that a rule compares. What is not such a value counts as unknown. */
+import { graphemeCut } from "../text/cut.ts";
 
 export type Value = number | string | boolean;
 
@@ -70,5 +71,6 @@ function readBoolean(value: unknown): boolean | undefined {
 
 function readText(value: unknown): string | undefined {
   if (!["string", "number", "boolean"].includes(typeof value)) return undefined;
-  return String(value).trim().slice(0, VALUE_MAX_CHARS);
+  const text = String(value).trim();
+  return text.slice(0, graphemeCut(text, VALUE_MAX_CHARS));
 }

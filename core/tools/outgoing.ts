@@ -1,5 +1,6 @@
 /** Prepares a result to leave the runner: without secrets and within the size limits. */
 import { INLINE_MAX_CHARS } from "../protocol/media.ts";
+import { graphemeCut } from "../text/cut.ts";
 import type { Content, ToolResult } from "./contract.ts";
 import { maskDeep, maskSecrets } from "./secrets.ts";
 
@@ -58,7 +59,7 @@ function capped(result: ToolResult): ToolResult {
   };
 }
 
-/** Cuts text at a whole character so that its UTF-8 form fits `maxBytes`, not counting the notice. */
+/** Cuts text between graphemes so that its UTF-8 form fits `maxBytes`, not counting the notice. */
 export function cutText(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
@@ -69,5 +70,5 @@ export function cutText(text: string, maxBytes: number): string {
       stream: true,
     },
   );
-  return `${head}\n[Cut: ${maxBytes} of ${bytes.length} bytes shown.]`;
+  return `${text.slice(0, graphemeCut(text, head.length))}\n[Cut: ${maxBytes} of ${bytes.length} bytes shown.]`;
 }

@@ -15,7 +15,7 @@ import { onStop } from "../on-stop.ts";
 import { claim, runsAlready } from "../running.ts";
 import { readStartSettings, workerVars } from "../settings.ts";
 import { makeStateFolder, stateError } from "../state-folder.ts";
-import { loadTokens, tokenRecords, withOwnRecords } from "../tokens.ts";
+import { loadTokens, ownTokens, rotating } from "../tokens.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 
@@ -53,7 +53,8 @@ try {
   makeStateFolder(dir);
   const claimed = claim(dir, status.url);
   if (!claimed.ok) fail(runsAlready(dir, claimed.by, "StateDirectory").message);
-  const tokens = loadTokens(dir, token);
+  const { connections } = loadTokens(dir, token);
+  const own = ownTokens(dir, token, env);
   const gateway = await startGateway({
     port,
     network,
@@ -62,10 +63,11 @@ try {
     ...readBuiltGateway(FOLDER),
     config: join(FOLDER, "wrangler.toml"),
     vars: {
-      CONNECTIONS_KEY: tokens.connections,
+      CONNECTIONS_KEY: connections,
       ...workerVars(env),
-      ...withOwnRecords(tokenRecords(tokens), env),
+      ...own.records(),
     },
+    rotateOwner: rotating(own),
     say: (line) => console.error(line),
     onPolling: (bots) => {
       status.bots = bots.map(({ home, connection, problem }) => ({

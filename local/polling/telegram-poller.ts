@@ -5,11 +5,13 @@
  * when the Worker has the update. None counts twice: the offset is on disk before anything else happens, and an update that
  * is handed over again, after a kill in between, is known to the Worker by its id.
  */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Backoff, backoffMs } from "@edgecall/core/backoff.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 
 /** How long Telegram holds a fetch that finds nothing. */
@@ -131,7 +133,7 @@ class TelegramPoller {
       // These bytes will never be taken, and what comes after them must not wait.
       if (status === 400 || status === 413) {
         say(
-          `telegram ${bot.connection}: the gateway refused the update ${update.update_id}: ${text.slice(0, 200)}`,
+          `telegram ${bot.connection}: the gateway refused the update ${update.update_id}: ${cutText(text, 200)}`,
         );
         return "";
       }
@@ -235,5 +237,5 @@ function fetchTrouble({ status, text }: { status: number; text: string }): {
   if (status === 409)
     return { words: "another program fetches this bot's messages; a bot can be fetched by one alone" };
   const afterMs = (parameters?.retry_after ?? 0) * 1_000;
-  return { words: `Telegram refuses: ${status} ${description.slice(0, 200)}`, afterMs };
+  return { words: `Telegram refuses: ${status} ${cutText(description, 200)}`, afterMs };
 }

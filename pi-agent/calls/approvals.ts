@@ -1,7 +1,9 @@
 /** Asks a person before a call runs. An approval counts only for exactly what was shown. */
+
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import type { CommandCall } from "./command.ts";
@@ -73,5 +75,5 @@ export async function askForApproval(
 }
 
 function cut(text: string): string {
-  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
+  return cutText(text, SHOWN_CHARS);
 }

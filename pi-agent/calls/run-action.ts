@@ -1,5 +1,7 @@
 /** Makes one call of a tool, from any source: policy, approval, then the runner. */
+
 import type { CallRecord } from "@edgecall/core/loop/history.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { InnerCall, Question, Target, Tool, ToolResult } from "@edgecall/core/tools/contract.ts";
 import { faultResult, Unanswered } from "@edgecall/core/tools/contract.ts";
 import { blockedAction, errorTypeOf } from "@edgecall/core/tools/errors.ts";
@@ -96,7 +98,7 @@ function record(
     tool: action.name.slice(0, 128),
     parameters: action.args,
     result: fault ? "error" : "success",
-    ...(fault && { error_type: errorTypeOf(fault.code), error: fault.message.slice(0, ERROR_CHARS) }),
+    ...(fault && { error_type: errorTypeOf(fault.code), error: cutText(fault.message, ERROR_CHARS) }),
     exit_code: Number.isInteger(details?.exit_code) ? (details?.exit_code as number) : null,
     elapsed_ms: elapsedMs,
     call_id: action.callId.slice(0, 128),
@@ -268,8 +270,8 @@ async function ask(
     const answered = await questions.ask(
       {
         requestId: call.command.request_id,
-        text: text.slice(0, QUESTION_CHARS),
-        ...(options && { options: options.slice(0, MAX_OPTIONS).map((it) => it.slice(0, OPTION_CHARS)) }),
+        text: cutText(text, QUESTION_CHARS),
+        ...(options && { options: options.slice(0, MAX_OPTIONS).map((it) => cutText(it, OPTION_CHARS)) }),
         ...(expiresInMs !== undefined && { expiresInMs }),
       },
       signal,

@@ -2,10 +2,12 @@
  * Uploads pictures and files that are too large for the broker. An event asks the gateway where to. The command `upload`
  * answers with an address and a token for this one upload. The bytes go there by HTTPS.
  */
+
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { MEDIA_MAX_BYTES, UploadCommand, type UploadRequest } from "@edgecall/core/protocol/media.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { type Content, Unstorable } from "@edgecall/core/tools/contract.ts";
 import { inlinePicture } from "@edgecall/core/tools/inline.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
@@ -123,7 +125,7 @@ export class Uploads {
         redirect: "error",
       });
       const body = await response.text();
-      return response.ok ? undefined : `${response.status} ${body.slice(0, 200)}`;
+      return response.ok ? undefined : `${response.status} ${cutText(body, 200)}`;
     } catch (error) {
       return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
     }

@@ -1,4 +1,5 @@
 /** `skill`: lists this agent's skills, in EvoClaw's shape. */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { CommandKind } from "../calls/command-kind.ts";
 import type { Device } from "../calls/device.ts";
 import { leavesEnabled } from "../evoclaw/genome.ts";
@@ -18,7 +19,7 @@ export const skill: CommandKind = {
       case "status": {
         if (typeof name !== "string") return failed("missing skill name");
         const found = (await rowsOf(device)).find((row) => row.name === name);
-        if (!found) return failed(`skill '${name.slice(0, 100)}' not found`);
+        if (!found) return failed(`skill '${cutText(name, 100)}' not found`);
         return succeeded({ status: "success", skill: infoOf(found) });
       }
       case undefined:
@@ -28,7 +29,7 @@ export const skill: CommandKind = {
           note: "specify action: list, status",
         });
       default:
-        return succeeded({ status: "error", error: `unknown skill action: ${String(action).slice(0, 100)}` });
+        return succeeded({ status: "error", error: `unknown skill action: ${cutText(String(action), 100)}` });
     }
   },
 };

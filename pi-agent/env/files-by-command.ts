@@ -2,8 +2,10 @@
  * Files of a place where only programs can run: a sandbox or another machine. Each operation is a script there
  * (file-scripts.ts) that confines itself, so check and use happen in the same place.
  */
+
 import { randomBytes } from "node:crypto";
 import { posix } from "node:path";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Target } from "@edgecall/core/tools/contract.ts";
 import {
   type DirEntry,
@@ -199,7 +201,7 @@ function failure(
 
 /** Converts the failure to the same error as on this machine. */
 function asSystem(code: string, path: string, access: Access, errorText: string): FileError {
-  return systemError(Object.assign(new Error(errorText.slice(0, 500)), { code }), path, access);
+  return systemError(Object.assign(new Error(cutText(errorText, 500)), { code }), path, access);
 }
 
 /** Removes the temporary file that a stopped write may have left. */

@@ -2,7 +2,9 @@
  * The keys of agent.toml that a command may change while the agent runs: prompt, model and limits. The model's address and key
  * cannot be changed, and no limit can be raised above agent.toml's.
  */
+
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Settings } from "../config/settings.ts";
 
 /** Most characters of the prompt, which is part of every request. */
@@ -37,7 +39,7 @@ export function changeTuning(now: Tuning, changes: unknown, bounds: Bounds): Par
   const problems: string[] = [];
   for (const [name, value] of Object.entries(changes)) {
     const key = KEYS.find((known) => known === name);
-    if (!key) problems.push(`${name.slice(0, 100)}: unknown; known: ${KEYS.join(", ")}`);
+    if (!key) problems.push(`${cutText(name, 100)}: unknown; known: ${KEYS.join(", ")}`);
     else if (value === null) delete next[key];
     else if (rules[key].fits(value)) next[key] = value;
     else problems.push(`${key}: wrong; right would be: ${rules[key].right}`);

@@ -1,5 +1,7 @@
 /** Counts the calls of each tool since the start, for `get_metrics` and for Prometheus. */
+
 import { type CallCounts, countCall, newCallCounts } from "@edgecall/core/metrics/tally.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 
 export type ToolFigures = {
@@ -36,7 +38,7 @@ export class ToolMetrics {
     }
     figures.error += 1;
     if (failure.errorType === "timeout") figures.timeout += 1;
-    figures.last_error = failure.text.slice(0, ERROR_CHARS);
+    figures.last_error = cutText(failure.text, ERROR_CHARS);
     figures.last_error_time = new Date().toISOString();
   }
 

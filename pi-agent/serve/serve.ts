@@ -3,12 +3,14 @@
  * agent's own. Whoever holds a token works here as with a key of ssh: the calling agent's policy asks its people, and the
  * settings here are the bounds.
  */
+
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
@@ -247,7 +249,7 @@ class Backend {
       result: error === undefined ? "success" : "error",
       ...(error !== undefined && {
         error_type: type ?? "execution_failed",
-        error: error.slice(0, ERROR_CHARS),
+        error: cutText(error, ERROR_CHARS),
       }),
       exit_code: exitCode,
       elapsed_ms: Math.round(performance.now() - startedAt),

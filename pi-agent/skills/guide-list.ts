@@ -1,3 +1,4 @@
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Guide } from "./skill-guide.ts";
 
 /** Characters of a description in the list; the instructions contain all of it. */
@@ -20,7 +21,7 @@ export function guideList(guides: readonly Guide[]): string {
 }
 
 function cut(text: string): string {
-  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS - 1)}…`;
+  return cutText(text, SHOWN_CHARS);
 }
 
 function names(guides: readonly Guide[]): string {

@@ -1,4 +1,5 @@
 /** Makes a Tool from a skill.toml: it runs the program in an environment. */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import {
   defineTool,
   type Effect,
@@ -186,5 +187,5 @@ function resultOf(name: string, ran: Ran, output: ProgramOutput): ToolResult {
 function failureOf(json: Record<string, unknown>): string | undefined {
   if (json.status !== "error" && json.success !== false) return undefined;
   const words = [json.error, json.message].find((it) => typeof it === "string" && it !== "");
-  return typeof words === "string" ? words.slice(0, STATED_CHARS) : "it failed, and did not say why";
+  return typeof words === "string" ? cutText(words, STATED_CHARS) : "it failed, and did not say why";
 }

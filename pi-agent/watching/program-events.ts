@@ -3,8 +3,10 @@
  * declares. `{"event": "opened", "value": 3, "text": "the lid"}`. They are heard wherever the program runs: for a call, as a job,
  * or for a rule.
  */
+
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { VALUE_MAX_CHARS } from "@edgecall/core/rules/value.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 
 /** A longer line is no event. */
@@ -72,6 +74,6 @@ function eventOf(line: string, declared: readonly string[]): Omit<SaidEvent, "to
   return {
     name,
     value: typeof value === "string" ? value.slice(0, VALUE_MAX_CHARS) : value,
-    ...(words !== undefined && { text: words.slice(0, TEXT_MAX_CHARS) }),
+    ...(words !== undefined && { text: cutText(words, TEXT_MAX_CHARS) }),
   };
 }

@@ -2,12 +2,14 @@
  * Rules that this agent watches by its own readings, for its gateway. A reading's action runs every `check_s` seconds, once for
  * all rules on it, and without a model. What leaves is a change of a rule's state, as the event `event`.
  */
+
 import { join } from "node:path";
 import type { WatchSetCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
 import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
 import { type ChangeEvent, ChangeSender, readChangeId } from "./change-sender.ts";
@@ -231,7 +233,7 @@ export class Watching {
     if (read.ok) this.#failing.delete(reading);
     else if (!this.#failing.has(reading)) {
       this.#failing.add(reading);
-      this.#parts.log("warn", "rules.no_reading", { reading, reason: read.why.slice(0, 300) });
+      this.#parts.log("warn", "rules.no_reading", { reading, reason: cutText(read.why, 300) });
     }
   }
 

@@ -106,6 +106,21 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     expect(late.words).toMatch(/already|not open/);
   });
 
+  test("N10: a denial is told alike by the question, the list of calls and the answer", async () => {
+    const file = `denied-${person.channel}.txt`;
+    const write = call("write", { path: file, content: "hello" });
+    const sent = await person.say(script(write, { text: `left alone for ${person.channel}` }), OWNER);
+    const asked = await waitForMessage(sent, (message) => message.buttons.length === 2, "the buttons");
+    await person.press(asked.buttons[1]?.data ?? "", OWNER);
+    await waitForText(sent, `left alone for ${person.channel}`);
+    await waitForText(sent, "Denied");
+    const said = sent.messages().map(({ text }) => text);
+    expect(said.filter((text) => /\d ms|✓|Approved/.test(text))).toEqual([]);
+    if (said.some((text) => text.includes("eye · write")))
+      expect(said.join("\n")).toContain("✗ eye · write (denied)");
+    expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(false);
+  });
+
   test("after a rate limit the answer arrives in time", async () => {
     person.limit(2);
     const began = performance.now();

@@ -1,12 +1,16 @@
 /** `npm start`: its answer, its exit code, and that it leaves no process. */
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { PROGRAMS } from "../../local/places.ts";
 import { freePort, isFree } from "../../local/port.ts";
 import { agentIdOf } from "../../local/settings.ts";
+import { until } from "../wait.ts";
 import { RunningCommand } from "./command.ts";
+import { GatewayClient } from "./gateway-client.ts";
 import { interrupt, npmStart, processesOf, running, stackPid, useStateFolder } from "./npm-start.ts";
 
 /** Returns the disk's usage as `df` shows it. */
@@ -69,8 +73,7 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     const client = await running(first);
     await client.ask("How much memory is in use?", "kept");
     // Chat app connections are encrypted from the first one on, with a stored key.
-    const stored = readFileSync(join(folder.path, "tokens.json"), "utf8");
-    const { connections } = JSON.parse(stored) as { connections: string };
+    const connections = readFileSync(join(folder.path, "connections.key"), "utf8").trim();
     const environments = processesOf(folder.path).map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"));
     expect(environments.join("\0")).toContain(`\0CONNECTIONS_KEY=${connections}\0`);
     interrupt(first);
@@ -89,6 +92,40 @@ describe("npm start", { tags: ["needs/linux"] }, () => {
     process.kill(stackPid(folder.path), "SIGTERM");
     await second.code;
     expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  test("O15: edgecall tokens rotate replaces the owner's token at once, keeps what chat apps are connected by, and holds after a crash", async () => {
+    const port = await freePort();
+    const client = await running(npmStart(folder.path, [], { PORT: String(port) }));
+    const key = readFileSync(join(folder.path, "connections.key"), "utf8");
+    const as = (token: string) =>
+      fetch(`${client.url}/v1/status`, { headers: { authorization: `Bearer ${token}` } }).then(
+        ({ status }) => status,
+        () => "no gateway",
+      );
+    const { api: old } = JSON.parse(readFileSync(join(folder.path, "tokens.json"), "utf8")) as {
+      api: string;
+    };
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAMS.cli, "tokens", "rotate"], {
+      env: { ...process.env, EDGECALL_URL: client.url, EDGECALL_TOKEN: old },
+    });
+    expect(stdout.trim()).toMatch(/^[\w-]{43}$/);
+    // Either the Worker refuses it, or it is being started anew.
+    expect([401, "no gateway"]).toContain(await as(old));
+    await until(async () => (await as(stdout.trim())) === 200);
+    expect(await as(old)).toBe(401);
+    expect(JSON.parse(readFileSync(join(folder.path, "tokens.json"), "utf8"))).toMatchObject({
+      api: stdout.trim(),
+    });
+    expect(readFileSync(join(folder.path, "connections.key"), "utf8")).toBe(key);
+    const isRuntime = (pid: number) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[0]?.endsWith("workerd");
+    const runtimes = processesOf(folder.path).filter(isRuntime);
+    expect(runtimes.length).toBeGreaterThan(0);
+    for (const pid of runtimes) process.kill(pid, "SIGKILL");
+    await until(async () => (await as(stdout.trim())) === 200);
+    expect(await as(old)).toBe(401);
+    await new GatewayClient(client.url, stdout.trim()).ask("How much memory is in use?", "later");
   });
 
   test("next to a running stack: --ask asks that stack, and another start is refused in words", async () => {

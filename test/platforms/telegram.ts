@@ -18,6 +18,7 @@ export const BOT_NAME = "home_test_bot";
 export const VOICE = Buffer.from("OggS\0a voice message of a test");
 const TEXT_MAX = 4_096;
 const CALLBACK_DATA_MAX_BYTES = 64;
+const ENTITIES_MAX = 100;
 
 export class FakeTelegram {
   readonly server: PlatformServer;
@@ -240,11 +241,12 @@ const STYLES = ["b", "i", "s", "u"];
 
 /**
  * Returns the text without its tags, or the error in them. Telegram drops silently what nests wrongly (code in a style, a quote in a
- * quote); here it is an error. https://core.telegram.org/bots/api#formatting-options
+ * quote) and what is beyond a hundred; here it is an error. https://core.telegram.org/bots/api#formatting-options
  */
 export function parsed(html: string): { text: string } | { error: string } {
   const open: string[] = [];
   let text = "";
+  let entities = 0;
   for (const [part] of html.matchAll(/<\/?[a-z]+(?: [^<>]*)?>|&(?:amp|lt|gt|quot);|[\s\S]/g)) {
     const [, slash, tag] = /^<(\/?)([a-z]+)/.exec(part) ?? [];
     if (tag !== undefined && part.length > 1) {
@@ -253,10 +255,13 @@ export function parsed(html: string): { text: string } | { error: string } {
       if (slash === "") {
         if (!mayNest(tag, part, open)) return { error: `"${tag}" inside "${open.at(-1)}"` };
         open.push(tag);
+        // The language of a block is no entity of its own.
+        if (tag !== "code" || !open.includes("pre")) entities += 1;
       } else if (open.pop() !== tag) return { error: `Unexpected end tag "${tag}"` };
     } else if (part === "<" || part === "&") return { error: `Unexpected "${part}"` };
     else text += part.length > 1 ? (SIGNS[part] ?? part) : part;
   }
+  if (entities > ENTITIES_MAX) return { error: `${entities} entities, and the last ones are left out` };
   return open.length > 0 ? { error: `Can't find end tag corresponding to "${open.at(-1)}"` } : { text };
 }
 

@@ -363,6 +363,8 @@ export type TokenView = {
   made_by: string | null;
   /** `secret`: a token of API_TOKENS, which can only be removed there. */
   source: "secret" | "home";
+  /** True for the caller's own where `POST /v1/tokens/rotate` replaces it. */
+  replaceable?: boolean;
 };
 
 /** A borrower's rights. `ask`: questions in words. `command`: actions by name. */

@@ -45,6 +45,8 @@ export type Delivery = {
         quoted?: Quoted;
         /** The message stands in a thread, whose earlier messages nobody has read here. */
         thread?: true;
+        /** What the chat is told before the answer. */
+        notice?: string;
       }
     /** `ownRole`: in a group it is the person's, and not that of the group. */
     | { do: "command"; command: ChatCommand; ownRole?: NewOrigin["role"] }

@@ -260,7 +260,7 @@ const UNKNOWN_MESSAGE = 10_008;
 
 function resultOf(what: string, { status, body }: Reply): Record<string, unknown> {
   if (status >= 200 && status < 300) return body;
-  const message = `${what}: ${status} ${String(body.code ?? "")} ${String(body.message ?? "").slice(0, 200)}`;
+  const message = `${what}: ${status} ${String(body.code ?? "")} ${cutText(String(body.message ?? ""), 200)}`;
   throw new PlatformError({ kind: body.code === UNKNOWN_MESSAGE ? "not_editable" : "never" }, message);
 }
 

@@ -123,7 +123,7 @@ function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = [
 /** In a code span: nothing in it is markup. */
 function shownLine(text: string): string {
   const whole = visible(text).replaceAll("`", "'").replace(/\s+/g, " ");
-  return `\`${whole.length > UNREAD_MAX ? `${whole.slice(0, UNREAD_MAX)} …` : whole}\``;
+  return `\`${cutText(whole, UNREAD_MAX)}\``;
 }
 
 /** The chain of agents, where other agents asked for the call. */

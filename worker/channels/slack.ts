@@ -306,7 +306,7 @@ const NOT_EDITABLE = ["message_not_found", "cant_update_message", "edit_window_c
 
 function resultOf(method: string, { status, body }: Reply): Record<string, unknown> {
   if (status === 200 && body.ok === true) return body;
-  const error = typeof body.error === "string" ? body.error.slice(0, 100) : String(status);
+  const error = typeof body.error === "string" ? cutText(body.error, 100) : String(status);
   const message = `slack ${method}: ${error}`;
   if (PASSING.includes(error)) throw new PlatformError({ kind: "again", afterMs: 0 }, message);
   throw new PlatformError({ kind: NOT_EDITABLE.includes(error) ? "not_editable" : "never" }, message);

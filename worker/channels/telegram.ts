@@ -370,7 +370,7 @@ function retargeted<T extends Record<string, unknown> | FormData>(
 }
 
 function descriptionOf({ body }: Reply): string {
-  return typeof body.description === "string" ? body.description.slice(0, 200) : "";
+  return typeof body.description === "string" ? cutText(body.description, 200) : "";
 }
 
 function place({ chat, thread, reply_to }: Address): Record<string, unknown> {

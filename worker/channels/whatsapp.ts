@@ -298,7 +298,7 @@ function resultOf({ status, body }: Reply): Record<string, unknown> {
   const refusal: Refusal = again ? { kind: "again", afterMs: LIMIT_PAUSE_MS } : { kind: "never" };
   throw new PlatformError(
     code === RE_ENGAGEMENT ? { kind: "unheard" } : refusal,
-    `whatsapp: ${status} ${String(code)} ${String(message).slice(0, 200)}`,
+    `whatsapp: ${status} ${String(code)} ${cutText(String(message), 200)}`,
   );
 }
 

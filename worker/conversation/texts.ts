@@ -1,8 +1,10 @@
 /** Texts for a person whose turn did not end well. */
+
 import { agentOfCall, type Outcome, outcomeForModel } from "@edgecall/core/loop/history.ts";
 import type { ModelSettings } from "@edgecall/core/loop/request.ts";
 import type { ModelError } from "@edgecall/core/loop/retry.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { WORKERS_AI_URL } from "../settings/workers-ai.ts";
 import type { StoredCall, StoredEntry } from "./store/rows.ts";
@@ -61,10 +63,7 @@ export function tryAgain(history: readonly StoredEntry[], advice = LATER): strin
   const parts: string[] = [];
   if (done.length > 0)
     parts.push(
-      `Before that I got: ${done
-        .map((call) => call.outcome?.text ?? "")
-        .join("\n")
-        .slice(0, 2_000)}`,
+      `Before that I got: ${cutText(done.map((call) => call.outcome?.text ?? "").join("\n"), 2_000)}`,
     );
   if (unsure.length > 0)
     parts.push(

@@ -23,6 +23,13 @@ const HOME_TOKEN = /^ec_([a-z0-9][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
 /** Hashes of tokens that were valid when this isolate last asked: a request with one of them is no guess. */
 const knownHashes = new Set<string>();
 const KNOWN_MAX = 1_000;
+/** Hashes of records that were replaced. This Worker is started anew without them in a moment. */
+const replacedHashes = new Set<string>();
+
+/** Refuses the token of this record from now on. */
+export function refuseReplaced({ hash }: ApiToken): void {
+  replacedHashes.add(hash);
+}
 
 export function newHomeToken(home: string): string {
   const random = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
@@ -44,7 +51,7 @@ export async function findApiToken(
   if (token === undefined) return undefined;
   if (token.startsWith(ACCESS_PREFIX)) return await findGrantToken(request, env, token);
   const hash = await sha256Hex(token);
-  const found = records.get(hash);
+  const found = replacedHashes.has(hash) ? undefined : records.get(hash);
   if (found) return found;
   const home = HOME_TOKEN.exec(token)?.[1];
   if (home === undefined || !isNamedHome(env, home)) return undefined;

@@ -4,6 +4,7 @@
  */
 
 import { toBase64 } from "@edgecall/core/encoding.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { Transcription } from "../settings/transcription.ts";
 import type { WorkersAi } from "./workers-ai.ts";
@@ -29,7 +30,7 @@ export async function transcribe(
       : await askEndpoint({ model, baseUrl, apiKey }, audio);
   const text = (answer as { text?: unknown } | null)?.text;
   if (typeof text !== "string") throw new Error("the transcription has no text");
-  return text.trim().slice(0, TEXT_MAX_CHARS);
+  return cutText(text.trim(), TEXT_MAX_CHARS);
 }
 
 async function askWorkersAi(ai: WorkersAi | undefined, model: string, data: Uint8Array): Promise<unknown> {

@@ -276,3 +276,31 @@ test("G8 guesses are counted before a home is asked; the right token still works
   expect(await status(newHomeToken("a"))).toBe(429);
   expect(await status(token)).toBe(200);
 });
+
+test("O15: the owner's token is replaced only where the machine keeps it, and only by itself", async () => {
+  const rotate = { method: "POST" };
+  expect((await ask("/v1/tokens/rotate", rotate)).status).toBe(409);
+  let asked = 0;
+  const OWNER = {
+    fetch: async () => {
+      asked += 1;
+      return new Response("new");
+    },
+  };
+  const vars = { ...(env as unknown as Env), OWNER } as Env;
+  const status = async (token: string) => {
+    const request = new Request("https://gateway/v1/tokens/rotate", {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return (await worker.fetch(request, vars, createExecutionContext())).status;
+  };
+  const { token } = await make({
+    name: "other",
+    role: "owner",
+    scopes: ["ask", "command", "approve", "admin"],
+  });
+  expect(await status(token)).toBe(403);
+  expect(await status(TOKENS.otherHome)).toBe(403);
+  expect(asked).toBe(0);
+});

@@ -4,11 +4,12 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import type { TokenView } from "../api/answers.ts";
 import { recordId } from "../api/oauth.ts";
 import { homeOf } from "../api/stubs.ts";
+import type { Env } from "../env.ts";
 import { newRoutes } from "../http/app.ts";
 import { HttpError } from "../http/errors.ts";
 import { text, yesOrNo } from "../http/fields.ts";
 import { json, nothing, route } from "../http/route.ts";
-import { newHomeToken } from "../http/tokens.ts";
+import { newHomeToken, refuseReplaced } from "../http/tokens.ts";
 import { type ApiToken, apiTokenRecords, SCOPES } from "../settings/tokens.ts";
 
 export const tokens = newRoutes();
@@ -33,11 +34,12 @@ const NewToken = z.strictObject({
 });
 
 /** Lists the tokens of the home. */
-route(tokens, "GET /v1/tokens", { scope: "admin" }, async (c, { token: { home } }) => {
+route(tokens, "GET /v1/tokens", { scope: "admin" }, async (c, { token: caller }) => {
+  const { home } = caller;
   const made = await homeOf(c.env, home).tokens();
   const secret = apiTokenRecords(c.env)
     .filter((record) => record.home === home)
-    .map(secretView);
+    .map((record) => secretView(record, c.env.OWNER !== undefined && isReplaceable(c.env, record, caller)));
   return json(c, { tokens: [...secret, ...made] });
 });
 
@@ -62,6 +64,31 @@ route(tokens, "POST /v1/tokens", { scope: "admin", body: NewToken }, async (c, {
   if (!record) throw new HttpError(409, "too_many", "this home has too many tokens; revoke one first");
   return json(c, { token, record }, 201);
 });
+
+/** Replaces the owner's token of this machine. Only this answer contains the new one, and the old one is refused from now on. */
+route(tokens, "POST /v1/tokens/rotate", { scope: "admin" }, async (c, { token: caller }) => {
+  const { OWNER } = c.env;
+  if (!OWNER)
+    throw new HttpError(
+      409,
+      "conflict",
+      "the owner's token stands in the setting API_TOKENS, or in EDGECALL_TOKEN: replace it there",
+    );
+  const own = apiTokenRecords(c.env).find((record) => isReplaceable(c.env, record, caller));
+  if (!own)
+    throw tooMuch("only the owner's own token can be replaced, and only with itself: sign in with it");
+  const rotated = await OWNER.fetch("http://owner/", { method: "POST" });
+  if (!rotated.ok)
+    throw new HttpError(500, "internal", "the new token could not be stored; the old one stays");
+  refuseReplaced(own);
+  const token: string = await rotated.text();
+  return json(c, { token }, 201);
+});
+
+/** The machine's own record stands before the person's. */
+function isReplaceable(env: Env, record: ApiToken, caller: ApiToken): boolean {
+  return !caller.grant && record === apiTokenRecords(env)[0] && recordId(record) === recordId(caller);
+}
 
 /** A token with an end cannot make one that lives longer. @returns epoch ms; null for no end @throws HttpError 403 */
 function endOf(days: number | undefined, { made }: ApiToken): number | null {
@@ -104,7 +131,8 @@ function tooMuch(message: string): HttpError {
   return new HttpError(403, "forbidden", message);
 }
 
-function secretView(token: ApiToken): TokenView {
+/** @param replaceable the caller's own, which this machine keeps */
+function secretView(token: ApiToken, replaceable = false): TokenView {
   const { name, role, scopes } = token;
   return {
     id: recordId(token),
@@ -116,5 +144,6 @@ function secretView(token: ApiToken): TokenView {
     last_used_at: null,
     made_by: null,
     source: "secret",
+    ...(replaceable && { replaceable }),
   };
 }

@@ -3,10 +3,12 @@
  *
  * Nothing else is trusted: no server in between, and no recording, since each request has its own nonce.
  */
+
 import { createHash, randomBytes } from "node:crypto";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { type ProgramFacts, programBytes } from "@edgecall/core/protocol/program.ts";
 import { splitSigned } from "@edgecall/core/protocol/signing.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { verifierOf } from "@edgecall/node/keypair.ts";
 import { fetchProblem } from "../../fetch-problem.ts";
 import type { GatewayPin } from "./gateway-pin.ts";
@@ -38,7 +40,7 @@ export async function offeredBy({ url, home, public_key }: GatewayPin): Promise<
   if (!response.ok) {
     const refused = checkJson(Refused, text);
     throw new Error(
-      `${url} offers no program: ${refused.ok ? refused.value.error.message.slice(0, WORDS_MAX_CHARS) : response.status}`,
+      `${url} offers no program: ${refused.ok ? cutText(refused.value.error.message, WORDS_MAX_CHARS) : response.status}`,
     );
   }
   const split = splitSigned(text);

@@ -1,4 +1,5 @@
 /** `json_attributes_topic`: what a publisher tells beside the value of an entity. Each member is a reading, for whoever wants all. */
+import { cutText } from "../../text/cut.ts";
 import type { Reading } from "../device.ts";
 import { isObject } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
@@ -40,7 +41,7 @@ function fieldsText(text: string): string | undefined {
   }
   if (!isObject(value)) return undefined;
   const fields = Object.entries(value).flatMap(([name, one]) => {
-    if (typeof one === "string") return [[name.slice(0, NAME_MAX), one.slice(0, TEXT_MAX)]];
+    if (typeof one === "string") return [[name.slice(0, NAME_MAX), cutText(one, TEXT_MAX)]];
     return typeof one === "number" || typeof one === "boolean" ? [[name.slice(0, NAME_MAX), one]] : [];
   });
   return JSON.stringify(Object.fromEntries(fields.slice(0, FIELDS_MAX)));

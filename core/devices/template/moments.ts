@@ -1,4 +1,5 @@
 /** The filters and functions of times. */
+import { cutText } from "../../text/cut.ts";
 import { TemplateProblem } from "./budget.ts";
 import { type Builtin, intOr, type Run, takes, textOr } from "./calls.ts";
 import {
@@ -136,7 +137,7 @@ const todayAt = takes("time_str?", (run, value) => {
   );
   if (more.length > 0 || parts.some(Number.isNaN))
     throw new TemplateProblem(
-      `has ${JSON.stringify(text.slice(0, 50))} where a time of the day would be right`,
+      `has ${JSON.stringify(cutText(text, 50))} where a time of the day would be right`,
     );
   return aware(run, datetimeOf([year, month, day, ...parts], undefined));
 });

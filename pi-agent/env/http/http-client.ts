@@ -1,8 +1,10 @@
 /** The requests of the HTTP backend's client: its connection, its token, and the errors that both can have. */
+
 import { readFile } from "node:fs/promises";
 import * as http from "node:http";
 import * as https from "node:https";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { httpPlace } from "./http-place.ts";
 import {
@@ -182,7 +184,7 @@ function isOfOperation(error: unknown): boolean {
 async function parsed<T>(schema: z.ZodMiniType<T>, response: http.IncomingMessage): Promise<T> {
   const answer = await collect(response, ANSWER_MAX_BYTES);
   const read = checkJson(schema, Buffer.from(answer).toString());
-  if (!read.ok) throw new Error(`it answered something else: ${read.error.slice(0, 200)}`);
+  if (!read.ok) throw new Error(`it answered something else: ${cutText(read.error, 200)}`);
   return read.value;
 }
 

@@ -1,7 +1,9 @@
 /** Programs of the HTTP backend's client. The answer to a request is the program's output, line by line, until its end. */
+
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { refuseEnv } from "../clean-env.ts";
 import { ExecError, type ExecOps, type Ran, type RunOptions } from "../environment.ts";
 import { type HttpClient, HttpFailure } from "./http-client.ts";
@@ -108,7 +110,7 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<RunLine> {
 
 function lineOf(text: string): RunLine {
   const read = checkJson(RunLine, text);
-  if (!read.ok) throw new Error(`it answered something else: ${read.error.slice(0, 200)}`);
+  if (!read.ok) throw new Error(`it answered something else: ${cutText(read.error, 200)}`);
   return read.value;
 }
 

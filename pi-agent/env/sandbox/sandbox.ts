@@ -1,7 +1,9 @@
 /** Files and programs in a sandbox on this machine. Each call gets a fresh sandbox, and nothing outlives it. */
+
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { posix } from "node:path";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { refuseEnv } from "../clean-env.ts";
 import { followDetached, isDetachable, startDetached } from "../detached.ts";
@@ -38,7 +40,7 @@ export type SandboxOptions = {
 export async function trySandbox(options: SandboxOptions): Promise<string | undefined> {
   const kind = options.kind ?? "bubblewrap";
   const { howToGetIt, begin } = KINDS[kind];
-  const doesNotStart = (why: string) => `the sandbox does not start (${why.slice(0, 300)}): ${howToGetIt}`;
+  const doesNotStart = (why: string) => `the sandbox does not start (${cutText(why, 300)}): ${howToGetIt}`;
   await begin?.(options.program);
   const tried = await lookFor(sandbox(options).exec, ["true"]).catch((error: unknown) => {
     throw new NoAnswer(doesNotStart(messageOf(error)));

@@ -2,7 +2,9 @@
  * Runs ripgrep where the files are. No text of a model can become an option: every value follows `=` or `--`, and no
  * configuration file is read.
  */
+
 import { StringDecoder } from "node:string_decoder";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { type Environment, FileError } from "../../env/environment.ts";
 import { lookFor, NoAnswer } from "../../env/probe.ts";
 
@@ -71,11 +73,11 @@ export async function runRg(
   if (enough.signal.aborted) return { partial: false, overlong: lines.overlong };
   // 0: matches, 1: no match, 2: an error, possibly only an unreadable file among others
   if (ran.exitCode === 2 && stderr.trim() !== "") {
-    throw new FileError("invalid_params", `The pattern is not understood: ${stderr.trim().slice(0, 500)}`);
+    throw new FileError("invalid_params", `The pattern is not understood: ${cutText(stderr.trim(), 500)}`);
   }
   if (ran.exitCode === null || ran.exitCode > 2) {
     const how = ran.signal === null ? `exit code ${ran.exitCode}` : ran.signal;
-    throw new FileError("io", `The search ended early (${how}). ${stderr.trim().slice(0, 500)}`.trim());
+    throw new FileError("io", `The search ended early (${how}). ${cutText(stderr.trim(), 500)}`.trim());
   }
   return { partial: ran.exitCode === 2, overlong: lines.overlong };
 }

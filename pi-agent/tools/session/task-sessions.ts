@@ -1,9 +1,11 @@
 /** Histories of sub-agents that `task` may go on with: files in the agent's state folder, for whoever began each. */
+
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "@edgecall/core/loop/history.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { ToolContext } from "@edgecall/core/tools/contract.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
@@ -96,6 +98,6 @@ function fitting(entries: readonly Entry[]): Entry[] {
 }
 
 function shortened(entry: Entry): Entry {
-  const text = entry.text.slice(0, TEXT_MAX);
+  const text = cutText(entry.text, TEXT_MAX);
   return entry.role === "assistant" ? { role: "assistant", text, calls: [] } : { role: "user", text };
 }

@@ -2,7 +2,7 @@
  * Discord's own Markdown: no tables, no rules, fences of three signs only. https://support.discord.com/hc/articles/210298617
  */
 import { type Block, isWebAddress } from "./blocks.ts";
-import { type Form, written } from "./inline.ts";
+import { type Form, withTightStyles, written } from "./inline.ts";
 import { BREAK_MAX, joined, listed, quoted } from "./lines.ts";
 import type { Format } from "./split.ts";
 
@@ -47,7 +47,8 @@ function write(block: Block): string {
   const { level = 0, runs } = block;
   // Smaller headings than Discord has are bold.
   const isBold = level > 3;
-  const text = written(isBold ? runs.map((run) => (run.code ? run : { ...run, bold: true })) : runs, TEXT);
+  const styled = isBold ? runs.map((run) => (run.code ? run : { ...run, bold: true })) : runs;
+  const text = written(withTightStyles(styled), TEXT);
   const head = level > 0 && !isBold ? `${"#".repeat(level)} ${text.replaceAll("\n", " ")}` : text;
   return quoted(listed(block, head, "-"), block.quote);
 }

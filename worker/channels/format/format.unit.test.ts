@@ -34,6 +34,37 @@ const EACH = Object.entries(PLATFORMS);
 const codeOf = ({ blocks }: Content) =>
   blocks.flatMap((block) => (block.kind === "code" ? [block.text] : []));
 
+test("C1: the table has forty texts and more, each with a form for four platforms", () => {
+  expect(cases.length).toBeGreaterThanOrEqual(40);
+  for (const { name, telegram, whatsapp, discord, slack } of cases) {
+    expect(
+      [telegram, whatsapp, discord].every((form) => form !== ""),
+      name,
+    ).toBe(true);
+    expect(parsed(telegram), name).toHaveProperty("text");
+    expect(richTextProblem(slack as Part[]), name).toBeUndefined();
+  }
+});
+
+test("C1: code of each text arrives byte for byte on each platform", () => {
+  let count = 0;
+  for (const { name, markdown, telegram, whatsapp, discord, slack } of cases) {
+    const content = markdownContent(markdown);
+    const inline = content.blocks.flatMap((block) => (block.kind === "text" ? block.runs : []));
+    const codes = [...codeOf(content), ...inline.filter(({ code }) => code).map(({ text }) => text)];
+    const shown = parsed(telegram);
+    const inSlack = JSON.stringify(slack);
+    for (const code of codes) {
+      expect("text" in shown && shown.text, name).toContain(code);
+      expect(whatsapp, name).toContain(code);
+      expect(discord, name).toContain(code);
+      expect(inSlack, name).toContain(JSON.stringify(code));
+      count += 1;
+    }
+  }
+  expect(count).toBeGreaterThan(25);
+});
+
 describe.each(cases)("C1: $name", ({ markdown, ...expected }) => {
   const { blocks } = markdownContent(markdown);
   test.each(Object.entries(expected).filter(([key]) => key in PLATFORMS))("on %s", (platform, form) => {
@@ -124,6 +155,27 @@ describe.each(EACH)("C1: any text on %s", (platform, { format, write, max }) => 
       expect(parts.length).toBeGreaterThan(2);
       for (const { blocks } of parts) expect(write(blocks).length).toBeLessThanOrEqual(max);
     });
+});
+
+test("C1: Telegram gets at most a hundred styles and links in a message, and all that there are", () => {
+  const texts = [
+    "**b** [l](https://a.b/c) `c` ".repeat(90),
+    "- **b** *i* `c`\n".repeat(70),
+    "> **b**\n\n".repeat(130),
+    `# ${"`c` b ".repeat(80)}`,
+    "```sh\nls\n```\n".repeat(120),
+  ];
+  for (const text of texts) {
+    const content = markdownContent(text);
+    const parts = split(content, telegramFormat, 4_096).map(({ blocks }) => telegramHtml(blocks));
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) expect(parsed(part)).toHaveProperty("text");
+    const [count, one] = [parts.join(""), telegramHtml(content.blocks)].map(
+      (html) => html.match(/<(?:b|i|code|a|pre)\b/g)?.length ?? 0,
+    );
+    // A style that is cut in two begins twice.
+    expect(count).toBeGreaterThanOrEqual(one ?? 0);
+  }
 });
 
 test("C1: text without markup on Discord: at most twice as long, and the same without the backslashes", () => {

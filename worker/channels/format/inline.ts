@@ -4,6 +4,24 @@ import type { Run } from "./blocks.ts";
 export type Style = "bold" | "italic" | "strike";
 const STYLES: readonly Style[] = ["bold", "italic", "strike"];
 
+/** Marks are read only where they touch a word, so a space at the edge of a style stands outside of it. */
+export function withTightStyles(runs: readonly Run[]): Run[] {
+  const parts: Run[] = runs.flatMap((run) =>
+    run.code
+      ? [{ ...run }]
+      : (run.text.match(/^\s+|\S(?:[\s\S]*\S)?|\s+$/g) ?? []).map((text) => ({ ...run, text })),
+  );
+  for (const order of [parts, parts.toReversed()])
+    for (const style of STYLES) {
+      let isInside = false;
+      for (const part of order) {
+        if (!isInside && part.text.trim() === "") delete part[style];
+        isInside = part[style] === true;
+      }
+    }
+  return parts;
+}
+
 /** How a platform writes inside a text. */
 export type Form = {
   /** What stands before and behind a text of this style. */

@@ -145,7 +145,7 @@ function languageOf(info: string): string {
 function runsOf({ children }: Token): Run[] {
   const runs: Run[] = [];
   const open = { strong: 0, em: 0, s: 0 };
-  const links: string[] = [];
+  const links: Array<string | undefined> = [];
   const add = (text: string, code = false) => {
     if (text === "") return;
     const url = links.at(-1);
@@ -167,7 +167,7 @@ function runsOf({ children }: Token): Run[] {
     if (type === "text" || type === "text_special") add(content);
     else if (type === "code_inline") add(content, true);
     else if (type === "softbreak" || type === "hardbreak") add("\n");
-    else if (type === "link_open") links.push(String(token.attrGet("href") ?? ""));
+    else if (type === "link_open") links.push(addressOf(token));
     else if (type === "link_close") links.pop();
     else if (type === "image") {
       links.push(String(token.attrGet("src") ?? ""));
@@ -177,6 +177,12 @@ function runsOf({ children }: Token): Run[] {
       open[token.tag as keyof typeof open] += nesting;
   }
   return runs;
+}
+
+/** @returns undefined for a bare address of mail, which chat apps link themselves */
+function addressOf(token: Token): string | undefined {
+  const url = String(token.attrGet("href") ?? "");
+  return token.info === "auto" && url.startsWith("mailto:") ? undefined : url;
 }
 
 function isSameForm(a: Run, b: Run): boolean {

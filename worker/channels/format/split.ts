@@ -5,8 +5,12 @@ import { type Block, type Content, type Run, wordsOf } from "./blocks.ts";
 /**
  * How a platform writes blocks.
  * @property size the length of one block as the platform counts it, with what stands between it and the block before it
+ * @property marks where a message has a limited number of styles and links: how many, and those of a block
  */
-export type Format = { size(block: Block): number };
+export type Format = {
+  size(block: Block): number;
+  marks?: { max: number; of(block: Block): number };
+};
 
 export function sizeOf({ blocks }: Content, { size }: Format): number {
   return blocks.reduce((sum, block) => sum + size(block), 0);
@@ -17,26 +21,33 @@ export function split(content: Content, format: Format, max: number): Content[] 
   const parts: Block[][] = [];
   let part: Block[] = [];
   let size = 0;
+  let marks = 0;
+  const { max: marksMax, of: marksOf } = format.marks ?? { max: Number.POSITIVE_INFINITY, of: () => 0 };
   const end = () => {
     if (part.length > 0) parts.push(part);
     part = [];
     size = 0;
+    marks = 0;
   };
   for (const block of content.blocks) {
     let rest: Block | undefined = block;
     while (rest) {
       const own = format.size(rest);
-      if (size + own <= max) {
+      const ownMarks = marksOf(rest);
+      if (size + own <= max && marks + ownMarks <= marksMax) {
         part.push(rest);
         size += own;
+        marks += ownMarks;
         break;
       }
       // A block that fits the next message moves there whole, unless this one is nearly empty.
-      if (size >= max / 2 || (size > 0 && max - size < 2 * LEAST)) {
+      if (size >= max / 2 || marks >= marksMax / 2 || (size > 0 && max - size < 2 * LEAST)) {
         end();
         continue;
       }
-      const cut = cutBlock(rest, format, max - size);
+      const [room, marksRoom] = [max - size, marksMax - marks];
+      const fits = (head: Block) => format.size(head) <= room && marksOf(head) <= marksRoom;
+      const cut = cutBlock(rest, fits, room);
       if (cut) part.push(cut[0]);
       // An address that no message has room for is written out, so that it can be cut.
       else if (size === 0) rest = asWords(rest);
@@ -53,14 +64,17 @@ export function split(content: Content, format: Format, max: number): Content[] 
 const LEAST = 32;
 
 /** @returns both parts; the second is undefined when nothing is left. Undefined: this room takes nothing of it */
-function cutBlock(block: Block, format: Format, room: number): [Block, Block | undefined] | undefined {
+function cutBlock(
+  block: Block,
+  isTaken: (head: Block) => boolean,
+  room: number,
+): [Block, Block | undefined] | undefined {
   const text = block.kind === "text" ? block.runs.map((run) => run.text).join("") : block.text;
-  const fits = (at: number) => format.size(headOf(block, at)) <= room;
   // The longest beginning that fits (each character counts at least once), then the best place before it.
   let [least, most] = [0, Math.min(text.length, room)];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
-    if (fits(middle)) least = middle;
+    if (isTaken(headOf(block, middle))) least = middle;
     else most = middle - 1;
   }
   if (least === 0) return undefined;

@@ -25,7 +25,21 @@ const SHOWN: Form = {
 
 export const telegramFormat: Format = {
   size: (block) => (block.kind === "text" ? textOf(block, SHOWN).length : block.text.length) + BREAK_MAX,
+  // Telegram leaves out the form of all that comes after a hundred. https://limits.tginfo.me/en
+  marks: { max: 100, of: marksOf },
 };
+
+/** At least as many as Telegram counts. */
+function marksOf(block: Block): number {
+  if (block.kind === "plain") return 0;
+  if (block.kind === "code") return 1;
+  const isHeading = block.level !== undefined ? 1 : 0;
+  return block.runs.reduce(
+    (sum, { bold, italic, strike, code, url }) =>
+      sum + isHeading + [bold, italic, strike, code, url].filter(Boolean).length,
+    block.quote > 0 ? 1 : 0,
+  );
+}
 
 export function telegramHtml(blocks: readonly Block[]): string {
   return (

@@ -1,6 +1,6 @@
 /** WhatsApp's markup, which has neither links nor headings nor escapes. https://faq.whatsapp.com/539178204879377 */
 import type { Block, Run } from "./blocks.ts";
-import { type Form, type Style, written } from "./inline.ts";
+import { type Form, type Style, withTightStyles, written } from "./inline.ts";
 import { BREAK_MAX, joined, listed, quoted } from "./lines.ts";
 import type { Format } from "./split.ts";
 
@@ -40,35 +40,32 @@ function write(block: Block): string {
 /** A sign cannot stand inside its own pair. Three make code in a line, too. What neither holds is shown as it is, byte for byte. */
 function code(text: string): string {
   if (!text.includes("`")) return `\`${text}\``;
-  return /^`|```|`$/.test(text) ? text : `\`\`\`${text}\`\`\``;
+  if (text.includes("```")) return text;
+  const room = /^`|`$/.test(text) ? " " : "";
+  return `\`\`\`${room}${text}${room}\`\`\``;
 }
 
 /** Marks count only around whole words of one line, so other styles are left out. */
 function formed(runs: readonly Run[], isHeading: boolean): Run[] {
-  const lines = runs.flatMap((run) =>
-    run.text
-      .split(/(?<=\n)|(?=\n)/)
-      .map((text) => ({ ...run, ...(isHeading && !run.code && { bold: true }), text })),
-  );
-  for (const style of ["bold", "italic", "strike"] as const) clearParts(lines, style);
-  return lines;
+  const lines = runs.flatMap((run) => {
+    const { bold, italic, strike, ...unstyled } = run;
+    const styled = { ...run, ...(isHeading && !run.code && { bold: true }) };
+    return run.text.split(/(?<=\n)|(?=\n)/).map((text) => ({ ...(text === "\n" ? unstyled : styled), text }));
+  });
+  const parts = withTightStyles(lines);
+  for (const style of ["bold", "italic", "strike"] as const) clearParts(parts, style);
+  return parts;
 }
 
 function clearParts(runs: Run[], style: Style): void {
   for (let at = 0; at < runs.length; at += 1) {
     const run = runs[at];
-    if (run?.text === "\n") delete run[style];
     if (!run?.[style]) continue;
     let end = at;
-    while (runs[end + 1]?.[style] && runs[end + 1]?.text !== "\n") end += 1;
-    const text = runs
-      .slice(at, end + 1)
-      .map((one) => one.text)
-      .join("");
+    while (runs[end + 1]?.[style]) end += 1;
     const before = runs[at - 1]?.text.at(-1) ?? "";
     const after = runs[end + 1]?.text[0] ?? "";
-    if (isWord(before) || isWord(after) || /^\s|\s$/.test(text))
-      for (const one of runs.slice(at, end + 1)) delete one[style];
+    if (isWord(before) || isWord(after)) for (const one of runs.slice(at, end + 1)) delete one[style];
     at = end;
   }
 }

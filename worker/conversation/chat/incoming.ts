@@ -1,5 +1,6 @@
 /** Takes each message and command of a chat once, and answers it over the chat. */
 
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import type { Accepted, ChatCommand, Delivery } from "../../api/chat.ts";
 import { maySee } from "../../api/may-see.ts";
@@ -92,6 +93,10 @@ function receiveMessage(
   notePictures(context, turn, origin.reply, act.pictures);
   if (act.thread && isFirst) noteThread(context, turn, origin.reply);
   drive(context);
+  if (origin.reply && act.notice !== undefined) {
+    chat.outbox.say(origin.reply, act.notice, "plain");
+    chat.outbox.go();
+  }
   if (origin.reply) chat.outbox.typing(origin.reply);
   return { turn: turn.id };
 }
@@ -205,6 +210,6 @@ async function answerWords(
   if (argument === "") return "Please write your answer after /answer.";
   const options = answersOf(asked.question);
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
-  const answered = await context.home().answer(asked.question.id, answer.slice(0, 4_000), person, true);
+  const answered = await context.home().answer(asked.question.id, cutText(answer, 4_000), person, true);
   return answered.ok ? undefined : answered.message;
 }

@@ -228,6 +228,8 @@ function callLine(call: StoredCall, note = ""): string {
   if (outcome.asked === false) return `– ${what} (${outcome.elapsedMs} ms, called no tool)`;
   const inner = outcome.status === "success" ? failedWithin(outcome.calls) : undefined;
   if (inner !== undefined) return `✗ ${what} (${inner})`;
+  // What was not run took no time.
+  if (outcome.status !== "success" && outcome.errorType === "permission_denied") return `✗ ${what} (denied)`;
   return `${outcome.status === "success" ? "✓" : "✗"} ${what} (${outcome.elapsedMs} ms)`;
 }
 

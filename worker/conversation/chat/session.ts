@@ -1,5 +1,7 @@
 /** Sends a chat the events of its turns: questions, devices' words, the model's words as they come, and the end. */
+
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
+import { graphemeCut } from "@edgecall/core/text/cut.ts";
 import type { Address } from "../../api/chat.ts";
 import type { StoredCall, Turn } from "../store/rows.ts";
 import type { Transcript } from "../store/transcript.ts";
@@ -90,10 +92,8 @@ const FOR_USER_CHARS = 1_200;
 
 /** A device's own words, as code: nothing in them is a link, a mention or a mark. */
 function deviceWords(agent: string, text: string): string {
-  const shown =
-    text.length > FOR_USER_CHARS
-      ? `${text.slice(0, FOR_USER_CHARS)}\n… ${text.length - FOR_USER_CHARS} more characters`
-      : text;
+  const end = graphemeCut(text, FOR_USER_CHARS);
+  const shown = end < text.length ? `${text.slice(0, end)}\n… ${text.length - end} more characters` : text;
   const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = "`".repeat(longest + 1);
   return `From ${agent.replace(/[^\w.@-]/g, "")}:\n${fence}\n${shown}\n${fence}`;

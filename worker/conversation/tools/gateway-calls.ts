@@ -7,6 +7,7 @@ import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import { advisedOf, faultResult, type Tool, type ToolResult } from "@edgecall/core/tools/contract.ts";
@@ -73,7 +74,7 @@ async function recordCall(
     parameters: call.args,
     result: status,
     ...(errorType && { error_type: errorType }),
-    ...(status === "error" && { error: forPerson(outcome).slice(0, ERROR_CHARS) }),
+    ...(status === "error" && { error: cutText(forPerson(outcome), ERROR_CHARS) }),
     exit_code: null,
     elapsed_ms: elapsedMs,
     call_id: call.id,

@@ -12,11 +12,19 @@ import { type Admitted, approveStranger } from "./admission.ts";
 
 const TEXT_MAX_CHARS = 32_000;
 
-/** Says what was left out: to the model, which tells the person. */
-function cutSaid(text: string): string {
-  if (text.length <= TEXT_MAX_CHARS) return text;
+/** @property left how many characters were left out, which the model and the person are told */
+function cutSaid(text: string): { text: string; left: number } {
   const at = graphemeCut(text, TEXT_MAX_CHARS);
-  return `${text.slice(0, at)}\n\n[The message was cut here: ${text.length - at} more characters were left out. Say so.]`;
+  const left = text.length - at;
+  if (left === 0) return { text, left };
+  return {
+    text: `${text.slice(0, at)}\n\n[The message was cut here: ${left} more characters were left out.]`,
+    left,
+  };
+}
+
+function cutNotice(left: number): string {
+  return `Your message is too long: I read its beginning, and not the last ${left} characters.`;
 }
 
 /** For the model, below the gateway's own prompt. */
@@ -48,8 +56,10 @@ export async function toDelivery(
     ...(!isAnsweredInResponse(connection) && { reply: event.address }),
   };
   const id = event.delivery;
-  const own = event.act.do === "say" ? cutSaid(event.act.text) : "/stop";
-  const others = event.act.do === "say" ? cutSaid(event.act.forwarded ?? "") : "";
+  const said: { text: string; forwarded?: string } = event.act.do === "say" ? event.act : { text: "/stop" };
+  const { text: own, left: ownLeft } = cutSaid(said.text);
+  const { text: others, left: othersLeft } = cutSaid(said.forwarded ?? "");
+  const left = ownLeft + othersLeft;
   const isForwarded = others.trim() !== "";
   const text = isForwarded ? `${own}\n\n${strangersWords("forwarded", others)}`.trimStart() : own;
   const command = readCommand(own);
@@ -73,11 +83,19 @@ export async function toDelivery(
     pictures,
     merge: channel.merges,
     ...(quoted && {
-      quoted: { ...quoted, ...(quoted.text !== undefined && { text: cutSaid(quoted.text) }) },
+      quoted: { ...quoted, ...(quoted.text !== undefined && { text: cutSaid(quoted.text).text }) },
     }),
     ...(thread && { thread }),
   };
-  return { id, origin, act: { ...act, ...(isForwarded && { sources: [STRANGER] }) } };
+  return {
+    id,
+    origin,
+    act: {
+      ...act,
+      ...(isForwarded && { sources: [STRANGER] }),
+      ...(left > 0 && { notice: cutNotice(left) }),
+    },
+  };
 }
 
 const VOICE = "a voice message";

@@ -401,6 +401,25 @@ test("C2: the model reads what a message replies to, and whose words these are",
   await until(async () => (await modelRequests({ words })).length > 0);
 });
 
+test("C9: a message over 32,000 characters is cut between graphemes, and both the person and the model are told", async () => {
+  const family = "👨‍👩‍👧‍👦";
+  const begin = `${script({ text: "I read it" })}\n`;
+  // The limit is within the first family.
+  const text = `${begin}${"x".repeat(31_995 - begin.length)}${family.repeat(10)}`;
+  const left = 10 * family.length;
+  const chat = newChat();
+  expect((await telegram(KNOWN, text, {}, undefined, chat)).status).toBe(200);
+  const words = `xxx\\n\\n[The message was cut here: ${left} more characters were left out.]`;
+  await until(async () => (await modelRequests({ words })).length > 0);
+  const stub = env.CONVERSATION.getByName(`a/telegram/family:${chat.chat.id}`);
+  const told = await runInDurableObject(stub, (_, { storage }) =>
+    storage.sql.exec("SELECT text FROM reply WHERE kind = 'words'").toArray(),
+  );
+  expect(told).toEqual([
+    { text: `Your message is too long: I read its beginning, and not the last ${left} characters.` },
+  ]);
+});
+
 test("S5 a forwarded command is no command, and the model is told whose words these are", async () => {
   const word = crypto.randomUUID();
   const forwarded = { ...newChat(), forward_origin: { type: "user" } };

@@ -76,7 +76,7 @@ test("a reminder to the person's own browsers is made after an approval, and tol
   const asked = await remind(tea);
   await approve(asked);
   expect(await remind(tea)).toMatch(
-    /^r-\w+: Reminds you by your notifications once, .* Tell the person this\.$/,
+    /^r-\w+: Reminds you by your notifications once, .*\nTell the person this\.$/,
   );
   expect(await rules()).toMatchObject([
     { name: "tea", channel: "mcp", conversation: "", to: "you by your notifications" },

@@ -1,9 +1,11 @@
 /** The MCP server for one token: it lists the tools and runs the calls. */
+
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { canonicalJson } from "@edgecall/core/protocol/approval.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { modelTextOf, type Tool } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
@@ -200,7 +202,7 @@ async function action(
   if (!named)
     throw new McpError(
       INVALID_PARAMS,
-      `there is no tool '${name.slice(0, 100)}' here (any more); tools/list has what there is`,
+      `there is no tool '${cutText(name, 100)}' here (any more); tools/list has what there is`,
     );
   const { args: params, ignored } = knownParameters(named.advert, given);
   const args: EdgeCallArgs = { agent_id: named.agent.id, action: named.advert.name, params };

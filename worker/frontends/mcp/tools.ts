@@ -3,6 +3,7 @@
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
 import {
   type CallTarget,
@@ -161,7 +162,7 @@ function actionTool({ name, agent, advert }: NamedAction): McpTool {
 /** Puts a text in quotation marks, at most `max` characters in all. Those inside it are escaped, so a device's text cannot end the quotation. */
 function quoted(text: string, max: number): string {
   for (let length = text.length; ; length -= 1) {
-    const words = JSON.stringify(length < text.length ? `${text.slice(0, length)}…` : text);
+    const words = JSON.stringify(cutText(text, length));
     if (words.length <= max) return words;
   }
 }

@@ -1,6 +1,8 @@
 /** Lines of the record that Home writes itself: for an agent that keeps no record, and for calls that never reached their agent. */
+
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
 import { auditLine } from "@edgecall/core/tools/audit-line.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
@@ -47,7 +49,7 @@ export function homeLine(
       parameters: isTool ? payload.parameters : payload,
       result: status,
       ...(errorType && { error_type: errorType }),
-      ...(status === "error" && { error: forPerson(outcome).slice(0, ERROR_CHARS) }),
+      ...(status === "error" && { error: cutText(forPerson(outcome), ERROR_CHARS) }),
       exit_code: null,
       elapsed_ms: elapsedMs,
       call_id: id,

@@ -1,4 +1,5 @@
 /** Turns a device's report into the outcome of its call: bounded, and in words for the model. */
+
 import type { CallRecord, Outcome, Usage } from "@edgecall/core/loop/history.ts";
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "@edgecall/core/protocol/media.ts";
 import { type ActionAdvert, ClaimedUsage, type ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { cutText as cutShown } from "@edgecall/core/text/cut.ts";
 import { type Advised, forPerson, readError } from "@edgecall/core/tools/advice.ts";
 import { ERROR_TYPES, type ErrorType } from "@edgecall/core/tools/errors.ts";
 import { cutText, RESULT_TEXT_MAX_BYTES } from "@edgecall/core/tools/runner.ts";
@@ -288,7 +290,7 @@ function innerCalls(
         ...(args && JSON.stringify(args).length <= INNER_TEXT_MAX && { args }),
         status: status === "pending" ? "pending" : ok ? "success" : "error",
         ...(ok
-          ? { result: asText(result).slice(0, INNER_TEXT_MAX) }
+          ? { result: cutShown(asText(result), INNER_TEXT_MAX) }
           : {
               error: forPerson(readError(asText(error ?? result), foreign ? NO_ADVICE : advice)).slice(
                 0,

@@ -2,6 +2,7 @@
  * Senders of chat apps: strangers who ask to be admitted, and those whom an owner admitted. Rows of Home. A stranger gets a
  * code and gives it to an owner; the code alone opens nothing.
  */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { AdmittedSender, Knock, PairingRequest, SenderKey, Stranger } from "../../api/senders.ts";
 import type { Role } from "../../settings/channels.ts";
 
@@ -141,8 +142,5 @@ function newCode(): string {
 
 /** A stranger chose the name: it is cut to one short line. */
 function plainName(name: string): string {
-  return name
-    .replace(/[\p{C}\s]+/gu, " ")
-    .trim()
-    .slice(0, NAME_MAX);
+  return cutText(name.replace(/[\p{C}\s]+/gu, " ").trim(), NAME_MAX);
 }

@@ -2,8 +2,10 @@
  * Rights of calls to a hosted device. A device of the broker has no policy of its own, so Home is the one that refuses, and that asks
  * a person before it sends a change. Reads are free. The rules are in this file alone, so that they can be reviewed alone.
  */
+
 import { IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { DeviceMode } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
@@ -68,7 +70,7 @@ export function permissionFor(
   if (hasChanged(device))
     reasons.push("changed since you allowed it: its actions, or what they send, are others now");
   else if (isFirst) reasons.push("first change of this device");
-  const why = advert?.danger_why?.slice(0, WHY_MAX) ?? "it may do harm";
+  const why = cutText(advert?.danger_why ?? "it may do harm", WHY_MAX);
   if (isDanger) reasons.push(why === IS_SETTING ? why : `dangerous: ${why}`);
   const remember = isFirst && !isDanger && !tainted;
   if (remember) reasons.push("with your yes its other changes are not asked about, but for dangerous ones");

@@ -49,3 +49,8 @@ test("two calls at the same time do not exceed what a person may have", async ()
   expect(answers.filter((answer) => answer.includes("this person has 20 rules"))).toHaveLength(1);
   expect(await rows()).toHaveLength(20);
 });
+
+test("N10: what a new rule tells the model alone is no part of the text that people see", async () => {
+  expect(await makes("tea", "remind", { text: "tea", in_minutes: 60 })).toMatch(/tea/);
+  expect(await makes("tea", "remind", { text: "tea", in_minutes: 60 })).not.toMatch(/[Tt]he person/);
+});

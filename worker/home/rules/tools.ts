@@ -210,8 +210,8 @@ function invalid(error: string): ToolAnswer {
 
 function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAnswer {
   const shown = confirmation(home, row, reading);
-  const isSeen = row.maker.conversation === null ? "Tell the person this." : "The person sees this text.";
-  return { ...said(`${row.id}: ${shown} ${isSeen}`), shown: { text: shown, undo: row.id } };
+  const advice = row.maker.conversation === null ? "Tell the person this." : "The person sees this text.";
+  return { ...said(`${row.id}: ${shown}`, advice), shown: { text: shown, undo: row.id } };
 }
 
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
@@ -240,8 +240,9 @@ function present(
   return id === undefined ? undefined : { value: home.agents.isOnline(id, at), at };
 }
 
-function said(text: string): ToolAnswer {
-  return { status: "success", text, sources: [] };
+/** @param advice for the model alone */
+function said(text: string, advice?: string): ToolAnswer {
+  return { status: "success", text, ...(advice !== undefined && { advice }), sources: [] };
 }
 
 async function rules(home: HomeContext, request: HomeToolRequest, input: RulesInput): Promise<Reply> {

@@ -3,6 +3,7 @@
  * object's memory ends when it sleeps, so the counts are rows: the sums, one for each tool of an agent, each channel and each
  * agent, and beside them the reports that are not in the sums yet (usage-reports.ts).
  */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import {
   ANSWER_SECONDS,
@@ -19,6 +20,7 @@ import {
   newTurnCounts,
   type TurnCounts,
 } from "@edgecall/core/metrics/tally.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { GATEWAY_TOOLS, type ReportedCall, type ReportedTurn } from "../../api/usage.ts";
 import type { Agents } from "../agents/agents.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
@@ -302,7 +304,7 @@ function toTurnCounts(figures: StoredTurns): TurnCounts {
 }
 
 function short(name: string): string {
-  return name.slice(0, NAME_CHARS);
+  return cutText(name, NAME_CHARS);
 }
 
 function rowName(...names: readonly string[]): string {

@@ -1,4 +1,5 @@
 /** Makes the screen reader's announcements of a turn: one sentence for each step. Pure. */
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { type CallView, isNotice, type TurnView } from "./turns.ts";
 
@@ -9,8 +10,8 @@ const ANSWER_MAX = 600;
 export function announcement(turn: TurnView | undefined): string {
   if (!turn) return "";
   const open = turn.questions.find(({ answer }) => answer === undefined);
-  if (turn.answer !== null && isNotice(turn)) return turn.answer.slice(0, ANSWER_MAX);
-  if (turn.answer !== null) return `Answer: ${turn.answer.slice(0, ANSWER_MAX)}`;
+  if (turn.answer !== null && isNotice(turn)) return cutText(turn.answer, ANSWER_MAX);
+  if (turn.answer !== null) return `Answer: ${cutText(turn.answer, ANSWER_MAX)}`;
   if (turn.problem !== undefined) return "";
   if (open)
     return open.approval

@@ -1,5 +1,7 @@
 /** Chat: shows the messages and their calls, and the input for new ones. */
+
 import type { SessionView } from "@edgecall/client/routes.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
 import { visible } from "@edgecall/core/tools/visible.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce.ts";
@@ -41,7 +43,7 @@ function Talk({ session, id, conversations }: TalkProps) {
   const mayApprove = session.scopes?.includes("approve") ?? false;
   const current = conversations.list?.find((one) => one.id === id);
   const say = (text: string, images: string[] = []) => {
-    conversations.note(id, text.slice(0, 80));
+    conversations.note(id, cutText(text, 80));
     conversation.ask(text, images);
   };
   const open = (next: string) => {

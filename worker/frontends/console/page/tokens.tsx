@@ -33,10 +33,15 @@ export function Tokens({ session }: { session: SessionView }) {
   const { value, problem, reload } = useLoaded("GET /v1/tokens");
   const { slice, paging } = useSlice(value?.tokens ?? [], SHOWN);
   const { failed, attempt } = useAttempt(reload);
+  const { failed: notRotated, attempt: attemptRotation } = useAttempt();
+  const [rotated, setRotated] = useState<string>();
   const revoke = (id: string, withMade: boolean) =>
     attempt(() =>
       client.json("DELETE /v1/tokens/{id}", { path: { id }, query: { made: withMade ? "yes" : undefined } }),
     );
+  // The list is not loaded again: this page is signed out then.
+  const rotate = () =>
+    attemptRotation(async () => setRotated((await client.json("POST /v1/tokens/rotate")).token));
   return (
     <section class="panel" aria-labelledby="tokens">
       <h2 id="tokens">Tokens</h2>
@@ -44,9 +49,19 @@ export function Tokens({ session }: { session: SessionView }) {
         Make one for each program and each person, with no more rights than needed. A token is shown only
         once.
       </p>
-      <Problem text={problem ?? failed} />
+      <Problem text={problem ?? failed ?? notRotated} />
       {!value && !problem && <Skeleton lines={3} />}
       <Pager paging={paging} what="tokens" />
+      {rotated !== undefined && (
+        <div role="status" class="list">
+          <p>
+            Your new token. Copy it now: it is not shown again. The old one is refused, so load this page
+            again and sign in with the new one.
+          </p>
+          <Pre text={rotated} label="your new token" />
+          <CopyButton text={rotated} />
+        </div>
+      )}
       {slice.map((token) => (
         <div key={token.id} class="row">
           <span>
@@ -58,6 +73,14 @@ export function Tokens({ session }: { session: SessionView }) {
               token={token}
               made={madeFrom(token, value?.tokens ?? [])}
               onSure={(withMade) => void revoke(token.id, withMade)}
+            />
+          )}
+          {token.replaceable && rotated === undefined && (
+            <Sure
+              label="Replace"
+              about={`the token ${token.name}`}
+              note="Everybody who uses it is signed out at once, you too. You get the new one here."
+              onSure={() => void rotate()}
             />
           )}
         </div>
