@@ -22,6 +22,8 @@ export type Question = NewQuestion & {
   told: boolean;
   answer: string | null;
   answeredBy: string | null;
+  /** As their chat app calls the person. Known while the answer is passed on, and not stored. */
+  answeredByName?: string | undefined;
   /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
   /** The question that lists this one. */

@@ -138,12 +138,13 @@ function fenced(text: string): string {
   return `${fence}json\n${text}\n${fence}`;
 }
 
-/** @param question as it stands now; undefined: it was forgotten */
-export function closedWords(question: TurnQuestion | undefined): string {
-  const { answer, answered_by: by, approval } = question ?? {};
+/** @param question as it stands now; undefined: it was forgotten @param mentions the platform that shows its own ids as names, if it is shown there */
+export function closedWords(question: TurnQuestion | undefined, mentions = ""): string {
+  const { answer, answered_by: by, answered_by_name: name = by, approval } = question ?? {};
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
-  const who = by === undefined ? "" : ` by ${by}`;
+  const person = by?.startsWith(`${mentions}:`) ? by : name;
+  const who = person === undefined ? "" : ` by ${person}`;
   if (!approval) return `✔ Answered${who}: ${visible(cutText(answer, SHOWN_MAX))}`;
   return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
 }

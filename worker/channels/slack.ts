@@ -393,6 +393,7 @@ export const slack: Channel<SlackConnection> = {
   // Below it stand the buttons.
   questionMax: 6_000,
   merges: true,
+  showsIdsAsNames: true,
   // Posting to a person's id opens the private chat. Its own id is not known here, so the conversation is named by the person's.
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined

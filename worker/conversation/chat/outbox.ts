@@ -473,7 +473,7 @@ export class Outbox {
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
-    const words = row.text || closedWords(this.#context.transcript.question(row.question ?? "")?.question);
+    const words = row.text || this.#closedWords(row, channel.showsIdsAsNames && line.connection.channel);
     if (!asked) return;
     if (asked.message !== null && channel.close) {
       const content = contentOf(row, `${asked.text}\n\n${words}`);
@@ -483,6 +483,10 @@ export class Outbox {
       });
     } else await channel.text(line, contentOf(row, words), { nonce: `${row.nonce}.0` });
     this.#delete(asked.id);
+  }
+
+  #closedWords({ question }: ReplyRow, mentions: string | undefined): string {
+    return closedWords(this.#context.transcript.question(question ?? "")?.question, mentions);
   }
 
   #gone(row: ReplyRow): void {

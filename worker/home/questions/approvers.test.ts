@@ -63,8 +63,8 @@ function update(body: Record<string, unknown>) {
 const privateChat = (id: number) => ({ message_id: 1, chat: { id, type: "private" } });
 const says = (from: number, text: string) =>
   update({ message: { ...privateChat(from), from: { id: from, first_name: "Mia" }, text } });
-const presses = (from: number, data: string | undefined) =>
-  update({ callback_query: { id: "q", from: { id: from }, message: privateChat(from), data } });
+const presses = (from: number, data: string | undefined, names = {}) =>
+  update({ callback_query: { id: "q", from: { id: from, ...names }, message: privateChat(from), data } });
 
 /** An agent whose policy asks before it sounds the siren. */
 async function cautiousAgent() {
@@ -125,6 +125,24 @@ test("C4: an approval that a member causes is decided in an owner's chat, and th
   await until(() => closed.length === 2);
   expect(closed.map(({ chat }) => chat).sort()).toEqual([OWNER, MEMBER]);
   for (const { text } of closed) expect(text).toContain(`✔ Approved by telegram:${OWNER}`);
+});
+
+test("N10: a decision names the person as the chat app calls them, in each chat that shows it", async () => {
+  await cautiousAgent();
+  await says(MEMBER, sound());
+  const { buttons } = await questionTo(OWNER);
+  await presses(OWNER, buttons[1]?.data, { username: "an_na", first_name: "Anna" });
+  await until(() => closed.length === 2);
+  for (const { text } of closed) expect(text).toMatch(/✖ Denied by @an_na\.$/);
+});
+
+test("N10: markup in a person's name is no markup in the decision", async () => {
+  await cautiousAgent();
+  await says(OWNER, sound());
+  const { buttons } = await questionTo(OWNER);
+  await presses(OWNER, buttons[1]?.data, { first_name: "**An`na** [x](https://evil.example)" });
+  await until(() => closed.length === 1);
+  expect(closed[0]?.text).toMatch(/✖ Denied by Anna xhttpsevil\.example\.$/);
 });
 
 test("C4: browsers and topics of tokens that may approve are told too; those of others are not", async () => {

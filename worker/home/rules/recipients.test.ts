@@ -105,10 +105,15 @@ describe("the owners", () => {
       ruleHome().pressRule({
         do: what,
         rule: row?.id ?? "",
-        by: { principal: "telegram:8", role: "member", conversation: `a/telegram/family:${OWNER}` },
+        by: {
+          principal: "telegram:8",
+          displayName: "Ben",
+          role: "member",
+          conversation: `a/telegram/family:${OWNER}`,
+        },
       });
     expect((await press("stop")).done).toBe(false);
-    expect((await press("ack")).text).toBe("✔ Answered by telegram:8: Shed offline.");
+    expect((await press("ack")).text).toBe("✔ Answered by Ben: Shed offline.");
     await passUntil(T0);
     await isBack();
     await until(async () => (await toldIn(OWNER)).length > 1, { what: "the end" });
