@@ -106,7 +106,7 @@ ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
-/** Whole programs start in a hook, several files at a time, beside tests that compute. */
+/** Hooks start whole programs, several files at a time, beside tests that compute. */
 const PATIENT = {
   testTimeout: 60_000,
   hookTimeout: 120_000,

@@ -50,7 +50,7 @@ import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
-import { bounded, commandsFirst, knownFirst } from "./room.ts";
+import { bounded, commandsFirst, oldestFirst } from "./room.ts";
 import { partOfState } from "./states/large-state.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
@@ -676,7 +676,7 @@ export class DeviceCatalog {
   #newView(now: number): View {
     const left = new Map<string, number>();
     const leave = (why: string, count: number) => count > 0 && left.set(why, (left.get(why) ?? 0) + count);
-    const groups = knownFirst(groupsOf(commandsFirst(this.#parts(leave))), this.#ids.ages());
+    const groups = oldestFirst(groupsOf(commandsFirst(this.#parts(leave))), this.#ids.ages());
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
     const shown = groups.slice(0, DEVICES_MAX);
     const named = groups.flatMap((group) =>

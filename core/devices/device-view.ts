@@ -331,7 +331,9 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
     name,
     value: plain,
     text:
-      value === undefined ? missingWords({ part, spec }, now) : harmless(valueText(spec, value), VALUE_MAX),
+      value === undefined
+        ? absentValueText({ part, spec }, now)
+        : harmless(valueText(spec, value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
@@ -346,7 +348,7 @@ function valueText(spec: ReadingSpec, { value, unreadable }: Value): string {
   return unreadable === undefined || spec.secret ? spec.words(value) : `not readable: ${unreadable}`;
 }
 
-function missingWords(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
+function absentValueText(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
   return isThere(reading, now) ? "not reported yet" : "none at present";
 }
 

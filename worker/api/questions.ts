@@ -78,7 +78,7 @@ export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestio
   return { tool, parameters, ...(cwd !== undefined && { cwd }), reason, ...(unread && { unread }) };
 }
 
-/** As a conversation stores it. */
+/** Returns the question as a conversation stores it. */
 export function turnQuestion({
   approval,
   expiresAt: expires_at,

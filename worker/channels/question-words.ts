@@ -11,14 +11,14 @@ const CHOICES_MAX = 20;
 /** A longer answer is cut: the person's own message has it. */
 const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
-/** Where agents' own words are a reason to ask: they are accepted, too. */
+/** Answers where agents' own words are a reason to ask: `accept` accepts these, too. */
 const WITH_ACCEPT = [...APPROVAL, ACCEPT] as const;
 const LABELS: Record<string, string> = {
   approve: "Approve",
   deny: "Deny",
   [ACCEPT]: "Accept text and approve",
 };
-/** Of an agent's description. */
+/** Characters of an agent's description. */
 const UNREAD_MAX = 300;
 /**
  * Characters of an approval's arguments, as JSON, that fit a few messages. Longer arguments are shown by head and tail. They can be
@@ -93,12 +93,12 @@ export function questionWords(question: TurnQuestion, console?: string): string 
     visible(reason),
     ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
-    ...askedOthers(question),
+    ...describeApprovers(question),
   ].join("\n");
 }
 
-/** For whoever may not decide it. */
-function askedOthers({ asks }: TurnQuestion): string[] {
+/** Lines for a person who may not decide it: who was asked. */
+function describeApprovers({ asks }: TurnQuestion): string[] {
   if (asks === undefined) return [];
   return asks.length > 0
     ? [`You cannot decide this yourself. I asked: ${visible(asks.join(", "))}.`]
@@ -107,7 +107,7 @@ function askedOthers({ asks }: TurnQuestion): string[] {
       ];
 }
 
-/** What is accepted with `accept`. */
+/** Lines that show what `accept` accepts. */
 function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = []): string[] {
   return unread.map(({ agent, line, was, actions, group }) => {
     const parts = [
@@ -120,7 +120,7 @@ function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = [
   });
 }
 
-/** In a code span: nothing in it is markup. */
+/** Puts a text into a code span, so nothing in it is markup. */
 function shownLine(text: string): string {
   const whole = visible(text).replaceAll("`", "'").replace(/\s+/g, " ");
   return `\`${cutText(whole, UNREAD_MAX)}\``;

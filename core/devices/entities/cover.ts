@@ -143,7 +143,7 @@ function moverReadings(draft: EntityDraft): void {
   if (isPosition || draft.has("set_position_topic")) draft.details.push("position");
 }
 
-/** Of a position, in the device's own numbers. */
+/** Bounds of a position, in the device's own numbers. */
 type Range = { low: number; high: number };
 
 const ENDS = { open: "Open it.", close: "Close it.", stop: "Stop its movement." } as const;

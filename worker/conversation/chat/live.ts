@@ -24,7 +24,7 @@ const DRAFT_AFTER_MS = 1_500;
 const EDIT_GAP_MS = 1_000;
 /** Ends words that go on. On a line of its own: it must not touch the end of a code fence. */
 const MORE = "…";
-/** For `MORE` as any platform writes it. */
+/** Room for `MORE` as any platform writes it. */
 const MORE_ROOM = 100;
 /** Markup is at most so much longer than what it shows that these words still fill a message. Only they are read for a draft. */
 const DRAFT_READ = 3;

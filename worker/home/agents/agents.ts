@@ -71,8 +71,8 @@ type AgentRow = {
   conditions: string;
 };
 
-/** What is wrong with an agent. `own`: as it says itself; `seen`: as the bridge sees it. */
-type ToldConditions = { own: readonly Condition[]; seen: readonly Condition[] };
+/** Conditions of an agent. `own`: it reported them itself; `seen`: the bridge did. */
+type ReportedConditions = { own: readonly Condition[]; seen: readonly Condition[] };
 
 /** What memory holds of an agent. */
 type ListedAgent = {
@@ -89,7 +89,7 @@ type ListedAgent = {
   advert: string;
   names: ActionNames;
   problem: string | null;
-  conditions: ToldConditions;
+  conditions: ReportedConditions;
   /** As it says itself, and as an owner has accepted it. */
   group: string | null;
   acceptedGroup: string | undefined;
@@ -807,7 +807,7 @@ function toListed(row: AgentRow, names: ActionNames, isSigned: boolean): ListedA
     advert: row.advert,
     names,
     problem: row.problem,
-    conditions: JSON.parse(row.conditions) as ToldConditions,
+    conditions: JSON.parse(row.conditions) as ReportedConditions,
     group: row.share_group,
     acceptedGroup: undefined,
     changedAt: row.changed_at,

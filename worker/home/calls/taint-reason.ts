@@ -1,4 +1,4 @@
-/** Whose texts taint a call, and how a person is told. */
+/** Says whose texts taint a call, in words for a person. */
 import { firstUseSource, isTainted, type Source, STRANGER, taints } from "@edgecall/core/loop/taint.ts";
 import type { UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import type { SubmitRequest } from "../../api/calls.ts";

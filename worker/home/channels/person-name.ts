@@ -1,4 +1,4 @@
-/** What people read in place of the id that a chat app gives a person. */
+/** Names a person as their chat app does, in place of its id. */
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { HomeContext } from "../context.ts";
 
@@ -20,7 +20,7 @@ export function personName(
   return plainName(given) || plainName(stored) || undefined;
 }
 
-/** For words that go to several platforms. */
+/** Names a person in words that go to several platforms. */
 export function nameInWords(
   home: HomeContext,
   { principal, displayName }: { principal: string; displayName?: string | undefined },

@@ -77,7 +77,7 @@ export async function closeAtApprovers(
       logError("question.close_failed", closed.reason, { question: question.id });
 }
 
-/** Of one that lists several: the first one's. They have the same caller. */
+/** Returns the call; of a question that lists several, the first one's. They have the same caller. */
 function callOf({ ledger }: HomeContext, { call, members }: About): LedgerCall | undefined {
   return ledger.get(members?.[0]?.call ?? call);
 }

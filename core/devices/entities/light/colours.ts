@@ -70,7 +70,7 @@ function stepped(rgb: Rgb, at: number, step: number): Rgb {
   return [red ?? 0, green ?? 0, blue ?? 0];
 }
 
-/** Of each member. A hue is a circle. */
+/** Returns the difference of each member. A hue is a circle. */
 function distance(space: ColourSpace, a: readonly number[], b: readonly number[]): number[] {
   return a.map((one, at) => {
     const size = Math.abs(one - (b[at] ?? 0));
