@@ -1,6 +1,7 @@
 /** An approval that somebody without the right to approve causes is shown to those who may decide it. */
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { turnOnBrowser } from "../../../test/browsers.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
@@ -146,21 +147,9 @@ test("N10: markup in a person's name is no markup in the decision", async () => 
 });
 
 test("C4: browsers and topics of tokens that may approve are told too; those of others are not", async () => {
-  const browser = (endpoint: string, token: string) =>
-    ask("/v1/push/browsers", {
-      method: "POST",
-      token,
-      body: JSON.stringify({
-        endpoint,
-        keys: {
-          p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-          auth: "BTBZMqHH6r4Tts7J_aSIgg",
-        },
-      }),
-    });
   await cautiousAgent();
-  await browser(PUSH, TOKENS.owner);
-  await browser("https://push.example.org/mia", TOKENS.member);
+  await turnOnBrowser(PUSH, TOKENS.owner);
+  await turnOnBrowser("https://push.example.org/mia", TOKENS.member);
   await says(MEMBER, sound());
   const { text } = await questionTo(MEMBER);
   expect(text).toContain("anna (notifications)");
