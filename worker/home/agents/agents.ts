@@ -425,7 +425,7 @@ export class Agents {
 
   /** @param by the person */
   changeDevice({ id, hosted }: HostedDevice, change: DeviceChange, by: string): void {
-    this.#settings.change(hosted.key, change, by, Date.now());
+    this.#settings.change(hosted, change, by, Date.now());
     this.#deviceChanged(id);
   }
 
