@@ -142,13 +142,19 @@ class Watch {
       (this.#isAlone || (await this.#wroteItself(SLACK_BYTES, true)))
     )
       return `Only ${megabytes(free)} are free on the disk of the workspace, and ${megabytes(freeBytes)} of it are kept free (min_free_mb in [tools]).`;
-    // Another program may free as much as this one takes.
-    const isSuspect = (this.#isAlone && lost >= callBytes) || (await this.#wroteItself(callBytes, false));
+    const wroteMuch = await this.#wroteItself(callBytes, false);
+    // Another program may free as much as this one takes, so its own bytes count too. What it hides is measured by the disk alone.
+    const isSuspect = lost >= callBytes ? this.#isAlone || wroteMuch : wroteMuch && !this.#isHidden;
     if (!isSuspect) return undefined;
     const { bytes, isWhole } = await this.#written();
     const isUnseen = !isWhole || lost >= UNSEEN_FACTOR * callBytes;
     if (bytes <= callBytes && !(isUnseen && (await this.#wroteItself(callBytes, true)))) return undefined;
     return `It wrote over ${megabytes(callBytes)} into the workspace, the most that one call may (max_write_mb in [tools]). What it wrote is still there.`;
+  }
+
+  /** True if a program of the run does not show what it wrote. */
+  get #isHidden(): boolean {
+    return this.#itsBytes === Number.POSITIVE_INFINITY;
   }
 
   /**
