@@ -1,5 +1,5 @@
 /**
- * Attempts of a publisher to stall the bridge, or to fill its memory, by what it writes and the bridge evaluates, of other kinds than those of
+ * Attempts of a publisher to stall the bridge, or to fill its memory, by what it writes and the bridge evaluates, of other kinds than those in
  * work.test.ts. A ping of an agent waits for whatever the bridge does at once, and an attempt may repeat it as often as the broker lets it.
  */
 import { expect, test } from "vitest";
