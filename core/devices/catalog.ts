@@ -118,6 +118,8 @@ export class DeviceCatalog {
   readonly #states = new Map<string, StoredState>();
   readonly #ids: IdTable;
   readonly #seen = new Map<string, { first: number; last: number | null }>();
+  /** Devices of an earlier run: since when they are known is true whatever the clock says now. */
+  readonly #seenBefore = new Set<string>();
   readonly #forgotten = new Map<string, string>();
   readonly #ignored = new Ignored();
   readonly #tasmota = new TasmotaMessages();
@@ -286,6 +288,21 @@ export class DeviceCatalog {
     // The last message of a topic waits; those before it are never read.
     else if (this.#states.get(topic)?.message === message) this.#waiting.add(topic);
     else this.#ignored.add(topic, "the templates of all devices take too long");
+  }
+
+  /** The clock was set by so many ms: what came in this run is as old as before. */
+  clockSet(by: number): void {
+    for (const { message } of this.#states.values()) message.clockSet(by);
+    this.#zigbee.clockSet(by);
+    for (const stored of this.#configs.values())
+      if (stored.migratingSince !== undefined) stored.migratingSince += by;
+    for (const [key, seen] of this.#seen) if (!this.#seenBefore.has(key)) seen.first += by;
+    for (const stored of this.#configs.values())
+      for (const part of stored.parts) {
+        const isMoved = part.clockSet(by);
+        const seen = this.#seen.get(this.#view?.keys.get(part) ?? "");
+        if (seen && isMoved) seen.last = part.lastSeen;
+      }
   }
 
   /** Reads the messages that wait for their turn. Call it every second. @returns their topics */
@@ -545,7 +562,10 @@ export class DeviceCatalog {
       const kept = { number: this.#messages, now: at ?? 0, at, retained: true };
       this.#keepState(topic, new Message(payload, kept), size);
     }
-    for (const [key, times] of Object.entries(seen)) this.#seen.set(key, times);
+    for (const [key, times] of Object.entries(seen)) {
+      this.#seen.set(key, times);
+      this.#seenBefore.add(key);
+    }
     for (const [key, hash] of Object.entries(forgotten)) this.#forgotten.set(key, hash);
     return true;
   }

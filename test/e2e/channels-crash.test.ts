@@ -46,7 +46,8 @@ test("the gateway is killed between its acknowledgement and the answer", async (
     const after = async () => {
       await arrived(sent, answer);
       const again = await person.say(script({ text: `second run on ${channel}` }), OWNER, { delivery });
-      expect(again.status).toBeLessThan(300);
+      // A platform's id names one message; a program that gives another message the same id hears so.
+      expect(again.status).toBe(channel === "generic" ? 422 : 200);
       const help = await person.say("/help", OWNER);
       await arrived(help, "in your own words");
       expect(holding(sent, answer)).toHaveLength(1);

@@ -49,7 +49,14 @@ const question = (n: number, id: string) =>
 
 beforeAll(async () => {
   [broker, model] = await Promise.all([startBroker(), startScriptedModel()]);
-  const env = { MQTT_URL: broker.url, LLM_BASE_URL: model.url, LLM_MODEL: "scripted", LLM_API_KEY: "x" };
+  // A free port: other files start the product beside this one.
+  const env = {
+    PORT: "0",
+    MQTT_URL: broker.url,
+    LLM_BASE_URL: model.url,
+    LLM_MODEL: "scripted",
+    LLM_API_KEY: "x",
+  };
   gateway = await running(npmStart(folder, [], env));
   for (const id of Object.keys(LINES)) await answering(id);
   await until(async () => (await gateway.agent("shed"))?.capabilities === LINES.shed, { within: 20_000 });

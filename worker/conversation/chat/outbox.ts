@@ -474,15 +474,16 @@ export class Outbox {
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
     const words = row.text || closedWords(this.#context.transcript.question(row.question ?? "")?.question);
-    if (!asked) return;
-    if (asked.message !== null && channel.close) {
+    // An earlier press closed it while this one waited: what came of this one is said all the same.
+    if (!asked && row.text === "") return;
+    if (asked && asked.message !== null && channel.close) {
       const content = contentOf(row, `${asked.text}\n\n${words}`);
       await channel.close(line, asked.message, content).catch((error: unknown) => {
         // Its message is gone, and its buttons with it.
         if (!(error instanceof PlatformError) || error.refusal.kind === "again") throw error;
       });
     } else await channel.text(line, contentOf(row, words), { nonce: `${row.nonce}.0` });
-    this.#delete(asked.id);
+    if (asked) this.#delete(asked.id);
   }
 
   #gone(row: ReplyRow): void {

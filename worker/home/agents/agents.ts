@@ -425,7 +425,7 @@ export class Agents {
 
   /** @param by the person */
   changeDevice({ id, hosted }: HostedDevice, change: DeviceChange, by: string): void {
-    this.#settings.change(hosted.key, change, by, Date.now());
+    this.#settings.change(hosted, change, by, Date.now());
     this.#deviceChanged(id);
   }
 
@@ -602,10 +602,10 @@ export class Agents {
     return { online: agents.filter(({ online }) => online).length, unread, byUse };
   }
 
-  /** True if all that it says of itself counts by its first use, and no person has accepted any of it. */
-  countsByUse(id: string): boolean {
+  /** True if all that it says of itself is accepted, by a person or by its first use. */
+  isRead(id: string): boolean {
     const agent = this.#get(id);
-    return agent !== undefined && !agent.newText && this.#acceptedOf(id).byUse === true;
+    return agent !== undefined && !agent.newText;
   }
 
   /** The words about itself that no person has accepted: new ones, or those that count by their first use alone. */
