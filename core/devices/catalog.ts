@@ -230,14 +230,19 @@ export class DeviceCatalog {
 
   /** Reads a message on one of `topics()`, or on one that a filter among them matches. */
   state(topic: string, payload: string | Uint8Array, when: { now: number; retained: boolean }): void {
-    for (const name of [topic, ...this.#filters.matching(topic)]) this.#state(name, payload, when);
+    const names = [topic, ...this.#filters.matching(topic)];
+    // Many filters may match one topic.
+    const isMany = names.length > 2 && payload.length <= LARGE_STATE_MAX_BYTES;
+    const text = isMany && typeof payload !== "string" ? new TextDecoder().decode(payload) : undefined;
+    for (const name of names) this.#state(name, payload, { ...when, text });
+    this.#work.take(names.length);
   }
 
-  /** @param topic as entities name it */
+  /** @param topic as entities name it @param text of the payload, where it is known already */
   #state(
     topic: string,
     payload: string | Uint8Array,
-    { now, retained }: { now: number; retained: boolean },
+    { now, retained, text }: { now: number; retained: boolean; text: string | undefined },
   ): void {
     this.#messages += 1;
     const listeners = this.#listeners.get(topic);
@@ -257,7 +262,8 @@ export class DeviceCatalog {
     }
     this.#ignored.remove(topic);
     this.#unread.delete(topic);
-    const whole = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
+    const whole =
+      typeof payload === "string" || isPicture ? payload : (text ?? new TextDecoder().decode(payload));
     const content = isList || typeof whole !== "string" ? whole : this.#partOf(topic, whole, size, now);
     if (content === undefined) return;
     const former = this.#states.get(topic)?.message;

@@ -69,10 +69,10 @@ export function isTooLong({ approval, members }: TurnQuestion): boolean {
  */
 export function questionWords(question: TurnQuestion, console?: string): string {
   const { approval, options } = question;
-  const agent = visible(question.agent);
-  const text = visible(question.text);
+  const agent = shown(question.agent);
+  const text = shown(question.text);
   if (!approval) {
-    const list = options.map((option, at) => `${at + 1}. ${visible(option)}`).join("\n");
+    const list = options.map((option, at) => `${at + 1}. ${shown(option)}`).join("\n");
     const how =
       options.length > 0
         ? `${list}\n\n(or /answer and a number)`
@@ -82,15 +82,15 @@ export function questionWords(question: TurnQuestion, console?: string): string 
   const { tool, cwd, reason } = approval;
   const whole = approvalText({ approval, members: question.members }, 1);
   const cut = isTooLong(question) ? headAndTail(whole, { chars: CUT_MAX }) : undefined;
-  const shown = cut
+  const args = cut
     ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
     : fenced(whole);
   const hidden = hiddenNotice(approval);
   return [
-    `**${agent}**${askedBy(question)} wants to run **${visible(tool)}**`,
-    ...(cwd === undefined ? [] : [`in ${visible(cwd)}`]),
-    shown,
-    visible(reason),
+    `**${agent}**${askedBy(question)} wants to run **${shown(tool)}**`,
+    ...(cwd === undefined ? [] : [`in ${shown(cwd)}`]),
+    args,
+    shown(reason),
     ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
     ...describeApprovers(question),
@@ -101,7 +101,7 @@ export function questionWords(question: TurnQuestion, console?: string): string 
 function describeApprovers({ asks }: TurnQuestion): string[] {
   if (asks === undefined) return [];
   return asks.length > 0
-    ? [`You cannot decide this yourself. I asked: ${visible(asks.join(", "))}.`]
+    ? [`You cannot decide this yourself. I asked: ${shown(asks.join(", "))}.`]
     : [
         "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
       ];
@@ -116,7 +116,7 @@ function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = [
       ...(actions.length === 0 ? [] : [`new actions: ${shownLine(actions.join(", "))}`]),
       ...(group === undefined ? [] : [`its group: ${shownLine(group)}`]),
     ];
-    return `${visible(agent)} ${parts.join("; ")}`;
+    return `${shown(agent)} ${parts.join("; ")}`;
   });
 }
 
@@ -126,9 +126,14 @@ function shownLine(text: string): string {
   return `\`${cutText(whole, UNREAD_MAX)}\``;
 }
 
+/** Visible, also after Markdown is read: `&#8238;` stays as it is written. */
+function shown(text: string): string {
+  return visible(text).replace(/&(?=#?\w{1,40};)/g, "\\&");
+}
+
 /** The chain of agents, where other agents asked for the call. */
 function askedBy({ via = [] }: TurnQuestion): string {
-  return via.length === 0 ? "" : ` (asked by ${visible(via.join(" → "))})`;
+  return via.length === 0 ? "" : ` (asked by ${shown(via.join(" → "))})`;
 }
 
 /** A fence that the text cannot close. */

@@ -78,6 +78,15 @@ export class Message {
   }
 }
 
+/** The text that was parsed last: many entities read the same one. */
+let last: { text: string; value: unknown } = { text: "", value: undefined };
+
+/** The value is shared, so it is only read. @returns undefined: it is no JSON */
+export function parsedJson(text: string): unknown {
+  if (text !== last.text) last = { text, value: parsed(text) };
+  return last.value;
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

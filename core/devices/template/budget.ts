@@ -37,8 +37,14 @@ export class SharedBudget {
 
   /** Throws a TemplateProblem when there is too much. */
   spend(steps: number): void {
+    const problem = this.refuse(steps);
+    if (problem !== undefined) throw new TemplateProblem(problem);
+  }
+
+  /** The same for work beside a template. @returns why it is not done; undefined: it is paid for */
+  refuse(steps: number): string | undefined {
     this.#spent += steps;
-    if (this.isSpent) throw new TemplateProblem(this.problem);
+    return this.isSpent ? this.problem : undefined;
   }
 }
 

@@ -5,7 +5,10 @@
 import type { Entity } from "../entities/entity.ts";
 import { coveredText } from "./covered-text.ts";
 
-/** Keys that are only shown. A name that a command template reads is among the entity's `variables`, which count. */
+/**
+ * Keys that are only shown. A name that a command template reads is among the entity's `variables`, which count. Where several parts
+ * have the same action, the names of the actions count, which follow from these.
+ */
 const SHOWN = [
   "name",
   "icon",
@@ -72,6 +75,7 @@ export function allowText(
   identities: readonly string[],
   entities: readonly Entity[],
   dangerous: readonly string[],
+  named: readonly string[] = [],
 ): string {
-  return coveredText(identities, entities, dangerous, isCovered);
+  return coveredText(identities, entities, dangerous, isCovered, named);
 }

@@ -34,9 +34,12 @@ export function colourFromObject(space: ColourSpace, value: unknown): number[] |
   return all(MEMBERS[space].map((member) => numberOf(value[member])));
 }
 
+/** One more than a colour has. */
+const PARTS_MAX = 6;
+
 /** From `255,0,10`. */
 export function colourFromText(space: ColourSpace, text: string): number[] | undefined {
-  const numbers = text.split(",").map(numberOf);
+  const numbers = text.split(",", PARTS_MAX).map(numberOf);
   return numbers.length === MEMBERS[space].length ? all(numbers) : undefined;
 }
 
