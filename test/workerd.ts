@@ -225,7 +225,7 @@ export const CPU = {
   description: "CPU load",
   parameters: { type: "object", properties: {} },
   timeout_ms: 10_000,
-  effect: "read" as const,
+  effect: "read",
   idempotent: true,
 };
 

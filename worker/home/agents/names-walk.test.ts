@@ -51,14 +51,15 @@ const grouped = (id: string, group: string) => {
   const state = agent(id);
   return { ...state, capabilities: JSON.stringify({ ...JSON.parse(state.capabilities ?? "{}"), group }) };
 };
-const look = { ...CPU, name: "look" };
+const cpu = { ...CPU, effect: "read" as const };
+const look = { ...cpu, name: "look" };
 const evil = { line: "evil", tools: [look] };
 /** Others are not able to do what is asked for. */
 const HOWS: Record<string, { unsigned: string; make: (name: string) => Parameters<TestBridge["send"]>[0] }> =
   {
     "an agent that nobody named": {
       unsigned: "pi,lathe2",
-      make: (name) => ({ t: "agent", agent: agent(name, { line: "evil", tools: [CPU, look] }) }),
+      make: (name) => ({ t: "agent", agent: agent(name, { line: "evil", tools: [cpu, look] }) }),
     },
     "an agent that * lets in": {
       unsigned: "pi,lathe2,*",
@@ -68,7 +69,7 @@ const HOWS: Record<string, { unsigned: string; make: (name: string) => Parameter
       unsigned: "pi,lathe2",
       make: (name) => ({
         t: "agent",
-        agent: device(name, { hosted: { key: "evil", allow: "allow-lamp" }, tools: [CPU] }),
+        agent: device(name, { hosted: { key: "evil", allow: "allow-lamp" }, tools: [cpu] }),
       }),
     },
     "a group that nobody accepted": {
@@ -152,7 +153,7 @@ test.each(Object.entries(HOWS))(
 test("S26: what is no id makes no name", async () => {
   const bridge = await world("pi,lathe2,*");
   for (const name of Object.values(NO_IDS)) {
-    bridge.send({ t: "agent", agent: agent(name, { line: "evil", tools: [CPU] }) });
+    bridge.send({ t: "agent", agent: agent(name, { line: "evil", tools: [cpu] }) });
     const path = `/v1/agents/${encodeURIComponent(name)}/key`;
     const enrolled = await ask(path, { method: "POST", body: '{"public_key":"x"}' });
     expect(enrolled.status, name).toBeGreaterThanOrEqual(400);
