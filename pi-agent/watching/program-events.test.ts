@@ -59,7 +59,7 @@ test("texts are cut to their bounds, and events of a job have their place in its
       tool: "box",
       name: "opened",
       value: "v".repeat(200),
-      text: "t".repeat(200),
+      text: `${"t".repeat(199)}…`,
       stream: { name: "job", index: 0 },
     },
     { tool: "box", name: "opened", value: "opened", stream: { name: "job", index: 1 } },

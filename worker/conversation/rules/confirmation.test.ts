@@ -93,7 +93,7 @@ describe("a rule that was made", () => {
     expect((await messages())[0]).toEqual({ kind: "question", text: WATCHING });
     const press = {
       id: "1",
-      from: { id: 7 },
+      from: { id: 7, first_name: "Ann" },
       message: { message_id: 2, chat: { id: 7, type: "private" } },
       data: "r:stop:w-7f2c:0",
     };
@@ -109,7 +109,12 @@ describe("a rule that was made", () => {
         do: "stop",
         rule: "w-7f2c",
         occurrence: 0,
-        by: { principal: "telegram:7", role: "member", conversation: "a/telegram/family:7" },
+        by: {
+          principal: "telegram:7",
+          displayName: "Ann",
+          role: "member",
+          conversation: "a/telegram/family:7",
+        },
       } satisfies RulePress,
     ]);
     expect(await messages()).toContainEqual({ kind: "closed", text: "Freezer is cancelled." });
