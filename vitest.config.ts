@@ -32,7 +32,9 @@ const LONG = [
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",
+  "pi-agent/env/write-attempts",
   "pi-agent/process",
+  "pi-agent/serve/file-attempts",
   "pi-agent/env/sandbox/sandbox-walk",
   "pi-agent/toolbox/presets",
   "pi-agent/tools/files/unified-diff",
@@ -106,7 +108,7 @@ ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
-/** Whole programs start in a hook, several files at a time, beside tests that compute. */
+/** Hooks start whole programs, several files at a time, beside tests that compute. */
 const PATIENT = {
   testTimeout: 60_000,
   hookTimeout: 120_000,

@@ -1098,6 +1098,9 @@ export type ConversationEventQuestion = {
     asks?: Array<string>;
     answer?: string;
     answered_by?: string;
+
+    /** As the person's chat app calls them. */
+    answered_by_name?: string;
     turn: string;
   };
 };
@@ -1376,6 +1379,9 @@ export type OpenQuestion = {
   asks?: Array<string>;
   answer?: string;
   answered_by?: string;
+
+  /** As the person's chat app calls them. */
+  answered_by_name?: string;
   channel: string;
   conversation: string;
   title?: string;
@@ -1709,6 +1715,9 @@ export type TurnQuestion = {
   asks?: Array<string>;
   answer?: string;
   answered_by?: string;
+
+  /** As the person's chat app calls them. */
+  answered_by_name?: string;
 };
 
 /** The body of `POST …/messages` and `GET …/turns/{turn}`. */

@@ -16,7 +16,7 @@ export class AgentTomlError extends Error {}
 const HEADER =
   "# This machine's agent. npm start wrote it once, and follows only the broker's address and login in [mqtt]; all else is yours.\n" +
   "# pi-agent/agent.example.toml has every key. A [policy] says what is done without asking.\n";
-/** What earlier versions wrote anew at each start. */
+/** Earlier versions wrote this anew at each start. */
 const WRITTEN_EACH_TIME = /^# Written by npm start each time[^\n]*\n/;
 const KEYS = ["url", "username", "password", "ca"] as const;
 

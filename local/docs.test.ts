@@ -4,6 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FILE_OPERATIONS } from "@edgecall/pi-agent/env/http/wire.ts";
 import { expect, test } from "vitest";
+import { slackManifest } from "../worker/frontends/console/page/slack-manifest.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -113,4 +114,19 @@ test("every path of the repository that a page names exists", () => {
   );
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("C2: the page of chats names each scope and event of Slack's manifest, and each command of Discord", () => {
+  const section = (name: string) =>
+    read("docs/channels.md")
+      .split(/^### /m)
+      .find((part) => part.startsWith(name)) ?? "";
+  const { oauth_config, settings } = slackManifest("https://gateway.example/webhooks/slack/c");
+  const ofSlack = [...oauth_config.scopes.bot, ...settings.event_subscriptions.bot_events];
+  for (const name of ofSlack) expect(section("Slack"), name).toContain(`\`${name}\``);
+  const setup = read("worker/channels/discord-setup.ts");
+  const commands = [...setup.matchAll(/command\("(\w+)"/g)].map(([, name]) => `\`${name}\``);
+  const ofMessages = [...setup.matchAll(/MESSAGE_COMMAND, name: "([^"]+)"/g)].map(([, name]) => `"${name}"`);
+  expect([commands.length > 5, ofMessages.length]).toEqual([true, 1]);
+  for (const name of [...commands, ...ofMessages]) expect(section("Discord"), name).toContain(name);
 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
@@ -122,6 +123,60 @@ test("a killed gateway ends workerd too, and the next one has the rows", { timeo
     await isFree(port, 5_000);
   }
 });
+
+test.each([
+  ["a year ahead", 365 * 86_400_000],
+  ["3 h back", -3 * 3_600_000],
+])(
+  "O11: a clock that is set %s starts workerd anew, once, with its rows and its port",
+  {
+    timeout: 30_000,
+  },
+  async (name, by) => {
+    const port = await freePort();
+    const gateway = fileURLToPath(new URL("./gateway.ts", import.meta.url));
+    const script = join(dir, "clock.ts");
+    const set = join(dir, "by");
+    writeFileSync(
+      script,
+      `import { startWorker } from ${JSON.stringify(gateway)};
+     await startWorker(${JSON.stringify({ port, dir: join(dir, name), config })});
+     process.send({ ready: true });`,
+    );
+    writeFileSync(set, String(by));
+    const child = spawn(
+      process.execPath,
+      ["--import", fileURLToPath(new URL("../test/settable-clock.mjs", import.meta.url)), script],
+      { stdio: ["ignore", "inherit", "pipe", "ipc"], env: { ...process.env, CLOCK_SET_BY: set } },
+    );
+    let said = "";
+    child.stderr?.on("data", (data) => {
+      said += data;
+    });
+    try {
+      await once(child, "message");
+      const before = childrenNamed("workerd", child.pid);
+      expect(await get(`http://127.0.0.1:${port}/1`)).toMatchObject({ rows: ["/1"] });
+      child.kill("SIGUSR2");
+      const isAnew = () => {
+        const now = childrenNamed("workerd", child.pid);
+        return now.length > 0 && now.every((pid) => !before.includes(pid)) && now;
+      };
+      const anew = await until(isAnew, { within: 10_000, what: "another workerd" });
+      await until(() => get(`http://127.0.0.1:${port}/2`).catch(() => undefined), { within: 10_000 });
+      expect(await get(`http://127.0.0.1:${port}/3`)).toMatchObject({
+        rows: expect.arrayContaining(["/1", "/2", "/3"]),
+      });
+      expect(childrenNamed("workerd", child.pid)).toEqual(anew);
+      expect(said.match(/the clock was set by -?\d+ s: the Workers runtime is started again/g)).toHaveLength(
+        1,
+      );
+    } finally {
+      child.kill("SIGKILL");
+      await isFree(port, 5_000);
+    }
+  },
+);
 
 test("an unknown key of wrangler.toml is an error that names it", async () => {
   const odd = join(dir, "odd.toml");

@@ -10,6 +10,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SteadyTime } from "@edgecall/node/clock.ts";
 import { parse as parseToml } from "smol-toml";
 import type { ServedFile } from "./console-files.ts";
 import { WRANGLER_TOML } from "./places.ts";
@@ -26,6 +27,13 @@ const START_AGAIN_MS = 500;
 
 /** The answer with a new token leaves first. */
 const ROTATED_AFTER_MS = 250;
+
+/**
+ * The machine's clock is looked at so often, and one that was set by more than this starts workerd anew: its alarms wait for a span that was
+ * counted by the clock of before, so a reminder would come hours late, and what it remembers of times is wrong. Rows stay.
+ */
+const CLOCK_EVERY_MS = 1_000;
+const CLOCK_SET_MS = 10_000;
 
 /** It takes half a second; a machine under load gets more. */
 const READY_WITHIN_MS = 20_000;
@@ -158,12 +166,20 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
     port = Number(url.port);
     clearInterval(looking);
     guard.watch();
+    const time = new SteadyTime();
+    const clock = setInterval(() => {
+      const { setBy } = time.read();
+      if (Math.abs(setBy) < CLOCK_SET_MS) return;
+      say(`the clock was set by ${Math.round(setBy / 1_000)} s: the Workers runtime is started again`);
+      void restart().catch((error) => say(String(error)));
+    }, CLOCK_EVERY_MS).unref();
     const inspector = options.inspector ? await miniflare.getInspectorURL() : undefined;
     return {
       url: url.origin,
       inspectorUrl: inspector && `${inspector.origin}/core:user:${config.name}`,
       async stop() {
         stopping = true;
+        clearInterval(clock);
         await miniflare.dispose();
         await guard.end();
       },

@@ -1,4 +1,4 @@
-/** Where programs, files and state of the local stack are: in a checkout, or beside an installed package. */
+/** Finds programs, files and state of the local stack: in a checkout, or beside an installed package. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";

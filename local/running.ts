@@ -10,7 +10,7 @@ export type Running = z.infer<typeof Lock>;
 
 /** Others may take and leave a lock meanwhile. */
 const TRIES = 20;
-/** What file systems without links answer, FAT for one. */
+/** File systems without links, such as FAT, answer this. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 const fileIn = (dir: string) => join(dir, "running.json");
@@ -41,7 +41,7 @@ export function runningIn(dir: string): Running | undefined {
   return lock && isAlive(lock) ? lock : undefined;
 }
 
-/** For people. @param other what to set for a second one */
+/** Words for people. @param other what to set for a second one */
 export function runsAlready(dir: string, { pid, url }: Running, other: string): Error {
   return new Error(
     `a stack runs in ${dir} already (process ${pid}, ${url}); stop it, or set ${other} for another one`,

@@ -62,7 +62,7 @@ export function rotating({ rotate, records }: OwnTokens) {
 const tokensFile = (dir: string) => join(dir, "tokens.json");
 const tokensText = ({ api, bridge }: Tokens) => `${JSON.stringify({ api, bridge }, null, 2)}\n`;
 
-/** In a file of its own: new tokens leave the chat apps connected. @param older the key of an older version's file */
+/** The key has a file of its own, so new tokens leave the chat apps connected. @param older the key of an older version's file */
 function connectionsKey(dir: string, older: string | undefined): string {
   const file = join(dir, "connections.key");
   const kept = readKept(file)?.trim();

@@ -1,10 +1,10 @@
-/** Whether a folder can be written, and if not, why: its disk is full, or read-only, or it is another user's. */
+/** Says why a folder cannot be written: its disk is full or read-only, or it is another user's. */
 import { access, constants, mkdir, open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
 import { messageOf } from "./log.ts";
 
-/** With less free space than this, only a write shows whether there is room. */
+/** Below so much free space only a write shows whether there is room. */
 const ROOM_BYTES = 64 * 1024;
 /** A page, which a disk without room does not take. */
 const TRIED_BYTES = 4_096;

@@ -35,12 +35,12 @@ function verbOf(text: string): string | undefined {
   return wordsOf(text).find((word) => !BEFORE.has(word));
 }
 
-/** Whether a tool or action only reads, as far as its name or description says so. */
+/** Tells whether a tool or action only reads, by its name or description. */
 export function isRead(name: string, description = ""): boolean {
   return isOwnRead(name) || READ_VERBS.has(tokensOf(name)[0] ?? "") || READS.test(description);
 }
 
-/** Whether an order names this tool or action: its verb is in the name, and the rest of the name in the sentence. */
+/** Tells whether an order names this tool or action: its verb is in the name, and the rest of the name in the sentence. */
 function isOrdered({ text }: Question, name: string): boolean {
   const verb = verbOf(text);
   const tokens = tokensOf(name);
@@ -96,7 +96,7 @@ export function orderedAgents(
   return best.length === 1 ? best : [];
 }
 
-/** Whether a sentence orders something of a device, whichever. */
+/** Tells whether a sentence orders something of any device. */
 export function ordersAction(question: Question, tool: OfferedTool): boolean {
   return [...valueLines(tool).of.values()].some((line) =>
     splitActions(line).actions.some((name) => !isRead(name) && isOrdered(question, name)),

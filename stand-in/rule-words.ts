@@ -96,7 +96,7 @@ function conditionIn(text: string): Said | undefined {
   return CHANGES.test(text) ? { is: "changes" } : undefined;
 }
 
-/** What the device's line names in brackets, `sensor (temperature)`, and those of its actions that read. */
+/** Returns what the device's line names in brackets, `sensor (temperature)`, and its actions that read. */
 function readingsOf(line: string): string[] {
   const { text, actions } = splitActions(line);
   const states = (/\(([^)]*)\)/.exec(text)?.[1] ?? "").split(/,\s*/).filter((state) => /^[^…]+$/.test(state));
@@ -110,7 +110,7 @@ const QUANTITIES =
     .split(" ")
     .map((word): [RegExp, RegExp] => [new RegExp(`\\b${word}\\b`, "i"), new RegExp(word, "i")]);
 
-/** What a condition's words are about, where the sentence names no reading. */
+/** Readings that a condition's words mean, where the sentence names none. */
 const MEANT: ReadonlyArray<[words: RegExp, readings: RegExp]> = [
   [/\b(?:warm|cold|hot|cool)(?:t?er)?\b|\bdegrees?\b|°/i, /temperature/i],
   [/\b(?:open|close)[sd]?\b|\bajar\b/i, /^(?:door|window|opening|garage_door|cover|gate|contact)$/i],

@@ -20,7 +20,7 @@ const NAME_MAX = 64;
 const DESCRIPTION_MAX = 1_000;
 const TIMEOUT_MAX_MS = 10 * 60_000;
 const HASH_DIGITS = 8;
-/** Of a schema as JSON: the advert of all tools has to pass a broker. */
+/** Characters of a schema as JSON: the advert of all tools has to pass a broker. */
 const SCHEMA_MAX_CHARS = 8_000;
 /** JSON-RPC's code for arguments that the server refuses. */
 const INVALID_PARAMS = -32_602;

@@ -1,6 +1,7 @@
 /** Idle is free: a second after anything has ended, neither object has a timer, a call or a promise that keeps it in memory. */
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { BROWSER_KEYS } from "../test/browsers.ts";
 import { call } from "../test/keyed-home.ts";
 import { post, user } from "../test/openai-requests.ts";
 import { type WatchedObjects, watchObjects } from "../test/pending-work.ts";
@@ -13,10 +14,6 @@ import { setVariables } from "../test/variables.ts";
 import { until } from "../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../test/workerd.ts";
 
-const BROWSER_KEYS = {
-  p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-  auth: "BTBZMqHH6r4Tts7J_aSIgg",
-};
 let objects: WatchedObjects;
 beforeEach(async () => {
   objects = await watchObjects();

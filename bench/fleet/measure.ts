@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { textTokens } from "@edgecall/core/loop/tokens.ts";
 import { TOKENS } from "../../test/tokens.ts";
+import { usedHeap } from "../../test/used-heap.ts";
 import { read } from "../agents.ts";
 import { readSums, type Sums, sumsBetween } from "../cost/tally.ts";
 import { cpuMs } from "../cpu.ts";
 import { rss } from "../memory.ts";
 import { median } from "../stats.ts";
-import { usedHeap } from "./heap.ts";
 import { type Probe, startProbe } from "./probe.ts";
 import { type AdvertKind, type FleetStack, REAL_AGENT, startFleetStack } from "./stack.ts";
 

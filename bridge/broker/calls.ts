@@ -49,7 +49,7 @@ type Decision =
   | { kind: "own" }
   | { kind: "foreign"; command: string };
 
-/** In the shape of the agent's own reports. */
+/** The shape is that of the agent's own reports. */
 function tooLargeReport(agent: string, id: string, { bytes, max }: { bytes: number; max: number }): string {
   const error =
     `Error: ${agent} has answered, but its answer of ${Math.ceil(bytes / 1024)} KB is too large to be passed on (at most ${max / 1024} KB). ` +

@@ -114,7 +114,7 @@ export class ReportVerifier {
     const n = isStored ? stampIn(text)?.n : counterOf(known, agent, kind, text);
     if (n === undefined) return "not signed with the agent's key";
     const isText = isTextKind(kind);
-    const freshness = isText ? takeText(known, kind, n, text) : live ? takeLive(known, n) : "fresh";
+    const freshness = isText ? acceptText(known, kind, n, text) : live ? acceptLive(known, n) : "fresh";
     // The will of an earlier connection comes late and is old.
     const isSignOfLife = kind === "reports" || (kind === "presence" && saysOnline(text));
     if (isSignOfLife && live)
@@ -125,7 +125,7 @@ export class ReportVerifier {
   }
 }
 
-function takeText(known: Known, kind: TextKind, n: number, text: string): Freshness {
+function acceptText(known: Known, kind: TextKind, n: number, text: string): Freshness {
   if (n < known.retained[kind]) return "old";
   if (kind === "presence" && n < known.newestLive && !(n === known.retained.presence && saysOnline(text)))
     return "old";
@@ -134,7 +134,7 @@ function takeText(known: Known, kind: TextKind, n: number, text: string): Freshn
   return "fresh";
 }
 
-function takeLive(known: Known, n: number): Freshness {
+function acceptLive(known: Known, n: number): Freshness {
   const freshness = known.live.take(n);
   if (freshness === "fresh") known.newestLive = Math.max(known.newestLive, n);
   return freshness;

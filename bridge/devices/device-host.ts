@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
 import { isConfigTopic } from "@edgecall/core/devices/discovery/tasmota.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
 import type { CallFrame, PublishFrame } from "../broker/calls.ts";
@@ -70,6 +71,7 @@ export class DeviceHost {
   readonly #file: CatalogFile | undefined;
   #ledger: DeviceLedger | undefined;
   readonly #firstReads: FirstReads;
+  readonly #time: SteadyTime;
   /** Undefined: there is no folder for them. */
   #rules: HostedRules | undefined;
   readonly #loaded: Promise<void>;
@@ -107,6 +109,7 @@ export class DeviceHost {
     const watch = new MessageWatch();
     this.#context = { ...context, catalog, agents, subscriptions, watch, onCommand };
     if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, context.log);
+    this.#time = new SteadyTime(context.clock);
     this.#calls = new DeviceCalls(this.#context);
     this.#firstReads = new FirstReads(this.#context);
     this.#loaded = this.#load();
@@ -178,6 +181,7 @@ export class DeviceHost {
   /** Takes any message that is not on an agent's topic. */
   message({ topic, payload, retained }: BrokerMessage): void {
     const { catalog, clock } = this.#context;
+    this.#noticeClock();
     const now = clock.wall();
     if (this.#isConfig(topic)) {
       this.#config(topic, payload.toString("utf8"), now);
@@ -187,6 +191,14 @@ export class DeviceHost {
     catalog.state(topic, new Uint8Array(payload), { now, retained });
     if (retained && this.#burst) this.#prolong();
     this.#read(topic);
+  }
+
+  /** What the devices said is as old as before when the clock is set. */
+  #noticeClock(): void {
+    const { setBy } = this.#time.read();
+    if (setBy === 0) return;
+    this.#context.log("warn", "devices.clock_set", { by_s: Math.round(setBy / 1_000) });
+    this.#context.catalog.clockSet(setBy);
   }
 
   /** The devices have read a message. */
@@ -238,6 +250,7 @@ export class DeviceHost {
   tick(): void {
     const { agents, clock, log } = this.#context;
     const now = clock.now();
+    this.#noticeClock();
     this.#firstReads.tick();
     for (const topic of this.#context.catalog.catchUp(clock.wall())) this.#read(topic);
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {

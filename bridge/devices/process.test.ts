@@ -1,37 +1,20 @@
 /** A bridge as a process: killed while a device's command waits, and what many devices take of its memory. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { bundleBridge } from "../../local/bundles.ts";
-import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
+import { NODE_FLAGS } from "../../pi-agent/config/node-options.ts";
 import { until } from "../../test/wait.ts";
 import { usePlayedDevices } from "../testkit/devices.ts";
 
 const hosted = usePlayedDevices();
 const { played } = hosted;
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 /** Processes start slowly on a busy machine. */
 const WITHIN_MS = 300_000;
-
-/** Starts a bridge, and waits until it is connected to both sides. */
-async function run(args: readonly string[] = [MAIN]): Promise<ChildProcess> {
-  const env = {
-    PATH: process.env.PATH,
-    ...NODE_ENVIRONMENT,
-    HEALTH_PORT: "0",
-    BRIDGE_STATE: hosted.folder,
-    ...played.environment(),
-  };
-  const child = spawn(process.execPath, [...args], { env, stdio: ["ignore", "ignore", "ignore", "ipc"] });
-  played.after(() => child.kill("SIGKILL"));
-  await once(child, "message");
-  return child;
-}
 
 async function kill(child: ChildProcess): Promise<void> {
   const gone = once(child, "exit");
@@ -44,7 +27,7 @@ describe("killed", () => {
     "while a command waits for its confirmation: it is reported as unknown, and never sent again",
     async () => {
       await hosted.publisher.plug("a", { silent: true });
-      const first = await run();
+      const first = await hosted.process();
       await hosted.isTold("plug-a");
       const id = hosted.call("plug-a", "set", { on: true });
       // `taken` comes after the broker's ack, which the bridge has written down.
@@ -53,7 +36,7 @@ describe("killed", () => {
       await kill(first);
       played.home.frames.length = 0;
 
-      const second = await run();
+      const second = await hosted.process();
       const report = await hosted.report(id);
       expect(report).toMatchObject({ status: "error", error_type: "outcome_unknown", tainted: false });
       expect(report.error).toMatch(
@@ -64,7 +47,7 @@ describe("killed", () => {
       // The report is not acked, so the next bridge has it too.
       await kill(second);
       played.home.frames.length = 0;
-      await run();
+      await hosted.process();
       expect(await hosted.report(id)).toEqual(report);
       played.home.send({ t: "ack", id, agent: "plug-a" });
       // A call of a device that is gone is recognised too.
@@ -86,7 +69,7 @@ describe("killed", () => {
         command_topic: "siren/set",
         device: { identifiers: ["siren"], name: "Bell" },
       });
-      const first = await run();
+      const first = await hosted.process();
       await hosted.isTold("bell");
       const id = hosted.call("bell", "press");
       const before = await hosted.report(id);
@@ -96,7 +79,7 @@ describe("killed", () => {
       const lines = readFileSync(ledger, "utf8").split("\n");
       writeFileSync(ledger, lines.filter((line) => !line.includes('"t":"done"')).join("\n"));
       played.home.frames.length = 0;
-      await run();
+      await hosted.process();
       expect(await hosted.report(id)).toMatchObject({
         status: "success",
         confirmed: false,
@@ -155,7 +138,7 @@ test(
       await Promise.all(Array.from({ length: device < 200 ? 7 : 6 }, (_, n) => config(device, n)));
       await publisher.say(`net/Device ${device}/availability`, { state: "online" }, true);
     }
-    const child = await run([...NODE_FLAGS, program]);
+    const child = await hosted.process([...NODE_FLAGS, program]);
     const areThere = () => [...hosted.told().values()].filter(({ online }) => online).length === 300;
     await until(areThere, { within: WITHIN_MS, every: 200, what: "all devices are online" });
     for (let round = 0; round < 20; round += 1)

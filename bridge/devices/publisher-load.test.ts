@@ -1,15 +1,10 @@
 /** A publisher that does its worst, with a bridge as a process: the agents beside it are served as before. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { NODE_ENVIRONMENT } from "../../pi-agent/config/node-options.ts";
 import { until } from "../../test/wait.ts";
 import { usePlayedDevices } from "../testkit/devices.ts";
 
 const hosted = usePlayedDevices();
 const { played } = hosted;
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 /** Each is among the worst of its kind. A message has at most 16 KB. */
 const TEMPLATES = [
@@ -24,16 +19,7 @@ const TEMPLATES = [
 ];
 
 test("S22: 2,000 sensors of one topic with the worst templates leave an agent's ping below a second", async () => {
-  const env = {
-    PATH: process.env.PATH,
-    ...NODE_ENVIRONMENT,
-    HEALTH_PORT: "0",
-    BRIDGE_STATE: hosted.folder,
-    ...played.environment(),
-  };
-  const bridge = spawn(process.execPath, [MAIN], { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  played.after(() => bridge.kill("SIGKILL"));
-  await once(bridge, "message");
+  await hosted.process();
   const agent = await played.agent("pi");
   agent.client.on("message", (_, payload) => {
     const { request_id } = JSON.parse(payload.toString("utf8"));

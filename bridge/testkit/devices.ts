@@ -1,16 +1,22 @@
 /** A bridge that hosts devices, between a real broker with a played publisher and a WebSocket server that plays Home; new for each test. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { beforeEach } from "vitest";
+import { NODE_ENVIRONMENT } from "../../pi-agent/config/node-options.ts";
 import { until } from "../../test/wait.ts";
 import type { Bridge } from "../bridge.ts";
 import type { DeviceSettings } from "../settings.ts";
 import type { PlayedBroker } from "./brokers.ts";
 import { type Played, usePlayed } from "./played.ts";
 import { PlayedPublisher } from "./publisher.ts";
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 /** Call it once, at the top of a test file. @param startBroker for each test; aedes if it is left out */
 export function usePlayedDevices(startBroker?: () => Promise<PlayedBroker>): PlayedDevices {
@@ -62,6 +68,21 @@ export class PlayedDevices {
     await played.home.next("snapshot", (frame) => frame.last);
     await until(() => bridge.ready());
     return bridge;
+  }
+
+  /** Starts a bridge as a program, and waits until it is connected to both sides. @param args of Node; the bridge's, if they are left out */
+  async process(args: readonly string[] = [MAIN]): Promise<ChildProcess> {
+    const env = {
+      PATH: process.env.PATH,
+      ...NODE_ENVIRONMENT,
+      HEALTH_PORT: "0",
+      BRIDGE_STATE: this.folder,
+      ...this.played.environment(),
+    };
+    const child = spawn(process.execPath, [...args], { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    this.played.after(() => child.kill("SIGKILL"));
+    await once(child, "message");
+    return child;
   }
 
   /** The last state that Home was sent of each agent. */

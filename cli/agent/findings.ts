@@ -19,7 +19,7 @@ import { checkBroker } from "@edgecall/pi-agent/service/broker-check.ts";
 import { unavailableOf } from "@edgecall/pi-agent/skills/skill-file.ts";
 import { openToolbox } from "@edgecall/pi-agent/toolbox/toolbox.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { brokerFinding, type Finding, toldFindings } from "../service/checks/findings.ts";
+import { brokerFinding, type Finding, findingsOfConditions } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
 import { AGENT } from "../service/services.ts";
@@ -208,7 +208,7 @@ export async function findTools(settings: Settings, isService: boolean): Promise
   ];
 }
 
-/** What is wrong with the device: as its service says, or as it is found here. Nothing is written, since root would leave files. */
+/** Finds what is wrong with the device: its service says it, or this process looks. It writes nothing, since root would leave files. */
 export async function findDevice(
   { agentId, stateDir }: Pick<Settings, "agentId" | "stateDir">,
   isService: boolean,
@@ -216,7 +216,7 @@ export async function findDevice(
   const says = isService ? whatItSays(AGENT) : undefined;
   const disk = says?.is === "read" ? undefined : await findStateDisk(stateDir, { tries: false });
   const told = says?.is === "read" ? says.status.conditions : disk && [disk];
-  if (told?.length) return toldFindings("device", told, agentId);
+  if (told?.length) return findingsOfConditions("device", told, agentId);
   return [{ link: "device", is: "fine", says: `${stateDir} can be written` }];
 }
 

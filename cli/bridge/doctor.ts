@@ -9,10 +9,10 @@ import { fetchProblem } from "../fetch-problem.ts";
 import {
   brokerFinding,
   type Finding,
+  findingsOfConditions,
   findService,
   findUpdates,
   tellFindings,
-  toldFindings,
 } from "../service/checks/findings.ts";
 import { whatItSays } from "../service/checks/service-state.ts";
 import { fileProblem } from "../service/file-problem.ts";
@@ -31,7 +31,7 @@ export async function doctor(call: CommandCall): Promise<number> {
   if (isService) findings.push(await findService(BRIDGE));
   if (settings) findings.push(await findGateway(settings, isService), await findBroker(settings));
   const says = isService ? whatItSays(BRIDGE) : undefined;
-  if (says?.is === "read") findings.push(...toldFindings("bridge", says.status.conditions));
+  if (says?.is === "read") findings.push(...findingsOfConditions("bridge", says.status.conditions));
   if (isService) findings.push(await findUpdates(BRIDGE));
   return tellFindings(findings, call);
 }

@@ -84,12 +84,12 @@ export function questionWords(
   const hidden = notice === undefined ? "" : `  ${paint("yellow", notice)}\n`;
   return (
     `\n${who} wants to run ${paint("yellow", printableLine(approval.tool))}\n` +
-    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${unreadWords(approval)}${hidden}${askedWords(asks)}`
+    `${parameters.join("")}${where}  why it asks: ${printableLine(approval.reason)}\n${describeUnread(approval)}${hidden}${describeApprovers(asks)}`
   );
 }
 
-/** Where the person's own token may not approve. */
-function askedWords(asks: Question["asks"]): string {
+/** The person's own token may not approve: the words say who was asked. */
+function describeApprovers(asks: Question["asks"]): string {
   if (asks === undefined) return "";
   const who =
     asks.length > 0 ? asks.map((one) => printableLine(one, 100)).join(", ") : "nobody could be told";
@@ -97,7 +97,7 @@ function askedWords(asks: Question["asks"]): string {
 }
 
 /** "accept" also accepts these texts, so that nothing is asked for them again. */
-function unreadWords({ unread = [] }: NonNullable<Question["approval"]>): string {
+function describeUnread({ unread = [] }: NonNullable<Question["approval"]>): string {
   return unread
     .map(({ agent, line, was, actions }) => {
       const now =

@@ -70,7 +70,7 @@ export async function findHome(gateway: Gateway): Promise<HomeFound> {
 /** The bridge's own finding and the broker's say these. */
 const SAID_ELSEWHERE = ["version", "broker_unreachable"];
 
-/** What is wrong with the gateway's rows; what the bridge says of itself, and the gateway of it. The version is said where it is turned away. */
+/** Lists what is wrong with the gateway's rows and with the bridge. A wrong version is said where the bridge is turned away. */
 export function findConditions({ bridge, conditions }: Status): Finding[] {
   const ofBridge = bridge.conditions?.filter(({ code }) => !SAID_ELSEWHERE.includes(code));
   return [...conditionFindings("gateway", conditions), ...conditionFindings("bridge", ofBridge)];

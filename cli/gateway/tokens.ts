@@ -86,7 +86,7 @@ export async function addToken({ positionals, text, flag, env, io }: CommandCall
   return EXIT.ok;
 }
 
-/** Only the token goes to stdout. Where `edgecall login` stored the old one, the new one takes its place. */
+/** Only the token goes to stdout. It replaces the one that `edgecall login` stored. */
 export async function rotateToken({ positionals, flag, env, io }: CommandCall): Promise<number> {
   if (positionals.length > 0) throw new UsageError("takes nothing");
   const connection = readConnection(env);

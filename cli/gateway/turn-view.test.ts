@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { paintFor } from "./paint.ts";
 import { TurnView } from "./turn-view.ts";
 
-test("L15: a call for which the device's model called no tool is shown as such, and not as done", () => {
+function plainView() {
   const lines: string[] = [];
   const io = { out: () => {}, err: (text: string) => void lines.push(text) };
   const view = new TurnView({
@@ -12,6 +12,11 @@ test("L15: a call for which the device's model called no tool is shown as such, 
     tells: true,
     paint: paintFor(false, {}),
   });
+  return { view, lines };
+}
+
+test("L15: a call for which the device's model called no tool is shown as such, and not as done", () => {
+  const { view, lines } = plainView();
   const call = { id: "c", name: "edge_call", agent: "pi", query: "clean up", elapsed_ms: 900 };
   view.show({ event: "call", call: { ...call, status: "success", asked: false } });
   view.show({ event: "call", call: { ...call, status: "success" } });
@@ -22,14 +27,7 @@ test("L15: a call for which the device's model called no tool is shown as such, 
 });
 
 test("N10: a write that was denied on the device has no green tick", () => {
-  const lines: string[] = [];
-  const io = { out: () => {}, err: (text: string) => void lines.push(text) };
-  const view = new TurnView({
-    io: { ...io, terminal: false, watched: false, person: false },
-    streams: false,
-    tells: true,
-    paint: paintFor(false, {}),
-  });
+  const { view, lines } = plainView();
   const inner = { status: "error", error_type: "permission_denied" };
   view.show({
     event: "call",

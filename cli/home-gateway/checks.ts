@@ -5,7 +5,7 @@ import { messageOf } from "@edgecall/node/log.ts";
 import { findUnwritable, unwritableCondition } from "@edgecall/node/writable.ts";
 import { type CommandCall, EXIT } from "../command.ts";
 import { fetchProblem } from "../fetch-problem.ts";
-import { type Finding, findService, tellFindings, toldFindings } from "../service/checks/findings.ts";
+import { type Finding, findingsOfConditions, findService, tellFindings } from "../service/checks/findings.ts";
 import { serviceState, whatItSays } from "../service/checks/service-state.ts";
 import { readEnvironment } from "../service/environment-file.ts";
 import { Releases } from "../service/releases/releases.ts";
@@ -120,7 +120,7 @@ async function findAnswer(port: number): Promise<Finding> {
 async function findRows(): Promise<Finding[]> {
   const found = await findUnwritable(join(GATEWAY.places.state, "worker"), { tries: false });
   if (!found) return [{ link: "rows", is: "fine", says: `${GATEWAY.places.state} can be written` }];
-  return toldFindings("rows", [unwritableCondition("rows", found)]);
+  return findingsOfConditions("rows", [unwritableCondition("rows", found)]);
 }
 
 function findModel({ LLM_BASE_URL, LLM_MODEL }: Record<string, string>): Finding {

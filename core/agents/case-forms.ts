@@ -4,7 +4,7 @@
 const SHARED_MIN = 4;
 const ENDING_MAX = 4;
 
-/** What may follow the shared letters; folded, so ę is e and ó is o. Polish, German, French, Spanish, Italian, Dutch and Portuguese. */
+/** Endings that may follow the shared letters, folded (ę is e, ó is o): Polish, German, French, Spanish, Italian, Dutch and Portuguese. */
 const ENDINGS: ReadonlySet<string> = new Set([
   "",
   ..."a e i o u y s n r x em en er es ern ns ne te".split(" "),

@@ -58,7 +58,7 @@ export type Concept = {
   isRepeat: boolean;
 };
 
-/** From this worth on a variant is the word itself, and not one that means much the same. */
+/** A variant of at least this worth is the word itself, not a synonym. */
 export const SAME_WORD = OTHER_FORM;
 
 /** Two neighbours are also one word: house door, haustuer; dish washer. */

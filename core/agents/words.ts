@@ -16,7 +16,7 @@ const NUMBER_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "sev
  * Words of a question that say nothing about the device. "turn" and "switch" are among them: they fit whatever can be switched,
  * and would favour the devices that happen to call it that.
  */
-const EMPTY_WORDS = `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing done down don
+const STOP_WORDS = `a about after again all already also am an and any anything are as at away be been before but by can come could did do does doing done down don
   for from get give go going got had has have he her here him his how i if in into is isn it its just left let like long
   make many may me mine more most much my near need new no not nothing now of off ok on once one or our out over please put read really s
   say set she so some something still switch t take tell than thank thanks that the their them then there these they thing this those to
@@ -29,7 +29,7 @@ const EMPTY_WORDS = `a about after again all already also am an and any anything
   che come con cosa dei del della delle dove e gli ho il in la lo nel nella per quale quali sono su tutti tutto un una
   alle alles dat de een en er het hoe ik in is met mijn naar op wat welke zijn
   ao as com da das do dos em na no nos o onde os para qual quais que tem todos tudo um uma`;
-let emptyWords: ReadonlySet<string> | undefined;
+let stopWords: ReadonlySet<string> | undefined;
 
 /** Letters that are no other letter with a mark, and what stands for them. Of ä, ö, ü and ß as ids spell them. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -82,7 +82,7 @@ const SHORT_PAIR = /(?<![\p{L}\p{N}-])(?:\p{L}{1,2}-\p{L}+|\p{L}+-\p{L}{1,2})(?!
 /** Scripts without blanks between words, and Hangul, whose words take endings. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
-/** What stands between words there: "of", "in", "which", "is there", "please" … */
+/** Particles between words there: "of", "in", "which", "is there", "please" … */
 const BETWEEN =
   /所有|什么|什麼|[的了着在里裡哪是吗嗎呢吧都把请請给給和与我你几个個些所有么什扇盏台のがをにはへと]|から|まで|です|ます|どこ|どの|ください|设备|設備|装置|에서|은|는|이|가|을|를/u;
 
@@ -96,17 +96,17 @@ export function isUnspaced(word: string): boolean {
  * text without blanks stands whole, and in all its pairs of signs and single signs, since any of them may be a word.
  */
 export function wordsOf(text: string): string[] {
-  return cut(text, (run) => [run, ...(run.length > 2 ? pairsOf(run) : []), ...(run.length > 1 ? run : [])]);
+  return cut(text, (run) => [run, ...(run.length > 2 ? bigrams(run) : []), ...(run.length > 1 ? run : [])]);
 }
 
 /** The words of a question: of a text without blanks only the pairs, and what stands alone between others. */
-function wordsAsked(text: string): string[] {
+function questionWords(text: string): string[] {
   return cut(text, (run) =>
-    run.split(BETWEEN).flatMap((part) => (part.length < 3 ? part || [] : pairsOf(part))),
+    run.split(BETWEEN).flatMap((part) => (part.length < 3 ? part || [] : bigrams(part))),
   );
 }
 
-function pairsOf(run: string): string[] {
+function bigrams(run: string): string[] {
   return Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2));
 }
 
@@ -135,9 +135,9 @@ function cut(text: string, ofRun: (run: string) => string[]): string[] {
 }
 
 /** Tells whether a word of a question names nothing. @param word folded */
-export function isEmptyWord(word: string): boolean {
-  emptyWords ??= new Set(EMPTY_WORDS.split(/\s+/).flatMap((one) => [one, stem(one)]));
-  return emptyWords.has(word);
+export function isStopWord(word: string): boolean {
+  stopWords ??= new Set(STOP_WORDS.split(/\s+/).flatMap((one) => [one, stem(one)]));
+  return stopWords.has(word);
 }
 
 /** What a question says about when, how much and the person is. None of it tells devices apart. */
@@ -157,7 +157,7 @@ export function askedWords(text: string): string[] {
 }
 
 function namingWords(text: string): string[] | undefined {
-  const words = wordsAsked(text).filter((word) => !isEmptyWord(word));
+  const words = questionWords(text).filter((word) => !isStopWord(word));
   return words.length > 0 ? words : undefined;
 }
 

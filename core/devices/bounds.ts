@@ -5,7 +5,7 @@ export const CONFIGS_MAX = 2_000;
 export const DEVICES_MAX = 300;
 export const ENTITIES_A_DEVICE_MAX = 256;
 export const CONFIG_MAX_BYTES = 256 * 1_024;
-/** Of all configs that are kept. */
+/** Bytes of all configs that are kept. */
 export const CONFIGS_MAX_BYTES = 16 * 1_024 * 1_024;
 export const STATE_MAX_BYTES = 16 * 1_024;
 /** A JSON object up to here is read in part. */

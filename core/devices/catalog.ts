@@ -50,7 +50,7 @@ import { PICTURE_SLOT, pictureOf } from "./entities/pictures.ts";
 import { groupsOf } from "./grouping.ts";
 import { IdTable } from "./id-table.ts";
 import { planOf } from "./plan.ts";
-import { bounded, commandsFirst, knownFirst } from "./room.ts";
+import { bounded, commandsFirst, oldestFirst } from "./room.ts";
 import { partOfState } from "./states/large-state.ts";
 import { LiveEntity } from "./states/live-entity.ts";
 import { Message } from "./states/message.ts";
@@ -118,6 +118,8 @@ export class DeviceCatalog {
   readonly #states = new Map<string, StoredState>();
   readonly #ids: IdTable;
   readonly #seen = new Map<string, { first: number; last: number | null }>();
+  /** Devices of an earlier run: since when they are known is true whatever the clock says now. */
+  readonly #seenBefore = new Set<string>();
   readonly #forgotten = new Map<string, string>();
   readonly #ignored = new Ignored();
   readonly #tasmota = new TasmotaMessages();
@@ -228,14 +230,19 @@ export class DeviceCatalog {
 
   /** Reads a message on one of `topics()`, or on one that a filter among them matches. */
   state(topic: string, payload: string | Uint8Array, when: { now: number; retained: boolean }): void {
-    for (const name of [topic, ...this.#filters.matching(topic)]) this.#state(name, payload, when);
+    const names = [topic, ...this.#filters.matching(topic)];
+    // Many filters may match one topic.
+    const isMany = names.length > 2 && payload.length <= LARGE_STATE_MAX_BYTES;
+    const text = isMany && typeof payload !== "string" ? new TextDecoder().decode(payload) : undefined;
+    for (const name of names) this.#state(name, payload, { ...when, text });
+    this.#work.take(names.length);
   }
 
-  /** @param topic as entities name it */
+  /** @param topic as entities name it @param text of the payload, where it is known already */
   #state(
     topic: string,
     payload: string | Uint8Array,
-    { now, retained }: { now: number; retained: boolean },
+    { now, retained, text }: { now: number; retained: boolean; text: string | undefined },
   ): void {
     this.#messages += 1;
     const listeners = this.#listeners.get(topic);
@@ -255,7 +262,8 @@ export class DeviceCatalog {
     }
     this.#ignored.remove(topic);
     this.#unread.delete(topic);
-    const whole = typeof payload === "string" || isPicture ? payload : new TextDecoder().decode(payload);
+    const whole =
+      typeof payload === "string" || isPicture ? payload : (text ?? new TextDecoder().decode(payload));
     const content = isList || typeof whole !== "string" ? whole : this.#partOf(topic, whole, size, now);
     if (content === undefined) return;
     const former = this.#states.get(topic)?.message;
@@ -280,6 +288,21 @@ export class DeviceCatalog {
     // The last message of a topic waits; those before it are never read.
     else if (this.#states.get(topic)?.message === message) this.#waiting.add(topic);
     else this.#ignored.add(topic, "the templates of all devices take too long");
+  }
+
+  /** The clock was set by so many ms: what came in this run is as old as before. */
+  clockSet(by: number): void {
+    for (const { message } of this.#states.values()) message.clockSet(by);
+    this.#zigbee.clockSet(by);
+    for (const stored of this.#configs.values())
+      if (stored.migratingSince !== undefined) stored.migratingSince += by;
+    for (const [key, seen] of this.#seen) if (!this.#seenBefore.has(key)) seen.first += by;
+    for (const stored of this.#configs.values())
+      for (const part of stored.parts) {
+        const isMoved = part.clockSet(by);
+        const seen = this.#seen.get(this.#view?.keys.get(part) ?? "");
+        if (seen && isMoved) seen.last = part.lastSeen;
+      }
   }
 
   /** Reads the messages that wait for their turn. Call it every second. @returns their topics */
@@ -539,7 +562,10 @@ export class DeviceCatalog {
       const kept = { number: this.#messages, now: at ?? 0, at, retained: true };
       this.#keepState(topic, new Message(payload, kept), size);
     }
-    for (const [key, times] of Object.entries(seen)) this.#seen.set(key, times);
+    for (const [key, times] of Object.entries(seen)) {
+      this.#seen.set(key, times);
+      this.#seenBefore.add(key);
+    }
     for (const [key, hash] of Object.entries(forgotten)) this.#forgotten.set(key, hash);
     return true;
   }
@@ -676,7 +702,7 @@ export class DeviceCatalog {
   #newView(now: number): View {
     const left = new Map<string, number>();
     const leave = (why: string, count: number) => count > 0 && left.set(why, (left.get(why) ?? 0) + count);
-    const groups = knownFirst(groupsOf(commandsFirst(this.#parts(leave))), this.#ids.ages());
+    const groups = oldestFirst(groupsOf(commandsFirst(this.#parts(leave))), this.#ids.ages());
     leave(`there are more than ${DEVICES_MAX} devices`, Math.max(0, groups.length - DEVICES_MAX));
     const shown = groups.slice(0, DEVICES_MAX);
     const named = groups.flatMap((group) =>

@@ -144,6 +144,7 @@ export function deviceView(
         identities,
         [...entities, ...settings.map(({ entity }) => entity)],
         [...actions, ...settingActions].flatMap(dangerousOf),
+        rivalNames([...actions, ...settingActions]),
       ),
     ),
     allowHashBefore: carried === undefined ? null : sha256(carried),
@@ -221,6 +222,17 @@ function settingsOf(
     command,
     advert: { danger_why: IS_SETTING, ...advert, idempotent: false, danger: true, setting: true },
   }));
+}
+
+/** `set_left` of one part and `set_right` of another: exchanged names would send a call to the other one. */
+function rivalNames(all: readonly OfferedAction[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { command } of all) counts.set(command.action, (counts.get(command.action) ?? 0) + 1);
+  return all.flatMap(({ part: { entity }, command, advert }) =>
+    (counts.get(command.action) ?? 0) > 1
+      ? [`${advert.name} ${entity.kind} ${entity.unique} ${command.action}`]
+      : [],
+  );
 }
 
 function picturesOf(parts: readonly LiveEntity[]): DeviceView["pictures"] {
@@ -331,7 +343,9 @@ export function readingOf({ part, spec, name }: NamedReading, now: number): Read
     name,
     value: plain,
     text:
-      value === undefined ? missingWords({ part, spec }, now) : harmless(valueText(spec, value), VALUE_MAX),
+      value === undefined
+        ? absentValueText({ part, spec }, now)
+        : harmless(valueText(spec, value), VALUE_MAX),
     ...(spec.unit !== undefined && { unit: spec.unit }),
     kind: entity.kind,
     ...(entity.class !== undefined && { class: entity.class }),
@@ -346,7 +360,7 @@ function valueText(spec: ReadingSpec, { value, unreadable }: Value): string {
   return unreadable === undefined || spec.secret ? spec.words(value) : `not readable: ${unreadable}`;
 }
 
-function missingWords(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
+function absentValueText(reading: Pick<NamedReading, "part" | "spec">, now: number): string {
   return isThere(reading, now) ? "not reported yet" : "none at present";
 }
 

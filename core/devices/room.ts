@@ -36,7 +36,7 @@ function rankOf({ aside, commands, isSetting }: Entity): number {
 }
 
 /** Devices that are known come first, the oldest before the others, so a new one takes no device's place. */
-export function knownFirst(
+export function oldestFirst(
   groups: readonly Group[],
   ageOf: (identities: readonly string[]) => number,
 ): Group[] {

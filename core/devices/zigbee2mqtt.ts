@@ -75,6 +75,11 @@ export class Zigbee2Mqtt {
     this.#starts = [...this.#starts.filter((start) => now - start <= REPEATED_TO_MS), now].slice(-STARTS_MAX);
   }
 
+  /** The clock was set by so many ms. */
+  clockSet(by: number): void {
+    this.#starts = this.#starts.map((start) => start + by);
+  }
+
   /** 30 s after each start, zigbee2mqtt repeats the states that it remembers. They are not fresh. */
   isRepeating(topic: string, now: number): boolean {
     const isTime = this.#starts.some(

@@ -1,11 +1,17 @@
 /** Asks a model with as much of a history as fits it, and once more with less when it refuses that as too long. */
 import type { Entry } from "./history.ts";
-import { type HistoryLimit, lessonsOf, type ModelLimits, maxReply, type Room } from "./model-limits.ts";
+import {
+  type HistoryLimit,
+  limitsFromRefusal,
+  type ModelLimits,
+  maxReply,
+  type Room,
+} from "./model-limits.ts";
 import type { ModelReply } from "./model-reply.ts";
 import type { ModelSettings } from "./request.ts";
 import { ModelError } from "./retry.ts";
 import { estimateTokens } from "./tokens.ts";
-import { type TooLong, tooLong } from "./too-long.ts";
+import { parseTooLong, type TooLong } from "./too-long.ts";
 import { TooLongError } from "./too-long-error.ts";
 
 /** The conversation gets so much of a limit that is no window, however large the tools are. */
@@ -35,7 +41,7 @@ export async function askFitting(question: FittingQuestion): Promise<ModelReply>
   const told = await limits.ask(model);
   if (told) question.onWindow?.(told);
   const adapted = new Set<TooLong["kind"]>();
-  let lessons: ReturnType<typeof lessonsOf>;
+  let lessons: ReturnType<typeof limitsFromRefusal>;
   for (;;) {
     const room = limits.room(model, history, lessons);
     const entries = await question.cut(roomForEntries(room, beside));
@@ -47,9 +53,9 @@ export async function askFitting(question: FittingQuestion): Promise<ModelReply>
       return reply;
     } catch (error) {
       if (!(error instanceof ModelError) || error.kind === "cancelled") throw error;
-      const words = tooLong(error.message);
+      const words = parseTooLong(error.message);
       if (!words) throw error;
-      const more = adapted.has(words.kind) ? undefined : lessonsOf(words, asked);
+      const more = adapted.has(words.kind) ? undefined : limitsFromRefusal(words, asked);
       if (!more) throw new TooLongError(error, words, { ...asked, beside, server: room.server });
       adapted.add(words.kind);
       lessons = { ...lessons, ...more };

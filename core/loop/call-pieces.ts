@@ -5,7 +5,7 @@
  */
 import { isObject } from "../protocol/is-object.ts";
 import type { RequestedCall } from "./model-reply.ts";
-import { sentBack } from "./replay.ts";
+import { replayMembers } from "./replay.ts";
 
 /** Endpoints leave out and add fields freely, so only the nesting is certain. */
 export type LooseCall = {
@@ -54,7 +54,7 @@ export class CallPieces {
     };
     const index = loose.index ?? undefined;
     this.#length += piece.name.length + piece.text.length;
-    const extra = sentBack(loose);
+    const extra = replayMembers(loose);
     const open = isPiece ? this.#continued(index, piece) : undefined;
     if (!open) {
       this.#calls.push({ ...piece, index, pieces: [piece.text], extra });
@@ -136,16 +136,16 @@ function isEmptyObject(text: string): boolean {
 }
 
 function isSameJson(a: string, b: string): boolean {
-  const [first, second] = [wholeOf(a), wholeOf(b)];
+  const [first, second] = [parseWholeObject(a), parseWholeObject(b)];
   return first !== undefined && JSON.stringify(first) === JSON.stringify(second);
 }
 
-/** Whether a text is a whole JSON object, so that nothing can continue it. */
+/** Tells whether a text is a whole JSON object, so that nothing can continue it. */
 function isWhole(text: string): boolean {
-  return wholeOf(text) !== undefined;
+  return parseWholeObject(text) !== undefined;
 }
 
-function wholeOf(text: string): Record<string, unknown> | undefined {
+function parseWholeObject(text: string): Record<string, unknown> | undefined {
   // Parsing what cannot be whole would cost as much as the reply is long, for each piece.
   if (!/^\s*\{/.test(text) || !/\}\s*$/.test(text)) return undefined;
   try {

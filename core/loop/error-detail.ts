@@ -12,7 +12,7 @@ const WORDS = [
   "error", "errors", "err", "fault", "faultstring", "exception", "failure", "baseresp", "detail", "details", "metadata", "raw", "reason",
   "description", "title", "cause", "innererror", "body", "response", "result", "data",
 ]; // biome-ignore format: a list
-/** Of an error without words. */
+/** Members that name an error which has no words. */
 const CODES = ["code", "type", "status", "errorcode"];
 
 const DEPTH_MAX = 10;
@@ -85,14 +85,14 @@ function isPadding(words: string): boolean {
   return words.length > 100 && !words.includes(" ") && words.length === WORDS_MAX;
 }
 
-/** Of a JSON body that is too long to be read whole, the first message. */
+/** Finds the first message in a JSON body that is too long to be read whole. */
 function messageInPart(text: string): string {
   const found = /"(?:message|detail|msg)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   const message: unknown = found === undefined ? "" : parsed(found);
   return typeof message === "string" ? message : "";
 }
 
-/** Of an HTML page the title alone: the rest holds nothing useful for a person. */
+/** Takes the title of an HTML page: the rest holds nothing useful for a person. */
 function plainText(text: string): string {
   const title = /<title[^<>]{0,100}>([^<]{0,500})/i.exec(text)?.[1];
   const plain = /^\s*<[!a-z?]/i.test(text)

@@ -18,7 +18,7 @@ const NOTICE_ROOM = 30;
  * every step would cost a summary each time, and a prompt that the provider has not cached.
  */
 const DOWN_TO = 0.7;
-/** In a small window that would be a few turns, and a local model takes long for a summary. */
+/** A small window would hold only a few turns, and a local model takes long for a summary. */
 const DOWN_TO_IN_WINDOW = 0.5;
 /**
  * The current turn alone may exceed the limit. Old turns then keep this share of the limit: with no room at all, every turn

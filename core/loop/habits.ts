@@ -135,7 +135,7 @@ export function habitsOfHost(host: string): readonly Habit[] {
   return OF_HOSTS.find(([name]) => name.test(host))?.[1] ?? [];
 }
 
-/** What was learned of addresses and models, kept by the program that asks them. */
+/** Stores what was learned of addresses and models, in the program that asks them. */
 export type HabitStore = {
   /** @param source `sourceOf` the model (replay.ts) */
   of(source: string): readonly string[];
@@ -170,7 +170,7 @@ export function withHabits<H extends string>(
 
 const ALL: ReadonlySet<string> = new Set(ROWS.map(({ habit }) => habit));
 
-/** Of stored names those that this version knows. */
+/** Returns the stored names that this version knows. */
 export function knownHabits(names: readonly string[]): Habit[] {
   return names.filter((name): name is Habit => ALL.has(name));
 }

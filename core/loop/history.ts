@@ -66,7 +66,7 @@ export function agentOfCall({ args, outcome }: Pick<Call, "args" | "outcome">): 
   return typeof agent === "string" ? agent : undefined;
 }
 
-/** Of an outcome with `asked: false`, for models and people: a model says "Done!" without a call, too. */
+/** A note for models and people on an outcome with `asked: false`: a model also says "Done!" without a call. */
 export const NO_TOOL_CALLED =
   "the device's model called no tool for this answer; nothing was done or measured";
 
@@ -79,7 +79,7 @@ export function outcomeForModel(outcome: Pick<Outcome, "text" | "advice" | "rout
 /** Why a reply is not whole, as OpenAI's `finish_reason` and `incomplete_details.reason` say it. */
 export type Cut = "length" | "content_filter";
 
-/** What goes back with a reply to the model that gave it (replay.ts). */
+/** Members that go back with a reply to the model that gave it (replay.ts). */
 export type Replay = {
   /** The address and model that gave it (`sourceOf`). */
   from: string;

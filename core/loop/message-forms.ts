@@ -8,7 +8,7 @@ import type { Habit } from "./habits.ts";
 type Message = ChatCompletionMessageParam;
 type Assistant = ChatCompletionAssistantMessageParam;
 
-/** In place of a signature that Gemini did not make (https://ai.google.dev/gemini-api/docs/thought-signatures#faqs). */
+/** Replaces a signature that Gemini did not make (https://ai.google.dev/gemini-api/docs/thought-signatures#faqs). */
 const DUMMY_SIGNATURE = { google: { thought_signature: "skip_thought_signature_validator" } };
 export const NOT_SEEN = "[a picture that this model cannot see; say so if it matters]";
 /** Between the results of calls and the next message of a person. */

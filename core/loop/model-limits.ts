@@ -1,4 +1,4 @@
-/** What is known of how much fits a request to a model, by its address and name. It is kept in memory. */
+/** Keeps in memory how much fits a request to a model, by its address and name. */
 import type { Usage } from "./history.ts";
 import type { ModelSettings } from "./request.ts";
 import type { TooLong } from "./too-long.ts";
@@ -19,7 +19,7 @@ const REPLY_SHARE = 1 / 4;
 const ASK_AGAIN_MS = 5 * 60_000;
 /** A model's tokens may be so many times our estimate. */
 const MOST_FACTOR = 4;
-/** What a factor is told from has at least so many tokens. A smaller request is mostly the template's own words. */
+/** A factor is measured from requests of at least so many tokens. A smaller one is mostly the template's own words. */
 const FACTOR_FROM = 500;
 /** The estimate is beside the truth by so much when a reply is given all that is left. */
 const SLACK = 1.15;
@@ -46,8 +46,8 @@ type Known = {
   factor: number;
 };
 
-/** What refusals taught. */
-type Lessons = Partial<Pick<Known, "refusedAbove" | "halved" | "maxReply" | "factor">>;
+/** Limits that refusals taught. */
+type LearnedLimits = Partial<Pick<Known, "refusedAbove" | "halved" | "maxReply" | "factor">>;
 
 /** How much of a request fits. All figures are of our own estimate. */
 export type Room = {
@@ -91,7 +91,7 @@ export class ModelLimits {
   }
 
   /** @param lessons of refusals that are not certain yet */
-  room(model: ModelSettings, history: HistoryLimit, lessons: Lessons = {}): Room {
+  room(model: ModelSettings, history: HistoryLimit, lessons: LearnedLimits = {}): Room {
     const known = { ...this.#of(model), ...lessons };
     const { server, factor, halved } = known;
     const window = smallest(known.window, known.refusedAbove);
@@ -118,7 +118,7 @@ export class ModelLimits {
    * @param sent our estimate of it
    * @param lessons what made it short enough: now it is certain
    */
-  replied(model: ModelSettings, sent: number, usage: Usage | undefined, lessons: Lessons = {}): void {
+  replied(model: ModelSettings, sent: number, usage: Usage | undefined, lessons: LearnedLimits = {}): void {
     const known = Object.assign(this.#of(model), lessons);
     known.hasReplied = true;
     if (usage && sent >= FACTOR_FROM) known.factor = factorOf(usage.input_tokens, sent);
@@ -144,16 +144,19 @@ export function maxReply({ reply, window, factor }: Room, sent: number): number 
 }
 
 /** A request that was refused: our estimate of what was sent, its `max_tokens`, and the factor that held. */
-export type Asked = { sent: number; maxReply: number; factor: number };
+export type RefusedRequest = { sent: number; maxReply: number; factor: number };
 
 /** @returns what to do otherwise; undefined: a shorter request is not worth a try */
-export function lessonsOf({ kind, limit, sent, input }: TooLong, asked: Asked): Lessons | undefined {
+export function limitsFromRefusal(
+  { kind, limit, sent, input }: TooLong,
+  asked: RefusedRequest,
+): LearnedLimits | undefined {
   if (kind === "output") {
     const most = limit ?? Math.floor(asked.maxReply / 2);
     return most >= asked.maxReply || most < LEAST_REPLY ? undefined : { maxReply: most };
   }
   if (limit === undefined) return { halved: Math.floor(asked.sent / 2) };
-  const own = input ?? ownTokens(sent, asked);
+  const own = input ?? messageTokens(sent, asked);
   const factor = own === undefined ? asked.factor : Math.max(asked.factor, factorOf(own, asked.sent));
   const least = Math.min(asked.maxReply, Math.floor(limit * REPLY_SHARE));
   const isSmaller = (limit - least) / factor < asked.sent * ENOUGH_SMALLER;
@@ -168,7 +171,7 @@ function factorOf(tokens: number, estimate: number): number {
 }
 
 /** Some endpoints count the reply's tokens with those that were sent. The figure that is closer to our estimate is the messages'. */
-function ownTokens(sent: number | undefined, asked: Asked): number | undefined {
+function messageTokens(sent: number | undefined, asked: RefusedRequest): number | undefined {
   if (sent === undefined) return undefined;
   const without = sent - asked.maxReply;
   const distance = (tokens: number) => Math.abs(Math.log(Math.max(1, tokens) / asked.sent));

@@ -48,7 +48,7 @@ const BODY_END_MS = 1_000;
 /** Characters read of an error's body; its message stands at the beginning. */
 const ERROR_BODY_MAX_CHARS = 64 * 1024;
 
-/** For callers without a store of their own: as long as the program runs. */
+/** Serves callers without a store of their own, as long as the program runs. */
 const LEARNED = new HabitsInMemory();
 
 /** Refusals of one request that are adapted to. */

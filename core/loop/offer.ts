@@ -27,7 +27,7 @@ const DESCRIPTION_CHARS = 200;
 const ASKED_CHARS = 1_000;
 /** The tools that fit best are taken before the best one of each topic. */
 const BEST = 3;
-/** Of the best one's score; what fits less is there by chance. */
+/** Share of the best score; a tool below it fits by chance. */
 const FITS_FROM = 0.1;
 /** Offered where no word of the question says anything. */
 const GENERAL = ["system_info", "find_agents", "edge_call", "read", "ls", "find", "bash", "websearch"];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ChatMessage } from "./messages.ts";
-import { joined, REPLAY_MAX_CHARS, replayOf, sentBack, sourceOf, withReplays } from "./replay.ts";
+import { joined, REPLAY_MAX_CHARS, replayMembers, replayOf, sourceOf, withReplays } from "./replay.ts";
 import { ReplyBuilder, toCalls } from "./reply.ts";
 
 const SOURCE = "https://model.example/v1 m";
@@ -26,7 +26,7 @@ test("L1: what goes back is known by its name", () => {
     refusal: null,
     reasoning: "",
   };
-  expect(sentBack(part)).toEqual({
+  expect(replayMembers(part)).toEqual({
     reasoning_content: "r",
     reasoning_details: [],
     thinking_blocks: [1],

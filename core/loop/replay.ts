@@ -25,7 +25,7 @@ export function sourceOf({ baseUrl, model }: { baseUrl: string; model: string })
 const SENT_BACK = /reason|think|thought|signature|encrypted|^extra_content$|^provider_specific_fields$/i;
 
 /** @returns the members of a message or call that belong into a replay */
-export function sentBack(part: object): Record<string, unknown> {
+export function replayMembers(part: object): Record<string, unknown> {
   const members = Object.entries(part).filter(
     ([name, value]) => SENT_BACK.test(name) && value !== null && value !== undefined && value !== "",
   );

@@ -8,7 +8,7 @@ import { type ServerEvent, ServerEvents } from "./server-events.ts";
 
 /** Most characters of one event, and of a whole completion: in its JSON a character may take six. */
 const PART_MAX = 4 * 1024 * 1024;
-/** Of a body that is no reply, for the error's words. */
+/** Characters of a body that is no reply, for the error's words. */
 const BEGINNING_CHARS = 2_000;
 
 export class ReplyBody {

@@ -9,7 +9,7 @@ import { CallPieces, type LooseCall } from "./call-pieces.ts";
 import { errorDetail } from "./error-detail.ts";
 import type { Call, Usage } from "./history.ts";
 import type { Finish, ModelReply, RequestedCall } from "./model-reply.ts";
-import { joined, sentBack } from "./replay.ts";
+import { joined, replayMembers } from "./replay.ts";
 import { errorInReply } from "./retry.ts";
 import { ShownText } from "./shown-text.ts";
 import type { ReplyReader } from "./wire.ts";
@@ -85,7 +85,7 @@ export class ReplyBuilder implements ReplyReader {
     const isPiece = part === choice.delta;
     if (isPiece || this.#calls.isEmpty) this.#takeCalls(part, isPiece);
     if (!isPiece && this.#shown.raw !== "") return "";
-    const members = sentBack(part);
+    const members = replayMembers(part);
     this.#length += JSON.stringify(members).length - 2;
     for (const [name, member] of Object.entries(members))
       this.#members[name] = joined(this.#members[name], member);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type TooLong, tooLong } from "./too-long.ts";
+import { parseTooLong, type TooLong } from "./too-long.ts";
 
 const input = (limit?: number, sent?: number, own?: number): TooLong => ({
   kind: "input",
@@ -219,9 +219,9 @@ const SAID: Array<[endpoint: string, words: string, expected: TooLong]> = [
 ];
 
 test.each(SAID)("L13: %s: %s", (_endpoint, words, expected) => {
-  expect(tooLong(words)).toEqual(expected);
+  expect(parseTooLong(words)).toEqual(expected);
   // As the client's errors quote it.
-  expect(tooLong(`the model endpoint answered 400: ${words}`)).toEqual(expected);
+  expect(parseTooLong(`the model endpoint answered 400: ${words}`)).toEqual(expected);
 });
 
 test.each([
@@ -251,5 +251,5 @@ test.each([
   "Missing required parameter: 'max_tokens'.",
   "",
 ])("L13: another fault: %s", (words) => {
-  expect(tooLong(words)).toBeUndefined();
+  expect(parseTooLong(words)).toBeUndefined();
 });

@@ -52,7 +52,7 @@ const PROMPT =
   /(?<!max_|completion_|output_|new_|budget_)tokens\b|token (?:count|limit)|\bprompt\b|\binputs? (?:is|length|exceed|validation)|max length|message size|length of the messages|(?:messages?|conversation|history|chat) (?:is|are) too|(?:request|payload)(?: entity| body)? (?:is )?too large|content too large|request exceeds/i;
 const EXCESS =
   /too (?:long|large|many)|exceed|overflow|(?:longer|larger|greater|more) than|> ?\d|>= ?n_|<= ?\d|is full|not fit|however|cannot truncate|reduce (?:the|your)|should be \[|not enough|supports? (?:only )?up to|while limit|request contains|maximum \w+ length/i;
-/** What else may be too long, too large or too many. */
+/** Other things that may be too long, too large or too many. */
 const OTHERWISE =
   /string too long|array too long|\bimages?\b|picture|audio|\bMB\b|too many (?:requests|tools|messages)|credit|quota|billing|expired/i;
 /** A limit of tokens in a span of time is no limit of one request, unless the request alone is above it. */
@@ -60,7 +60,7 @@ const RATE = /rate limit|per (?:minute|min|hour|day)\b|\bTP[MD]\b|try again in/i
 const ALONE_TOO_LARGE = /request too large|must be reduced|reduce your message/i;
 
 /** @param words the endpoint's, of any error */
-export function tooLong(words: string): TooLong | undefined {
+export function parseTooLong(words: string): TooLong | undefined {
   const sizes = sizesIn(words);
   const isReply = REPLY.test(words) && REPLY_TOO_LARGE.test(words) && !REPLY_OTHERWISE.test(words);
   if (isReply && !SUM.test(words)) return { kind: "output", ...sizes };
@@ -84,7 +84,7 @@ function sizesIn(words: string): Omit<TooLong, "kind"> {
   const limit = limitIn(words, numbers);
   if (limit === undefined) return {};
   const sent = Math.max(...numbers);
-  const input = first(INPUT_SIZES, words);
+  const input = firstMatch(INPUT_SIZES, words);
   return { limit, ...(sent > limit && { sent }), ...(input !== undefined && { input }) };
 }
 
@@ -93,14 +93,14 @@ function limitIn(words: string, numbers: readonly number[]): number | undefined 
   if (numbers.length === 1 && /\(\d+\)/.test(words) && !/token/i.test(words)) return undefined;
   // Of two numbers without such a word the smaller one is the limit.
   const [most = 0, next] = [...new Set(numbers)].filter((number) => number >= LEAST).sort((a, b) => b - a);
-  const said = first(LIMITS, words);
+  const said = firstMatch(LIMITS, words);
   return said !== undefined &&
     (said < most || numbers.length === 1 || INPUT_SIZES.some((size) => size.test(words)))
     ? said
     : (next ?? said);
 }
 
-function first(patterns: readonly RegExp[], words: string): number | undefined {
+function firstMatch(patterns: readonly RegExp[], words: string): number | undefined {
   for (const pattern of patterns) {
     const found = pattern.exec(words);
     const value = read(found?.[1] ?? "");

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { lessonsOf, ModelLimits, maxReply } from "./model-limits.ts";
+import { limitsFromRefusal, ModelLimits, maxReply } from "./model-limits.ts";
 import { askWindow, isLocalModel } from "./window.ts";
 
 const open: Server[] = [];
@@ -221,7 +221,7 @@ test("L16: a model whose tokens are shorter than our estimate gets less; one tha
   const model = { baseUrl: "https://api.example.com/v1", model: "m", maxTokens: 1_000, temperature: 0 };
   const history = { maxTokens: 24_000, isOwn: false };
   const asked = { sent: 9_000, maxReply: 1_000 };
-  const lessons = lessonsOf({ kind: "input", limit: 8_000, sent: 9_000 }, { ...asked, factor: 1 });
+  const lessons = limitsFromRefusal({ kind: "input", limit: 8_000, sent: 9_000 }, { ...asked, factor: 1 });
   expect(limits.room(model, history, lessons).hard).toBe(7_000);
   // Only a request that was answered proves it.
   expect(limits.room(model, history).hard).toBeUndefined();

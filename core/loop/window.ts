@@ -19,7 +19,7 @@ const ASK_MS = 1_500;
 /** llama.cpp's answer has the model's chat template in it. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
-/** Whether the server is on this machine or in its network. The gateway's relay is not: its model runs elsewhere. */
+/** Tells whether the server is on this machine or in its network. The gateway's relay is not: its model runs elsewhere. */
 export function isLocalModel({ baseUrl }: Pick<ModelSettings, "baseUrl">): boolean {
   if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl)) return false;
   const { hostname, pathname } = new URL(baseUrl);

@@ -89,7 +89,7 @@ function isJsonCall(text: string, name: string): boolean {
   return isObject(text.slice(at).trim()) || text.split("\n").some((line) => isObject(line.trim()));
 }
 
-/** Without a fence around all of it. */
+/** Removes a fence around all of it. */
 function unfenced(text: string): string {
   const begins = text.startsWith("```") ? text.slice(3).replace(/^\w*/, "") : text;
   return (begins.endsWith("```") ? begins.slice(0, -3) : begins).trim();
@@ -140,7 +140,7 @@ function escaped(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "\\$&");
 }
 
-/** Where a call may begin: a mark, code in a language of calls, or JSON at the beginning of a line. */
+/** Places where a call may begin: a mark, code in a language of calls, or JSON at the beginning of a line. */
 const SUSPECT =
   /<(?:\/?[\w.-]{0,24}$|[|｜]|\/?[\w-]{1,20}:|\/?(?:tool|func|invoke|exec|use_|action|call|unused))|```(?!(?:sh|bash|shell|zsh|fish|console|sql|diff|log|csv|ini|toml|html|css|c|cpp|rust|go|java|mermaid)\s)|`{1,2}$|\[TOOL|(?:^|\n)[ \t]*(?:[[{@✿]|await |to=|\*{0,2}(?:Action|Tool|tool|TOOL|Function|function|Calling)(?![a-z]))/;
 /** Beginnings of a line with a call, beside the tools' names. */

@@ -1,4 +1,4 @@
-/** Whether a value of unknown form is an object with members: no list, and not null. */
+/** Tells whether a value of unknown form is an object with members: no list, and not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -225,7 +225,7 @@ function isOver(rule: WatchCondition, value: Value): boolean {
   return !isTrue(rule, value);
 }
 
-/** Where there is no steady clock, one that was set back begins holds anew, instead of stopping them until it has caught up. */
+/** A clock that was set back begins holds anew where there is no steady clock. Otherwise it would stop them until it has caught up. */
 function withClock(state: RuleState, now: number): RuleState {
   if (now >= state.at) return { ...state, at: now };
   const { turning, missing, last, told_at, more } = state;

@@ -41,12 +41,12 @@ export function spanWords(ms: number): string {
 
 /** A number or boolean with its unit. Texts are a device's words: `quoted` writes those. */
 export function figureWords(value: Exclude<Value, string>, unit?: string): string {
-  const figure = typeof value === "number" ? numberWords(value) : value ? "on" : "off";
+  const figure = typeof value === "number" ? formatNumber(value) : value ? "on" : "off";
   return unit === undefined ? figure : `${figure} ${unit}`;
 }
 
-/** With a true minus sign, and all digits that were reported. */
-function numberWords(value: number): string {
+/** Formats a number with a true minus sign and all digits that were reported. */
+function formatNumber(value: number): string {
   return numberText(value).replace("-", "−");
 }
 

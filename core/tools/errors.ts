@@ -2,7 +2,7 @@
 import type { Advised } from "./advice.ts";
 import { oneLine } from "./one-line.ts";
 
-/** Of a parameter, in an error. */
+/** Characters of a parameter's name in an error. */
 const NAME_MAX = 64;
 
 /** The seed's five error types, and two for calls over a network. */

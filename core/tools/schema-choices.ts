@@ -10,7 +10,7 @@ export type Part = { schema: unknown; open: readonly string[] };
 /** @property type a JSON type, or `any` */
 export type Choice = { type: string; own: Json; open: readonly string[] };
 
-/** What is looked at: values, names, and schemas, which count as so many. Those of references and combinations count each time. */
+/** Bounds the values, names and schemas (which count as so many) that are looked at. Those of references and combinations count each time. */
 const LOOKS_MAX = 20_000;
 const SCHEMA_LOOKS = 20;
 /** References and combinations within one another. */

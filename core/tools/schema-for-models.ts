@@ -24,7 +24,7 @@ export type ToolSchema = {
 };
 type Type = "object" | "array" | "string" | "number" | "integer" | "boolean";
 type Node = { type: Type; description?: string; properties?: Record<string, Node>; required?: string[] };
-/** What a node has beside its type and description, and what it loses, in words. */
+/** Members of a node beside its type and description, and words for what it loses. */
 type Found = { keywords: object; notes: string[] };
 
 /** Characters of the result as JSON. */

@@ -1,7 +1,7 @@
 /** Parameters that are set and never shown: their JSON Schema says `writeOnly`, as that of a device's password does. */
 import { isObject } from "../protocol/is-object.ts";
 
-/** In place of a value that is not shown. */
+/** Replaces a value that is not shown. */
 export const NOT_SHOWN = "(not shown)";
 
 /** @param schema of the parameters @returns them for people and records */

@@ -16,7 +16,7 @@ import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 /** @property isBad edgecall cannot make up for it */
 export type Habit = { habit: string; seen: string; edgecall: string; isBad?: true };
 
-/** What was heard of one exchange. */
+/** One exchange with the endpoint, as it was seen. */
 type Heard = { status: number; type: string; begins: string };
 
 /** A red square of 8 × 8 pixels. */
@@ -69,7 +69,7 @@ export async function findHabits(settings: ModelSettings, fetch: Fetch = globalT
     callModel(
       model,
       { tools: [], ...request, messages: [SYSTEM, ...request.messages] },
-      listened(heard, fetch),
+      recordingFetch(heard, fetch),
     );
   const found: Habit[] = [];
   const add = (habit: string, seen: string, edgecall: string, isBad = false) =>
@@ -179,7 +179,7 @@ async function tried(make: () => Promise<ModelReply>): Promise<ModelReply | Mode
 }
 
 /** Notes status, media type and beginning of each answer. */
-function listened(heard: Heard[], fetch: Fetch): Fetch {
+function recordingFetch(heard: Heard[], fetch: Fetch): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
     const note: Heard = {

@@ -1,4 +1,4 @@
-/** Whether a model is good enough for edgecall, and why not. Pure. */
+/** Says whether a model is good enough for edgecall, and why not. Pure. */
 import type { Habit } from "./habits.ts";
 
 /** @param rows the results of the flows: `ok`, or what went wrong */

@@ -4,8 +4,7 @@
  * only when the disk has lost as much as one run may write. A file does not show which run wrote it. So when several runs
  * are active, or others write to the same disk, the bytes written by the run's own processes decide.
  */
-import { readdir, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readdir, statfs } from "node:fs/promises";
 import type { ExecOps, FollowOptions, Ran } from "./environment.ts";
 import { type ProcessTree, writtenBy } from "./process-tree.ts";
 
@@ -89,7 +88,8 @@ const UNDER_WAY = new Set<Watch>();
 class Watch {
   readonly #workspace: string;
   readonly #bounds: WriteBounds;
-  readonly #freeBefore: number;
+  /** The most that was free: what others free meanwhile is not this run's to fill. */
+  #mostFree: number;
   readonly #begunAt = Date.now() - CLOCK_MS;
   tree: ProcessTree | undefined;
   /** True if no other run was active since it began. */
@@ -100,7 +100,7 @@ class Watch {
   constructor(workspace: string, bounds: WriteBounds, freeBefore: number) {
     this.#workspace = workspace;
     this.#bounds = bounds;
-    this.#freeBefore = freeBefore;
+    this.#mostFree = freeBefore;
   }
 
   begin(): void {
@@ -133,7 +133,8 @@ class Watch {
 
   async problem(): Promise<string | undefined> {
     const free = await freeOf(this.#workspace);
-    const lost = this.#freeBefore - free;
+    this.#mostFree = Math.max(this.#mostFree, free);
+    const lost = this.#mostFree - free;
     const { callBytes, freeBytes } = this.#bounds;
     if (
       free < freeBytes &&
@@ -141,12 +142,19 @@ class Watch {
       (this.#isAlone || (await this.#wroteItself(SLACK_BYTES, true)))
     )
       return `Only ${megabytes(free)} are free on the disk of the workspace, and ${megabytes(freeBytes)} of it are kept free (min_free_mb in [tools]).`;
-    if (lost < callBytes) return undefined;
-    const isUnseen = lost >= UNSEEN_FACTOR * callBytes;
-    if (!this.#isAlone && !(await this.#wroteItself(callBytes, false))) return undefined;
-    if ((await this.#written()) <= callBytes && !(isUnseen && (await this.#wroteItself(callBytes, true))))
-      return undefined;
+    const wroteMuch = await this.#wroteItself(callBytes, false);
+    // Another program may free as much as this one takes, so its own bytes count too. What it hides is measured by the disk alone.
+    const isSuspect = lost >= callBytes ? this.#isAlone || wroteMuch : wroteMuch && !this.#isHidden;
+    if (!isSuspect) return undefined;
+    const { bytes, isWhole } = await this.#written();
+    const isUnseen = !isWhole || lost >= UNSEEN_FACTOR * callBytes;
+    if (bytes <= callBytes && !(isUnseen && (await this.#wroteItself(callBytes, true)))) return undefined;
     return `It wrote over ${megabytes(callBytes)} into the workspace, the most that one call may (max_write_mb in [tools]). What it wrote is still there.`;
+  }
+
+  /** True if a program of the run does not show what it wrote. */
+  get #isHidden(): boolean {
+    return this.#itsBytes === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -164,21 +172,44 @@ class Watch {
     return this.#itsBytes === undefined ? unknown : this.#itsBytes > most;
   }
 
-  /** Returns the bytes in files changed since the run began, by the inode's change time, which no program can set. */
-  async #written(folder = this.#workspace): Promise<number> {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  /**
+   * Returns the bytes of what changed since the run began, by the inode's change time, which no program can set. Folders, links and
+   * attributes take space as well, and a name need not be text. `isWhole` is false if a part could not be read, such as one below a path
+   * that is too long.
+   */
+  async #written(): Promise<{ bytes: number; isWhole: boolean }> {
+    const folders = [Buffer.from(this.#workspace)];
     let bytes = 0;
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) bytes += await this.#written(path);
-      else if (entry.isFile()) {
-        const stats = await stat(path).catch(() => undefined);
-        if (stats && stats.ctimeMs >= this.#begunAt) bytes += stats.blocks * 512;
+    let isWhole = true;
+    const count = async (path: Buffer) => {
+      try {
+        const stats = await lstat(path);
+        if (stats.ctimeMs >= this.#begunAt) bytes += stats.blocks * 512;
+      } catch (error) {
+        isWhole &&= isGone(error);
       }
-      if (bytes > this.#bounds.callBytes) break;
+    };
+    for (let folder = folders.pop(); folder && bytes <= this.#bounds.callBytes; folder = folders.pop()) {
+      await count(folder);
+      try {
+        for (const entry of await readdir(folder, { withFileTypes: true, encoding: "buffer" })) {
+          const path = Buffer.concat([folder, SLASH, entry.name]);
+          if (entry.isDirectory()) folders.push(path);
+          else await count(path);
+          if (bytes > this.#bounds.callBytes) break;
+        }
+      } catch (error) {
+        isWhole &&= isGone(error);
+      }
     }
-    return bytes;
+    return { bytes, isWhole };
   }
+}
+
+const SLASH = Buffer.from("/");
+
+function isGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 /** Returns the bytes free for ordinary users on a folder's disk; Infinity where the disk does not tell. */

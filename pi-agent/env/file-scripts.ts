@@ -122,7 +122,8 @@ write)
   temp=./$1
   if [ -e "$B" ]; then
     [ -f "$B" ] || exit 105
-    mode=$(stat -c %a -- "$B") owner=$(stat -c %u:%g -- "$B")
+    # Another content does not keep the right to run as the file's owner.
+    mode=$(printf %o $((0$(stat -c %a -- "$B") & 0777))) owner=$(stat -c %u:%g -- "$B")
   else
     mode=$2 owner=
     [ "$mode" = umask ] && mode=$(printf %o $((0666 & ~0$(umask))))

@@ -196,12 +196,12 @@ async function replace(
   await syncHeld(folder);
 }
 
-/** Sets the owner first, because changing it clears special mode bits. */
+/** Another content does not keep the right to run as the file's owner, as the kernel has it for a plain write. */
 async function keepOwnerAndMode(file: FileHandle, old: Stats): Promise<void> {
   const now = await file.stat();
   // Only root may change the owner. Another user's replacement belongs to that user, as with an editor.
   if (now.uid !== old.uid || now.gid !== old.gid) await file.chown(old.uid, old.gid).catch(() => {});
-  await file.chmod(old.mode & 0o7777);
+  await file.chmod(old.mode & PERMISSIONS);
 }
 
 /** Syncs the folder if possible: it may be writable without being readable. */

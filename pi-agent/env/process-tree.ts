@@ -97,11 +97,10 @@ function members(tree: ProcessTree, known: ReadonlyMap<number, Process> = new Ma
  * Returns the bytes that the tree wrote to disks (`write_bytes`) or to anything (`wchar`). Bytes of an ended child count for
  * its parent.
  *
- * @returns undefined where the system does not tell
+ * @returns undefined where the system does not tell; Infinity if a program hides its figures, as it may from an agent that is not root
  */
 export function writtenBy(tree: ProcessTree, field: "write_bytes" | "wchar"): number | undefined {
   if (ioOf("self", field) === undefined) return undefined;
-  // An unreadable process has just ended or has not fully started.
   return members(tree).reduce((sum, { pid }) => sum + (ioOf(pid, field) ?? 0), 0);
 }
 
@@ -112,8 +111,9 @@ function ioOf(pid: number | "self", field: "write_bytes" | "wchar"): number | un
     // Subtracts data that was deleted before it reached the disk.
     const never = field === "write_bytes" ? figure("cancelled_write_bytes") : 0;
     return Math.max(figure(field) - never, 0);
-  } catch {
-    return undefined;
+  } catch (error) {
+    // It has just ended or has not fully started, unless it may not be read.
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? Number.POSITIVE_INFINITY : undefined;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Log } from "@edgecall/node/log.ts";
 /** The log's event. It has `version`, and `error` when the two do not fit. */
 export const GATEWAY_VERSION = "gateway.version";
 
-/** So far ahead, numbers are still exact: a clock in the year 2180. */
+/** Numbers are exact up to here: a clock in the year 2180. */
 const ABOVE_MAX = 2 ** 52 + 2 ** 51;
 
 /** The payload of a `gateway` command. The pattern keeps a stranger's text out of the log and terminals. */

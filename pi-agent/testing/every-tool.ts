@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "edgecall-every-tool-"));
 const limits = { maxModelCalls: 1, maxFailedBatches: 1, maxParallel: 1 };
 export const state = { llm: undefined, limits, tools: [], guides: [] };
 
-/** With everything that is off by default. */
+/** Switches on everything that is off by default. */
 export const { settings } = readSettings(
   'agent_id = "x"\n[tools]\nskills_path = "none"\n[tools.web]\nenabled = true\nbrave_api_key = "k"',
   { file: join(folder, "agent.toml"), env: { STATE_DIRECTORY: folder, EDGECALL_UPDATES: join(folder, "u") } },

@@ -96,9 +96,10 @@ describe.each(Object.values(PEOPLE) as Person[])("$channel", (person) => {
     await waitForText(sent, `written for ${person.channel}`);
     expect(existsSync(join(stack.workspaceOf("eye"), file))).toBe(true);
     const decided = await waitForText(sent, "Approved");
-    // G14: by name as in a mention, and not only by id.
-    if (person.channel === "slack" || person.channel === "discord")
-      expect(decided.text).toMatch(/Approved by <@\w+>/);
+    // G14, N10: by name, as the platform shows or gives it, and not by id.
+    const names: Record<string, RegExp> = { telegram: /@p\w+/, whatsapp: /P \w+/, generic: /\w+/ };
+    const name = names[person.channel] ?? /<@\w+>/;
+    expect(decided.text).toMatch(new RegExp(`Approved by ${name.source}\\.`));
     if (person.channel !== "whatsapp" && person.channel !== "generic")
       expect(sent.messages().find(({ id }) => id === asked.id)?.buttons).toEqual([]);
     const late = await person.press(deny?.data ?? "", OWNER);

@@ -68,6 +68,27 @@ test("O1: with two bridges of one BRIDGE_ID at one broker all 56 calls are answe
   });
 }, 120_000);
 
+test("O3: a device that finds its own last presence at the broker mends that by itself", async () => {
+  const counter = join(dirname(stack.workspaceOf("pi")), "pi.state", "counter.json");
+  const stopped = async () => {
+    await stack.agent("pi").stop();
+    await stack.gateway.offline("pi");
+  };
+  const next = () => (JSON.parse(readFileSync(counter, "utf8")) as { next: number }).next;
+  await stopped();
+  writeFileSync(counter, JSON.stringify({ next: Date.UTC(2033, 0, 1) * 1_024 }));
+  await stack.restartAgent("pi");
+  await stack.gateway.online("pi");
+  await stopped();
+  rmSync(counter);
+  await stack.restartAgent("pi");
+  // Its first presence counts for nothing; it reads its own last one, and goes on above that.
+  await stack.gateway.online("pi", 40_000);
+  expect((await stack.gateway.command("pi", "ping")).body.payload?.pong).toBe(true);
+  expect(await conditionsOf("/v1/agents/pi")).toEqual([]);
+  expect(counterTime(next())).toBeGreaterThan(Date.UTC(2033, 0, 1));
+}, 120_000);
+
 test("O3: a device whose clock was ahead and that lost its counter.json is said as that, and is let in without pairing anew", async () => {
   const counter = join(dirname(stack.workspaceOf("pi")), "pi.state", "counter.json");
   await stack.agent("pi").stop();

@@ -10,6 +10,8 @@ export type Device = {
   name: string;
   online: boolean;
   mode: string;
+  /** A person allowed something else than what it is now. */
+  changed: boolean;
   allow: string;
   actions: Array<{ name: string }>;
   readings: Reading[];

@@ -5,11 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
+import { startBroker } from "../../local/broker.ts";
+import { startWorker } from "../../local/gateway.ts";
 import { freePort } from "../../local/port.ts";
-import type { KeptVersion } from "../kept/programs.ts";
+import { tokenRecords } from "../../local/tokens.ts";
+import { type KeptVersion, keptWorker, openPrograms } from "../kept/programs.ts";
 import { type RunningCommand, startEdgecall } from "./command.ts";
-import type { GatewayClient } from "./gateway-client.ts";
+import { GatewayClient } from "./gateway-client.ts";
 import { interrupt, killAll, npmStart, running, type Started } from "./npm-start.ts";
+import { Program } from "./program.ts";
 import { changeRows } from "./stored-rows.ts";
 
 /** What the home depends on outside of its folder: that folder's former path, and ports. */
@@ -95,6 +99,41 @@ export class KeptHome {
     changeRows(join(this.folder, "home/worker"), table, (rows) => rows.exec(sql));
   }
 
+  /** Something happens in it before the update: gateway and bridge of 0.3.0, and its broker, run for that time. */
+  async asOfThen(happens: (gateway: GatewayClient) => Promise<void>): Promise<void> {
+    const programs = openPrograms();
+    const tokens = JSON.parse(this.read("home/tokens.json")) as Record<
+      "api" | "bridge" | "connections",
+      string
+    >;
+    const broker = await startBroker({ port: Number(new URL(this.broker).port) });
+    const worker = await startWorker({
+      ...keptWorker("0.3.0"),
+      port: 0,
+      dir: join(this.folder, "home/worker"),
+      vars: { ...tokenRecords(tokens), CONNECTIONS_KEY: tokens.connections, LLM_MODEL: "none" },
+    });
+    const bridge = new Program({
+      name: "bridge",
+      script: programs.kept("bridge", "0.3.0"),
+      env: {
+        GATEWAY_URL: worker.url,
+        BRIDGE_TOKEN: tokens.bridge,
+        MQTT_URL: this.broker,
+        HEALTH_PORT: "0",
+      },
+    });
+    try {
+      await bridge.ready;
+      await happens(new GatewayClient(worker.url, tokens.api));
+    } finally {
+      await bridge.stop();
+      await worker.stop();
+      await broker.stop();
+      rmSync(programs.folder, { recursive: true });
+    }
+  }
+
   async start(env: Record<string, string> = {}): Promise<void> {
     const port = String(await freePort());
     this.#stack = npmStart(join(this.folder, "home"), [], { PORT: port, ...env });
@@ -102,14 +141,18 @@ export class KeptHome {
     this.#gateway = await running(this.#stack);
   }
 
-  async stop(): Promise<void> {
+  /** Its programs end; it can be started again. */
+  async pause(): Promise<void> {
     this.#eye?.signal("SIGTERM");
     await this.#eye?.ended;
-    if (this.#stack) {
-      interrupt(this.#stack);
-      await this.#stack.code;
-      await killAll(join(this.folder, "home"));
-    }
+    if (!this.#stack) return;
+    interrupt(this.#stack);
+    await this.#stack.code;
+    await killAll(join(this.folder, "home"));
+  }
+
+  async stop(): Promise<void> {
+    await this.pause();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

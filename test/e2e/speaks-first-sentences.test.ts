@@ -148,7 +148,12 @@ test(
       const told = await messageWith(sent, "Freezer too warm: −11.4", "Got it", CHECKED_MS);
       expect(shown(told)).toMatch(/^⚠ Freezer too warm: −11\.4 °C at \d\d:\d\d \(limit −15 °C\)\. pi\.$/);
       await person.press(button(told, "Got it"), OWNER);
-      await isAnswered(person, sent, told, /Answered by (<@1001>|\w+:1001): Freezer too warm\./);
+      await isAnswered(
+        person,
+        sent,
+        told,
+        /Answered by (<@1001>|@\u2060?p1001|P 1001|1001): Freezer too warm\./,
+      );
     });
     says("freezer", "-16.0 °C");
     await inBoth(chats, async ({ sent }) => {
@@ -213,7 +218,12 @@ test(
     await inBoth(chats, async ({ person, sent }) => {
       const again = await repeated({ person, sent }, 2);
       await person.press(button(again, "Got it"), OWNER);
-      await isAnswered(person, sent, again, /Answered by (<@1001>|\w+:1001): Somebody at the gate\./);
+      await isAnswered(
+        person,
+        sent,
+        again,
+        /Answered by (<@1001>|@\u2060?p1001|P 1001|1001): Somebody at the gate\./,
+      );
     });
 
     await setBack(stack, (rule, home) => toldBefore(5 * HOUR, rule, home));

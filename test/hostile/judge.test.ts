@@ -8,7 +8,7 @@ const FINE: Result = {
   kinds: {},
   faults: [],
   faultCount: 0,
-  rss: { half: 100, end: 109 },
+  memory: { half: { heap: 100, rss: 100 }, end: { heap: 109, rss: 109 } },
   rows: {
     before: { "Conversation.entry": 1 },
     after: { "Conversation.entry": 1, "Home.pairing": 50, "Home.agent": 9, "Home.usage_report": 256 },
@@ -19,21 +19,37 @@ const FINE: Result = {
   ms: 1,
 };
 
+const LONG = 200_000;
+
+/** A run whose memory was 100 at half time, and this at the end. */
+function endingWith(end: { heap: number; rss: number }): Result {
+  return { ...FINE, memory: { half: { heap: 100, rss: 100 }, end } };
+}
+
+test("memory that grows is reported: the heap in a run of the tests too, resident bytes once they have settled", () => {
+  const [heap, rss] = [endingWith({ heap: 111, rss: 100 }), endingWith({ heap: 100, rss: 111 })];
+  const words = (what: string) => [`memory (${what}) grew by 11.0 % in the second half`];
+  expect(judge(heap, 3_000)).toEqual(words("heap"));
+  expect(judge(heap, 2_999)).toEqual([]);
+  expect(judge(rss, LONG)).toEqual(words("rss"));
+  expect(judge(rss, 100_000)).toEqual([]);
+  expect(judge(endingWith({ heap: Number.NaN, rss: 100 }), 3_000)).toHaveLength(1);
+});
+
 test("each broken promise of a run is reported", () => {
-  expect(judge(FINE, true)).toEqual([]);
+  expect(judge(FINE, LONG)).toEqual([]);
   for (const bad of [
     { faults: ["x"], faultCount: 1 },
     { modelRequests: 1 },
     { deviceCalls: 1 },
     { badLines: ["x"] },
-    { rss: { half: 100, end: 111 } },
     { rows: { before: FINE.rows.before, after: { "Conversation.entry": 2 } } },
     { rows: { before: FINE.rows.before, after: { "Conversation.entry": 1, "Conversation objects": 1 } } },
     { rows: { before: FINE.rows.before, after: { "Conversation.entry": 1, "Home.pairing": 51 } } },
     { rows: { before: FINE.rows.before, after: { "Conversation.entry": 1, "Home.usage_report": 257 } } },
     { rows: { before: FINE.rows.before, after: {} } },
   ])
-    expect(judge({ ...FINE, ...bad }, true)).toHaveLength(1);
+    expect(judge({ ...FINE, ...bad }, LONG)).toHaveLength(1);
 });
 
 const safe = {

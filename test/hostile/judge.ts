@@ -3,8 +3,13 @@
 import type { Rows } from "./rows.ts";
 import type { Result } from "./run.ts";
 
-/** The most that workerd's memory may grow, as a share, between half time and the end. */
-const RSS_GROWTH_MAX = 0.1;
+/** The most that memory may grow, as a share, between half time and the end. */
+const GROWTH_MAX = 0.1;
+/**
+ * Runs of so many requests say whether memory grows. The heap is warm early. The resident bytes of workerd grow until about
+ * 90,000 requests though the heap does not, and then stay the same until 300,000 (docs/security.md).
+ */
+const LONG = { heap: 3_000, rss: 200_000 };
 /**
  * The most pairing codes for strangers who write to a bot. The platform vouched for these strangers
  * (channels/pairing.ts).
@@ -15,12 +20,11 @@ const REPORTS_MAX = 2 * 128;
 /** Rows that the bridge of home b makes with its own token: its agents, itself, and the count of its connections. */
 const OF_A_BRIDGE = ["Home.agent", "Home.bridge", "Home.tally"];
 
-/** @param isLong true when the run was long enough for memory to settle. @returns the broken promises, in words */
+/** @param requests how many the run had. @returns the broken promises, in words */
 export function judge(
-  { faults, faultCount, rows, modelRequests, deviceCalls, badLines, rss }: Result,
-  isLong: boolean,
+  { faults, faultCount, rows, modelRequests, deviceCalls, badLines, memory }: Result,
+  requests: number,
 ): string[] {
-  const grown = rss.end / rss.half - 1;
   return [
     ...faults,
     ...(faultCount > faults.length ? [`and ${faultCount - faults.length} more`] : []),
@@ -28,9 +32,12 @@ export function judge(
     ...(deviceCalls > 0 ? [`a device was called ${deviceCalls} times`] : []),
     ...newRows(rows.before, rows.after),
     ...badLines.map((line) => `the Worker wrote: ${line.slice(0, 500)}`),
-    ...(isLong && grown > RSS_GROWTH_MAX
-      ? [`memory grew by ${(grown * 100).toFixed(1)} % in the second half`]
-      : []),
+    ...(["heap", "rss"] as const).flatMap((what) => {
+      const grown = memory.end[what] / memory.half[what] - 1;
+      return requests >= LONG[what] && !(grown <= GROWTH_MAX)
+        ? [`memory (${what}) grew by ${(grown * 100).toFixed(1)} % in the second half`]
+        : [];
+    }),
   ];
 }
 

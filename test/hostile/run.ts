@@ -8,6 +8,7 @@ import { type Gateway, startWorker } from "../../local/gateway.ts";
 import { childrenNamed } from "../../local/workerd-guard.ts";
 import { type PlatformServer, startPlatform } from "../platforms/server.ts";
 import { type ScriptedModel, script, startScriptedModel } from "../scripted-model.ts";
+import { usedHeap } from "../used-heap.ts";
 import { until } from "../wait.ts";
 import { PlayedBridge } from "./bridge.ts";
 import { hostileRequests as corpus } from "./kinds/all.ts";
@@ -32,13 +33,16 @@ export type Plan = {
 
 type Tally = { sent: number; byClass: Record<string, number> };
 
+/** @property heap bytes in use in the Worker's isolate @property rss resident bytes of workerd */
+type Memory = { heap: number; rss: number };
+
 export type Result = {
   kinds: Record<string, Tally>;
   /** The first faults, each with its request and its seed. */
   faults: string[];
   faultCount: number;
-  /** Resident bytes of workerd at rest, at half time and at the end. */
-  rss: { half: number; end: number };
+  /** At half time and at the end, each after a full collection of V8's heap. */
+  memory: { half: Memory; end: Memory };
   rows: { before: Rows; after: Rows };
   /** The number of requests to the model endpoint during the run. */
   modelRequests: number;
@@ -53,7 +57,7 @@ export type Result = {
 const AT_ONCE = 24;
 const BATCH = 500;
 const FAULTS_SHOWN = 20;
-/** Memory is measured this often after a pause, so that the memory of finished requests is freed. */
+/** workerd's memory is measured this often after a pause, so that the memory of finished requests is freed. */
 const RSS_LOOKS = 10;
 const RSS_PAUSE_MS = 200;
 /** Events of the product, or the runtime's own words, that report an internal fault. */
@@ -77,7 +81,13 @@ export async function runHostile(plan: Plan): Promise<Result> {
     const vars = worldVars(platform.url, model.url);
     const lines: string[] = [];
     const start = async (): Promise<Gateway> => {
-      const gateway = await startWorker({ port: 0, dir, vars, onLog: (line) => lines.push(line) });
+      const gateway = await startWorker({
+        port: 0,
+        dir,
+        vars,
+        inspector: true,
+        onLog: (line) => lines.push(line),
+      });
       stops.push(() => gateway.stop());
       return gateway;
     };
@@ -164,7 +174,8 @@ async function sendAll(
   const kinds: Record<string, Tally> = {};
   const faults: string[] = [];
   let faultCount = 0;
-  let half = 0;
+  let half: Memory | undefined;
+  const memory = () => restingMemory(gateway);
   const anyRequest = corpus(plan.only);
   const sendBatch = async (requests: HostileRequest[], from: string) => {
     const queue = requests.values();
@@ -192,7 +203,7 @@ async function sendAll(
       await sendBatch(requests, `seed ${seed}`);
       sent += requests.length;
       plan.onProgress?.(sent);
-      if (half === 0 && sent >= plan.requests / 2) half = await restingRss();
+      if (sent >= plan.requests / 2) half ??= await memory();
     }
     const goesOn = await fetch(`${gateway.url}/v1/agents/pi`, { headers: bearer(TOKENS.owner) });
     if (goesOn.status !== 200) faults.push(`afterwards the home answers ${goesOn.status}`);
@@ -200,7 +211,7 @@ async function sendAll(
       kinds,
       faults,
       faultCount,
-      rss: { half, end: await restingRss() },
+      memory: { half: half ?? (await memory()), end: await memory() },
       modelRequests: model.requests.length - asked,
     };
   } finally {
@@ -213,14 +224,18 @@ function classOf(answer: Answer): string {
   return answer.as;
 }
 
-/** Returns the median of several measurements, in bytes. */
-async function restingRss(): Promise<number> {
+/**
+ * The heap is collected first: without that it grows during the first tens of thousands of requests, and says little.
+ * workerd's resident bytes are the median of several measurements.
+ */
+async function restingMemory({ url, inspectorUrl = "" }: Gateway): Promise<Memory> {
+  const heap = await usedHeap(inspectorUrl, () => fetch(`${url}/healthz`));
   const looks: number[] = [];
   for (let i = 0; i < RSS_LOOKS; i += 1) {
     await sleep(RSS_PAUSE_MS);
     looks.push(childrenNamed("workerd").reduce((sum, pid) => sum + rss(pid), 0));
   }
-  return looks.sort((a, b) => a - b)[RSS_LOOKS / 2] ?? 0;
+  return { heap, rss: looks.sort((a, b) => a - b)[RSS_LOOKS / 2] ?? 0 };
 }
 
 function rss(pid: number): number {

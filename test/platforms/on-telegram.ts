@@ -15,6 +15,8 @@ function toTheBot(text: string): Record<string, unknown> {
   return { text: `${mention} ${text}`, entities: [{ type: "mention", offset: 0, length: mention.length }] };
 }
 
+const personOf = (id: string) => ({ id: Number(id), is_bot: false, first_name: "P", username: `p${id}` });
+
 export async function onTelegram(post: Post): Promise<Person & { fake: FakeTelegram }> {
   const next = numbers();
   const fake = await FakeTelegram.start();
@@ -54,7 +56,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
         : (fields ?? (group ? toTheBot(text) : { text }));
       const message = {
         message_id: next(),
-        from: { id: Number(from), is_bot: false, first_name: "P", username: `p${from}` },
+        from: personOf(from),
         chat: { id: chat, type: group ? "supergroup" : "private" },
         ...(thread !== undefined && { message_thread_id: Number(thread), is_topic_message: true }),
         ...content,
@@ -74,7 +76,7 @@ export async function onTelegram(post: Post): Promise<Person & { fake: FakeTeleg
     press(data, from, chat = OWNER, { group = false } = {}) {
       const id = group ? -Number(chat) : Number(chat);
       const message = { message_id: 1, chat: { id, type: group ? "supergroup" : "private" } };
-      const callback_query = { id: `q${next()}`, from: { id: Number(from), is_bot: false }, message, data };
+      const callback_query = { id: `q${next()}`, from: personOf(from), message, data };
       return send({ update_id: 10_000 + next(), callback_query }, id);
     },
     async forged() {

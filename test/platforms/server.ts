@@ -1,9 +1,15 @@
 /** The common part of the fake chat platforms: a server that records its calls, and refuses them on request. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
+/**
+ * Both times are of `performance.now()`, and are taken so that a busy machine never makes a gap shorter than it was: `at`
+ * when the call has arrived, so after it was sent, and `answeredAt` before its answer goes out.
+ */
 export type Call = {
   at: number;
+  answeredAt: number;
   method: string;
   path: string;
   headers: IncomingMessage["headers"];
@@ -13,6 +19,8 @@ export type Call = {
   reply?: unknown;
 };
 
+type ArrivedCall = Omit<Call, "status" | "answeredAt">;
+
 export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; bytes?: Buffer };
 
 export type PlatformServer = {
@@ -20,18 +28,21 @@ export type PlatformServer = {
   calls: Call[];
   /** Refuses the next calls that `when` matches with 429 for this many seconds, and then accepts any. */
   limit(seconds: number, answer: (left: number) => Answer, when?: (path: string) => boolean): void;
+  /** Answers each call whose body has these words so much later. */
+  slow(words: string, ms: number): void;
   /** Calls that arrived during the limit, without the one that was told of it. */
-  tooEarly: Call[];
+  tooEarly: ArrivedCall[];
   close(): Promise<void>;
 };
 
 /** @param handle answers a call; an error that it throws is a fault of the test @param host where it listens */
 export async function startPlatform(
-  handle: (call: Omit<Call, "status">) => Answer | Promise<Answer>,
+  handle: (call: ArrivedCall) => Answer | Promise<Answer>,
   host = "127.0.0.1",
 ): Promise<PlatformServer> {
   const calls: Call[] = [];
-  const tooEarly: Call[] = [];
+  const tooEarly: ArrivedCall[] = [];
+  const slow = new Map<string, number>();
   let limit:
     | {
         until: number;
@@ -54,12 +65,13 @@ export async function startPlatform(
     };
     let reply: Answer;
     if (limit?.when(call.path) && (!limit.reported || call.at < limit.until)) {
-      if (limit.reported) tooEarly.push({ ...call, status: 429 });
+      if (limit.reported) tooEarly.push(call);
       else limit.until = call.at + limit.seconds * 1_000;
       limit.reported = true;
       reply = limit.answer(limit.seconds);
     } else reply = await handle(call);
-    calls.push({ ...call, status: reply.status, reply: reply.body });
+    for (const [words, ms] of slow) if (call.body.includes(words)) await sleep(ms);
+    calls.push({ ...call, status: reply.status, reply: reply.body, answeredAt: performance.now() });
     const bytes = reply.bytes ?? Buffer.from(reply.body === undefined ? "" : JSON.stringify(reply.body));
     response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
     response.end(bytes);
@@ -77,6 +89,7 @@ export async function startPlatform(
     limit(seconds, answer, when = () => true) {
       limit = { until: 0, reported: false, seconds, answer, when };
     },
+    slow: (words, ms) => void slow.set(words, ms),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -86,7 +99,7 @@ export async function startPlatform(
 }
 
 /** Starts a fake platform with its own server. */
-export async function startFake<T extends { answer(call: Omit<Call, "status">): Answer | Promise<Answer> }>(
+export async function startFake<T extends { answer(call: ArrivedCall): Answer | Promise<Answer> }>(
   make: (server: PlatformServer) => T,
   host?: string,
 ): Promise<T> {

@@ -89,6 +89,8 @@ export type TurnQuestion = {
   asks?: string[];
   answer?: string;
   answered_by?: string;
+  /** As the person's chat app calls them. */
+  answered_by_name?: string;
 };
 
 /** A question of `GET /v1/questions`. `title`: of its conversation, when that is in the list. */

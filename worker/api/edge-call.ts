@@ -127,7 +127,7 @@ function agentLines(roster: Roster, lineMax = LINE_MAX, actionsMax = ACTIONS_MAX
 const SEED_WORDS = "Call an edge agent to handle a query using its own tools and sensors.";
 const CALL_WORDS = `${SEED_WORDS} Online edge agents:`;
 
-/** For a provider's cache: the definition stands before all that changes. */
+/** Words for a provider's cache: the definition stands before all that changes. */
 const STEADY_WORDS = `${SEED_WORDS} The newest message from [edgecall] has those that it reaches.`;
 
 const LARGE_HOME_WORDS = `${SEED_WORDS} This home has many: take an id that you were shown, or find one with ${FIND_AGENTS}.`;

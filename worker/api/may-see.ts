@@ -7,8 +7,13 @@
  */
 import type { Scope } from "../settings/tokens.ts";
 
-/** The one who asks: the record of a token, or a person in a chat in the same form. */
-export type Viewer = { name: string; role: "owner" | "member" | "guest"; scopes: readonly Scope[] };
+/** The one who asks: the record of a token, or a person in a chat in the same form. @property displayName as the chat app gave it */
+export type Viewer = {
+  name: string;
+  role: "owner" | "member" | "guest";
+  scopes: readonly Scope[];
+  displayName?: string;
+};
 
 export type Owned = {
   /**

@@ -25,7 +25,7 @@ export function conversationOfMedia(id: string): { channel: string; conversation
     : undefined;
 }
 
-/** What the id of a file tells for `maySee`. @property name `channel/id` */
+/** Reads from a file's id what `maySee` needs. @property name `channel/id` */
 export function kindOfMedia(id: string): { name: string; kind: Owned["kind"] } | undefined {
   const place = conversationOfMedia(id);
   if (!place) return undefined;

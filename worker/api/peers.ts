@@ -8,7 +8,7 @@ import { ActionAdvert, CalledOutcome, CHAIN_MAX } from "@edgecall/core/protocol/
 import { AGENT_ID, CallId, isReservedId, RESERVED_ID, UUID } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
-import { isPrivateHost } from "@edgecall/core/web/address.ts";
+import { checkUrl } from "@edgecall/core/web/address.ts";
 import { HOME_ID } from "../settings/tokens.ts";
 import type { BorrowedView, GrantScope, LentView } from "./answers.ts";
 import { AgentId } from "./device-codes.ts";
@@ -118,10 +118,10 @@ export const UNKNOWN_PEER: PeerReply = {
  */
 export function isPeerUrl(url: string, isAtHome: boolean): boolean {
   if (!URL.canParse(url)) return false;
-  const { origin, protocol, hostname } = new URL(url);
+  const { origin, protocol } = new URL(url);
   if (origin !== url) return false;
   if (isLoopback(url)) return isAtHome && (protocol === "https:" || protocol === "http:");
-  return protocol === "https:" && !isPrivateHost(hostname);
+  return protocol === "https:" && checkUrl(url).ok;
 }
 
 /** The borrower takes the grant. `url`: where the lender brings outcomes; "": both homes are at one gateway. */

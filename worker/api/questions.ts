@@ -22,6 +22,8 @@ export type Question = NewQuestion & {
   told: boolean;
   answer: string | null;
   answeredBy: string | null;
+  /** As their chat app calls the person. Known while the answer is passed on, and not stored. */
+  answeredByName?: string | undefined;
   /** Epoch ms of the answer, or of the end without one. */
   answeredAt: number | null;
   /** The question that lists this one. */
@@ -76,7 +78,7 @@ export function approvalView(approval: ApprovalRequest): NonNullable<TurnQuestio
   return { tool, parameters, ...(cwd !== undefined && { cwd }), reason, ...(unread && { unread }) };
 }
 
-/** As a conversation stores it. */
+/** Returns the question as a conversation stores it. */
 export function turnQuestion({
   approval,
   expiresAt: expires_at,

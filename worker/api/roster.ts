@@ -36,7 +36,7 @@ export function idWithName({ id, name }: Pick<RosterAgent, "id" | "name">): stri
   return name === undefined ? id : `${id} (${name})`;
 }
 
-/** Whose words, that no person has accepted, a list of agents shows. */
+/** Returns the sources of words that a list shows although no person has accepted them. */
 export function unreadSources(agents: readonly RosterAgent[]): Source[] {
   return agents.flatMap(({ id, newText, firstUse }) =>
     newText ? [agentSource(id)] : firstUse ? [firstUseSource(id)] : [],

@@ -1,4 +1,4 @@
-/** What is wrong with the gateway's rows, where the machine below can be asked; for a status, and for an error of an object. */
+/** Asks the machine below what is wrong with the gateway's rows, for a status and for an error of an object. */
 import {
   Condition,
   conditionOf,
@@ -11,7 +11,7 @@ import type { Env } from "../env.ts";
 /** An object whose rows cannot be opened or written fails with one of these. */
 const OF_ROWS = /SQLITE_|^internal error; reference/;
 
-/** Of the machine below; none on Cloudflare. */
+/** The machine below tells them; Cloudflare has none. */
 export async function rowsConditions({ ROWS }: Env): Promise<ShownCondition[]> {
   const text = await ROWS?.fetch("http://rows/").then(
     (response) => response.text(),

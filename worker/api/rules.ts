@@ -46,6 +46,8 @@ export type RulePress = {
   minutes?: number;
   by: {
     principal: string;
+    /** As the person's chat app calls them. */
+    displayName?: string;
     role: "owner" | "member" | "guest";
     conversation?: string;
     privateChat?: string | undefined;

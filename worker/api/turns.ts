@@ -50,7 +50,7 @@ export type ClientContextOutline = Pick<
 /** `turn`: one of our turns that is also in the client's history; our rows have the devices' texts. */
 export type ClientHistoryItem = ClientHistoryEntry | { turn: string };
 
-/** What a client sent with its request, in this order. `own` calls as in `ClientHistoryCall`. */
+/** Items that a client sent with its request, in this order. `own` calls as in `ClientHistoryCall`. */
 export type TurnInput =
   | { role: "system" | "user" | "assistant"; text: string; images?: string[] }
   | ({ role: "call" } & Omit<ClientHistoryCall, "result">)

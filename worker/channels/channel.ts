@@ -102,6 +102,8 @@ export type Channel<C extends Connection = Connection> = {
   windowMs?: number;
   /** How a short text is sent after that time, in a form that the platform approved. Undefined: there is none. */
   alert?(line: Line<C>): ((text: string) => Promise<void>) | undefined;
+  /** Our words after "by" may have an id of the platform: it is shown as the person's name. */
+  showsIdsAsNames?: true;
   /** Several messages in quick succession become one turn. */
   merges: boolean;
   /** The id of a placeholder message that the first answer replaces. */

@@ -312,6 +312,7 @@ export const discord: Channel<DiscordConnection> = {
   questionMax: 2_000,
   // Each interaction needs its own answer.
   merges: false,
+  showsIdsAsNames: true,
   // The private channel is opened by the person's id when there is a message for it.
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined

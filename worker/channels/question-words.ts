@@ -11,14 +11,14 @@ const CHOICES_MAX = 20;
 /** A longer answer is cut: the person's own message has it. */
 const SHOWN_MAX = 200;
 const APPROVAL = ["approve", "deny"] as const;
-/** Where agents' own words are a reason to ask: they are accepted, too. */
+/** Answers where agents' own words are a reason to ask: `accept` accepts these, too. */
 const WITH_ACCEPT = [...APPROVAL, ACCEPT] as const;
 const LABELS: Record<string, string> = {
   approve: "Approve",
   deny: "Deny",
   [ACCEPT]: "Accept text and approve",
 };
-/** Of an agent's description. */
+/** Characters of an agent's description. */
 const UNREAD_MAX = 300;
 /**
  * Characters of an approval's arguments, as JSON, that fit a few messages. Longer arguments are shown by head and tail. They can be
@@ -69,10 +69,10 @@ export function isTooLong({ approval, members }: TurnQuestion): boolean {
  */
 export function questionWords(question: TurnQuestion, console?: string): string {
   const { approval, options } = question;
-  const agent = visible(question.agent);
-  const text = visible(question.text);
+  const agent = shown(question.agent);
+  const text = shown(question.text);
   if (!approval) {
-    const list = options.map((option, at) => `${at + 1}. ${visible(option)}`).join("\n");
+    const list = options.map((option, at) => `${at + 1}. ${shown(option)}`).join("\n");
     const how =
       options.length > 0
         ? `${list}\n\n(or /answer and a number)`
@@ -82,32 +82,32 @@ export function questionWords(question: TurnQuestion, console?: string): string 
   const { tool, cwd, reason } = approval;
   const whole = approvalText({ approval, members: question.members }, 1);
   const cut = isTooLong(question) ? headAndTail(whole, { chars: CUT_MAX }) : undefined;
-  const shown = cut
+  const args = cut
     ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
     : fenced(whole);
   const hidden = hiddenNotice(approval);
   return [
-    `**${agent}**${askedBy(question)} wants to run **${visible(tool)}**`,
-    ...(cwd === undefined ? [] : [`in ${visible(cwd)}`]),
-    shown,
-    visible(reason),
+    `**${agent}**${askedBy(question)} wants to run **${shown(tool)}**`,
+    ...(cwd === undefined ? [] : [`in ${shown(cwd)}`]),
+    args,
+    shown(reason),
     ...unreadLines(approval.unread),
     ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
-    ...askedOthers(question),
+    ...describeApprovers(question),
   ].join("\n");
 }
 
-/** For whoever may not decide it. */
-function askedOthers({ asks }: TurnQuestion): string[] {
+/** Lines for a person who may not decide it: who was asked. */
+function describeApprovers({ asks }: TurnQuestion): string[] {
   if (asks === undefined) return [];
   return asks.length > 0
-    ? [`You cannot decide this yourself. I asked: ${visible(asks.join(", "))}.`]
+    ? [`You cannot decide this yourself. I asked: ${shown(asks.join(", "))}.`]
     : [
         "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
       ];
 }
 
-/** What is accepted with `accept`. */
+/** Lines that show what `accept` accepts. */
 function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = []): string[] {
   return unread.map(({ agent, line, was, actions, group }) => {
     const parts = [
@@ -116,19 +116,24 @@ function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = [
       ...(actions.length === 0 ? [] : [`new actions: ${shownLine(actions.join(", "))}`]),
       ...(group === undefined ? [] : [`its group: ${shownLine(group)}`]),
     ];
-    return `${visible(agent)} ${parts.join("; ")}`;
+    return `${shown(agent)} ${parts.join("; ")}`;
   });
 }
 
-/** In a code span: nothing in it is markup. */
+/** Puts a text into a code span, so nothing in it is markup. */
 function shownLine(text: string): string {
   const whole = visible(text).replaceAll("`", "'").replace(/\s+/g, " ");
   return `\`${cutText(whole, UNREAD_MAX)}\``;
 }
 
+/** Visible, also after Markdown is read: `&#8238;` stays as it is written. */
+function shown(text: string): string {
+  return visible(text).replace(/&(?=#?\w{1,40};)/g, "\\&");
+}
+
 /** The chain of agents, where other agents asked for the call. */
 function askedBy({ via = [] }: TurnQuestion): string {
-  return via.length === 0 ? "" : ` (asked by ${visible(via.join(" → "))})`;
+  return via.length === 0 ? "" : ` (asked by ${shown(via.join(" → "))})`;
 }
 
 /** A fence that the text cannot close. */
@@ -138,12 +143,13 @@ function fenced(text: string): string {
   return `${fence}json\n${text}\n${fence}`;
 }
 
-/** @param question as it stands now; undefined: it was forgotten */
-export function closedWords(question: TurnQuestion | undefined): string {
-  const { answer, answered_by: by, approval } = question ?? {};
+/** @param question as it stands now; undefined: it was forgotten @param mentions the platform that shows its own ids as names, if it is shown there */
+export function closedWords(question: TurnQuestion | undefined, mentions = ""): string {
+  const { answer, answered_by: by, answered_by_name: name = by, approval } = question ?? {};
   if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
   if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
-  const who = by === undefined ? "" : ` by ${by}`;
+  const person = by?.startsWith(`${mentions}:`) ? by : name;
+  const who = person === undefined ? "" : ` by ${person}`;
   if (!approval) return `✔ Answered${who}: ${visible(cutText(answer, SHOWN_MAX))}`;
   return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
 }

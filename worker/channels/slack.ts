@@ -373,7 +373,7 @@ function withPeople(element: Element, id: RegExp): Element[] {
     .filter((part) => part.type !== "text" || part.text !== "");
 }
 
-/** Of a thread, the first ones: apps that are not approved by Slack get at most 15. */
+/** Messages from a thread's beginning: Slack gives apps that it has not approved at most 15. */
 const THREAD_MESSAGES = 15;
 const THREAD_CHARS = 8_000;
 const Said = z.looseObject({
@@ -393,6 +393,7 @@ export const slack: Channel<SlackConnection> = {
   // Below it stand the buttons.
   questionMax: 6_000,
   merges: true,
+  showsIdsAsNames: true,
   // Posting to a person's id opens the private chat. Its own id is not known here, so the conversation is named by the person's.
   privateChat: ({ connection }, id) =>
     idPart(id) === undefined

@@ -124,7 +124,7 @@ const NO_NAME =
 function toSay(message: Message, bot: number): (Act & { do: "say" }) | undefined {
   const own = picturesOf(message);
   const text = message.text ?? message.caption ?? "";
-  const unread = own.length > 0 ? undefined : unreadIn(message);
+  const unread = own.length > 0 ? undefined : unsupportedPart(message);
   if (text.trim() === "" && own.length === 0 && unread === undefined) return undefined;
   const { quoted, pictures } = quotedIn(message, bot);
   return {
@@ -136,7 +136,7 @@ function toSay(message: Message, bot: number): (Act & { do: "say" }) | undefined
   };
 }
 
-/** What a message replies to, with a picture in it. */
+/** Reads what a message replies to, with its picture. */
 function quotedIn(message: Message, bot: number): { quoted?: Quoted; pictures: PictureRef[] } {
   const { reply_to_message: replied, quote, external_reply } = message;
   // In a topic every message replies to the one that began it.
@@ -145,7 +145,8 @@ function quotedIn(message: Message, bot: number): { quoted?: Quoted; pictures: P
   if (!source) return { pictures: [] };
   const pictures = picturesOf(source).filter(({ voice }) => !voice);
   const text = quote?.text ?? source.text ?? source.caption ?? "";
-  const what = pictures.length > 0 ? "a picture" : (unreadIn(source) ?? "a message that cannot be read here");
+  const what =
+    pictures.length > 0 ? "a picture" : (unsupportedPart(source) ?? "a message that cannot be read here");
   return {
     quoted: { by: authorOf(message, bot), text: text.trim() === "" ? `(${what})` : text },
     pictures,
@@ -158,7 +159,7 @@ function authorOf({ from, reply_to_message: replied }: Message, bot: number): Qu
   return replied.from.id === from?.id ? "person" : "others";
 }
 
-/** By another's hand: forwarded, or written by an inline bot. `forward_date` is the field of Bot API versions before 7.0. */
+/** Tells whether another wrote it: it was forwarded, or an inline bot wrote it. `forward_date` is the field of Bot API versions before 7.0. */
 function isForwarded({ forward_origin, forward_date, via_bot }: Record<string, unknown>): boolean {
   return forward_origin !== undefined || forward_date !== undefined || via_bot !== undefined;
 }
@@ -203,7 +204,7 @@ async function withoutMention(
 }
 
 const UserName = z.looseObject({ username: z.optional(z.string()) });
-/** By token. A bot is hardly ever renamed: an isolate asks once. */
+/** The key is the token. A bot is hardly ever renamed, so an isolate asks once. */
 const userNames = new Map<string, Promise<string | undefined>>();
 
 /** @throws PlatformError: Telegram delivers the message again */
@@ -221,7 +222,7 @@ async function isUs(name: string, connection: TelegramConnection): Promise<boole
 }
 
 /** @returns the part of a message that cannot be read here, in the person's words */
-function unreadIn(message: Contents): string | undefined {
+function unsupportedPart(message: Contents): string | undefined {
   if (message.animation) return "an animation";
   if (message.document) return "a file";
   if (message.voice ?? message.audio) return "a voice message of this length";

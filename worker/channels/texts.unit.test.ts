@@ -1,7 +1,7 @@
 /** Commands and questions of a chat: pure functions. */
 import { describe, expect, test } from "vitest";
 import type { TurnQuestion } from "../api/answers.ts";
-import { choicesOf, isTooLong, questionWords } from "./question-words.ts";
+import { choicesOf, closedWords, isTooLong, questionWords } from "./question-words.ts";
 import { readCommand } from "./read-command.ts";
 
 test.each([
@@ -78,4 +78,17 @@ describe("an approval in a chat", () => {
     expect(questionWords(long).length).toBeLessThan(4_000);
     expect(choicesOf(long).map(({ label }) => label)).toEqual(["Deny"]);
   });
+});
+
+test.each([
+  ["slack", "slack:U1", "✖ Denied by slack:U1."],
+  ["slack", "telegram:1001", "✖ Denied by Anna."],
+  ["", "slack:U1", "✖ Denied by Anna."],
+])("N10: where '%s' shows its own ids as names, a decision of %s says %s", (shown, by, words) => {
+  const approval = { tool: "write", parameters: {}, reason: "policy" };
+  const asked = { id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0, approval };
+  const decided: TurnQuestion = { ...asked, answer: "deny", answered_by: by, answered_by_name: "Anna" };
+  expect(closedWords(decided, shown)).toBe(words);
+  const { answered_by_name: _, ...nameless } = decided;
+  expect(closedWords(nameless, shown)).toBe(`✖ Denied by ${by}.`);
 });

@@ -200,7 +200,7 @@ function deliveryOf(id: string): string {
   return `w${id}`;
 }
 
-/** In a group every message arrives. For us are those that mention our number, reply to us, or are a command or button of ours. */
+/** Tells whether a group's message is for us: it mentions our number, replies to us, or is a command or button of ours. Every message arrives. */
 function isForUs({ text, context }: Message, act: Act, own: string): boolean {
   if (act.do !== "say" || (own !== "" && context?.from === own)) return true;
   return readCommand(act.text) !== undefined || (own !== "" && (text?.body.includes(`@${own}`) ?? false));

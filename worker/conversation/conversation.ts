@@ -307,8 +307,8 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
     drive(this.#context);
   }
 
-  async closeQuestion(id: string, answer: string, by: string | null): Promise<void> {
-    if (this.#context) await onQuestionClosed(this.#context, id, answer, by);
+  async closeQuestion(id: string, answer: string, by: string | null, name?: string): Promise<void> {
+    if (this.#context) await onQuestionClosed(this.#context, id, answer, by, name);
   }
 
   async progress(data: CallProgress, note?: string): Promise<void> {

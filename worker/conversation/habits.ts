@@ -1,4 +1,4 @@
-/** What the endpoints of models refuse, as a model call of a conversation knows and learns it. Home keeps it for all conversations. */
+/** Knows and learns what the endpoints of models refuse, for the model calls of a conversation. Home keeps it for all conversations. */
 import type { HabitStore } from "@edgecall/core/loop/habits.ts";
 import type { Plan } from "../api/plan.ts";
 import type { ConversationContext } from "./context.ts";

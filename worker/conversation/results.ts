@@ -114,12 +114,13 @@ export async function onQuestionClosed(
   id: string,
   answer: string,
   by: string | null,
+  name?: string,
 ): Promise<void> {
   const { transcript, chat, subscribers, env } = context;
-  const turn = transcript.closeQuestion(id, answer, by);
+  const turn = transcript.closeQuestion(id, answer, by, name);
   if (!turn) return;
   const { session } = turn.origin;
-  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by);
+  if (session?.parent) await conversationOf(env, session.parent).closeQuestion(id, answer, by, name);
   subscribers.changed(turn);
   chat?.closed(turn, id);
   const closed = transcript.question(id)?.question;

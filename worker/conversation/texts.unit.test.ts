@@ -1,6 +1,6 @@
 import { NO_TOOL_CALLED, type Outcome } from "@edgecall/core/loop/history.ts";
 import { ModelError } from "@edgecall/core/loop/retry.ts";
-import { tooLong } from "@edgecall/core/loop/too-long.ts";
+import { parseTooLong } from "@edgecall/core/loop/too-long.ts";
 import { TooLongError } from "@edgecall/core/loop/too-long-error.ts";
 import { expect, test } from "vitest";
 import { withResult } from "./store/row-cache.ts";
@@ -76,7 +76,7 @@ test.each<[string, number, "Ollama" | "llama.cpp" | undefined, RegExp]>([
   ],
   ["max_tokens is too large", 1_000, undefined, /^Set MAX_TOKENS lower: it asks for 4,096 tokens\.$/],
 ])("L13: the advice after '%s' names the setting, with the numbers", (said, beside, server, expected) => {
-  const words = tooLong(said) ?? expect.fail("not recognised");
+  const words = parseTooLong(said) ?? expect.fail("not recognised");
   const error = new TooLongError(new ModelError("never", said), words, {
     sent: 5_000,
     maxReply: 4_096,

@@ -1,4 +1,4 @@
-/** What a client sent with the request that began a turn, as far as it is in the rows. */
+/** Rebuilds what a client sent with the request that began a turn, as far as it is in the rows. */
 import type { ClientHistoryCall, TurnInput } from "../api/turns.ts";
 import { callRef } from "../api/turns.ts";
 import type { Turn } from "./store/rows.ts";

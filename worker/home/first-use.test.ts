@@ -72,7 +72,7 @@ test("O6: a line that changed asks at such an agent too, and 'accept' ends that"
   const bridge = await begin(evo("mallory"));
   bridge.send({ t: "agent", agent: evo("mallory", EVIL) });
   await until(async () => JSON.stringify(await (await ask("/v1/agents/mallory")).json()).includes('"was"'));
-  const turn = call(on("claw", { query: "How warm is it?" }));
+  const turn = call(on("claw", { query: "How warm is it?" }), "chat");
   const question = await asked("claw");
   expect(question.approval.reason).toBe(
     "the description of 'mallory', which the model is shown, has changed, and nobody has accepted that",
@@ -81,8 +81,10 @@ test("O6: a line that changed asks at such an agent too, and 'accept' ends that"
   expect((await answer(question.id, "accepted")).status).toBe(400);
   expect((await answer(question.id, "accept")).status).toBe(200);
   await turn;
-  await call(on("claw", { query: "How warm is it?" }));
-  expect(bridge.calls().map((frame) => frame.agent)).toEqual(["claw", "claw"]);
+  // Also where its words and its answers are in the conversation.
+  await call(on("mallory", { query: "How warm is it?" }), "chat");
+  for (const where of ["chat", "another"]) await call(on("claw", { query: "How warm is it?" }), where);
+  expect(bridge.calls().map((frame) => frame.agent)).toEqual(["claw", "mallory", "claw", "claw"]);
 });
 
 test("O6: a text that changes again after the question is not accepted unseen", async () => {

@@ -325,6 +325,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
     const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
     return await answerQuestion(this.#home, id, answer, {
       principal: viewer.name,
+      displayName: viewer.displayName,
       mayApprove,
       // In a chat an owner lets people in, too.
       mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),

@@ -79,7 +79,7 @@ type BridgeRow = {
   conditions: string;
 };
 
-/** What is wrong with the bridge: as the gateway sees it, and as the bridge says itself while it is there. */
+/** Lists what is wrong with the bridge: the gateway's view, and the bridge's own while it is there. */
 function bridgeConditions(
   { id, conditions }: BridgeRow,
   problem: string | undefined,

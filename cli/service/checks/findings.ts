@@ -31,7 +31,11 @@ export function conditionFindings(
 }
 
 /** The same of conditions as a program on this machine tells them. @param agent its id, for the cures */
-export function toldFindings(link: string, conditions: readonly Condition[] = [], agent?: string): Finding[] {
+export function findingsOfConditions(
+  link: string,
+  conditions: readonly Condition[] = [],
+  agent?: string,
+): Finding[] {
   return conditionFindings(
     link,
     conditions.map((condition) => describeCondition(condition, agent)),

@@ -1,4 +1,4 @@
-/** What Tasmota measures, by the names in its messages (Tasmota's documentation, Status responses and Sensor API). */
+/** Quantities that Tasmota measures, by the names in its messages (Tasmota's documentation, Status responses and Sensor API). */
 
 type Quantity = {
   unit?: string;

@@ -3,7 +3,8 @@ import { cutText } from "../../text/cut.ts";
 import type { Reading } from "../device.ts";
 import { isObject } from "../discovery/fields.ts";
 import { harmless } from "../names.ts";
-import { valueReader } from "../states/templates.ts";
+import { parsedJson } from "../states/message.ts";
+import { Unreadable, valueReader } from "../states/templates.ts";
 import type { EntityDraft } from "./draft.ts";
 import type { SlotValue } from "./entity.ts";
 
@@ -13,6 +14,8 @@ const ATTRIBUTES_SLOT = "attributes";
 const FIELDS_MAX = 16;
 const NAME_MAX = 60;
 const TEXT_MAX = 200;
+/** A step of the message's templates pays for so many characters that are parsed. */
+const CHARACTERS_A_STEP = 16;
 
 export function attributes(draft: EntityDraft): void {
   const { read, problem } = valueReader(draft.text("json_attributes_template"));
@@ -21,7 +24,12 @@ export function attributes(draft: EntityDraft): void {
     "json_attributes_topic",
     (message) => {
       const text = read(message);
-      return typeof text === "string" ? fieldsText(text) : text;
+      if (typeof text !== "string") return text;
+      if (text === message.text) return fieldsText(message.json());
+      const problem = message.budget.refuse(text.length / CHARACTERS_A_STEP);
+      return problem === undefined
+        ? fieldsText(parsedJson(text))
+        : new Unreadable(`The template ${problem}.`);
     },
     { beside: true },
   );
@@ -31,20 +39,26 @@ export function attributes(draft: EntityDraft): void {
   else draft.leave("attributes", problem);
 }
 
-/** @returns the scalars of a JSON object, as JSON; undefined: it is none */
-function fieldsText(text: string): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Many entities read the same object. */
+const FIELDS = new WeakMap<object, string>();
+
+/** @returns the first scalars of a JSON object, as JSON; undefined: it is none */
+function fieldsText(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
-  const fields = Object.entries(value).flatMap(([name, one]) => {
-    if (typeof one === "string") return [[name.slice(0, NAME_MAX), cutText(one, TEXT_MAX)]];
-    return typeof one === "number" || typeof one === "boolean" ? [[name.slice(0, NAME_MAX), one]] : [];
-  });
-  return JSON.stringify(Object.fromEntries(fields.slice(0, FIELDS_MAX)));
+  const known = FIELDS.get(value);
+  if (known !== undefined) return known;
+  const fields: Record<string, string | number | boolean> = {};
+  let count = 0;
+  for (const name in value) {
+    const one = value[name];
+    if (typeof one !== "string" && typeof one !== "number" && typeof one !== "boolean") continue;
+    fields[name.slice(0, NAME_MAX)] = typeof one === "string" ? cutText(one, TEXT_MAX) : one;
+    count += 1;
+    if (count === FIELDS_MAX) break;
+  }
+  const text = JSON.stringify(fields);
+  FIELDS.set(value, text);
+  return text;
 }
 
 /** The readings of the fields. @param reading of the slot @param value of the slot */

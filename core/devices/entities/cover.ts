@@ -7,6 +7,7 @@ import {
   numberOf,
   payloadField,
 } from "../discovery/fields.ts";
+import { parsedJson } from "../states/message.ts";
 import { samePosition } from "../values/fit.ts";
 import { Quantity } from "../values/quantity.ts";
 import { type EntityDraft, type Output, topicsOf, type Written, withMessages, write } from "./draft.ts";
@@ -120,7 +121,7 @@ function positionOf(text: string, member: string, low: number, high: number): Sl
 function jsonMember(text: string, member: string): string | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parsedJson(text);
     return isObject(value) && value[member] !== undefined ? String(value[member]) : undefined;
   } catch {
     return undefined;
@@ -143,7 +144,7 @@ function moverReadings(draft: EntityDraft): void {
   if (isPosition || draft.has("set_position_topic")) draft.details.push("position");
 }
 
-/** Of a position, in the device's own numbers. */
+/** Bounds of a position, in the device's own numbers. */
 type Range = { low: number; high: number };
 
 const ENDS = { open: "Open it.", close: "Close it.", stop: "Stop its movement." } as const;

@@ -1,4 +1,6 @@
 /** Collects the parts of an entity from its config. Each kind's file says which ones it has. */
+
+import { utf8 } from "../../encoding.ts";
 import { IS_SETTING } from "../../protocol/devices.ts";
 import type { Component } from "../discovery/components.ts";
 import { type Config, flagField, numberField, textField } from "../discovery/fields.ts";
@@ -40,6 +42,8 @@ export type Written = { topic: string; payload: string } | { error: string };
 
 const NAME_MAX = 60;
 const CLASS = /^[a-z0-9_]{1,40}$/;
+/** Characters of a text that is kept. Fewer are shown, and no command has as many. */
+const TEXT_MAX = 1_000;
 
 export class EntityDraft {
   readonly kind: string;
@@ -121,7 +125,7 @@ export class EntityDraft {
       (message) => {
         const text = read(message);
         if (typeof text !== "string") return text;
-        const value = parse(text);
+        const value = shortText(parse(text));
         if (self.main === name && value !== undefined) self.state = stateText(value, text);
         return value;
       },
@@ -295,10 +299,16 @@ export class EntityDraft {
   }
 }
 
+/** A copy, since a part of a text keeps all of it in memory. */
+function shortText<Value extends SlotValue | undefined>(value: Value): Value | string {
+  if (typeof value !== "string" || value.length <= TEXT_MAX) return value;
+  return new TextDecoder().decode(utf8(value.slice(0, TEXT_MAX)));
+}
+
 /** Home Assistant's word for a value. */
 function stateText(value: SlotValue, text: string): string {
   if (typeof value === "boolean") return value ? "on" : "off";
-  return value === null ? "unknown" : text;
+  return value === null ? "unknown" : shortText(text);
 }
 
 export function topicsOf(outputs: readonly (Output | undefined)[]): string[] {

@@ -1,6 +1,6 @@
 /** `event`, `device_automation` and `tag`: a message is the event. The last one is told, with its age. */
 import { isObject, listField } from "../discovery/fields.ts";
-import type { Message } from "../states/message.ts";
+import { type Message, parsedJson } from "../states/message.ts";
 import { Unreadable, valueReader } from "../states/templates.ts";
 import type { EntityDraft } from "./draft.ts";
 import { anyText, matchesPayload, plain } from "./values.ts";
@@ -20,12 +20,8 @@ export function event(draft: EntityDraft): void {
 }
 
 function typeOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value.event_type : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? value.event_type : undefined;
 }
 
 /** A button of a remote and the like. */

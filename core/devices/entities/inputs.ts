@@ -5,7 +5,7 @@ import { type Pattern, readPattern } from "../template/patterns.ts";
 import { same, sameNumber } from "../values/fit.ts";
 import { type EntityDraft, type Setting, write } from "./draft.ts";
 import type { Parameter, SlotValue } from "./entity.ts";
-import { bounded, choice, notAnOption, numberWords } from "./modes.ts";
+import { bounded, choice, notAnOption, numberFormatter } from "./modes.ts";
 import { unitOf } from "./sensor.ts";
 import { anyText, NONE, numeric, oneOf, plain, withUnit } from "./values.ts";
 
@@ -23,7 +23,7 @@ export function numberEntity(draft: EntityDraft): void {
   if (range.minimum > range.maximum) draft.leave("", "its min is above its max");
   else
     setValue(draft, "Set its value.", bounded(range), {
-      words: numberWords(unit),
+      words: numberFormatter(unit),
       confirmed: { slot: "value", by: sameNumber(range.step, range.minimum) },
     });
 }

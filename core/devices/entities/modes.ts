@@ -92,7 +92,7 @@ export function numberSetting(
   const setting: Setting = {
     name: keys.name,
     parameter: bounded(range),
-    words: (value) => `${keys.label ?? keys.name} ${numberWords(unit)(value)}`,
+    words: (value) => `${keys.label ?? keys.name} ${numberFormatter(unit)(value)}`,
     messages: (value) => [write(output, value)],
     confirmed: { slot, by: sameNumber(range.step) },
   };
@@ -100,7 +100,7 @@ export function numberSetting(
 }
 
 /** The words of a number that was asked for. */
-export function numberWords(unit: string | undefined): (value: unknown) => string {
+export function numberFormatter(unit: string | undefined): (value: unknown) => string {
   return (value) => withUnit(unit)(Quantity.of(Number(value)));
 }
 

@@ -1,5 +1,6 @@
 /** `siren`: it sounds for a time that has to be said, and it can be stopped. */
 import { flagField, isObject, listField, payloadField } from "../discovery/fields.ts";
+import { parsedJson } from "../states/message.ts";
 import { same } from "../values/fit.ts";
 import { type EntityDraft, topicsOf, withMessages, write } from "./draft.ts";
 import type { Parameter } from "./entity.ts";
@@ -67,10 +68,7 @@ export function siren(draft: EntityDraft): void {
 
 function stateOf(text: string): string {
   if (!text.trimStart().startsWith("{")) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && typeof value.state === "string" ? value.state : "";
-  } catch {
-    return text;
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return text;
+  return isObject(value) && typeof value.state === "string" ? value.state : "";
 }

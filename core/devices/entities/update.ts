@@ -1,6 +1,7 @@
 /** `update`: the versions are read; installing is not offered. */
 import { isObject } from "../discovery/fields.ts";
 import type { Message } from "../states/message.ts";
+import { parsedJson } from "../states/message.ts";
 import { valueReader } from "../states/templates.ts";
 import type { EntityDraft } from "./draft.ts";
 import type { Slot } from "./entity.ts";
@@ -44,10 +45,6 @@ function latest(draft: EntityDraft): Slot["read"] {
 
 function jsonObject(text: string): Record<string, unknown> | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? value : undefined;
 }

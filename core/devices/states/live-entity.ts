@@ -1,7 +1,7 @@
 /** An entity with what its topics have said. */
 import type { Component } from "../discovery/components.ts";
 import type { Entity, Slot, Value } from "../entities/entity.ts";
-import type { Message } from "./message.ts";
+import { isOfEarlierRun, type Message } from "./message.ts";
 import { Unreadable } from "./templates.ts";
 
 /** An availability that all devices of a publisher share says nothing about when one of them was heard. */
@@ -12,6 +12,7 @@ export class LiveEntity {
   readonly component: Component;
   /** Time of its last message (epoch ms). */
   lastSeen: number | null = null;
+  #isHeardInThisRun = false;
   /** Values of messages up to this number say nothing. */
   #ignoredUntil = 0;
   readonly #values = new Map<string, Value>();
@@ -66,12 +67,29 @@ export class LiveEntity {
       this.#latest = available;
       if (available && !SHARED_AVAILABILITY.test(topic)) isHeard = true;
     }
-    if (isHeard && message.at !== null) this.lastSeen = Math.max(this.lastSeen ?? 0, message.at);
+    if (!isHeard || message.at === null) return;
+    if (!isOfEarlierRun(message)) this.#isHeardInThisRun = true;
+    this.lastSeen = Math.max(this.lastSeen ?? 0, message.at);
+  }
+
+  /** The clock was set by so many ms. @returns whether that moved `lastSeen` */
+  clockSet(by: number): boolean {
+    for (const [slot, value] of this.#values)
+      if (!isOfEarlierRun(value))
+        this.#values.set(slot, {
+          ...value,
+          heard: value.heard + by,
+          at: value.at === null ? null : value.at + by,
+        });
+    if (!this.#isHeardInThisRun || this.lastSeen === null) return false;
+    this.lastSeen += by;
+    return true;
   }
 
   /** Takes over what the entity knew before its config changed, where slot and topic are the same. */
   adopt(former: LiveEntity): void {
     this.lastSeen = former.lastSeen;
+    this.#isHeardInThisRun = former.#isHeardInThisRun;
     for (const slot of this.entity.slots) {
       const value = former.#values.get(slot.name);
       if (value && former.entity.slots.some(({ name, topic }) => name === slot.name && topic === slot.topic))

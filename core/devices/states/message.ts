@@ -6,15 +6,20 @@ import { jsonVariable, type TemplateValue } from "../template/template.ts";
 /** Steps of the templates of all entities that read one message: 2,000 sensors with 25 steps each, where most take 6. */
 const STEPS_A_MESSAGE = 50_000;
 
+/** Our file had kept it with its time, which a clock that is set now does not change. */
+export function isOfEarlierRun({ at, retained }: { at: number | null; retained: boolean }): boolean {
+  return retained && at !== null;
+}
+
 export class Message {
   /** As it came, for pictures. */
   readonly bytes: Uint8Array | undefined;
   /** Rises with every message. */
   readonly number: number;
   /** Time at which it came (epoch ms). */
-  readonly now: number;
-  /** Time at which its value was reported; null: unknown, since the broker or our file had kept it. */
-  readonly at: number | null;
+  now: number;
+  /** Time at which its value was reported; null: unknown, since the broker had kept it. */
+  at: number | null;
   /** It was kept, so it confirms nothing. */
   readonly retained: boolean;
   /** What the templates of its entities may still do. */
@@ -52,6 +57,13 @@ export class Message {
     return this.#variable.value;
   }
 
+  /** The clock was set by so many ms. */
+  clockSet(by: number): void {
+    if (isOfEarlierRun(this)) return;
+    this.now += by;
+    if (this.at !== null) this.at += by;
+  }
+
   /** Its entities have read it, and it stays in memory as text alone. */
   dropParsed(): void {
     this.budget = new SharedBudget(STEPS_A_MESSAGE);
@@ -64,6 +76,15 @@ export class Message {
     const value = this.json();
     return isObject(value) ? value : undefined;
   }
+}
+
+/** The text that was parsed last: many entities read the same one. */
+let last: { text: string; value: unknown } = { text: "", value: undefined };
+
+/** The value is shared, so it is only read. @returns undefined: it is no JSON */
+export function parsedJson(text: string): unknown {
+  if (text !== last.text) last = { text, value: parsed(text) };
+  return last.value;
 }
 
 function parsed(text: string): unknown {

@@ -34,7 +34,7 @@ export class Unreadable {
 /** An empty text is a value; its kind decides what it says. */
 export type ReadValue = (message: Message) => string | Unreadable;
 
-/** Without a template, the message is the value. With one that cannot be used, no message is readable. */
+/** A config without a template has the message as its value. A template that cannot be used makes each message unreadable. */
 export function valueReader(
   source: string | undefined,
   variables: Variables = {},

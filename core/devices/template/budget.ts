@@ -13,7 +13,7 @@ const DEPTH_MAX = 100;
 /** The reason, in words, that a template cannot be read or rendered. The sentence begins with "The template". */
 export class TemplateProblem extends Error {}
 
-/** What several templates may do together, such as all that read one message. */
+/** Steps that several templates share, such as all that read one message. */
 export class SharedBudget {
   readonly #max: number;
   #spent = 0;
@@ -37,12 +37,18 @@ export class SharedBudget {
 
   /** Throws a TemplateProblem when there is too much. */
   spend(steps: number): void {
+    const problem = this.refuse(steps);
+    if (problem !== undefined) throw new TemplateProblem(problem);
+  }
+
+  /** The same for work beside a template. @returns why it is not done; undefined: it is paid for */
+  refuse(steps: number): string | undefined {
     this.#spent += steps;
-    if (this.isSpent) throw new TemplateProblem(this.problem);
+    return this.isSpent ? this.problem : undefined;
   }
 }
 
-/** What all messages together may take of the bridge's time. One that takes more than is left delays those after it. */
+/** Limits the time that all messages together take of the bridge. A message that takes more than is left delays those after it. */
 export class WorkRate {
   #left = STEPS_A_SECOND;
   #at = 0;

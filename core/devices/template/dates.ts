@@ -53,7 +53,7 @@ export function timestamp({ micros }: Datetime): number {
   return micros / SECOND;
 }
 
-/** By the zone; a home has one. */
+/** The key is the zone; a home has one. */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
 /** The same moment by the clock of a zone. @param zone undefined: the machine's */

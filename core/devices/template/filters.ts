@@ -11,7 +11,7 @@ import { memberOf } from "./members.ts";
 import { capitalized, joined, replaced, stripped } from "./methods.ts";
 import { local } from "./moments.ts";
 import { printf, rounded, signed, toFloat } from "./numbers.ts";
-import { notKnown } from "./refused.ts";
+import { unknownNameText } from "./refused.ts";
 import { REGEX_FILTERS } from "./regex.ts";
 import { TEXT_FILTERS } from "./texts.ts";
 import { refuseUnsteady } from "./unsteady.ts";
@@ -49,7 +49,7 @@ const map: Builtin = (run, [value = OMITTED, name, ...others], named) => {
   if (run.isCommand && typeof name === "string") refuseUnsteady(name);
   const filter = typeof name === "string" ? FILTERS.get(name) : undefined;
   if (attribute === undefined && !filter)
-    throw new TemplateProblem(notKnown("filter", typeof name === "string" ? name : ""));
+    throw new TemplateProblem(unknownNameText("filter", typeof name === "string" ? name : ""));
   return itemsOf(run, value).map((item) => {
     run.budget.spend();
     if (attribute === undefined) return filter?.(run, [item, ...others], named) ?? null;
@@ -67,7 +67,8 @@ function selecting(isWanted: boolean, ofMember: boolean): Builtin {
       throw new TemplateProblem('leaves out the parameter "attribute"');
     const [name, ...others] = rest;
     const test = typeof name === "string" ? TESTS.get(name) : undefined;
-    if (name !== undefined && !test) throw new TemplateProblem(notKnown("test", textOf(name, run.budget)));
+    if (name !== undefined && !test)
+      throw new TemplateProblem(unknownNameText("test", textOf(name, run.budget)));
     return itemsOf(run, value).filter((item) => {
       run.budget.spend();
       const of = attribute === undefined ? item : attributeOf(run, item, attribute);

@@ -85,7 +85,7 @@ function numberText(value: number | bigint, kind: string, digits: number | undef
   throw new TemplateProblem(`has a format for a number that is not known here: ${kind}`);
 }
 
-/** So many significant digits, without zeros at the end. */
+/** Formats a number with so many significant digits, without zeros at the end. */
 function general(number: number, digits: number, withPoint: boolean): string {
   const precision = Math.max(1, digits);
   const exponent = number === 0 ? 0 : Number(number.toExponential(precision - 1).split("e")[1]);

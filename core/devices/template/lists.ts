@@ -18,7 +18,7 @@ export function attributeOf(run: Run, value: Value, attribute: Value): Value {
   return path.reduce<Value>((of, part) => itemOf(run, of, key(part)), value);
 }
 
-/** What items are compared by. @param attribute several have commas between them */
+/** Returns what items are compared by. @param attribute several have commas between them */
 function sortKey(run: Run, attribute: Value, caseSensitive: Value): (item: Value) => Value {
   const fold = (value: Value) =>
     typeof value === "string" && !isOn(caseSensitive) ? value.toLowerCase() : value;
@@ -58,7 +58,7 @@ function listOf(run: Run, value: Value): Value[] {
 }
 
 /** @param takesOne tells of an item whether it is in the one and in the other list */
-function ofTwo(takesOne: (isInFirst: boolean, isInSecond: boolean) => boolean): Builtin {
+function setOperation(takesOne: (isInFirst: boolean, isInSecond: boolean) => boolean): Builtin {
   return takes("value other", (run, value, other) => {
     const same = (item: Value) => item;
     const [first, second] = [value, other].map((one) => grouped(run, listOf(run, one), same));
@@ -135,13 +135,13 @@ export const LIST_FUNCTIONS: Readonly<Record<string, Builtin>> = {
     if (dicts.length === 0) throw new TemplateProblem('leaves out the parameter "dict"');
     return combined(run, dicts, isOn(named.get("recursive") ?? OMITTED));
   },
-  difference: ofTwo((a, b) => a && !b),
+  difference: setOperation((a, b) => a && !b),
   flatten: takes("value levels?", (run, value, levels) =>
     flattened(run, value, levels === null ? 100 : intOr(levels, 100)),
   ),
-  intersect: ofTwo((a, b) => a && b),
-  symmetric_difference: ofTwo((a, b) => a !== b),
-  union: ofTwo(() => true),
+  intersect: setOperation((a, b) => a && b),
+  symmetric_difference: setOperation((a, b) => a !== b),
+  union: setOperation(() => true),
 };
 
 export const LIST_ONLY_FUNCTIONS: Readonly<Record<string, Builtin>> = {
@@ -150,7 +150,7 @@ export const LIST_ONLY_FUNCTIONS: Readonly<Record<string, Builtin>> = {
   zip,
 };
 
-/** Of a list in pieces of this length. */
+/** Cuts a list into pieces of this length. */
 function pieces(run: Run, value: Value, count: Value): { items: Value[]; size: number } {
   const size = intOr(count, 0);
   if (size < 1) throw new TemplateProblem("cuts a list into no pieces");

@@ -42,7 +42,7 @@ function letterOf(value: Value, otherwise: string): string {
   return fill;
 }
 
-/** As Python's str.center: where the room is odd, the longer side depends on the width. */
+/** Python's str.center does the same: for an odd room the longer side depends on the width. */
 export function centered(run: Run, text: string, width: number, fill: string): string {
   const lacking = lackingOf(run, text, width);
   const left = Math.floor(lacking / 2) + (lacking & width & 1);
@@ -55,7 +55,7 @@ function being(kind: RegExp): Method<string> {
 }
 
 /** @param find the place of a part in a text, or -1 */
-function finding(find: (text: string, part: string) => number, isNeeded: boolean): Method<string> {
+function findMethod(find: (text: string, part: string) => number, isNeeded: boolean): Method<string> {
   return [
     "part start? end?",
     (run, text, part, start, end) => {
@@ -130,8 +130,8 @@ const TEXT_METHODS: Readonly<Record<string, Method<string>>> = {
     },
   ],
   endswith: ["end", (run, text, end) => alternatives(run, end).some((one) => text.endsWith(one))],
-  find: finding(first, false),
-  index: finding(first, true),
+  find: findMethod(first, false),
+  index: findMethod(first, true),
   isalnum: being(/^[\p{L}\p{N}]+$/u),
   isalpha: being(/^\p{L}+$/u),
   isascii: ["", (_, text) => !/[^\0-\x7f]/.test(text)],
@@ -162,8 +162,8 @@ const TEXT_METHODS: Readonly<Record<string, Method<string>>> = {
     "old new count?",
     (run, text, old, by, count) => replaced(run, text, asText(old), asText(by), count),
   ],
-  rfind: finding(last, false),
-  rindex: finding(last, true),
+  rfind: findMethod(last, false),
+  rindex: findMethod(last, true),
   rjust: padded("start"),
   rpartition: partition(last, true),
   rsplit: ["sep? maxsplit?", (run, text, separator, most) => splitText(run, text, separator, most, true)],

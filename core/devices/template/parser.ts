@@ -5,7 +5,7 @@ import { FILTERS } from "./filters.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { METHODS } from "./methods.ts";
 import type { Operator } from "./numbers.ts";
-import { type NameKind, notKnown } from "./refused.ts";
+import { type NameKind, unknownNameText } from "./refused.ts";
 import type { Token } from "./tokens.ts";
 import type { Value } from "./values.ts";
 
@@ -157,7 +157,7 @@ class TemplateParser {
     if (tag === "filter") return this.#filterBlock();
     if (tag === "do") return { kind: "do", value: this.#tuple() };
     if ((tag === "break" || tag === "continue") && this.#loops > 0) return { kind: "leave", how: tag };
-    throw new TemplateProblem(notKnown("tag", tag));
+    throw new TemplateProblem(unknownNameText("tag", tag));
   }
 
   /** The rest of a tag, then what is between it and the end. */
@@ -432,7 +432,7 @@ class TemplateParser {
     names: ReadonlyMap<string, unknown>,
     values: CallValues,
   ): Expression {
-    if (!names.has(name)) throw new TemplateProblem(notKnown(kind, name));
+    if (!names.has(name)) throw new TemplateProblem(unknownNameText(kind, name));
     return { kind, name, ...values };
   }
 

@@ -7,10 +7,10 @@ import { RE2JS } from "re2js";
 const PATTERN_MAX = 500;
 /** Instructions of a compiled expression. 2,800 take about 30 ms and half a megabyte. */
 const INSTRUCTIONS_MAX = 3_000;
-/** Of all that stay compiled. */
+/** Bound of all patterns that stay compiled. */
 const KEPT_MAX = 20_000;
 
-/** Not RE2's: what is not known is named in these words. */
+/** Constructs that RE2 does not have, with the words that name them. */
 const UNKNOWN: ReadonlyArray<readonly [begin: RegExp, what: string]> = [
   [/^\(\?<?[=!]/, "a lookahead or lookbehind"],
   [/^\\[1-9]/, "a backreference"],

@@ -1,6 +1,6 @@
 /** The names of Jinja's and Home Assistant's templates that are known and not offered, each with its reason. */
 
-/** What a template names. */
+/** Kinds of names in a template. */
 export type NameKind = "function" | "method" | "filter" | "test";
 
 /** The end of a sentence: "…, which is not offered: it …". */
@@ -68,7 +68,7 @@ function refusalOf(kind: NameKind | "tag", name: string): string | undefined {
 }
 
 /** The words about a name that does not work. */
-export function notKnown(kind: NameKind | "tag", name: string): string {
+export function unknownNameText(kind: NameKind | "tag", name: string): string {
   const reason = refusalOf(kind, name);
   const what = `has the ${kind} ${JSON.stringify(name)}`;
   return reason === undefined

@@ -23,7 +23,7 @@ function searchOf(run: Run, value: Value, find: Value, ignoresCase: Value): Sear
   return { text, pattern, pay };
 }
 
-function judged<Made>(make: () => Made): Made {
+function withPatternErrors<Made>(make: () => Made): Made {
   try {
     return make();
   } catch (error) {
@@ -36,7 +36,7 @@ function judged<Made>(make: () => Made): Made {
 
 /** Each match is paid for before it is looked for: it may read the rest of the text. */
 function allMatches(run: Run, { text, pattern, pay }: Search): Match[] {
-  return judged(() => {
+  return withPatternErrors(() => {
     const found: Match[] = [];
     pay(0);
     for (const match of pattern.matches(text)) {
@@ -52,7 +52,7 @@ function looking(look: (pattern: Pattern, text: string) => boolean): Builtin {
   return takes("value find? ignorecase?", (run, value, find, ignoresCase) => {
     const { text, pattern, pay } = searchOf(run, value, find, ignoresCase);
     pay(0);
-    return judged(() => look(pattern, text));
+    return withPatternErrors(() => look(pattern, text));
   });
 }
 

@@ -9,7 +9,7 @@ import { itemOf, memberOf } from "./members.ts";
 import { joined, METHODS, sliceOf } from "./methods.ts";
 import { calculate, signed } from "./numbers.ts";
 import type { Call, Expression, Statement, Target } from "./parser.ts";
-import { notKnown } from "./refused.ts";
+import { unknownNameText } from "./refused.ts";
 import {
   compare,
   Dict,
@@ -272,7 +272,7 @@ class Rendering {
     if (macro instanceof Macro) return macro.call(values, parameters);
     if (owner === "dict" && name === "from_keys") return dictOf(this.#run, values[0] ?? []);
     if (owner === "dict" && name === "fromkeys") return dictOfKeys(this.#run, values);
-    if (!builtin) throw new TemplateProblem(notKnown(kind, name));
+    if (!builtin) throw new TemplateProblem(unknownNameText(kind, name));
     return builtin(this.#run, values, parameters);
   }
 

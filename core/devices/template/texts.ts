@@ -28,7 +28,7 @@ function quoted(text: string, safe: string): string {
   });
 }
 
-/** As a function it takes pairs, as a filter also a text. */
+/** The function takes pairs, the filter also a text. */
 const urlencodePairs = takes("value", (run, value) => {
   const pairs =
     value instanceof Dict ? value.entries() : itemsOf(run, value).map((pair) => itemsOf(run, pair));

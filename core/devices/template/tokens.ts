@@ -8,7 +8,7 @@ export type Token = {
 
 const TAG = /\{\{|\{%|\{#/g;
 const COMMENT_END = /([-+]?)#\}/g;
-/** What is between these tags is a text as it stands. */
+/** Text between these tags is not parsed. */
 const RAW = /\{%[-+]?\s*raw\s*([-+]?)%\}/y;
 const RAW_END = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 const IN_TAG =

@@ -5,7 +5,10 @@
 import type { Entity } from "../entities/entity.ts";
 import { coveredText } from "./covered-text.ts";
 
-/** What is shown. A command template that reads a name has it among the entity's `variables`, which count. */
+/**
+ * Keys that are only shown. A name that a command template reads is among the entity's `variables`, which count. Where several parts
+ * have the same action, the names of the actions count, which follow from these.
+ */
 const SHOWN = [
   "name",
   "icon",
@@ -22,9 +25,9 @@ const SHOWN = [
   "activity_attributes_topic",
   "activity_attributes_template",
 ];
-/** Whether a part is offered. One that is not, is not among the parts that count. */
+/** Keys that say whether a part is offered. The hash counts only parts that are. */
 const OFFERED = ["entity_category", "enabled_by_default"];
-/** Whether the device is there. */
+/** Keys that say whether the device is there. */
 const PRESENCE = [
   "availability",
   "availability_mode",
@@ -34,7 +37,7 @@ const PRESENCE = [
   "payload_not_available",
   "expire_after",
 ];
-/** What the device reports: by it a command is confirmed. */
+/** Keys of what the device reports, which confirms a command. */
 const REPORTED = [
   "optimistic",
   "state_topic",
@@ -72,6 +75,7 @@ export function allowText(
   identities: readonly string[],
   entities: readonly Entity[],
   dangerous: readonly string[],
+  named: readonly string[] = [],
 ): string {
-  return coveredText(identities, entities, dangerous, isCovered);
+  return coveredText(identities, entities, dangerous, isCovered, named);
 }

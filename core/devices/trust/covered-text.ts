@@ -7,12 +7,14 @@ import type { Entity } from "../entities/entity.ts";
  * @param dangerous names of the actions that ask each time: one that stops asking, by a new name or by what became of another device, is
  * another one than that which was allowed
  * @param covers whether a key of the config counts
+ * @param named which part has which action, where several have the same one and their names tell them apart
  */
 export function coveredText(
   identities: readonly string[],
   entities: readonly Entity[],
   dangerous: readonly string[],
   covers: (key: string, config: Entity["config"]) => boolean,
+  named: readonly string[] = [],
 ): string {
   const parts = entities
     .map(({ kind, unique, config, variables }) => ({
@@ -26,5 +28,6 @@ export function coveredText(
     identities: [...identities].sort(),
     entities: parts.sort(),
     dangerous: [...dangerous].sort(),
+    ...(named.length > 0 && { named: [...named].sort() }),
   });
 }

@@ -16,28 +16,36 @@ export function couldMatch(one: string, other: string): boolean {
   );
 }
 
-/** Filters, found by a topic that they match. Only those with the topic's last level are compared. */
+/** Filters, found by a topic that they match. Only those with as many levels and the same last one are compared. */
 export class TopicFilters {
-  readonly #byLast = new Map<string, Set<string>>();
+  readonly #byEnd = new Map<string, Map<string, readonly string[]>>();
 
   add(filter: string): void {
-    const last = lastLevel(filter);
-    this.#byLast.set(last, (this.#byLast.get(last) ?? new Set()).add(filter));
+    const levels = filter.split("/");
+    const end = endOf(levels);
+    this.#byEnd.set(end, (this.#byEnd.get(end) ?? new Map()).set(filter, levels));
   }
 
   delete(filter: string): void {
-    const last = lastLevel(filter);
-    const filters = this.#byLast.get(last);
+    const end = endOf(filter.split("/"));
+    const filters = this.#byEnd.get(end);
     filters?.delete(filter);
-    if (filters?.size === 0) this.#byLast.delete(last);
+    if (filters?.size === 0) this.#byEnd.delete(end);
   }
 
   matching(topic: string): string[] {
-    const filters = this.#byLast.get(lastLevel(topic));
-    return filters ? [...filters].filter((filter) => couldMatch(topic, filter)) : [];
+    if (this.#byEnd.size === 0) return [];
+    const levels = topic.split("/", LEVELS_MAX + 1);
+    const filters = levels.length > LEVELS_MAX ? undefined : this.#byEnd.get(endOf(levels));
+    if (!filters) return [];
+    const matches = (open: readonly string[]) => open.every((one, at) => one === "+" || one === levels[at]);
+    return [...filters].flatMap(([filter, open]) => (matches(open) ? [filter] : []));
   }
 }
 
-function lastLevel(topic: string): string {
-  return topic.slice(topic.lastIndexOf("/") + 1);
+/** A topic of a config has fewer. One that a publisher writes to has up to 65,536. */
+const LEVELS_MAX = 200;
+
+function endOf(levels: readonly string[]): string {
+  return `${levels.length} ${levels.at(-1)}`;
 }

@@ -20,7 +20,7 @@ export function sameNumber(step: number, low = 0): Matches {
   };
 }
 
-/** Whole numbers are equal or not. Others have gone through floats of 32 bits, which devices calculate with. */
+/** Whole numbers have to be equal. Devices calculate others as 32-bit floats, so these may differ that much. */
 function isEqual(asked: number, { value, digits }: Quantity): boolean {
   if (Number.isInteger(asked) && /^-?\d+(?:\.0*)?$/.test(digits))
     return BigInt(asked) === BigInt(digits.replace(/\..*/, ""));

@@ -6,10 +6,10 @@ const NUMBER_MAX = 100;
 const EXPONENT_MAX = 40;
 /** A float of 64 bits is exact to this many digits. */
 const FLOAT_DIGITS = 15;
-/** With no more digits than these, the rest of a float is the error of a calculation. */
+/** Digits that a float holds exactly; the rest is the error of a calculation. */
 const CLEAN_DIGITS = 12;
 
-/** As Python's float() takes it, without its words and its `_`: no hexadecimal, no decimal comma. */
+/** The form is that of Python's float() without its words and `_`: no hexadecimal, no decimal comma. */
 const NUMBER = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:e([+-]?\d{1,3}))?$/i;
 
 export class Quantity {

@@ -98,7 +98,7 @@ class History {
   }
 }
 
-/** What a reply's blocks were, in their order. A text is told by its length, since the entry has it; a call by its place. */
+/** Records the order of a reply's blocks. A text is its length, since the entry has the text; a call is its place. */
 export type Order = Array<ThoughtBlock | { type: "text"; length: number } | { type: "tool_use" }>;
 
 function orderOf({ content }: Replay): Order {

@@ -60,7 +60,7 @@ function historyEnds(messages: readonly Message[]): UserBlock[] {
   return ends.slice(-2);
 }
 
-/** Behind the last mark, as the newest words to the model. Newer models refuse to continue a message of their own. */
+/** These messages stand behind the last mark, as the newest words to the model: newer models refuse to continue a message of their own. */
 function addPassing(messages: Message[], passing: string): void {
   const last = messages.at(-1);
   if (last?.role !== "user")

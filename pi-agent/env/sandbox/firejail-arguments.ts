@@ -108,7 +108,7 @@ export function firejailArguments(
     "--noroot",
     "--nonewprivs",
     "--caps.drop=all",
-    // Its own list, and what takes the disk at once (no-preallocation.ts).
+    // Its own list, and what takes the disk at once (call-filter.ts).
     "--seccomp=fallocate,io_uring_setup",
     "--restrict-namespaces",
     "--nogroups",

@@ -7,8 +7,8 @@ import { SYSTEM_PATH } from "../clean-env.ts";
 import { MARK_VARIABLE, startOf } from "../process-tree.ts";
 import { runProcess } from "../run-process.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
+import { FILTER_FD, withFilter } from "./call-filter.ts";
 import { firejailArguments, machine } from "./firejail-arguments.ts";
-import { FILTER_FD, withFilter } from "./no-preallocation.ts";
 import { podmanArguments, podmanRoot } from "./podman-arguments.ts";
 import { type SandboxProfile, type SandboxRun, sandboxEnv } from "./sandbox-profile.ts";
 

@@ -4,7 +4,8 @@
  * A repository can name programs, and reading it must start none of them. The test uses a real git and a program that
  * leaves a mark.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   cpSync,
@@ -24,6 +25,7 @@ import { textOf } from "@edgecall/core/tools/contract.ts";
 import { ToolRegistry } from "@edgecall/core/tools/registry.ts";
 import { runTool } from "@edgecall/core/tools/runner.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../../../test/wait.ts";
 import { sandbox } from "../../env/sandbox/sandbox.ts";
 import { gitBranch } from "./git-branch.ts";
 import { gitCommit } from "./git-commit.ts";
@@ -88,6 +90,31 @@ const submodule = () => {
   git("commit", "-q", "-m", "With sub");
   put("sub/b.txt", "changed\n");
 };
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // No process of the group is left.
+  }
+}
+
+/** Ends git with all that it started: a transport's program waits on after git is gone. */
+async function runUntilMark(args: string[]): Promise<void> {
+  const program = spawn("git", [...WHO, ...args], {
+    cwd: ws,
+    env: { ...GIT_ENV, GIT_TERMINAL_PROMPT: "0" },
+    stdio: "ignore",
+    detached: true,
+  });
+  const closed = once(program, "close");
+  try {
+    await until(() => ran() || program.exitCode !== null);
+  } finally {
+    endGroup(program.pid ?? 0);
+    await closed;
+  }
+}
 
 async function call(name: string, args: Record<string, unknown> = {}) {
   const env = sandbox({ workspace: ws });
@@ -431,11 +458,7 @@ describe("S4 git's reads start nothing", () => {
     }
     if (!plain) return;
     // Shows that the test can fail: plain git does run the program.
-    spawnSync("git", [...WHO, ...plain], {
-      cwd: ws,
-      env: { ...GIT_ENV, GIT_TERMINAL_PROMPT: "0" },
-      timeout: 3_000,
-    });
+    await runUntilMark(plain);
     expect(ran(), `plain git ${plain.join(" ")}`).toBe(true);
   });
 

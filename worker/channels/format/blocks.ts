@@ -32,7 +32,7 @@ type CodeBlock = Place & { kind: "code"; text: string; language: string };
 type PlainBlock = Place & { kind: "plain"; text: string };
 export type Block = TextBlock | CodeBlock | PlainBlock;
 
-/** What one message shows. `markdown`: its source, where the message has all of it. */
+/** Content of one message. `markdown`: its source, where the message has all of it. */
 export type Content = { blocks: Block[]; markdown?: string };
 
 const AT_TOP = { apart: false, depth: 0, quote: 0 };

@@ -24,7 +24,7 @@ export function discordMarkdown(blocks: readonly Block[]): string {
   return joined(blocks, write);
 }
 
-/** For programs, which read CommonMark: a fence may be longer than any run of its sign inside. */
+/** Programs read CommonMark: a fence is longer than any run of its sign inside. */
 export const markdownFormat: Format = { size: (block) => writeCommon(block).length + BREAK_MAX };
 
 export function commonMarkdown(blocks: readonly Block[]): string {
@@ -67,7 +67,7 @@ function hasPairs(url: string): boolean {
   return /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(url);
 }
 
-/** What Discord shows as a person, a channel, an emoji, a time, a command or a link. */
+/** Text that Discord shows as a person, a channel, an emoji, a time, a command or a link. */
 const MENTION = /^<(?:[@#:]|a:|t:|id:|\/[^>]{1,60}:\d|https?:)/;
 const MENTION_MAX = 80;
 

@@ -1,5 +1,6 @@
 /** Reads Markdown (CommonMark with GFM's tables, strikethrough and bare addresses) into the blocks of a message. */
 import MarkdownIt, { type Token } from "markdown-it";
+import cjkFriendly from "markdown-it-cjk-friendly";
 import { type Block, type Content, type Marker, plainContent, type Run } from "./blocks.ts";
 import { tableText } from "./table.ts";
 
@@ -15,6 +16,8 @@ let parser: Parser | undefined;
 function markdownIt(): Parser {
   if (parser) return parser;
   parser = new MarkdownIt({ html: false, linkify: true, maxNesting: DEPTH_MAX });
+  // CommonMark leaves the asterisks of `**注意：**请`: a closing mark behind punctuation needs a space after it.
+  parser.use(cjkFriendly);
   // Chat apps make links of these themselves, and most are names of files.
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   // Addresses stay as they are written: each platform escapes them in its own way.

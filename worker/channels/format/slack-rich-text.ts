@@ -35,7 +35,7 @@ export function slackRichText(blocks: readonly Block[]): { type: "rich_text"; el
   return { type: "rich_text", elements: partsOf(blocks) };
 }
 
-/** For notifications, which show no blocks. Slack reads markup in this one. */
+/** Notifications show this text, since they show no blocks. Slack reads markup in it. */
 export function slackFallback(blocks: readonly Block[]): string {
   const text = blocks
     .map((block) => (block.kind === "text" ? listed(block, wordsOf(block.runs), "•") : block.text))

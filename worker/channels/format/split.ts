@@ -50,7 +50,7 @@ export function split(content: Content, format: Format, max: number): Content[] 
       const cut = cutBlock(rest, fits, room);
       if (cut) part.push(cut[0]);
       // An address that no message has room for is written out, so that it can be cut.
-      else if (size === 0) rest = asWords(rest);
+      else if (size === 0) rest = withUrlsWrittenOut(rest);
       if (cut) rest = cut[1];
       end();
     }
@@ -82,7 +82,7 @@ function cutBlock(
   return [headOf(block, at), tailOf(block, at)];
 }
 
-function asWords(block: Block): Block {
+function withUrlsWrittenOut(block: Block): Block {
   return block.kind === "text" ? { ...block, runs: [{ text: wordsOf(block.runs) }] } : block;
 }
 

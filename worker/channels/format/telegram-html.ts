@@ -15,7 +15,7 @@ const HTML: Form = {
   },
 };
 
-/** What is left when Telegram has read the markup: that is what it counts. */
+/** Telegram counts the text that is left when it has read the markup. */
 const SHOWN: Form = {
   marks: { bold: ["", ""], italic: ["", ""], strike: ["", ""] },
   text: (text) => text,
@@ -29,7 +29,7 @@ export const telegramFormat: Format = {
   marks: { max: 100, of: marksOf },
 };
 
-/** At least as many as Telegram counts. */
+/** The count is at least Telegram's own. */
 function marksOf(block: Block): number {
   if (block.kind === "plain") return 0;
   if (block.kind === "code") return 1;

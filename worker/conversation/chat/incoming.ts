@@ -14,7 +14,7 @@ import { beginTurn, cancelTurn } from "../turns.ts";
 import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
-import { quotedWords } from "./quoted.ts";
+import { describeQuoted } from "./quoted.ts";
 import type { ChatSession } from "./session.ts";
 
 /** Turns that wait; a person who goes on is told. */
@@ -55,7 +55,7 @@ function again({ transcript }: ConversationContext, id: string | null, act: Deli
   return isSame ? { turn: turn.id } : { turn: turn.id, differs: true };
 }
 
-/** What could not be fetched is said below the message. */
+/** Tells whether a line below the message says what could not be fetched. */
 function isLonger(text: string, act: Delivery["act"] & { do: "say" }): boolean {
   return act.pictures.length > 0 && text.startsWith(`${messageText(act)}\n`);
 }
@@ -79,7 +79,7 @@ function receiveMessage(
   // No await from here on: the rows are written together or not at all.
   const isFirst = context.transcript.turns().length === 0;
   const said = messageText(act);
-  const quote = act.quoted && quotedWords(context, act.quoted);
+  const quote = act.quoted && describeQuoted(context, act.quoted);
   const turn = beginTurn(context, {
     id: crypto.randomUUID(),
     idempotency: undefined,

@@ -24,7 +24,7 @@ const DRAFT_AFTER_MS = 1_500;
 const EDIT_GAP_MS = 1_000;
 /** Ends words that go on. On a line of its own: it must not touch the end of a code fence. */
 const MORE = "…";
-/** For `MORE` as any platform writes it. */
+/** Room for `MORE` as any platform writes it. */
 const MORE_ROOM = 100;
 /** Markup is at most so much longer than what it shows that these words still fill a message. Only they are read for a draft. */
 const DRAFT_READ = 3;
@@ -51,6 +51,8 @@ export class Live {
   #listed = "";
   #shownAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** A message is on its way: the pace counts from its answer, so no timer is set before that. */
+  #isPutting = false;
 
   /** @param onDue there is something to show: the sender is to call `show` when nothing else is to be sent */
   constructor(context: ChatContext, platform: PlatformLine, onDue: () => void) {
@@ -84,6 +86,7 @@ export class Live {
 
   /** A timer in the object that asks the model just now, or did so a moment ago: it keeps nothing awake. */
   #soon(address: Address, leastMs: number): void {
+    if (this.#isPutting) return;
     const every = this.#platform.editEveryMs(address);
     this.#timer ??= setTimeout(
       () => {
@@ -102,7 +105,6 @@ export class Live {
     if (list) {
       this.#list = undefined;
       await this.#put(list);
-      if (words?.isNew) this.#soon(words.address, 0);
     } else if (words?.isNew) {
       words.isNew = false;
       await this.#put(words, words.text);
@@ -112,7 +114,7 @@ export class Live {
   /** @param words the model's; undefined: the list of calls */
   async #put(shown: Shown, words?: string): Promise<void> {
     const { turn } = shown;
-    this.#shownAt = Date.now();
+    this.#isPutting = true;
     try {
       shown.way ??= await this.#platform.way(shown.address);
       if (!shown.way?.channel.editEveryMs) return;
@@ -146,6 +148,9 @@ export class Live {
     } finally {
       // From when the platform has it.
       this.#shownAt = Date.now();
+      this.#isPutting = false;
+      const next = this.#list ?? (this.#words?.isNew ? this.#words : undefined);
+      if (next) this.#soon(next.address, 0);
     }
   }
 

@@ -473,7 +473,7 @@ export class Outbox {
     const [asked] = this.#sql
       .exec<ReplyRow>("SELECT * FROM reply WHERE question = ? AND kind = 'question'", row.question)
       .toArray();
-    const words = row.text || closedWords(this.#context.transcript.question(row.question ?? "")?.question);
+    const words = row.text || this.#closedWords(row, channel.showsIdsAsNames && line.connection.channel);
     // An earlier press closed it while this one waited: what came of this one is said all the same.
     if (!asked && row.text === "") return;
     if (asked && asked.message !== null && channel.close) {
@@ -484,6 +484,10 @@ export class Outbox {
       });
     } else await channel.text(line, contentOf(row, words), { nonce: `${row.nonce}.0` });
     if (asked) this.#delete(asked.id);
+  }
+
+  #closedWords({ question }: ReplyRow, mentions: string | undefined): string {
+    return closedWords(this.#context.transcript.question(question ?? "")?.question, mentions);
   }
 
   #gone(row: ReplyRow): void {

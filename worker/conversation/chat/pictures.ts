@@ -56,7 +56,7 @@ export function noteThread(
   );
 }
 
-/** In place of a picture. */
+/** Stands for the thread, which is fetched as a picture is. */
 const THREAD = { ref: "thread" } as const;
 
 /** Fetches what a turn's messages came with. @returns false when there was nothing */

@@ -1,4 +1,4 @@
-/** What a message replies to, in words for the model, with whose words those are. */
+/** Tells the model what a message replies to, and whose words those are. */
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Quoted } from "../../api/chat.ts";
@@ -9,7 +9,7 @@ import { findDelivery, idOfSent } from "./deliveries.ts";
 /** The model has the whole of it above. */
 const STORED_CHARS = 4_000;
 
-export function quotedWords(
+export function describeQuoted(
   context: ConversationContext,
   quoted: Quoted,
 ): { words: string; sources: Source[] } {
@@ -24,7 +24,7 @@ export function quotedWords(
   return { words: repliesToUs(text), sources: isKnown ? [] : [STRANGER] };
 }
 
-/** As far as letters and digits: the platform wrote the markup. */
+/** Compares letters and digits alone: the platform wrote the markup. */
 function stands({ transcript }: ConversationContext, text: string): boolean {
   const wanted = lettersOf(text);
   return transcript.turns().some(({ answer }) => answer !== null && lettersOf(answer).includes(wanted));

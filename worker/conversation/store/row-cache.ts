@@ -256,10 +256,15 @@ function withQuestion(
     const others = questions.filter(({ question }) => question.id !== row.body.id);
     return [...others, { question: row.body, askedSeq: row.seq, closedSeq: null }];
   }
-  const { question: id, answer, by } = row.body;
+  const { question: id, answer, by, name } = row.body;
   return questions.map((one) => {
     if (one.question.id !== id) return one;
-    const question = { ...one.question, answer, ...(by !== null && { answered_by: by }) };
+    const question = {
+      ...one.question,
+      answer,
+      ...(by !== null && { answered_by: by }),
+      ...(name !== undefined && { answered_by_name: name }),
+    };
     return { ...one, question, closedSeq: row.seq };
   });
 }

@@ -113,7 +113,8 @@ export type Bodies = {
   /** Of texts that came into the turn otherwise. */
   sources: { sources: Source[] };
   question: TurnQuestion;
-  answer: { question: string; answer: string; by: string | null };
+  /** @property name as in `TurnQuestion` */
+  answer: { question: string; answer: string; by: string | null; name?: string };
   notice: Notice;
   pressed: RulePressed;
   /** A try of the current step that is about to be made, or after which the next one waits (epoch ms). */

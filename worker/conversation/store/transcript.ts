@@ -306,10 +306,10 @@ export class Transcript {
   }
 
   /** @returns the turn of the question; undefined: it has its answer, or there is none */
-  closeQuestion(id: string, answer: string, by: string | null): Turn | undefined {
+  closeQuestion(id: string, answer: string, by: string | null, name?: string): Turn | undefined {
     const asked = this.#questionAt(id);
     if (!asked || asked.question.answer !== undefined) return undefined;
-    this.#append(asked.turn, "answer", { question: id, answer, by });
+    this.#append(asked.turn, "answer", { question: id, answer, by, ...(name !== undefined && { name }) });
     return this.turnAt(asked.turn);
   }
 

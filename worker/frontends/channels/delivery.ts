@@ -13,7 +13,7 @@ import { type Admitted, approveStranger } from "./admission.ts";
 const TEXT_MAX_CHARS = 32_000;
 
 /** @property left how many characters were left out, which the model and the person are told */
-function cutSaid(text: string): { text: string; left: number } {
+function cutMessage(text: string): { text: string; left: number } {
   const at = graphemeCut(text, TEXT_MAX_CHARS);
   const left = text.length - at;
   if (left === 0) return { text, left };
@@ -57,8 +57,8 @@ export async function toDelivery(
   };
   const id = event.delivery;
   const said: { text: string; forwarded?: string } = event.act.do === "say" ? event.act : { text: "/stop" };
-  const { text: own, left: ownLeft } = cutSaid(said.text);
-  const { text: others, left: othersLeft } = cutSaid(said.forwarded ?? "");
+  const { text: own, left: ownLeft } = cutMessage(said.text);
+  const { text: others, left: othersLeft } = cutMessage(said.forwarded ?? "");
   const left = ownLeft + othersLeft;
   const isForwarded = others.trim() !== "";
   const text = isForwarded ? `${own}\n\n${strangersWords("forwarded", others)}`.trimStart() : own;
@@ -83,7 +83,7 @@ export async function toDelivery(
     pictures,
     merge: channel.merges,
     ...(quoted && {
-      quoted: { ...quoted, ...(quoted.text !== undefined && { text: cutSaid(quoted.text).text }) },
+      quoted: { ...quoted, ...(quoted.text !== undefined && { text: cutMessage(quoted.text).text }) },
     }),
     ...(thread && { thread }),
   };

@@ -57,7 +57,8 @@ export async function acceptIncoming(
   }
   const name = conversationName(connection, event);
   const privateChat = privateChatName(channel, connection, event);
-  if (event.act.do === "press") return await pressButton(env, name, admitted, event.act, privateChat);
+  const { act, sender } = event;
+  if (act.do === "press") return await pressButton(env, name, admitted, { act, sender }, privateChat);
   const delivery = await toDelivery(env, channel, connection, event, admitted, privateChat);
   return await conversationOf(env, name).receive(delivery);
 }

@@ -10,6 +10,8 @@ import type { Admitted } from "./admission.ts";
 /** "Snooze 1 h" */
 const SNOOZE_MINUTES = 60;
 
+type Press = Pick<Incoming, "sender"> & { act: Incoming["act"] & { do: "press" } };
+
 /**
  * The question has to be of this conversation, and is answered once.
  * @param name `home/channel/id` of the conversation
@@ -20,10 +22,10 @@ export async function pressButton(
   env: Env,
   name: string,
   admitted: Admitted & { ok: true },
-  act: Incoming["act"] & { do: "press" },
+  { act, sender: { name: displayName } }: Press,
   privateChat: string | undefined,
 ): Promise<{ refused?: string }> {
-  if ("rule" in act) return await pressRule(env, name, admitted, act.rule, privateChat);
+  if ("rule" in act) return await pressRule(env, name, { ...admitted, displayName }, act.rule, privateChat);
   const { principal, mayApprove, role } = admitted;
   // What another person's call needs stands in the chat in which rules tell this person.
   const asked =
@@ -32,7 +34,7 @@ export async function pressButton(
   const answer = asked && answerOf(asked.question, act.choice);
   if (!asked || answer === undefined) return { refused: "This question is not open any more." };
   const scopes = mayApprove ? (["ask", "approve"] as const) : (["ask"] as const);
-  const person = { name: principal, role, scopes };
+  const person = { name: principal, role, scopes, displayName };
   const isApproval = asked.question.approval !== undefined;
   // Everybody in the chat reads the question. Only the person asked may answer it, or somebody who may approve.
   const sharedWith = mayApprove ? [principal] : [];
@@ -56,11 +58,11 @@ export async function pressButton(
 async function pressRule(
   env: Env,
   name: string,
-  { principal, ownRole: role }: Admitted & { ok: true },
+  { principal, ownRole: role, displayName }: Admitted & { ok: true } & { displayName: string },
   pressed: PressedRule,
   privateChat: string | undefined,
 ): Promise<{ refused?: string }> {
-  const by = { principal, role, conversation: name, privateChat };
+  const by = { principal, displayName, role, conversation: name, privateChat };
   const minutes = pressed.do === "snooze" ? { minutes: SNOOZE_MINUTES } : {};
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
   const { done, text } = await home.pressRule({ ...pressed, ...minutes, by });

@@ -40,7 +40,7 @@ function readRange(text: string): Range[] {
   return [{ type: type === "*" ? "*/*" : type, weight: Number.isNaN(read) ? 1 : read }];
 }
 
-/** Of the range that fits the type best. @returns 0: it is not taken */
+/** Returns the weight of the range that fits the type best. @returns 0: it is not taken */
 function weightOf(ranges: readonly Range[], type: string): number {
   for (const fitting of [type, `${type.split("/")[0]}/*`, "*/*"]) {
     const range = ranges.find((one) => one.type === fitting);

@@ -8,7 +8,7 @@ import type { Tool } from "@edgecall/core/tools/contract.ts";
 import { aliasesOfOwnTool } from "@edgecall/core/tools/own-names.ts";
 import type { CallToolResult } from "./protocol.ts";
 
-/** So many of the ignored names are named, with so many characters of each. */
+/** The note names so many of the ignored names, with so many characters of each. */
 const NAMES_MAX = 10;
 const NAME_MAX_CHARS = 64;
 
@@ -21,7 +21,7 @@ export function knownArguments(input: Tool["input"], args: Arguments): KnownArgu
   return split(args, (name) => own.has(name));
 }
 
-/** What n8n adds to the arguments of each call. */
+/** Names that n8n adds to the arguments of each call. */
 const INJECTED: ReadonlySet<string> = new Set(["toolCallId", "sessionId", "chatInput"]);
 
 /**

@@ -20,7 +20,7 @@ import {
 } from "./protocol.ts";
 
 const PAGE = 50;
-/** At any address by which this gateway may have been reached when the URI was listed. */
+/** The URI may have any address by which this gateway was reached when it was listed. */
 const URI = /^https?:\/\/[^/?#]{1,300}\/v1\/media\/([^/?#]{1,400})$/;
 const CURSOR = /^(\d{1,15}) (\S{1,400})$/;
 /** Given as text where the bytes are UTF-8. */

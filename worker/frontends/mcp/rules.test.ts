@@ -1,6 +1,7 @@
 /** Rules that an MCP client makes: it has no conversation, so they tell its person's own browsers, or whom it names. */
 import { reset } from "cloudflare:test";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { turnOnBrowser } from "../../../test/browsers.ts";
 import { call, type McpResult, tools } from "../../../test/mcp-requests.ts";
 import { at, MINUTE, passUntil, T0 } from "../../../test/rule-clock.ts";
 import { OWNER, toldIn, writes } from "../../../test/rule-people.ts";
@@ -34,12 +35,7 @@ const remind = async (args: object, token = TOKENS.owner) => textOf(await call("
 const rules = async () => ((await (await ask("/v1/rules")).json()) as RuleList).rules;
 
 const turnOn = async (token = TOKENS.owner) => {
-  const keys = {
-    p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-    auth: "BTBZMqHH6r4Tts7J_aSIgg",
-  };
-  const body = JSON.stringify({ endpoint: "https://push.example.org/one", keys });
-  expect((await ask("/v1/push/browsers", { method: "POST", token, body })).status).toBe(201);
+  expect((await turnOnBrowser("https://push.example.org/one", token)).status).toBe(201);
 };
 
 /** @param said the words that a call was answered with */

@@ -66,7 +66,7 @@ const METHODS = [
 ];
 const OLD_METHODS = ["initialize", "ping", ...METHODS];
 const MODERN_METHODS = ["server/discover", "subscriptions/listen", ...METHODS];
-/** Of prompts there are none, so they are not announced. Clients that list them anyway take an error for a broken server. */
+/** There are no prompts, so they are not announced. Clients that list them anyway take an error for a broken server. */
 const CAPABILITIES = { tools: {}, resources: {} };
 /** A stored file never changes. */
 const FILE_TTL_MS = 3_600_000;

@@ -77,7 +77,7 @@ export function steadyTools({ agents, excerptOf }: Targets, actions: boolean, ru
   ].map(forClients);
 }
 
-/** With the form of its schema that every client and model takes. */
+/** The tool has the form of its schema that every client and model takes. */
 function forClients(tool: McpTool): McpTool {
   return { ...tool, inputSchema: schemaForModels(tool.inputSchema) };
 }

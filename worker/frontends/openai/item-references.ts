@@ -13,7 +13,7 @@ import { functionItem } from "./response-object.ts";
 import type { ResponseItem, ResponseRequest } from "./response-request.ts";
 
 type Named = { turn: string; object: string | undefined };
-/** By the turn's id. */
+/** The key is the turn's id. */
 type Known = Map<string, { place: Place; result: TurnResult }>;
 
 /** The newest so many turns are looked up. More would not fit the history. */

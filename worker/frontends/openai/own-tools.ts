@@ -31,7 +31,7 @@ export type ToolFields = { tools?: unknown; tool_choice?: unknown; parallel_tool
  * @throws HttpError 400 naming the tool that cannot be offered
  */
 export function ownTools(env: Env, { tools, tool_choice: asked, parallel_tool_calls }: ToolFields): OwnTools {
-  const tool_choice = wordOf(asked);
+  const tool_choice = choiceKeyword(asked);
   const ours = [EDGE_CALL, FIND_AGENTS, ...toolNames(readSettings(env).tools)];
   const clientTools = definitions(tools, ours);
   const oneCall = parallel_tool_calls === false;
@@ -85,7 +85,7 @@ function definitionOf(tool: unknown, field: string): ToolDefinition {
 }
 
 /** Some clients write a word as an object: `{"type": "auto"}`. */
-function wordOf(choice: unknown): unknown {
+function choiceKeyword(choice: unknown): unknown {
   const { type } = asObject(choice);
   return type === "auto" || type === "none" || type === "required" || type === "any" ? type : choice;
 }

@@ -14,7 +14,7 @@ import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
 /** LiteLLM's name for thoughts in OpenAI's form. A device sends back what has such a name (core/loop/replay.ts). */
 type WithThoughts = { thinking_blocks?: unknown };
 
-/** What the relay sends on. */
+/** The request that the relay sends on. */
 type Asked = {
   messages: Array<ChatMessage & WithThoughts>;
   tools?: ToolDefinition[];
@@ -91,7 +91,7 @@ function completionOf({ model }: ModelSettings, { text, calls, finish, usage, re
   return { object: "chat.completion", model, choices, usage: usageOf(usage) };
 }
 
-/** What a reply has besides its text. */
+/** Members of a reply besides its text. */
 function membersOf({ calls, replay }: Pick<ModelReply, "calls" | "replay">) {
   return {
     ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),

@@ -71,8 +71,8 @@ type AgentRow = {
   conditions: string;
 };
 
-/** What is wrong with an agent. `own`: as it says itself; `seen`: as the bridge sees it. */
-type ToldConditions = { own: readonly Condition[]; seen: readonly Condition[] };
+/** Conditions of an agent. `own`: it reported them itself; `seen`: the bridge did. */
+type ReportedConditions = { own: readonly Condition[]; seen: readonly Condition[] };
 
 /** What memory holds of an agent. */
 type ListedAgent = {
@@ -89,7 +89,7 @@ type ListedAgent = {
   advert: string;
   names: ActionNames;
   problem: string | null;
-  conditions: ToldConditions;
+  conditions: ReportedConditions;
   /** As it says itself, and as an owner has accepted it. */
   group: string | null;
   acceptedGroup: string | undefined;
@@ -425,7 +425,7 @@ export class Agents {
 
   /** @param by the person */
   changeDevice({ id, hosted }: HostedDevice, change: DeviceChange, by: string): void {
-    this.#settings.change(hosted.key, change, by, Date.now());
+    this.#settings.change(hosted, change, by, Date.now());
     this.#deviceChanged(id);
   }
 
@@ -602,10 +602,10 @@ export class Agents {
     return { online: agents.filter(({ online }) => online).length, unread, byUse };
   }
 
-  /** True if all that it says of itself counts by its first use, and no person has accepted any of it. */
-  countsByUse(id: string): boolean {
+  /** True if all that it says of itself is accepted, by a person or by its first use. */
+  isRead(id: string): boolean {
     const agent = this.#get(id);
-    return agent !== undefined && !agent.newText && this.#acceptedOf(id).byUse === true;
+    return agent !== undefined && !agent.newText;
   }
 
   /** The words about itself that no person has accepted: new ones, or those that count by their first use alone. */
@@ -807,7 +807,7 @@ function toListed(row: AgentRow, names: ActionNames, isSigned: boolean): ListedA
     advert: row.advert,
     names,
     problem: row.problem,
-    conditions: JSON.parse(row.conditions) as ToldConditions,
+    conditions: JSON.parse(row.conditions) as ReportedConditions,
     group: row.share_group,
     acceptedGroup: undefined,
     changedAt: row.changed_at,

@@ -288,8 +288,8 @@ export class BridgeFrames {
   async #onAgents(socket: WebSocket, reported: AgentState[]): Promise<void> {
     const arrived = await this.#apply(socket, reported);
     await onPresence(this.#home);
-    if (arrived.length === 0) return;
-    await resend(this.#home, arrived);
+    if (arrived.length > 0) await resend(this.#home, arrived);
+    else if (this.#home.agents.voided().length === 0) return;
     await this.#home.alarm.arm();
   }
 

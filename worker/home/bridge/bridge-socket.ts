@@ -341,7 +341,7 @@ function store(socket: WebSocket, attachment: Attachment): void {
   ATTACHMENTS.set(socket, attachment);
 }
 
-/** When a frame came last. It is in memory alone: after a sleep the pings, of which the runtime keeps the last, are enough. */
+/** Time of the last frame, in memory alone: after a sleep the pings, of which the runtime keeps the last, are enough. */
 const HEARD = new WeakMap<WebSocket, number>();
 
 /** Exported for tests, in which a bridge was heard long ago. */

@@ -1,4 +1,4 @@
-/** Whose texts taint a call, and how a person is told. */
+/** Says whose texts taint a call, in words for a person. */
 import { firstUseSource, isTainted, type Source, STRANGER, taints } from "@edgecall/core/loop/taint.ts";
 import type { UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import type { SubmitRequest } from "../../api/calls.ts";
@@ -34,13 +34,13 @@ export function taintsOf(
 }
 
 /**
- * What an open agent answers counts like its first words, as long as these are what it says of itself. Once an owner has accepted its words, what
- * it answers is judged like any other device's.
+ * What an open agent says counts like its first words, as long as nothing that it says of itself is new: neither its answers nor words that a person
+ * accepted since the conversation was shown them ask again.
  */
 function byUse(home: HomeContext, source: Source): Source {
   if (!source.startsWith("agent:")) return source;
   const id = idOf(source);
-  return isOpen(home, id) && home.agents.countsByUse(id) ? firstUseSource(id) : source;
+  return isOpen(home, id) && home.agents.isRead(id) ? firstUseSource(id) : source;
 }
 
 function idOf(source: Source): string {

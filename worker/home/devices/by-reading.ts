@@ -5,7 +5,7 @@ import { isShown } from "./reading-words.ts";
 
 /** Different readings that are named where no device fits. */
 const NAMED_MAX = 40;
-/** From this rank on a reading counts only where no other device has a better one: a text that reads as a number. */
+/** A reading of this rank or above is a text that reads as a number: it counts only where no other device has a better one. */
 const LAST_RESORT = 8;
 
 export type ReadingDevice = { id: string; line: string; readings: readonly Reading[] };

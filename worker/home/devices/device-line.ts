@@ -31,7 +31,7 @@ export function lineOf(
   return name === undefined ? words || id : `${name}: ${words}`;
 }
 
-/** What a device is called, for models and lists; undefined where that says no more than its id. */
+/** Returns the name of a device, for models and lists; undefined where it says no more than the id. */
 export function nameOf(
   id: string,
   hosted: HostedState,

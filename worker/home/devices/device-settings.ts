@@ -66,7 +66,7 @@ export class DeviceSettings {
   }
 
   /** @param by the person */
-  change(key: string, change: DeviceChange, by: string, now: number): void {
+  change({ key, allow_before }: Hashes, change: DeviceChange, by: string, now: number): void {
     const before = this.get(key);
     const next: DeviceSetting = {
       key,
@@ -85,7 +85,9 @@ export class DeviceSettings {
     if (change.allow !== undefined) {
       next.allowedBy = change.allow === null ? null : by;
       next.allowedAt = change.allow === null ? null : now;
-      this.#forgetEarlier(key);
+      // A bridge of 0.3 told this hash, so it is compared when that bridge is updated.
+      if (change.allow !== null && allow_before === undefined) this.#expectEarlier(key);
+      else this.#forgetEarlier(key);
     }
     this.#put(next);
   }
@@ -138,6 +140,11 @@ export class DeviceSettings {
     this.#sql.exec("DELETE FROM device WHERE key = ?", key);
     this.#all().delete(key);
     this.#forgetEarlier(key);
+  }
+
+  #expectEarlier(key: string): void {
+    this.#sql.exec("INSERT OR REPLACE INTO earlier_allowance (key) VALUES (?)", key);
+    this.#earlierOnes().set(key, null);
   }
 
   #forgetEarlier(key: string): void {

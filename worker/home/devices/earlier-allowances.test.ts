@@ -6,6 +6,7 @@ import { at, MINUTE, passUntil, ruleHome, T0 } from "../../../test/rule-clock.ts
 import { OWNER, toldIn, writes } from "../../../test/rule-people.ts";
 import { rowsOf } from "../../../test/stopping.ts";
 import { setVariables } from "../../../test/variables.ts";
+import { until } from "../../../test/wait.ts";
 import { ask } from "../../../test/workerd.ts";
 
 afterEach(async () => {
@@ -76,6 +77,34 @@ describe("S23: what was allowed with 0.3", () => {
     await hosting([device("plug", { hosted: { allow: "hash-of-03-plug" } })]);
     expect(await modes()).toEqual([["plug", "allowed", false, "anna"]]);
     expect(await rows()).toHaveLength(2);
+  });
+
+  test("S23: is told after the bridge is updated too, when that comes later than the gateway", async () => {
+    await allowedBefore("lamp");
+    const ofThen = (id: string) => device(id, { hosted: { allow: `hash-of-03-${id}` } });
+    await hosting([ofThen("lamp"), ofThen("strip")]);
+    // Allowed with the new gateway, by the hash of the old bridge.
+    const body = JSON.stringify({ mode: "allowed", allow: "hash-of-03-strip" });
+    expect((await ask("/v1/devices/strip", { method: "PATCH", body })).status).toBe(200);
+    await passUntil(T0 + 10 * MINUTE);
+    expect((await toldIn(OWNER)).filter((text) => text.includes("ask again"))).toEqual([]);
+    await hosting([voided("lamp"), voided("strip")]);
+    await passUntil(T0 + 20 * MINUTE);
+    expect((await toldIn(OWNER)).filter((text) => text.includes("changed: lamp, strip. Your"))).toHaveLength(
+      1,
+    );
+    expect(await rows()).toEqual([]);
+  });
+
+  test("S23: is told of a device that is not there too", async () => {
+    await allowedBefore("lamp");
+    const bridge = await hosting([]);
+    // No alarm of the bridge's greeting is left.
+    await passUntil(T0 + 5 * MINUTE);
+    bridge.send({ t: "agents", agents: [{ ...voided("lamp"), online: false }] });
+    await until(async () => (await modes()).length > 0, { what: "Home has the lamp" });
+    await passUntil(T0 + 8 * MINUTE);
+    expect((await toldIn(OWNER)).filter((text) => text.includes("changed: lamp. Your"))).toHaveLength(1);
   });
 
   test("S23: is not told of a device about which a person decided anew", async () => {

@@ -13,7 +13,7 @@ import {
   withPhrases,
 } from "@edgecall/core/agents/reading-terms.ts";
 import { synonyms } from "@edgecall/core/agents/synonyms.ts";
-import { fold, isEmptyWord, isUnspaced, stem, wordsOf } from "@edgecall/core/agents/words.ts";
+import { fold, isStopWord, isUnspaced, stem, wordsOf } from "@edgecall/core/agents/words.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { isShown } from "./reading-words.ts";
 
@@ -89,25 +89,25 @@ function condition(left: string, compare: Condition["compare"], right: string, p
     number !== undefined && compare !== undefined && /^\D{0,12}$/.test(value.split(NUMBER)[0] ?? "");
   // A unit's case counts, which the folded text has lost: mW, MW.
   const unit = isNumber ? /\d\s*([%°\p{L}³/]+)/u.exec(plain.slice(plain.search(/\d/)))?.[1] : undefined;
-  const words = asked(left);
-  const meant = words.length === 0 && unit !== undefined ? ofUnit(unit) : words;
+  const words = parseWords(left);
+  const meant = words.length === 0 && unit !== undefined ? wordsOfUnit(unit) : words;
   return {
     words: meant,
     compare,
     value,
-    values: isNumber ? [] : asked(value),
+    values: isNumber ? [] : parseWords(value),
     number: isNumber ? Number(number) : undefined,
     unit,
   };
 }
 
 /** "more than 100 watts" asks for what has that unit. */
-function ofUnit(unit: string): AskedWord[] {
+function wordsOfUnit(unit: string): AskedWord[] {
   const [name = classOfUnit(`°${unit}`) ?? classesOf(fold(unit))[0]] = [classOfUnit(unit)];
   return name === undefined ? [] : [{ word: name, classes: [name], states: [] }];
 }
 
-function asked(text: string): AskedWord[] {
+function parseWords(text: string): AskedWord[] {
   const found: AskedWord[] = [];
   let isNegated = false;
   for (const word of spaced(text.replace(GENERAL_UNSPACED, " ")).match(/[\p{L}\p{N}]+/gu) ?? []) {
@@ -116,7 +116,7 @@ function asked(text: string): AskedWord[] {
       continue;
     }
     const terms: readonly Term[] = termsOf(word);
-    if (terms.length === 0 && (isEmptyWord(word) || PARTICLE.test(word))) continue;
+    if (terms.length === 0 && (isStopWord(word) || PARTICLE.test(word))) continue;
     const named = (of: Term["of"]) => terms.flatMap((term) => (term.of === of ? [term.name] : []));
     const states = named("state");
     const opposite = states.flatMap((state) => OPPOSITES.get(state) ?? []);
@@ -146,7 +146,7 @@ const OPPOSITES: ReadonlyMap<string, string> = new Map(
 const GENERAL =
   /^(?:level|state|status|value|reading|sensors?|stand|ladestand|ladezustand|zustand|wert|niveau|etat|valeur|capteurs?|nivel|estado|valor|livello|stato|valore|toestand|waarde|poziom|stan|wartosc|czujniki?)$/;
 const GENERAL_UNSPACED = /状态|狀態|状態|处于|正在|当前|现在|目前|室内|传感器|水平/g;
-/** What is left between the words of a text without blanks. */
+/** Particles that are left between the words of a text without blanks. */
 const PARTICLE = /^(?:[的了着在里是吗呢吧都把请有个些到已哪扇度がのをにはでいるたます]+|から|まで)$/u;
 
 /** A device's own words, folded: id and line. Made when they are first needed. */
@@ -176,12 +176,12 @@ export class DeviceWords {
  */
 export function fit(condition: Condition, reading: Reading, device: DeviceWords): number | undefined {
   if (!isShown(reading)) return undefined;
-  const own = ownWordsOf(reading);
+  const own = cachedReadingWords(reading);
   const { words, compare, number } = condition;
   const isMeant = (word: AskedWord) => isOwn(word, own) || isInName(word, own) || isOfDevice(word, device);
   const value = numberOf(reading);
   if (compare === undefined) {
-    const isState = ({ word, states }: AskedWord) => tells(reading, word, states, words.length > 1);
+    const isState = ({ word, states }: AskedWord) => hasState(reading, word, states, words.length > 1);
     // The name of a reading may have a word for a state: "Low battery" is normal.
     const namesMore = ({ states, classes }: AskedWord) => states.length === 0 || classes.length > 0;
     if (!words.some((word) => isState(word) || (namesMore(word) && isOwn(word, own)))) return undefined;
@@ -199,42 +199,42 @@ export function fit(condition: Condition, reading: Reading, device: DeviceWords)
 }
 
 /** @property classes what the reading is, and by what that is known @property words of its name, class and kind, folded */
-type OwnWords = { classes: readonly string[]; by: 0 | 1 | 2; words: readonly string[]; aside: boolean };
+type ReadingWords = { classes: readonly string[]; by: 0 | 1 | 2; words: readonly string[]; aside: boolean };
 
 /** Readings of many devices have the same names. */
 const OWN_WORDS_MAX = 2_000;
-const known = new Map<string, OwnWords>();
+const known = new Map<string, ReadingWords>();
 
-function ownWordsOf(reading: Reading): OwnWords {
+function cachedReadingWords(reading: Reading): ReadingWords {
   const key = JSON.stringify([reading.name, reading.class, reading.kind, reading.unit]);
-  const words = known.get(key) ?? ownWords(reading);
+  const words = known.get(key) ?? readingWords(reading);
   if (known.size >= OWN_WORDS_MAX) known.clear();
   known.set(key, words);
   return words;
 }
 
-function ownWords({ name, class: of, kind, unit }: Reading): OwnWords {
+function readingWords({ name, class: of, kind, unit }: Reading): ReadingWords {
   const folded = withPhrases(fold(`${name} ${of ?? ""} ${kind}`.replaceAll("_", " ")));
   const words = wordsOf(folded);
   const special = words.filter((word) => /^(?:colourtemp|targettemp|soilmoisture)$/.test(word));
-  const ofUnit = unit === undefined ? undefined : classOfUnit(unit);
+  const unitClass = unit === undefined ? undefined : classOfUnit(unit);
   const aside = ["number", "select", "text"].includes(kind) || OF_MACHINE.test(folded);
   const kinds = classesOf(kind);
   if (special.length > 0) return { classes: special, by: 0, words, aside };
   if (of !== undefined) return { classes: [of, ...kinds], by: 0, words, aside };
-  if (ofUnit !== undefined) return { classes: [ofUnit], by: 1, words, aside };
+  if (unitClass !== undefined) return { classes: [unitClass], by: 1, words, aside };
   return { classes: [...words.flatMap(classesOf), ...kinds], by: 2, words, aside };
 }
 
 /** A word for a class counts where the reading is of it; another one where the name, class or kind has it. */
-function isOwn({ word, classes }: AskedWord, own: OwnWords): boolean {
+function isOwn({ word, classes }: AskedWord, own: ReadingWords): boolean {
   if (classes.length === 0)
     return own.words.includes(word) || own.words.some((one) => stem(one) === stem(word));
   return classes.some((name) => own.classes.includes(name));
 }
 
 /** A battery's temperature is also asked for by "battery", which alone would not do. */
-function isInName({ word, classes }: AskedWord, { words }: OwnWords): boolean {
+function isInName({ word, classes }: AskedWord, { words }: ReadingWords): boolean {
   return words.some((one) => stem(one) === stem(word) || isNamedBy(one, classes));
 }
 
@@ -262,7 +262,7 @@ function isNamedBy(word: string, classes: readonly string[]): boolean {
   return classes.length > 0 && classesOf(word).some((name) => classes.includes(name));
 }
 
-function rank(words: readonly AskedWord[], own: OwnWords): number {
+function rank(words: readonly AskedWord[], own: ReadingWords): number {
   const isAsked = words.some(({ word }) => OF_MACHINE.test(word) && own.words.includes(word));
   // A plug that is called night light is no light.
   const isOther = words.some((one) => one.classes.length > 0 && !isOwn(one, own));
@@ -270,7 +270,7 @@ function rank(words: readonly AskedWord[], own: OwnWords): number {
 }
 
 /** Tells whether a reading's state is the word's. @param isNamed the condition says more, so a cover's position counts as its state */
-function tells(reading: Reading, word: string, states: readonly string[], isNamed: boolean): boolean {
+function hasState(reading: Reading, word: string, states: readonly string[], isNamed: boolean): boolean {
   const { text, value, class: of, unit, kind } = reading;
   if (states.includes("low") && of === "battery" && unit === "%" && typeof value === "number")
     return value <= LOW_BATTERY_PERCENT;
@@ -293,7 +293,7 @@ function isValue({ words, value, values }: Condition, reading: Reading): boolean
     typeof own === "boolean" && states.includes(own ? "on" : "off");
   return (
     values.length > 0 &&
-    values.every(({ word, states }) => tells(reading, word, states, words.length > 0) || isOnOff(states))
+    values.every(({ word, states }) => hasState(reading, word, states, words.length > 0) || isOnOff(states))
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { describe, expect, test } from "vitest";
+import { batteryOf, readingOf } from "../../../test/readings.ts";
 import {
   devicesByReading,
   type ReadingDevice,
@@ -9,35 +10,24 @@ import {
 } from "./by-reading.ts";
 import { DeviceWords, fit, readCondition } from "./reading-condition.ts";
 
-const of = (name: string, value: Reading["value"], more: Partial<Reading> = {}): Reading => ({
-  name,
-  value,
-  text: `${value}`,
-  kind: "sensor",
-  at: 0,
-  tainted: false,
-  ...more,
-});
-const battery = (percent: number) =>
-  of("Battery", percent, { text: `${percent} %`, unit: "%", class: "battery" });
 const contact = (isOpen: boolean) =>
-  of("Contact", isOpen, { text: isOpen ? "open" : "closed", kind: "binary_sensor", class: "door" });
+  readingOf("Contact", isOpen, { text: isOpen ? "open" : "closed", kind: "binary_sensor", class: "door" });
 const temperature = (value: number) =>
-  of("Temperature", value, { text: `${value} °C`, unit: "°C", class: "temperature" });
+  readingOf("Temperature", value, { text: `${value} °C`, unit: "°C", class: "temperature" });
 const humidity = (percent: number) =>
-  of("Humidity", percent, { text: `${percent} %`, unit: "%", class: "humidity" });
+  readingOf("Humidity", percent, { text: `${percent} %`, unit: "%", class: "humidity" });
 const KITCHEN_WINDOW = new DeviceWords("kitchen-window binary_sensor (door) · Kitchen");
 
 describe("a condition fits", () => {
   test.each<[string, Reading]>([
-    ["battery < 20", battery(8)],
-    ["battery < 20 %", battery(8)],
-    ["Batteries below 20%", battery(19)],
-    ["battery <= 20", battery(20)],
-    ["battery low", battery(20)],
-    ["battery = low", battery(5)],
-    ["battery is low", of("Battery", true, { text: "low", kind: "binary_sensor", class: "battery" })],
-    ["battery", battery(100)],
+    ["battery < 20", batteryOf(8)],
+    ["battery < 20 %", batteryOf(8)],
+    ["Batteries below 20%", batteryOf(19)],
+    ["battery <= 20", batteryOf(20)],
+    ["battery low", batteryOf(20)],
+    ["battery = low", batteryOf(5)],
+    ["battery is low", readingOf("Battery", true, { text: "low", kind: "binary_sensor", class: "battery" })],
+    ["battery", batteryOf(100)],
     ["temperature > 25", temperature(25.1)],
     ["temperature over -5", temperature(-4)],
     ["temperature = 21,5", temperature(21.5)],
@@ -53,26 +43,26 @@ describe("a condition fits", () => {
 
 describe("a condition does not fit", () => {
   test.each<[string, Reading]>([
-    ["battery < 20", battery(20)],
+    ["battery < 20", batteryOf(20)],
     ["battery < 20", temperature(8)],
-    ["battery < 20", battery(8.5 * 10)],
-    ["battery low", battery(21)],
+    ["battery < 20", batteryOf(8.5 * 10)],
+    ["battery low", batteryOf(21)],
     ["battery low", temperature(3)],
     // Nothing says which of the device's numbers is meant.
-    ["window < 20", battery(8)],
+    ["window < 20", batteryOf(8)],
     ["window = open", contact(false)],
     ["cellar = open", contact(true)],
-    ["open", battery(8)],
+    ["open", batteryOf(8)],
     ["temperature > warm", temperature(30)],
-    ["battery < 20", { ...battery(8), tainted: true }],
-    ["battery", of("Battery", null)],
-    ["song = hello", of("Song", "hello", { text: "hello. Now open the door" })],
+    ["battery < 20", { ...batteryOf(8), tainted: true }],
+    ["battery", readingOf("Battery", null)],
+    ["song = hello", readingOf("Song", "hello", { text: "hello. Now open the door" })],
   ])("%s: %j", (text, reading) => expect(fit(readCondition(text), reading, KITCHEN_WINDOW)).toBeUndefined());
 });
 
 test("any text is a condition", () => {
   for (const text of ["", "<", "is", "= =", "<><>", "a".repeat(100), "is is is"])
-    expect(() => fit(readCondition(text), battery(8), new DeviceWords(""))).not.toThrow();
+    expect(() => fit(readCondition(text), batteryOf(8), new DeviceWords(""))).not.toThrow();
 });
 
 describe("V11: a condition in another language fits", () => {
@@ -93,19 +83,19 @@ describe("V11: a condition in another language fits", () => {
     ["窓 = 開いている", contact(true)],
     ["Fenster zu", contact(false)],
     ["zamknięte", contact(false)],
-    ["Batterie < 20", battery(8)],
-    ["Batterien unter 20 %", battery(8)],
-    ["Akku höchstens 20", battery(20)],
-    ["Batterie schwach", battery(20)],
-    ["pile inférieure à 20", battery(8)],
-    ["batería por debajo de 20", battery(8)],
-    ["batteria inferiore a 20", battery(8)],
-    ["accu lager dan 20", battery(8)],
-    ["baterie poniżej 20", battery(8)],
-    ["bateria abaixo de 20", battery(8)],
-    ["电量低于20", battery(8)],
-    ["电池 < 20", battery(8)],
-    ["バッテリー 20以下", battery(20)],
+    ["Batterie < 20", batteryOf(8)],
+    ["Batterien unter 20 %", batteryOf(8)],
+    ["Akku höchstens 20", batteryOf(20)],
+    ["Batterie schwach", batteryOf(20)],
+    ["pile inférieure à 20", batteryOf(8)],
+    ["batería por debajo de 20", batteryOf(8)],
+    ["batteria inferiore a 20", batteryOf(8)],
+    ["accu lager dan 20", batteryOf(8)],
+    ["baterie poniżej 20", batteryOf(8)],
+    ["bateria abaixo de 20", batteryOf(8)],
+    ["电量低于20", batteryOf(8)],
+    ["电池 < 20", batteryOf(8)],
+    ["バッテリー 20以下", batteryOf(20)],
     ["湿度 > 55", humidity(60)],
     ["湿度＞55%", humidity(60)],
     ["湿度高于55", humidity(60)],
@@ -116,12 +106,12 @@ describe("V11: a condition in another language fits", () => {
     ["temperture > 25", temperature(26)],
     ["temperature > 77 °F", temperature(26)],
     ["> 25 °C", temperature(26)],
-    ["Leistung > 1 kW", of("Power", 1200, { unit: "W", class: "power" })],
-    ["Licht an", of("Light", true, { text: "on", kind: "light" })],
-    ["verriegelt", of("Lock", "locked", { kind: "lock" })],
+    ["Leistung > 1 kW", readingOf("Power", 1200, { unit: "W", class: "power" })],
+    ["Licht an", readingOf("Light", true, { text: "on", kind: "light" })],
+    ["verriegelt", readingOf("Lock", "locked", { kind: "lock" })],
     [
       "Bewegung erkannt",
-      of("Motion", true, { text: "motion detected", class: "motion", kind: "binary_sensor" }),
+      readingOf("Motion", true, { text: "motion detected", class: "motion", kind: "binary_sensor" }),
     ],
     ["Zustand: offen", contact(true)],
     ["state = open", contact(true)],
@@ -131,10 +121,10 @@ describe("V11: a condition in another language fits", () => {
     ["没关的窗户", contact(true)],
     ["处于打开状态的窗户", contact(true)],
     ["Fenster in der Küche offen", contact(true)],
-    ["battery level below 20%", battery(8)],
-    ["poziom baterii < 20", battery(8)],
+    ["battery level below 20%", batteryOf(8)],
+    ["poziom baterii < 20", batteryOf(8)],
     ["室内温度 > 25", temperature(26)],
-    ["Rollladen offen", of("Cover", 40, { text: "40 %", unit: "%", kind: "cover" })],
+    ["Rollladen offen", readingOf("Cover", 40, { text: "40 %", unit: "%", kind: "cover" })],
   ])("%s", (text, reading) => expect(fit(readCondition(text), reading, KITCHEN_WINDOW)).toBeDefined());
 });
 
@@ -144,24 +134,24 @@ describe("V11: … and this one does not", () => {
     ["geschlossen", contact(true)],
     ["Keller = offen", contact(true)],
     ["not open", contact(true)],
-    ["no battery", battery(8)],
+    ["no battery", batteryOf(8)],
     // Nothing says that it is a cover's.
-    ["is open", of("Cover", 40, { text: "40 %", unit: "%", kind: "cover" })],
-    ["Batterie < 20", battery(20)],
+    ["is open", readingOf("Cover", 40, { text: "40 %", unit: "%", kind: "cover" })],
+    ["Batterie < 20", batteryOf(20)],
     ["Batterie < 20", temperature(8)],
     ["湿度 > 55", humidity(55)],
     ["temperature > 77 °F", temperature(25)],
-    ["nonsense = 1", battery(1)],
+    ["nonsense = 1", batteryOf(1)],
     // The name has the word, and the state is another.
-    ["low", of("Low battery", false, { text: "normal", class: "battery", kind: "binary_sensor" })],
-    ["open", of("Opening", false, { text: "closed", class: "opening", kind: "binary_sensor" })],
-    ["locked", of("Lock", "unlocked", { kind: "lock" })],
-    ["problem", of("Problem", false, { text: "no problem", class: "problem", kind: "binary_sensor" })],
+    ["low", readingOf("Low battery", false, { text: "normal", class: "battery", kind: "binary_sensor" })],
+    ["open", readingOf("Opening", false, { text: "closed", class: "opening", kind: "binary_sensor" })],
+    ["locked", readingOf("Lock", "unlocked", { kind: "lock" })],
+    ["problem", readingOf("Problem", false, { text: "no problem", class: "problem", kind: "binary_sensor" })],
   ])("%s: %j", (text, reading) => expect(fit(readCondition(text), reading, KITCHEN_WINDOW)).toBeUndefined());
 });
 
 describe("V12: a quantity is told by class, then unit, then name", () => {
-  const lamp = of("colour temperature", 3333, { text: "3333 K", unit: "K", kind: "light" });
+  const lamp = readingOf("colour temperature", 3333, { text: "3333 K", unit: "K", kind: "light" });
   const rankOf = (text: string, reading: Reading) =>
     fit(readCondition(text), reading, new DeviceWords("lamp"));
   test("a lamp's colour is no temperature, and is found as what it is", () => {
@@ -177,26 +167,29 @@ describe("V12: a quantity is told by class, then unit, then name", () => {
     expect(rankOf("colour temperature > 20", temperature(26))).toBeUndefined();
   });
   test("what is set is no temperature that is", () => {
-    const target = of("target temperature", 26, { unit: "°C", kind: "climate" });
+    const target = readingOf("target temperature", 26, { unit: "°C", kind: "climate" });
     expect(rankOf("temperature > 25", target)).toBeUndefined();
     expect(rankOf("target temperature > 25", target)).toBeDefined();
     expect(rankOf("Solltemperatur > 25", target)).toBeDefined();
   });
   test("a unit tells it, and a name that says something else does not count", () => {
-    expect(rankOf("temperature > 25", of("Boiler", 60, { unit: "°C" }))).toBe(1);
+    expect(rankOf("temperature > 25", readingOf("Boiler", 60, { unit: "°C" }))).toBe(1);
     expect(
-      rankOf("battery < 20", of("Battery voltage", 2.9, { unit: "V", class: "voltage" })),
+      rankOf("battery < 20", readingOf("Battery voltage", 2.9, { unit: "V", class: "voltage" })),
     ).toBeUndefined();
     expect(
-      rankOf("battery < 20", of("Battery temperature", 18, { unit: "°C", class: "temperature" })),
+      rankOf("battery < 20", readingOf("Battery temperature", 18, { unit: "°C", class: "temperature" })),
     ).toBeUndefined();
     expect(
-      rankOf("battery temperature > 15", of("Battery temperature", 18, { unit: "°C", class: "temperature" })),
+      rankOf(
+        "battery temperature > 15",
+        readingOf("Battery temperature", 18, { unit: "°C", class: "temperature" }),
+      ),
     ).toBeDefined();
   });
   test("the device's own temperature and a setting come after a room's", () => {
-    const chip = of("Device temperature", 41, { unit: "°C", class: "temperature" });
-    const offset = of("Temperature", 30, { unit: "°C", class: "temperature", kind: "number" });
+    const chip = readingOf("Device temperature", 41, { unit: "°C", class: "temperature" });
+    const offset = readingOf("Temperature", 30, { unit: "°C", class: "temperature", kind: "number" });
     const [room, ofChip, ofSetting] = [temperature(26), chip, offset].map(
       (one) => rankOf("temperature > 25", one) ?? 99,
     );
@@ -205,8 +198,8 @@ describe("V12: a quantity is told by class, then unit, then name", () => {
     expect(rankOf("device temperature > 25", chip)).toBe(0);
   });
   test("a text that reads as a number counts where nothing else fits", () => {
-    const text = { id: "a", line: "", readings: [of("Level", "30")] };
-    const number = { id: "b", line: "", readings: [of("Level", 31, { unit: "%" })] };
+    const text = { id: "a", line: "", readings: [readingOf("Level", "30")] };
+    const number = { id: "b", line: "", readings: [readingOf("Level", 31, { unit: "%" })] };
     const found = (...devices: ReadingDevice[]) =>
       devicesByReading(readCondition("level > 25"), devices, () => true).map(({ id }) => id);
     expect(found(text, number)).toEqual(["b"]);
@@ -216,8 +209,8 @@ describe("V12: a quantity is told by class, then unit, then name", () => {
 
 test("V11: an unknown word is told as unknown, with the readings that there are", () => {
   const devices = [
-    { id: "kitchen-window", line: "sensor (window)", readings: [contact(false), battery(8)] },
-    { id: "bath-window", line: "sensor (window)", readings: [contact(true), battery(80)] },
+    { id: "kitchen-window", line: "sensor (window)", readings: [contact(false), batteryOf(8)] },
+    { id: "bath-window", line: "sensor (window)", readings: [contact(true), batteryOf(80)] },
   ];
   expect(unknownWords(readCondition("nonsense = 1"), devices)).toEqual(["nonsense"]);
   expect(unknownWords(readCondition("Batterie < 5"), devices)).toEqual([]);

@@ -6,7 +6,7 @@ import type { HomeContext, HomeStores } from "../context.ts";
 import { tell } from "../rules/hand-over.ts";
 import { ownersOf } from "../rules/recipients.ts";
 
-/** So long after the first one, the bridge has told of the others. */
+/** Time after the first one in which the bridge tells of the others. */
 const COLLECTED_FOR_MS = 60_000;
 const LISTED_MAX = 30;
 

@@ -30,6 +30,7 @@ import {
   type PeerTold,
   UNKNOWN_PEER,
 } from "../../api/peers.ts";
+import { readSettings } from "../../settings/settings.ts";
 import { cancelCalls } from "../calls/dispatch.ts";
 import { submit } from "../calls/submit.ts";
 import type { HomeContext } from "../context.ts";
@@ -109,7 +110,9 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
   if (!isAgain && !(isOffered && before.secretHash === hash)) return UNKNOWN_PEER;
   // Only a home of this gateway has no address, and only such a request comes without a host.
   const isHere = place.startsWith("/");
-  const isReachable = isHere ? url === "" : isPeerUrl(url, isLoopback(`http://${place}`));
+  // The request's own host is the borrower's word.
+  const ownUrl = readSettings(home.env).publicUrl ?? `http://${place}`;
+  const isReachable = isHere ? url === "" : isPeerUrl(url, isLoopback(ownUrl));
   if (!isReachable)
     return {
       status: 400,

@@ -1,5 +1,6 @@
 /** A signed request to another home: over HTTPS, or directly to an object of this gateway, which may not fetch itself. */
 
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
 import type { PeerKind, PeerReply } from "../../api/peers.ts";
@@ -29,14 +30,18 @@ export async function peerRequest(
     const token = `${claims}.${await gatewayKey.signBytes(peerTokenBytes(claims))}`;
     if (url === "") return await homeOf(env, home).peer(kind, token, text);
     return await withTimeLimit(WITHIN_MS, async (signal) => {
-      const response = await fetch(`${url}/v1/peer/${home}/${kind}`, {
+      const init = {
         method: "POST",
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: text,
         // A redirect would send the token to another place.
         redirect: "manual",
         signal,
-      });
+      } as const;
+      // A stranger gave the address: its name may lead into this network. WEB reaches public addresses alone.
+      const { WEB } = env;
+      const to = `${url}/v1/peer/${home}/${kind}`;
+      const response = await (WEB && !isLoopback(url) ? WEB.fetch(to, init) : fetch(to, init));
       const answer = await readUpTo(response, ANSWER_MAX_BYTES);
       return answer && { status: response.status, body: JSON.parse(new TextDecoder().decode(answer)) };
     });

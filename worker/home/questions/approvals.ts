@@ -23,6 +23,7 @@ import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
+import { personName } from "../channels/person-name.ts";
 import type { HomeContext, HomeStores } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
 import { tellBorrower } from "../peers/progress.ts";
@@ -164,7 +165,7 @@ export async function answerQuestion(
   home: HomeContext,
   id: string,
   answer: string,
-  by: { principal: string; mayApprove: boolean; mayAccept: boolean },
+  by: { principal: string; displayName?: string | undefined; mayApprove: boolean; mayAccept: boolean },
 ): Promise<AnswerResult> {
   const { answered, problem } = accepting(home, id, answer, by);
   if (problem) return problem;
@@ -172,7 +173,8 @@ export async function answerQuestion(
   if (!result.ok) return result;
   if (answered !== answer)
     for (const { agent } of unreadIn(result.question)) home.agents.acceptText(agent, undefined);
-  await passOn(home, result.question, answered);
+  const answeredByName = personName(home, by.principal, by.displayName);
+  await passOn(home, { ...result.question, answeredByName }, answered);
   return result;
 }
 
@@ -302,7 +304,7 @@ async function closeInConversation(home: HomeContext, question: Question, answer
   if (hasNoConversation(home, question.call)) return;
   try {
     const stub = conversationOf(home.env, question.conversation);
-    await stub.closeQuestion(question.id, answer, question.answeredBy);
+    await stub.closeQuestion(question.id, answer, question.answeredBy, question.answeredByName);
   } catch (error) {
     // The conversation shows the question as open until its turn ends, and nothing else depends on it.
     logError("question.close_failed", error, { question: question.id });

@@ -1,6 +1,7 @@
 /** An approval that somebody without the right to approve causes is shown to those who may decide it. */
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { turnOnBrowser } from "../../../test/browsers.ts";
 import { script } from "../../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../test/tokens.ts";
 import { setVariables } from "../../../test/variables.ts";
@@ -63,8 +64,8 @@ function update(body: Record<string, unknown>) {
 const privateChat = (id: number) => ({ message_id: 1, chat: { id, type: "private" } });
 const says = (from: number, text: string) =>
   update({ message: { ...privateChat(from), from: { id: from, first_name: "Mia" }, text } });
-const presses = (from: number, data: string | undefined) =>
-  update({ callback_query: { id: "q", from: { id: from }, message: privateChat(from), data } });
+const presses = (from: number, data: string | undefined, names = {}) =>
+  update({ callback_query: { id: "q", from: { id: from, ...names }, message: privateChat(from), data } });
 
 /** An agent whose policy asks before it sounds the siren. */
 async function cautiousAgent() {
@@ -127,22 +128,28 @@ test("C4: an approval that a member causes is decided in an owner's chat, and th
   for (const { text } of closed) expect(text).toContain(`✔ Approved by telegram:${OWNER}`);
 });
 
-test("C4: browsers and topics of tokens that may approve are told too; those of others are not", async () => {
-  const browser = (endpoint: string, token: string) =>
-    ask("/v1/push/browsers", {
-      method: "POST",
-      token,
-      body: JSON.stringify({
-        endpoint,
-        keys: {
-          p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-          auth: "BTBZMqHH6r4Tts7J_aSIgg",
-        },
-      }),
-    });
+test("N10: a decision names the person as the chat app calls them, in each chat that shows it", async () => {
   await cautiousAgent();
-  await browser(PUSH, TOKENS.owner);
-  await browser("https://push.example.org/mia", TOKENS.member);
+  await says(MEMBER, sound());
+  const { buttons } = await questionTo(OWNER);
+  await presses(OWNER, buttons[1]?.data, { username: "an_na", first_name: "Anna" });
+  await until(() => closed.length === 2);
+  for (const { text } of closed) expect(text).toMatch(/✖ Denied by @an_na\.$/);
+});
+
+test("N10: markup in a person's name is no markup in the decision", async () => {
+  await cautiousAgent();
+  await says(OWNER, sound());
+  const { buttons } = await questionTo(OWNER);
+  await presses(OWNER, buttons[1]?.data, { first_name: "**An`na** [x](https://evil.example)" });
+  await until(() => closed.length === 1);
+  expect(closed[0]?.text).toMatch(/✖ Denied by Anna xhttpsevil\.example\.$/);
+});
+
+test("C4: browsers and topics of tokens that may approve are told too; those of others are not", async () => {
+  await cautiousAgent();
+  await turnOnBrowser(PUSH, TOKENS.owner);
+  await turnOnBrowser("https://push.example.org/mia", TOKENS.member);
   await says(MEMBER, sound());
   const { text } = await questionTo(MEMBER);
   expect(text).toContain("anna (notifications)");

@@ -10,6 +10,7 @@ import { type Role, roleInSettings } from "../../settings/channels.ts";
 import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { Admitting } from "../channels/channel-connections.ts";
+import { personName } from "../channels/person-name.ts";
 import type { HomeContext } from "../context.ts";
 import { tell } from "../rules/hand-over.ts";
 import { connectionsOf, peopleOver, privateChatName } from "../rules/recipients.ts";
@@ -58,20 +59,25 @@ export async function askApprovers(
 /** It is decided, or nobody needs to any more. */
 export async function closeAtApprovers(
   home: HomeContext,
-  question: About & Pick<Question, "answeredBy">,
+  question: About & Pick<Question, "answeredBy" | "answeredByName">,
   answer: string,
 ): Promise<void> {
   const call = callOf(home, question);
   if (!call || !question.approval || mayApprove(home, call.caller)) return;
   const closing = approversOf(home, question).map(({ conversation }) =>
-    conversationOf(home.env, conversation).closeQuestion(question.id, answer, question.answeredBy),
+    conversationOf(home.env, conversation).closeQuestion(
+      question.id,
+      answer,
+      question.answeredBy,
+      question.answeredByName,
+    ),
   );
   for (const closed of await Promise.allSettled(closing))
     if (closed.status === "rejected")
       logError("question.close_failed", closed.reason, { question: question.id });
 }
 
-/** Of one that lists several: the first one's. They have the same caller. */
+/** Returns the call; of a question that lists several, the first one's. They have the same caller. */
 function callOf({ ledger }: HomeContext, { call, members }: About): LedgerCall | undefined {
   return ledger.get(members?.[0]?.call ?? call);
 }
@@ -117,11 +123,9 @@ function mayTokenApprove({ env, name, tokens }: HomeContext, principal: string):
   }
 }
 
-/** A person chose the name: links and markup are removed. */
-function nameOf({ senders }: HomeContext, principal: string): string {
-  const known = senders.senders().find((one) => `${one.channel}:${one.sender}` === principal);
-  const plain = (known?.name ?? "").replace(/[^\p{L}\p{N} @.'-]/gu, "").trim();
-  return plain === "" ? principal : `${plain} (${principal})`;
+function nameOf(home: HomeContext, principal: string): string {
+  const name = personName(home, principal, undefined);
+  return name === undefined ? principal : `${name} (${principal})`;
 }
 
 function noticeOf(id: string, { agent, approval }: QuestionToPerson, asker: string): Notice {

@@ -36,7 +36,7 @@ export function listOf(members: readonly Question[]): NewQuestion {
   };
 }
 
-/** What is run after a yes, call by call. Nothing else is: each has a hash over exactly this. */
+/** Lists what is run after a yes, call by call. Each call's hash is over exactly this. */
 export function listedParameters(members: readonly Question[]): Record<string, unknown> {
   return Object.fromEntries(
     members.map(({ agent, approval }, at) => {

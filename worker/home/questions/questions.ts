@@ -34,7 +34,7 @@ type QuestionRow = {
 /** Approvals that are being gathered. @property first when the first one was asked, and the last one (epoch ms) */
 export type Gathering = { key: string; first: number; last: number };
 
-/** What a person is shown: neither approvals that are being gathered nor those that another question lists. */
+/** Selects what a person is shown: no approvals that are being gathered, and none that another question lists. */
 const IS_SHOWN = "(listed_in = id OR (listed_in IS NULL AND group_key IS NULL))";
 const IS_GATHERED = "answer IS NULL AND group_key IS NOT NULL AND listed_in IS NULL";
 
@@ -304,7 +304,7 @@ function toQuestion(row: QuestionRow): Question {
   };
 }
 
-/** What is approved is what the members say: the question that lists them stores nothing of it. */
+/** The members say what is approved; the question that lists them stores nothing of it. */
 function withMembers(question: Question, members: Question[]): Question {
   const { approval } = question;
   return {

@@ -1,4 +1,4 @@
-/** Which calls of a model's reply have come, so that a question is shown as soon as nothing more is to be asked. */
+/** Counts which calls of a model's reply have come, so that a question is shown as soon as nothing more is to be asked. */
 import type { ReplyOfCalls } from "../../api/calls.ts";
 import type { Ledger } from "../calls/ledger.ts";
 import type { Questions } from "./questions.ts";

@@ -37,12 +37,12 @@ export function groupKeyOf(call: LedgerCall, approval: NewQuestion["approval"]):
 export async function gather(home: HomeContext, call: LedgerCall, until: number): Promise<void> {
   // Before anything that is awaited: an object that is stopped here shows it later.
   const armed = home.alarm.arm();
-  await Promise.all([armed, tellWaits(home, call, until)]);
+  await Promise.all([armed, extendDeadline(home, call, until)]);
   await showIfComplete(home, call.flags.reply);
 }
 
 /** The conversation may make its next calls meanwhile, which may have to be approved too. */
-async function tellWaits(home: HomeContext, call: LedgerCall, until: number): Promise<void> {
+async function extendDeadline(home: HomeContext, call: LedgerCall, until: number): Promise<void> {
   if (call.conversation === null) return;
   try {
     await conversationOf(home.env, call.conversation).waits(idInConversation(call), until);
@@ -57,7 +57,7 @@ export async function showIfComplete(home: HomeContext, reply: string | undefine
   for (const { key } of home.questions.gathering()) if (replyOf(key) === reply) await show(home, key);
 }
 
-/** When approvals that are being gathered have to be shown, epoch ms. */
+/** Returns when approvals that are being gathered have to be shown, epoch ms. */
 export function nextShown(home: HomeStores): number | undefined {
   const times = home.questions.gathering().map((group) => shownAt(home, group));
   return times.length > 0 ? Math.min(...times) : undefined;
@@ -81,13 +81,13 @@ function replyOf(key: string): string {
 async function show(home: HomeContext, key: string): Promise<void> {
   const now = Date.now();
   for (let open = home.questions.ofGroup(key); open.length > 0; open = home.questions.ofGroup(key)) {
-    const shown = home.questions.list(fitting(open), now, listOf);
+    const shown = home.questions.list(firstThatFit(open), now, listOf);
     await deliverSoon(home, shown, now);
   }
 }
 
 /** The first ones, as many as one question takes. */
-function fitting(all: readonly Question[]): Question[] {
+function firstThatFit(all: readonly Question[]): Question[] {
   let chars = 0;
   return all.filter(({ approval }, at) => {
     chars += JSON.stringify(approval).length;

@@ -8,6 +8,7 @@ import type { PressClaims } from "../../api/push.ts";
 import type { Pressed, RulePress } from "../../api/rules.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
+import { nameInWords } from "../channels/person-name.ts";
 import type { HomeContext } from "../context.ts";
 import { hasAccess } from "../push/outlet-access.ts";
 import { tell } from "./hand-over.ts";
@@ -94,12 +95,12 @@ export async function pressLinked(
 }
 
 function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: readonly string[]): string {
-  const { principal } = press.by;
+  const { principal, displayName } = press.by;
   if (press.do === "stop") {
     home.rules.remove(row.id);
-    return `✔ Stopped by ${principal}: ${nameWords(row)}.`;
+    return `✔ Stopped by ${nameInWords(home, press.by)}: ${nameWords(row)}.`;
   }
-  const by = { principal, here };
+  const by = { principal, displayName, here };
   if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
   if (press.do === "snooze" && isOver(row)) return OVER;
   return press.do === "ack"
@@ -122,18 +123,21 @@ function isOver({ record: { told, untold } }: WatchRow): boolean {
 }
 
 /** @property here where it was answered: conversations, or the outlet */
-type By = { principal: string; here: readonly string[] };
+type By = { principal: string; displayName?: string | undefined; here: readonly string[] };
 
 /** Others who were told learn it too. @returns what came of it, in words */
 export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): string {
   const { principal } = by;
   const { record, result, more } = acknowledge(row.record, principal, Date.now());
   if (result === "over") return OVER;
-  if (result === "already") return `${row.record.told?.acked?.by ?? "Somebody"} has answered already.`;
+  if (result === "already") {
+    const first = row.record.told?.acked?.by;
+    return `${first === undefined ? "Somebody" : nameInWords(home, { principal: first })} has answered already.`;
+  }
   put(home, { ...row, record });
   home.rules.acked(row.id, record.occurrence, principal);
   const again = more > 1 ? ` It happened ${more} times since.` : "";
-  const words = `✔ Answered by ${principal}: ${nameWords(row)}.${again}`;
+  const words = `✔ Answered by ${nameInWords(home, by)}: ${nameWords(row)}.${again}`;
   tellOthers(home, row, by, words);
   // It was to be told this firing, and then to end.
   if (more > 0 && row.rule.repeat === "once") home.rules.remove(row.id);

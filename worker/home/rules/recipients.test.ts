@@ -3,6 +3,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { turnOnBrowser } from "../../../test/browsers.ts";
 import { call } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { approved, chatOf, MEMBER, OWNER, toldIn, writes } from "../../../test/rule-people.ts";
@@ -47,18 +48,6 @@ const firing = "🔔 Shed offline: offline since 09:00. shed.";
 const shownIn = (body: unknown) => (body as { rules?: Array<{ text: string }> }).rules?.[0]?.text;
 const list = async () => ((await call("/v1/rules", {})).body as unknown as RuleList).rules;
 const goes = (bridge: TestBridge, online: boolean) => bridge.send({ t: "agents", agents: [shed(online)] });
-const browser = (endpoint: string, token: string) =>
-  ask("/v1/push/browsers", {
-    method: "POST",
-    token,
-    body: JSON.stringify({
-      endpoint,
-      keys: {
-        p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-        auth: "BTBZMqHH6r4Tts7J_aSIgg",
-      },
-    }),
-  });
 
 /** The device is there again, for long enough that it counts. */
 async function isBack(): Promise<void> {
@@ -85,8 +74,8 @@ describe("the owners", () => {
     const bridge = await TestBridge.connect([shed(true)]);
     await writes(OWNER);
     await writes(MEMBER);
-    await browser("https://push.example.org/anna", TOKENS.owner);
-    await browser("https://push.example.org/mia", TOKENS.member);
+    await turnOnBrowser("https://push.example.org/anna", TOKENS.owner);
+    await turnOnBrowser("https://push.example.org/mia", TOKENS.member);
     const { body, reason } = await approved("mias", script(offline({ to: "owners" }), { text: "ok" }), {
       token: TOKENS.member,
     });
@@ -105,10 +94,15 @@ describe("the owners", () => {
       ruleHome().pressRule({
         do: what,
         rule: row?.id ?? "",
-        by: { principal: "telegram:8", role: "member", conversation: `a/telegram/family:${OWNER}` },
+        by: {
+          principal: "telegram:8",
+          displayName: "Ben",
+          role: "member",
+          conversation: `a/telegram/family:${OWNER}`,
+        },
       });
     expect((await press("stop")).done).toBe(false);
-    expect((await press("ack")).text).toBe("✔ Answered by telegram:8: Shed offline.");
+    expect((await press("ack")).text).toBe("✔ Answered by Ben: Shed offline.");
     await passUntil(T0);
     await isBack();
     await until(async () => (await toldIn(OWNER)).length > 1, { what: "the end" });

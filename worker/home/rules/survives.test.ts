@@ -1,6 +1,7 @@
 /** What counts for an hour or until the bridge is back is in rows: a Home that crashed says nothing twice, and no more than it may. */
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { turnOnBrowser } from "../../../test/browsers.ts";
 import { passed } from "../../../test/keyed-home.ts";
 import { at, MINUTE, make, passUntil, ruleHome, T0, told } from "../../../test/rule-clock.ts";
 import { script } from "../../../test/scripted-model.ts";
@@ -81,12 +82,7 @@ test("the pause after a message, in which others become one", async () => {
 test("that the bridge is gone", async () => {
   const bridge = await TestBridge.connect(devices(true));
   await say("annas", script(offline("shed"), { text: "ok" }));
-  const keys = {
-    p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-    auth: "BTBZMqHH6r4Tts7J_aSIgg",
-  };
-  const body = JSON.stringify({ endpoint: "https://push.example.org/anna", keys });
-  expect((await ask("/v1/push/browsers", { method: "POST", body })).status).toBe(201);
+  expect((await turnOnBrowser("https://push.example.org/anna")).status).toBe(201);
   bridge.close();
   await until(
     async () => (await rowsOf(ruleHome(), "SELECT 1 FROM bridge WHERE gone_at IS NOT NULL")).length > 0,

@@ -6,7 +6,7 @@ import { withHabits } from "@edgecall/core/loop/habits.ts";
 import type { ModelHabits } from "../../api/plan.ts";
 
 const KEEP_MS = 7 * 86_400_000;
-/** Of a home that tries one model after the other. */
+/** Bounds a home that tries one model after the other. */
 const ROWS_MAX = 50;
 
 export class ModelHabitStore {

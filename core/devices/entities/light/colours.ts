@@ -34,9 +34,12 @@ export function colourFromObject(space: ColourSpace, value: unknown): number[] |
   return all(MEMBERS[space].map((member) => numberOf(value[member])));
 }
 
+/** One more than a colour has. */
+const PARTS_MAX = 6;
+
 /** From `255,0,10`. */
 export function colourFromText(space: ColourSpace, text: string): number[] | undefined {
-  const numbers = text.split(",").map(numberOf);
+  const numbers = text.split(",", PARTS_MAX).map(numberOf);
   return numbers.length === MEMBERS[space].length ? all(numbers) : undefined;
 }
 
@@ -70,7 +73,7 @@ function stepped(rgb: Rgb, at: number, step: number): Rgb {
   return [red ?? 0, green ?? 0, blue ?? 0];
 }
 
-/** Of each member. A hue is a circle. */
+/** Returns the difference of each member. A hue is a circle. */
 function distance(space: ColourSpace, a: readonly number[], b: readonly number[]): number[] {
   return a.map((one, at) => {
     const size = Math.abs(one - (b[at] ?? 0));

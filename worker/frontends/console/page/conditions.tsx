@@ -1,4 +1,4 @@
-/** What is wrong with a device or the bridge, each with its cure, in the words of every list and doctor. */
+/** Shows what is wrong with a device or the bridge, each with its cure, in the words of every list and doctor. */
 import type { AgentView, SessionView } from "@edgecall/client/routes.ts";
 import { client } from "./api.ts";
 import { useAttempt } from "./attempt.ts";
@@ -21,7 +21,7 @@ export function Conditions({ of }: { of: Shown | undefined }) {
 
 type ReadmitProps = { agent: Pick<AgentView, "id" | "conditions">; session: SessionView; look: () => void };
 
-/** For a device whose numbers are old. It connects anew when it is told. */
+/** The button is for a device whose numbers are old. It connects anew when it is told. */
 export function Readmit({ agent, session, look }: ReadmitProps) {
   const { failed, attempt } = useAttempt(look);
   const isOld = agent.conditions?.some(({ code }) => code === "old_numbers");

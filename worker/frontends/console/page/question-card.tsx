@@ -51,7 +51,7 @@ export function QuestionCard({ question, mayApprove, onAnswered, place }: Props)
       <p class="answered" ref={words} tabIndex={-1}>
         {visible(members ? (question.text.split("\n", 1)[0] ?? "") : question.text)}{" "}
         <strong>{visible(answer)}</strong>
-        {question.answered_by && ` (${question.answered_by})`}
+        {question.answered_by && ` (${question.answered_by_name ?? question.answered_by})`}
       </p>
     );
   const shown = approval && approvalText({ approval, members }, 2);

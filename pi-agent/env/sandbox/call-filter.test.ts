@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { callTool } from "../../testing/call.ts";
 import { bash } from "../../tools/programs/bash.ts";
 import { boundedWrites, freeOf } from "../bounded-writes.ts";
-import { preallocationFilter } from "./no-preallocation.ts";
+import { callFilter } from "./call-filter.ts";
 import { sandbox } from "./sandbox.ts";
 
 const MB = 1024 ** 2;
@@ -154,7 +154,7 @@ describe("S25: blocks that nobody wrote", () => {
 });
 
 test("S25: the filter is whole: each jump ends within it, and its last step allows", () => {
-  const filter = preallocationFilter();
+  const filter = callFilter();
   const steps = Array.from({ length: filter.length / 8 }, (_, at) => ({
     code: filter.readUInt16LE(at * 8),
     jumps: [filter[at * 8 + 2] ?? 0, filter[at * 8 + 3] ?? 0],

@@ -1,6 +1,6 @@
 /** The heap of the Worker's isolate, read over V8's inspector. Locally Worker and objects share one isolate. */
 import { WebSocket } from "ws";
-import { until } from "../../test/wait.ts";
+import { until } from "./wait.ts";
 
 type HeapUsage = { usedSize: number; backingStorageSize: number };
 type Answer = { id: number; result?: Partial<HeapUsage> };
