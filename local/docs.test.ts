@@ -8,7 +8,14 @@ import { slackManifest } from "../worker/frontends/console/page/slack-manifest.t
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
-const pages = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CODE_OF_CONDUCT.md",
+  "AGENTS.md",
+  ...globSync("docs/**/*.md", { cwd: ROOT }),
+];
 
 /** `get /v1/agents/:id` → the method, and the path with a mark for each parameter. */
 const form = (path: string) =>

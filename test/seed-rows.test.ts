@@ -1,5 +1,5 @@
 /** The table of what the designs ask for (test/kept/seed-rows.ts) is true of the repository: its tests and places exist. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -49,10 +49,10 @@ function problem(shown: Shown): string | undefined {
   return named.test(text) ? undefined : "the file has no such test";
 }
 
-/** The beginnings in bold of the paragraphs that say where edgecall departs from the designs. */
-const departures = (/\n## Where we depart.*?(?=\n## )/s.exec(read("docs/architecture.md"))?.[0] ?? "")
-  .split("\n")
-  .flatMap((line) => /^- \*\*(.+?)\.?\*\*/.exec(line)?.[1] ?? []);
+/** The titles of the decisions that depart from the designs. */
+const departures = globSync("docs/decisions/*.md", { cwd: ROOT }).flatMap(
+  (path) => /^# \d{3}\. (.+)\n\n[^\n]*departs from the designs/.exec(read(path))?.[1] ?? [],
+);
 
 test("each row of the designs has tests that show it, or the place of its departure", () => {
   const wrong = rows.flatMap(({ seed, row, shown, departure }) => {
@@ -61,7 +61,7 @@ test("each row of the designs has tests that show it, or the place of its depart
       return why === undefined ? [] : [`${one}: ${why}`];
     });
     if (departure && !departures.includes(departure.where))
-      all.push(`docs/architecture.md has no departure '${departure.where}'`);
+      all.push(`docs/decisions has no departure '${departure.where}'`);
     if (!departure && shown.length === 0) all.push("nothing shows it");
     return all.map((words) => `${seed} ${row}: ${words}`);
   });

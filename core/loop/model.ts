@@ -3,7 +3,7 @@
  *
  * Of the `openai` package it takes the types alone, and no other library either: of 187 cases of what real endpoints send, the
  * libraries come out right in 131 to 134, each loses some that are right here, and they cost the Worker 71 to 85 KiB
- * (docs/architecture.md).
+ * (docs/decisions/).
  */
 import { cutText } from "../text/cut.ts";
 import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";

@@ -1,12 +1,12 @@
 /**
  * What the designs ask for that edgecall implements, row by row, in our words: EvoClaw's plan of the tool loop (000), its
  * tool loop (001) and edge call (002), PicoClaw's tool core (003), and EvoClaw's tool architecture (004). Each row has the
- * tests that show it, or the place in docs/architecture.md that says why it is done differently.
+ * tests that show it, or the decision (docs/decisions/) that says why it is done differently.
  */
 
 /** A row that is done differently. */
 export type Departure = {
-  /** The words in bold with which its place begins, in "Where we depart from the designs, and why". */
+  /** The title of the decision, which is marked as a departure. */
   readonly where: string;
   readonly reason: string;
 };
@@ -167,7 +167,7 @@ const PLAN: Rows = {
   "The result is waited for as long as the tool may take":
     "worker/home/home.test.ts > an unanswered read timed out; anything else has an unknown outcome",
   "A registry in memory leads a result to its waiting call": departs(
-    "Parked turns",
+    "Parked turns instead of a promise in memory",
     "memory dies with a deploy, and who waits in it is billed",
   ),
   "A result goes to the call that it names":
@@ -247,7 +247,7 @@ const PLAN: Rows = {
   "`tool` without a name is an error":
     "pi-agent/commands/commands.test.ts > a malformed command is a report of type error",
   "`tool` without parameters is an error": departs(
-    "A call without parameters has none",
+    "Arguments are checked before a tool runs",
     "models leave out what is empty; the schema still names what is missing",
   ),
   "A call without a time has 30 s": "core/protocol/mqtt.test.ts > defaults of the payloads",
@@ -452,7 +452,7 @@ const LOOP: Rows = {
   "The loop ends after three errors in a row, or as many as set":
     "worker/conversation/conversation.test.ts > three failed batches in a row",
   "Single errors in a row are counted": departs(
-    "3 batches in a row in which every call failed",
+    "Three batches in a row in which every call failed end a turn",
     "of several calls at once, one success is progress",
   ),
   "The loop ends when the person cancels":
@@ -636,10 +636,10 @@ const LOOP: Rows = {
   "Tests: wrong parameters, end to end": "test/e2e/tools-errors.test.ts > parameters",
   "By hand: a real broker": "test/e2e/mosquitto.test.ts > a turn through the device's own loop",
   "By hand: a real model": departs(
-    "Real models are tried by whoever has one",
+    "Users try real models and boards",
     "no key of one is in the repository; a command tries the flows with yours",
   ),
-  "By hand: a real device": departs("Nothing ran on a Pi yet", "none was at hand"),
+  "By hand: a real device": departs("Users try real models and boards", "none was at hand"),
   "By hand: files and git":
     "test/e2e/tools-chains.test.ts > file + git: a file is written, committed, and in the log",
   "By hand: a search and a file":
@@ -760,7 +760,7 @@ const EDGE_CALL: Rows = {
     "test/e2e/presence.test.ts > is frozen (SIGSTOP) is offline within 30 s; after it continues it is back, and runs none of the waiting commands",
   ],
   "Online is whoever was heard in the last two minutes": departs(
-    "Online",
+    "Online is birth, last will, goodbye and the heartbeat's age",
     "a will and a goodbye are seen at once, and an advert alone is no life",
   ),
   "A question is the command `prompt`":
@@ -772,7 +772,7 @@ const EDGE_CALL: Rows = {
     "bridge/broker/foreign-agent-queue.test.ts > D6 its budget comes from the home: 60 s, or more by the setting",
   ],
   "The wait is in memory": departs(
-    "Parked turns",
+    "Parked turns instead of a promise in memory",
     "memory dies with a deploy, and who waits in it is billed",
   ),
   "The answer is a report of the type `result`": "core/protocol/mqtt.test.ts > an answer to a prompt",
@@ -839,7 +839,7 @@ const EDGE_CALL: Rows = {
   "Topic reports: results and heartbeats, not retained":
     "core/protocol/mqtt.test.ts > a heartbeat, and the pong that names no request",
   "Topic status: heartbeats, not retained": departs(
-    "`status` heartbeats",
+    "`status` heartbeats are accepted and never sent",
     "they are taken from others and never sent, since EvoClaw's orchestrator loses the advert by one",
   ),
   "Heartbeats on `status` are taken":
@@ -863,7 +863,7 @@ const TOOL_CORE: Rows = {
   "A tool may answer at once and finish later":
     "pi-agent/calls/jobs.test.ts > accepted at once; the result comes later under the token, and is repeated until it is acknowledged",
   "It tells its end by a callback": departs(
-    "A job in place of a callback",
+    "A job instead of a callback",
     "a function in memory does not survive the program that was given it",
   ),
   "The end of background work reaches the conversation":

@@ -1,6 +1,6 @@
 /**
  * A libSQL server (Turso's, or a `sqld` of your own) as a store of the record. A page is one request, "Hrana over HTTP"
- * version 2. @libsql/client would be a tenth of the whole Worker for this one POST (docs/architecture.md).
+ * version 2. @libsql/client would be a tenth of the whole Worker for this one POST (docs/decisions/).
  */
 
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
