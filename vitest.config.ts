@@ -22,10 +22,16 @@ const IN_NODE = [
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
-/** Random walks, kills, sleeps and repeated contracts, a quarter of a minute and more each: `npm test` leaves them to `npm run test:all`. */
+/** Random walks, kills, sleeps, long tables and repeated contracts, ten seconds and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
   "bridge/devices/process",
+  "bridge/gateway/many-agents",
   "bridge/rules/process",
+  "core/devices/publisher-walk",
+  "core/devices/template/names",
+  "core/devices/trust/allow-hash",
+  "core/loop/fit",
+  "local/gateway",
   "pi-agent/killed",
   "pi-agent/linear-time",
   "pi-agent/watching/killed",

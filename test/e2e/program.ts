@@ -1,6 +1,6 @@
 /** One of our programs as a real child process: its output, its signals, its end. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { until } from "../wait.ts";
@@ -34,7 +34,7 @@ export class Program {
   constructor({ name, script, args = [], env = {} }: ProgramOptions) {
     this.name = name;
     // When the test's own process is killed, the IPC channel closes and the program stops.
-    this.#child = spawn(process.execPath, [resolve(ROOT, script), ...args], {
+    this.#child = spawn(process.execPath, [builtFile(script) ?? resolve(ROOT, script), ...args], {
       env: { ...plainEnvironment(), ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
@@ -103,6 +103,13 @@ export class Program {
     await this.gone;
     clearTimeout(timer);
   }
+}
+
+/** The file that the run's setup built of a program, as it is installed; undefined: the script runs as it is. */
+function builtFile(script: string): string | undefined {
+  const folder = process.env.EDGECALL_BUILT;
+  const file = { "pi-agent/main.ts": "agent.cjs", "bridge/main.ts": "bridge.mjs" }[script];
+  return folder && file && join(folder, file);
 }
 
 /** The environment without the personal settings of this user. */
