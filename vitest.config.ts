@@ -49,9 +49,9 @@ const LONG = [
   "pi-agent/tools/programs/git-read",
 ].map((name) => `${name}.test.ts`);
 const LONG_IN_WORKERD = [
-  "worker/conversation/remote-cases",
-  "worker/conversation/sleep",
-  "worker/home/taint-walk",
+  "worker/kernel/conversation/remote-cases",
+  "worker/kernel/conversation/sleep",
+  "worker/kernel/home/taint-walk",
 ].map((name) => `${name}.test.ts`);
 
 /** They wait for minutes and do next to nothing. */

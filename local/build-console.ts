@@ -17,7 +17,7 @@ import { buildDeviceFiles, INSTALLER, PROGRAM } from "./device-files.ts";
 import { drawIcons } from "./icons.ts";
 
 const at = (name: string) =>
-  fileURLToPath(new URL(`../worker/frontends/console/public/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../worker/features/console/public/${name}`, import.meta.url));
 const scripts = await bundleConsole();
 const kib = (bytes: number) => (bytes / 1024).toFixed(1);
 const { first, screens } = sizeOfScripts(scripts);

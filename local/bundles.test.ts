@@ -16,7 +16,7 @@ test("the MCP server in the Worker is our own", async () => {
   expect(await bundleWorker()).not.toContain("@modelcontextprotocol/server");
 });
 
-test.each(["worker/home/schema.ts", "worker/conversation/store/schema.ts"])(
+test.each(["worker/kernel/home/schema.ts", "worker/kernel/conversation/store/schema.ts"])(
   "the tables of %s are the same without the comments that the upload leaves out",
   async (entry) => {
     const [commented, plain] = await Promise.all(

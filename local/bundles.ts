@@ -82,7 +82,7 @@ export function bundleWorker(
 export async function bundleConsole(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     ...COMMON,
-    entryPoints: ["worker/frontends/console/page/main.tsx"],
+    entryPoints: ["worker/features/console/page/main.tsx"],
     splitting: true,
     outdir: ROOT,
     // Fixed names, since the Worker serves a fixed list of files. They are always revalidated.
@@ -100,7 +100,7 @@ export async function bundleConsole(): Promise<Record<string, string>> {
 
 /** The console's stylesheet for the same browsers, without prefixes for older ones. */
 export function bundleConsoleStyle(): Promise<string> {
-  return bundle({ ...COMMON, entryPoints: ["worker/frontends/console/style/console.css"], minify: true });
+  return bundle({ ...COMMON, entryPoints: ["worker/features/console/style/console.css"], minify: true });
 }
 
 /** The bridge as one file for Node 20 and later. */

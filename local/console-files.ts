@@ -1,6 +1,6 @@
 /**
- * The console's files: those under worker/frontends/console/public, the scripts that are built from worker/frontends/console/page, the
- * stylesheet from worker/frontends/console/style, and the icon as PNG.
+ * The console's files: those under worker/features/console/public, the scripts that are built from worker/features/console/page, the
+ * stylesheet from worker/features/console/style, and the icon as PNG.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";

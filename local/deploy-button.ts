@@ -30,7 +30,7 @@ export async function writeDeployButton(dir: string): Promise<void> {
   const devices = await buildDeviceFiles();
   const [code, page, wranglerToml, rootPackage] = await Promise.all([
     bundleWorker({ minify: true, program: servedProgram(devices.program) }),
-    consoleFiles(join(ROOT, "worker/frontends/console/public"), devices),
+    consoleFiles(join(ROOT, "worker/features/console/public"), devices),
     readFile(join(ROOT, "wrangler.toml"), "utf8"),
     readFile(join(ROOT, "package.json"), "utf8"),
   ]);

@@ -1,4 +1,4 @@
-/** What the gateway serves to new devices: the program as one file, and the script that installs it (worker/routes/install.sh). */
+/** What the gateway serves to new devices: the program as one file, and the script that installs it (worker/features/pairing/install.sh). */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
@@ -9,7 +9,7 @@ export const INSTALLER = "install.sh";
 
 export type DeviceFiles = { program: string; installer: string };
 
-const SCRIPT = new URL("../worker/routes/install.sh", import.meta.url);
+const SCRIPT = new URL("../worker/features/pairing/install.sh", import.meta.url);
 const LOCK = new URL("../package-lock.json", import.meta.url);
 const Locked = z.looseObject({
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),

@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FILE_OPERATIONS } from "@edgecall/pi-agent/env/http/wire.ts";
 import { expect, test } from "vitest";
-import { slackManifest } from "../worker/frontends/console/page/slack-manifest.ts";
+import { slackManifest } from "../worker/features/console/page/slack-manifest.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -124,7 +124,7 @@ test("C2: the page of chats names each scope and event of Slack's manifest, and 
   const { oauth_config, settings } = slackManifest("https://gateway.example/webhooks/slack/c");
   const ofSlack = [...oauth_config.scopes.bot, ...settings.event_subscriptions.bot_events];
   for (const name of ofSlack) expect(section("Slack"), name).toContain(`\`${name}\``);
-  const setup = read("worker/channels/discord-setup.ts");
+  const setup = read("worker/features/chat/platforms/discord-setup.ts");
   const commands = [...setup.matchAll(/command\("(\w+)"/g)].map(([, name]) => `\`${name}\``);
   const ofMessages = [...setup.matchAll(/MESSAGE_COMMAND, name: "([^"]+)"/g)].map(([, name]) => `"${name}"`);
   expect([commands.length > 5, ofMessages.length]).toEqual([true, 1]);

@@ -3,7 +3,7 @@ import { inflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { drawIcons, ICON_NAMES } from "./icons.ts";
 
-const PUBLIC = new URL("../worker/frontends/console/public/", import.meta.url);
+const PUBLIC = new URL("../worker/features/console/public/", import.meta.url);
 const svg = readFileSync(new URL("icon.svg", PUBLIC), "utf8");
 const icons = drawIcons(svg);
 

@@ -41,20 +41,20 @@ test("a circle of type imports alone is found, and a file that only leads to it 
 
 test("an import of another program's folder is found, unless it is allowed", () => {
   const imports = importsOf({
-    "core/loop/a.ts": `import type { Env } from "../../worker/env.ts";`,
+    "core/loop/a.ts": `import type { Env } from "../../worker/kernel/env.ts";`,
     "worker/a.ts": `import "@edgecall/core/loop/a.ts"; import "./env.ts"; import "@edgecall/bridge/log.ts";`,
     "cli/a.ts": `import "@edgecall/pi-agent/run.ts";`,
   });
-  expect(findForbidden(imports)).toEqual(["core/loop/a.ts → worker/env.ts", "worker/a.ts → bridge/log.ts"]);
+  expect(findForbidden(imports)).toEqual(["core/loop/a.ts → worker/kernel/env.ts", "worker/a.ts → bridge/log.ts"]);
 });
 
 test("within the Worker, imports go one way, and no front door imports another", () => {
   const imports = importsOf({
     "worker/index.ts": `import "./routes/a.ts"; import "./frontends/mcp/a.ts"; import "./home/home.ts";`,
     "worker/routes/a.ts": `import "../http/auth.ts"; import "../frontends/mcp/a.ts"; import "../conversation/a.ts";`,
-    "worker/http/auth.ts": `import "../api/stubs.ts"; import "../routes/a.ts"; import type { Home } from "../home/home.ts";`,
-    "worker/api/stubs.ts": `import type { Env } from "../env.ts"; import type { Call } from "../home/calls/ledger.ts";`,
-    "worker/env.ts": `import type { Role } from "./settings/channels.ts";`,
+    "worker/kernel/http/auth.ts": `import "../api/stubs.ts"; import "../routes/a.ts"; import type { Home } from "../home/home.ts";`,
+    "worker/kernel/api/stubs.ts": `import type { Env } from "../env.ts"; import type { Call } from "../home/calls/ledger.ts";`,
+    "worker/kernel/env.ts": `import type { Role } from "./settings/channels.ts";`,
     "worker/frontends/mcp/a.ts": `import "./b.ts"; import "../../http/auth.ts"; import "../openai/a.ts";`,
     "worker/channels/a.ts": `import "../api/stubs.ts"; import "../http/auth.ts";`,
     "worker/home/a.ts": `import "../channels/a.ts"; import "../conversation/a.ts"; import "../frontends/mcp/a.ts";`,
@@ -63,12 +63,12 @@ test("within the Worker, imports go one way, and no front door imports another",
   expect(findForbidden(imports)).toEqual([
     "worker/routes/a.ts → worker/frontends/mcp/a.ts",
     "worker/routes/a.ts → worker/conversation/a.ts",
-    "worker/http/auth.ts → worker/routes/a.ts",
-    "worker/http/auth.ts → worker/home/home.ts",
-    "worker/api/stubs.ts → worker/home/calls/ledger.ts",
-    "worker/env.ts → worker/settings/channels.ts",
+    "worker/kernel/http/auth.ts → worker/routes/a.ts",
+    "worker/kernel/http/auth.ts → worker/kernel/home/home.ts",
+    "worker/kernel/api/stubs.ts → worker/kernel/home/calls/ledger.ts",
+    "worker/kernel/env.ts → worker/features/chat/settings.ts",
     "worker/frontends/mcp/a.ts → worker/frontends/openai/a.ts",
-    "worker/channels/a.ts → worker/http/auth.ts",
+    "worker/channels/a.ts → worker/kernel/http/auth.ts",
     "worker/home/a.ts → worker/conversation/a.ts",
     "worker/home/a.ts → worker/frontends/mcp/a.ts",
     "worker/conversation/a.ts → worker/home/a.ts",
@@ -86,13 +86,13 @@ test("only one source of the agent imports the optional tools, which import the 
 
 test("the console's page imports the client and nothing of the Worker, which does not import the client", () => {
   const imports = importsOf({
-    "worker/frontends/console/page/api.ts": `import "@edgecall/client/client.ts"; import "./load.tsx";`,
-    "worker/frontends/console/page/chat.tsx": `import type { A } from "../../../api/answers.ts"; import "../routes.ts";`,
+    "worker/features/console/page/api.ts": `import "@edgecall/client/client.ts"; import "./load.tsx";`,
+    "worker/features/console/page/chat.tsx": `import type { A } from "../../../api/answers.ts"; import "../routes.ts";`,
     "worker/routes/a.ts": `import type { Routes } from "@edgecall/client/routes.ts";`,
   });
   expect(findForbidden(imports)).toEqual([
-    "worker/frontends/console/page/chat.tsx → worker/api/answers.ts",
-    "worker/frontends/console/page/chat.tsx → worker/frontends/console/routes.ts",
+    "worker/features/console/page/chat.tsx → worker/kernel/api/answers.ts",
+    "worker/features/console/page/chat.tsx → worker/features/console/routes.ts",
     "worker/routes/a.ts → client/routes.ts",
   ]);
 });

@@ -16,7 +16,7 @@ export const PROGRAMS = {
 };
 export const WRANGLER_TOML = at("wrangler.toml");
 /** Imported by address, because the Worker is compiled with Cloudflare's types and the local stack with Node's. */
-export const WORKER_SETTINGS = pathToFileURL(at("worker/settings/settings.ts")).href;
+export const WORKER_SETTINGS = pathToFileURL(at("worker/kernel/settings/settings.ts")).href;
 
 /** A package lies below node_modules, and a bundle has no sources. */
 function isCheckout(root: string): boolean {

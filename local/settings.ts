@@ -105,7 +105,7 @@ export function agentIdOf(host: string): string {
   return id !== "localhost" && AGENT_ID.test(id) ? id : "this-machine";
 }
 
-/** Variables and secrets that are passed to the Worker (worker/env.ts). */
+/** Variables and secrets that are passed to the Worker (worker/kernel/env.ts). */
 const WORKER_VARIABLES = [
   "API_TOKENS",
   "BRIDGE_TOKENS",

@@ -100,7 +100,7 @@ export function newToken(): string {
 }
 
 /**
- * Returns the Worker's secrets for these tokens (worker/http/tokens.ts), which contain only hashes.
+ * Returns the Worker's secrets for these tokens (worker/kernel/http/tokens.ts), which contain only hashes.
  * @param tokens.client for a program or a model's client, which can ask but never approve
  * @param of the tokens' home, and the name of the owner's token in logs
  */

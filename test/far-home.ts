@@ -13,7 +13,7 @@ import {
   newKeyPair,
 } from "@edgecall/core/protocol/signing.ts";
 import { onTestFinished } from "vitest";
-import { type Invitation, invitationText, readInvitation } from "../worker/api/peers.ts";
+import { type Invitation, invitationText, readInvitation } from "../worker/features/lending/contract.ts";
 import type { Reply } from "./keyed-home.ts";
 import { ask } from "./workerd.ts";
 

@@ -1,7 +1,7 @@
 /** For tests inside workerd: a conversation with the gateway's own tools, whose web the test provides. */
 import { runInDurableObject } from "cloudflare:test";
 import { onTestFinished } from "vitest";
-import { readAgain } from "../worker/settings/read-once.ts";
+import { readAgain } from "../worker/kernel/settings/read-once.ts";
 import { conversationOf } from "./states.ts";
 
 export type Site = (url: string, init: { signal: AbortSignal }) => Response | Promise<Response>;

@@ -1,6 +1,6 @@
 /** For tests inside workerd: uses the OpenAI routes as a client does. */
 import { env } from "cloudflare:workers";
-import { placeOfKey } from "../worker/frontends/openai/conversation-key.ts";
+import { placeOfKey } from "../worker/features/openai/conversation-key.ts";
 import { ask } from "./workerd.ts";
 
 type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
 /** For tests inside workerd that stop an object during its work and check how it continues. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, onTestFinished } from "vitest";
-import type { Turn } from "../worker/conversation/store/rows.ts";
-import { Transcript } from "../worker/conversation/store/transcript.ts";
-import { isBlank } from "../worker/migrate.ts";
+import type { Turn } from "../worker/kernel/conversation/store/rows.ts";
+import { Transcript } from "../worker/kernel/conversation/store/transcript.ts";
+import { isBlank } from "../worker/kernel/migrate.ts";
 import { until } from "./wait.ts";
 
 /**

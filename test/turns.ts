@@ -1,6 +1,6 @@
 /** For tests inside workerd: brings turns into a state, and checks what people see and how they end. */
 import { expect } from "vitest";
-import { Home } from "../worker/home/home.ts";
+import { Home } from "../worker/kernel/home/home.ts";
 import { script } from "./scripted-model.ts";
 import { hold } from "./stopping.ts";
 import { until } from "./wait.ts";

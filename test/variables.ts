@@ -1,7 +1,7 @@
 /** For tests in workerd: other values of variables, for one test. */
 import { env } from "cloudflare:workers";
 import { onTestFinished } from "vitest";
-import { readAgain } from "../worker/settings/read-once.ts";
+import { readAgain } from "../worker/kernel/settings/read-once.ts";
 
 /** Values that were there come back when the test ends. */
 export function setVariables(values: Readonly<Record<string, unknown>>): void {

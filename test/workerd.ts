@@ -3,7 +3,7 @@ import { exports } from "cloudflare:workers";
 import type { DeviceReadings } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState, BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { BRIDGE_PROTOCOL, VERSION } from "@edgecall/core/protocol/names.ts";
-import type { HomeStatus } from "../worker/api/answers.ts";
+import type { HomeStatus } from "../worker/kernel/api/answers.ts";
 import { TOKENS } from "./tokens.ts";
 import { until } from "./wait.ts";
 

@@ -2,7 +2,7 @@
  * The counted Worker that adds up instead of logging, for runs of thousands of agents or homes: a line for each row
  * would cost more than what is measured. The sums live as long as workerd does.
  */
-import type { Env } from "../../worker/env.ts";
+import type { Env } from "../../worker/kernel/env.ts";
 import { countedBy } from "./counted-objects.ts";
 import type { Actor } from "./lines.ts";
 import { addLine, emptyTally, FILL_PATH, SUMS_PATH, type Sums } from "./tally.ts";

@@ -22,7 +22,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const AGENT = "trace";
 /** In place of a file's index: a request of the Worker. */
 const FETCH = -1;
-const MODEL_STEP = "worker/conversation/model-call.ts";
+const MODEL_STEP = "worker/kernel/conversation/model-call.ts";
 /** Longer than from the alarm to the next request to the model. */
 const BURST_MS = 250;
 const QUIET_MS = 500;

@@ -1,5 +1,5 @@
 /**
- * The token of a request from one home to another (worker/home/peers). The asking home signs it with its gateway key, for five
+ * The token of a request from one home to another (worker/features/lending/home). The asking home signs it with its gateway key, for five
  * minutes (signed-token.ts). It names the request's place and the hash of its body, so it is of no use for any other request.
  */
 import { sha256Hex } from "../encoding.ts";

@@ -1,6 +1,6 @@
 /**
  * The names of edgecall's own device tools, and of those of EvoClaw's agent. The gateway does not take them for words of a stranger in an advert
- * (worker/home/agents/advert-text.ts), so a tool that is missing here taints until an owner accepts its name.
+ * (worker/kernel/home/agents/advert-text.ts), so a tool that is missing here taints until an owner accepts its name.
  */
 const OWN_TOOLS: ReadonlySet<string> = new Set(
   `append apply_patch bash browser canvas codesearch cpu disk edit find git_branch git_commit git_diff git_log git_status

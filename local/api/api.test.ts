@@ -14,7 +14,7 @@ const made = JSON.parse(
     maxBuffer: 64 * 1024 * 1024,
   }),
 ) as { files: Record<string, string>; served: string[]; leftOut: Record<string, string> };
-const document = JSON.parse(made.files["worker/frontends/console/public/openapi.json"] ?? "") as ApiDocument;
+const document = JSON.parse(made.files["worker/features/console/public/openapi.json"] ?? "") as ApiDocument;
 const described = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
 );

@@ -1,4 +1,4 @@
-/** Makes the OpenAPI document of the declarations in the Worker (worker/http/route.ts). */
+/** Makes the OpenAPI document of the declarations in the Worker (worker/kernel/http/route.ts). */
 import { isDeepStrictEqual } from "node:util";
 import { made } from "@edgecall/core/protocol/deferred-schema.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";

@@ -11,7 +11,7 @@ const TYPES = "client/routes.ts";
 export function makeFiles(served: readonly Served[]): Record<string, string> {
   const document = makeDocument(served);
   return {
-    "worker/frontends/console/public/openapi.json": `${JSON.stringify(document, null, 2)}\n`,
+    "worker/features/console/public/openapi.json": `${JSON.stringify(document, null, 2)}\n`,
     [TYPES]: formatted(makeClientTypes(document)),
   };
 }

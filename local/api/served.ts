@@ -6,7 +6,7 @@ import { registerHooks } from "node:module";
 import type { z } from "@edgecall/core/protocol/parse.ts";
 import type { Schema } from "./type-schema.ts";
 
-/** A declaration, as worker/http/route.ts and fields.ts have it. */
+/** A declaration, as worker/kernel/http/route.ts and fields.ts have it. */
 export type Spec = {
   scope?: string;
   or?: string;
@@ -27,7 +27,7 @@ export type Served = { method: string; path: string; spec: Spec | undefined };
 const STUB =
   "data:text/javascript,export class DurableObject {} export const env = {}; export const waitUntil = () => {};";
 const ROUTER = new URL("../../worker/index.ts", import.meta.url).href;
-const DECLARED = new URL("../../worker/http/route.ts", import.meta.url).href;
+const DECLARED = new URL("../../worker/kernel/http/route.ts", import.meta.url).href;
 
 export async function readServed(): Promise<Served[]> {
   const hooks = registerHooks({

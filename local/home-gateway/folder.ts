@@ -29,7 +29,7 @@ export async function writeGatewayFolder(folder: string): Promise<void> {
   const [bundle, runner, files] = await Promise.all([
     bundleWorker({ minify: true, program: servedProgram(devices.program) }),
     bundleHomeGateway(),
-    consoleFiles(join(ROOT, "worker/frontends/console/public"), devices),
+    consoleFiles(join(ROOT, "worker/features/console/public"), devices),
   ]);
   await writeBuiltGateway(folder, { bundle, files });
   await writeFile(join(folder, "gateway.mjs"), runner);

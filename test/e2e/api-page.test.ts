@@ -36,7 +36,7 @@ async function open(path: string, viewport?: { width: number; height: number }) 
 }
 
 const DOCUMENT = JSON.parse(
-  readFileSync(join(ROOT, "worker/frontends/console/public/openapi.json"), "utf8"),
+  readFileSync(join(ROOT, "worker/features/console/public/openapi.json"), "utf8"),
 ) as { paths: Record<string, Record<string, { operationId: string; summary: string }>> };
 const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(

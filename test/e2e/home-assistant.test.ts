@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findMosquitto } from "../../bridge/testkit/brokers.ts";
-import type { OauthGrantView } from "../../worker/api/answers.ts";
+import type { OauthGrantView } from "../../worker/kernel/api/answers.ts";
 import { SignIn } from "../oauth-sign-in.ts";
 import { BrokerView } from "../publishers/broker-view.ts";
 import {

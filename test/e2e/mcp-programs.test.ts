@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { stringify as toToml } from "smol-toml";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { OauthGrantView } from "../../worker/api/answers.ts";
+import type { OauthGrantView } from "../../worker/kernel/api/answers.ts";
 import { MCP_PROGRAMS } from "../needs.ts";
 import { type Step, script } from "../scripted-model.ts";
 import { type ScriptedProgramModel, startScriptedProgramModel } from "../scripted-program-model.ts";

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { OauthGrantView } from "../../worker/api/answers.ts";
+import type { OauthGrantView } from "../../worker/kernel/api/answers.ts";
 import { PYTHON_CLIENTS } from "../needs.ts";
 import { TOKENS } from "../tokens.ts";
 import { personBrowser } from "./person-browser.ts";

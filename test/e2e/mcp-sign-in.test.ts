@@ -7,7 +7,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import type { OauthGrantView } from "../../worker/api/answers.ts";
+import type { OauthGrantView } from "../../worker/kernel/api/answers.ts";
 import { SignIn } from "../oauth-sign-in.ts";
 import { TOKENS } from "../tokens.ts";
 import { useStack } from "./stack.ts";

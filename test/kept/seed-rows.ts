@@ -90,12 +90,12 @@ const PLAN: Rows = {
   // The loop
   "The loop has at most ten steps": "core/loop/next.test.ts > the defaults are those of the design",
   "The number of steps is a setting":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "It stops after three errors in a row": "core/loop/next.test.ts > the defaults are those of the design",
   "That number is a setting":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "A call without a time-out of its own has 30 s":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "A call has an id, a name and arguments":
     "core/loop/messages.test.ts > a turn with a call, in the form that endpoints accept",
   "A result names its tool": "pi-agent/commands/commands.test.ts > runs and answers in the seed's form",
@@ -111,9 +111,9 @@ const PLAN: Rows = {
   "Figures of a turn: its steps": "core/loop/metrics.test.ts > a turn without calls",
   "Figures of a turn: its calls": "core/loop/metrics.test.ts > single calls are no batches and save nothing",
   "Figures of a turn: successes, errors and time-outs":
-    "worker/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "Figures of a turn: its time":
-    "worker/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "The history begins with the person's message": "core/loop/run.test.ts > an answer without tools",
   "The model is called with history and tools":
     "core/loop/model.test.ts > the request: address, key, limits and tools; without tools no empty list",
@@ -136,17 +136,17 @@ const PLAN: Rows = {
   "Time-outs are counted apart":
     "core/metrics/exposition.test.ts > calls and turns: errors add up, and recovered ones had an error and succeeded",
   "The answer is a turn's, with its agents and its model": [
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
-    "worker/frontends/openai/chat.test.ts > streamed: the role first, no named event, no tool_calls, and usage on request",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/features/openai/chat.test.ts > streamed: the role first, no named event, no tool_calls, and usage on request",
   ],
   "A model is found by its name": "core/loop/models.test.ts > the first, or the requested one",
   "No endpoint for that name is an error": "core/loop/models.test.ts > an unknown name lists the known ones",
   "The system prompt of the agent goes with each request":
     "core/loop/messages.test.ts > a turn with a call, in the form that endpoints accept",
   "A reply has at most 4096 tokens":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "The temperature is 0.7":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "A fault of the endpoint ends the turn, in words":
     "core/loop/run.test.ts > a permanent error is not retried, and a temporary one not forever",
   // The command to the device
@@ -156,25 +156,25 @@ const PLAN: Rows = {
   ),
   "A call is the command `tool`": "test/e2e/tools-flows.test.ts > GPIO, by %s: is pin 17 high?",
   "It has the tool's name and its parameters":
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   "It has the tool's time in milliseconds":
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   "It is published on the agent's topic `commands`": "core/protocol/names.test.ts > EvoClaw's topics",
   "Without MQTT that is an error":
     "bridge/bridge.test.ts > without the broker: calls are refused at once, and all agents are offline after a grace period",
   "A command that cannot be sent is an error":
-    "worker/home/home.test.ts > a refused call says that nothing was run",
+    "worker/kernel/home/home.test.ts > a refused call says that nothing was run",
   "The result is waited for as long as the tool may take":
-    "worker/home/home.test.ts > an unanswered read timed out; anything else has an unknown outcome",
+    "worker/kernel/home/home.test.ts > an unanswered read timed out; anything else has an unknown outcome",
   "A registry in memory leads a result to its waiting call": departs(
     "Parked turns instead of a promise in memory",
     "memory dies with a deploy, and who waits in it is billed",
   ),
   "A result goes to the call that it names":
-    "worker/home/home.test.ts > a report of another agent for the call does not count",
+    "worker/kernel/home/home.test.ts > a report of another agent for the call does not count",
   "A result that nobody waits for any more is not lost without a word": [
-    "worker/conversation/late.test.ts > replaces the unknown outcome, and the next model call is told",
-    "worker/home/unasked.test.ts > forty results that no call announced begin no turn, and are counted",
+    "worker/kernel/conversation/late.test.ts > replaces the unknown outcome, and the next model call is told",
+    "worker/kernel/home/unasked.test.ts > forty results that no call announced begin no turn, and are counted",
   ],
   "The time of a call is taken by whoever asks": departs(
     "A call's time is the device's own",
@@ -185,15 +185,15 @@ const PLAN: Rows = {
   "Of an error it is `Error: ` and the error": "test/e2e/tools-errors.test.ts > not found",
   // The orchestrator around the loop
   "The loop is made when tools are switched on":
-    "worker/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
+    "worker/kernel/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
   "Without it a message is one model call without tools":
-    "worker/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
+    "worker/kernel/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
   "An agent is `running` while it works and `idle` afterwards":
-    "worker/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
+    "worker/kernel/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
   "An agent's last activity is known":
-    "worker/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
+    "worker/kernel/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
   "Its actions are counted":
-    "worker/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
+    "worker/kernel/home/home.test.ts > an agent is running while it has a call, and idle afterwards, with its counts and its last activity",
   "Its failed actions are counted":
     "pi-agent/commands/looks.test.ts > get_metrics: EvoClaw's figures, those of each tool, and the version of the genome",
   "What failed is logged": "core/tools/runner.test.ts > an error, with its cause",
@@ -273,7 +273,7 @@ const PLAN: Rows = {
   "Texts, numbers and truth values are passed": "pi-agent/skills/arguments.test.ts > %s %j",
   // Settings and data
   "Tools can be switched on and off": [
-    "worker/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
+    "worker/kernel/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
     "pi-agent/agent.test.ts > [tools] enabled limits the tools",
   ],
   "The sandbox can be switched off": "pi-agent/env/sandbox/sandbox.test.ts > the kind none has no sandbox",
@@ -296,7 +296,7 @@ const LOOP: Rows = {
   "After a failure the model tries again or something else":
     "test/e2e/actions.test.ts > a question in words is answered with the list of actions, and the second call works",
   "Use, speed and errors of tools are tracked":
-    "worker/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "The figures serve evolution":
     "pi-agent/evoclaw/performance.test.ts > from the tools' calls: successes, time-outs and speed",
   "What there was goes on working":
@@ -324,9 +324,9 @@ const LOOP: Rows = {
   "The loop calls the model, runs the call, and calls the model with the result":
     "test/e2e/tools-flows.test.ts > a file, by %s: what is in /etc/hostname?",
   "The answer reaches the person":
-    "worker/routes/routes.test.ts > arrive as they happen; a client that attaches again misses nothing and gets nothing twice",
+    "worker/kernel/routes/routes.test.ts > arrive as they happen; a client that attaches again misses nothing and gets nothing twice",
   "Figures are updated with each answer":
-    "worker/routes/metrics.test.ts > a turn is one row that replaces an older one; the sums rise by each turn once, over crashes and repeats",
+    "worker/kernel/routes/metrics.test.ts > a turn is one row that replaces an older one; the sums rise by each turn once, over crashes and repeats",
   "The device checks the tool's name": "core/tools/runner.test.ts > an unknown tool",
   "The device checks the parameters": "core/tools/runner.test.ts > a parameter of the wrong type is named",
   "The device runs the program and takes both of its streams":
@@ -335,7 +335,7 @@ const LOOP: Rows = {
   "The result is published on the topic `reports`":
     "test/e2e/figure.test.ts > an MQTT client sees the command and the report, with the documented fields",
   "The result joins the conversation, and the loop goes on":
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   // The flow of a message
   "The reply may have words beside its calls":
     "core/loop/messages.test.ts > a turn with a call, in the form that endpoints accept",
@@ -446,17 +446,17 @@ const LOOP: Rows = {
     "core/loop/messages.test.ts > endpoints accept any history: each call is answered once, in order, directly after its message",
   "The loop ends with a reply without calls": "core/loop/next.test.ts > an answer after results",
   "The loop ends after ten steps, or as many as set": [
-    "worker/conversation/conversation.test.ts > ten model calls, then one without tools to sum up",
+    "worker/kernel/conversation/conversation.test.ts > ten model calls, then one without tools to sum up",
     "core/loop/run.test.ts > after ten model calls one more sums up, and calls in it are not run",
   ],
   "The loop ends after three errors in a row, or as many as set":
-    "worker/conversation/conversation.test.ts > three failed batches in a row",
+    "worker/kernel/conversation/conversation.test.ts > three failed batches in a row",
   "Single errors in a row are counted": departs(
     "Three batches in a row in which every call failed end a turn",
     "of several calls at once, one success is progress",
   ),
   "The loop ends when the person cancels":
-    "worker/conversation/conversation.test.ts > that is cancelled ends at once, and reports what is unknown",
+    "worker/kernel/conversation/conversation.test.ts > that is cancelled ends at once, and reports what is unknown",
   // Times and errors
   "File tools: 5 s, at most 30 s": "pi-agent/toolbox/documented.test.ts > files",
   "Web tools: 30 s, at most 120 s": "pi-agent/toolbox/documented.test.ts > the web",
@@ -546,7 +546,7 @@ const LOOP: Rows = {
     "test/e2e/figure.test.ts > a question in words is answered with the device's own figure, and follows its changes",
   // Phase 2: several calls at once
   "A reply may have several calls":
-    "worker/conversation/conversation.test.ts > keeps the order of several calls, in whatever order their results arrive",
+    "worker/kernel/conversation/conversation.test.ts > keeps the order of several calls, in whatever order their results arrive",
   "Independent calls run side by side":
     "core/loop/batch.test.ts > property: at most the limit at once, all of them, each result in its call's place",
   "All results are there before the next model call":
@@ -560,11 +560,11 @@ const LOOP: Rows = {
     "a model does not know the ids while it writes the calls",
   ),
   "A failed dependency ends what depends on it":
-    "worker/conversation/dependent-calls.test.ts > what depends on a failure is not sent, and says so",
+    "worker/kernel/conversation/dependent-calls.test.ts > what depends on a failure is not sent, and says so",
   "A single call runs without the machinery for several": "core/loop/batch.test.ts > no call, and one call",
   "At most five run at once, or as many as set": [
     "core/loop/next.test.ts > the defaults are those of the design",
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   ],
   "A failure of one does not end the others": [
     "core/loop/next.test.ts > a batch that failed in part does not count",
@@ -585,16 +585,16 @@ const LOOP: Rows = {
   // Phase 3: streams
   "A tool's output is shown while it comes": [
     "pi-agent/calls/streaming.test.ts > output is sent as it is produced, while a person watches, at most once an interval",
-    "worker/conversation/late.test.ts > a device's output reaches the person while it is produced, and is requested only for a watching person",
+    "worker/kernel/conversation/late.test.ts > a device's output reaches the person while it is produced, and is requested only for a watching person",
   ],
   "Tools may take long": [
     "pi-agent/calls/job-programs.test.ts > answered at once; looked at while it runs; the result is a report of its own",
-    "worker/conversation/late.test.ts > is accepted, the conversation continues, and the result arrives as a separate message",
+    "worker/kernel/conversation/late.test.ts > is accepted, the conversation continues, and the result arrives as a separate message",
   ],
   "Progress is told":
     "pi-agent/calls/progress.test.ts > sends the first message at once, then at most one per interval, with everything since the last one",
   "Events are sent as server-sent events":
-    "worker/routes/routes.test.ts > arrive as they happen; a client that attaches again misses nothing and gets nothing twice",
+    "worker/kernel/routes/routes.test.ts > arrive as they happen; a client that attaches again misses nothing and gets nothing twice",
   "Partial results are kept": "core/tools/runner-stopped.test.ts > contains its output so far",
   "The model's context grows with the output": departs(
     "The model reads a result when it is complete",
@@ -648,13 +648,13 @@ const LOOP: Rows = {
     "test/e2e/tools-chains.test.ts > bash + read: the file that a command made is read",
   // Settings
   "Setting: the loop on or off":
-    "worker/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
+    "worker/kernel/conversation/conversation.test.ts > is one model call without tools where TOOL_LOOP_ENABLED is false",
   "Setting: steps":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "Setting: errors in a row":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "Setting: a call's time":
-    "worker/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
+    "worker/kernel/settings/settings.unit.test.ts > the loop's settings have the design's values, and each can be set",
   "Settings of the orchestrator: skills, sandbox and permissions": departs(
     "Tools and their limits belong to the device",
     "only the device can hold to them",
@@ -685,13 +685,13 @@ const LOOP: Rows = {
   "Rate of errors of each tool":
     "cli/gateway/figures.test.ts > each tool's calls, errors, time-outs, latency and last error, the most used tools first",
   "How often a turn recovers":
-    "worker/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
+    "worker/kernel/routes/metrics.test.ts > a turn's metrics: its calls by tool and error, its time, its tokens, and if it recovered",
   "A command shows the state with the tools": "test/e2e/cli.test.ts > status, and status --tools",
   "A command shows figures by tool":
     "test/e2e/cli.test.ts > logs --filter=tool, --follow, and metrics --tools read the audit log",
   "A command shows the last calls": [
     "test/e2e/cli.test.ts > logs --filter=tool, --follow, and metrics --tools read the audit log",
-    "worker/home/audit/audit.test.ts > while somebody follows the record, agents that are online are asked for their lines, once in a while",
+    "worker/features/audit/home/audit.test.ts > while somebody follows the record, agents that are online are asked for their lines, once in a while",
   ],
   // Open questions
   "Open: large results":
@@ -710,15 +710,15 @@ const LOOP: Rows = {
 const EDGE_CALL: Rows = {
   // One tool
   "One tool calls every device":
-    "worker/api/edge-call.unit.test.ts > G16 with %d agents the description has at most 1,000 characters",
+    "worker/kernel/api/edge-call.unit.test.ts > G16 with %d agents the description has at most 1,000 characters",
   "A new tool on a device needs no change of the gateway":
     "test/e2e/tools-policy.test.ts > an example skill is offered, run, offered again after a change, and gone with its folder",
   "The gateway holds no copy of a device's schemas that could be old":
     "bridge/broker/presence.test.ts > a new advert, new tools and silence are changes",
   "The number of the gateway's tools does not grow with devices":
-    "worker/home/agents/home-roster.test.ts > the tools and the system prompt of a home of any size have few tokens",
+    "worker/kernel/home/agents/home-roster.test.ts > the tools and the system prompt of a home of any size have few tokens",
   "An offline agent is not offered":
-    "worker/home/home.test.ts > is built from the online agents, and absent without any",
+    "worker/kernel/home/home.test.ts > is built from the online agents, and absent without any",
   "A new kind of device needs its line alone":
     "pi-agent/config/settings.test.ts > an id is enough, the rest has defaults",
   // The advert
@@ -736,25 +736,25 @@ const EDGE_CALL: Rows = {
     "test/e2e/restarts.test.ts > the broker, with an empty memory: agents advertise again, and calls work",
   "The text is one line": "core/tools/one-line.test.ts > any text stays on one line",
   "It is plain words, not a schema":
-    "worker/api/edge-call.unit.test.ts > an agent's line in the tool's description is one line, and its action names are at most 200 characters",
+    "worker/kernel/api/edge-call.unit.test.ts > an agent's line in the tool's description is one line, and its action names are at most 200 characters",
   // The schema
   "The schema is made for each request":
-    "worker/home/agents/home-roster.test.ts > an agent that went during the turn is known to the next model call",
+    "worker/kernel/home/agents/home-roster.test.ts > an agent that went during the turn is known to the next model call",
   "The description lists the agents that are online":
-    "worker/api/edge-call.unit.test.ts > G16 a home whose agents fit has them only in the description",
+    "worker/kernel/api/edge-call.unit.test.ts > G16 a home whose agents fit has them only in the description",
   "Parameter agent_id":
-    "worker/api/edge-call.unit.test.ts > any agent may be called where two are online, and a group where one of it is",
+    "worker/kernel/api/edge-call.unit.test.ts > any agent may be called where two are online, and a group where one of it is",
   "Parameter query: words":
-    "worker/home/home.test.ts > a query is a prompt; its inner calls are within the call's record",
+    "worker/kernel/home/home.test.ts > a query is a prompt; its inner calls are within the call's record",
   "Parameter action: a name":
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   "Parameter params: of the action":
     "test/e2e/actions.test.ts > wrong params are answered with the action's schema",
   "Without agents the tool is not there":
-    "worker/home/home.test.ts > is built from the online agents, and absent without any",
+    "worker/kernel/home/home.test.ts > is built from the online agents, and absent without any",
   // A call
   "The agent has to be online":
-    "worker/home/home.test.ts > an offline agent is answered at once, with the time when it was last seen",
+    "worker/kernel/home/home.test.ts > an offline agent is answered at once, with the time when it was last seen",
   "Whether it is online is known by its heartbeats": [
     "bridge/broker/presence.test.ts > heartbeats are no change, and last_seen is the time of the last one",
     "test/e2e/presence.test.ts > is frozen (SIGSTOP) is offline within 30 s; after it continues it is back, and runs none of the waiting commands",
@@ -768,7 +768,7 @@ const EDGE_CALL: Rows = {
   "It is published on the agent's topic":
     "test/e2e/figure.test.ts > an MQTT client sees the command and the report, with the documented fields",
   "The answer is waited for 60 s": [
-    "worker/home/agents/foreign-agents.test.ts > D6 a foreign agent gets the same time from a model's prompt and from a command",
+    "worker/kernel/home/agents/foreign-agents.test.ts > D6 a foreign agent gets the same time from a model's prompt and from a command",
     "bridge/broker/foreign-agent-queue.test.ts > D6 its budget comes from the home: 60 s, or more by the setting",
   ],
   "The wait is in memory": departs(
@@ -779,11 +779,11 @@ const EDGE_CALL: Rows = {
   "Its content is the tool's result":
     "test/e2e/figure.test.ts > an MQTT client sees the command and the report, with the documented fields",
   "An action goes to an agent without tools as a sentence":
-    "worker/home/home.test.ts > an agent without tools gets an action as a prompt, with the seed's text",
+    "worker/kernel/home/home.test.ts > an agent without tools gets an action as a prompt, with the seed's text",
   "An action goes to an agent with tools as the tool itself":
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   "An unknown agent is an error in words":
-    "worker/home/home.test.ts > an unknown agent, a missing query, a wrong action, a query without a model: an error text with the names",
+    "worker/kernel/home/home.test.ts > an unknown agent, a missing query, a wrong action, a query without a model: an error text with the names",
   // The agent
   "A prompt is the same from a model and from a program":
     "pi-agent/commands/prompt.test.ts > a question that needs two tools is answered once, with both",
@@ -816,14 +816,14 @@ const EDGE_CALL: Rows = {
   "The gateway needs no setting for it":
     "test/e2e/pairing.test.ts > one command, and it is online; the same command again upgrades, and keeps settings and key",
   "The tool is there when MQTT and an agent are":
-    "worker/home/home.test.ts > is built from the online agents, and absent without any",
+    "worker/kernel/home/home.test.ts > is built from the online agents, and absent without any",
   // The parts
   "The gateway subscribes to all adverts":
     "bridge/bridge.test.ts > hello, then a snapshot of the retained messages, then changes",
   "It keeps each agent's line":
-    "worker/home/agents/fleet.test.ts > cost a row each when they come, and none when the bridge says the same again",
+    "worker/kernel/home/agents/fleet.test.ts > cost a row each when they come, and none when the bridge says the same again",
   "It lists agents with their lines":
-    "worker/routes/agents.test.ts > words are looked for in ids and lines, and filters keep those online or offline",
+    "worker/kernel/routes/agents.test.ts > words are looked for in ids and lines, and filters keep those online or offline",
   "The agent advertises when it has connected":
     "pi-agent/agent.test.ts > on connect it publishes its whole description, retained, and a heartbeat at once",
   "An advert that is removed removes the agent":
@@ -858,7 +858,7 @@ const TOOL_CORE: Rows = {
   "A tool may know channel and conversation":
     "pi-agent/tools/session/todo.test.ts > each conversation has its own list; without one, each channel of a person has",
   "They are there before it runs":
-    "worker/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
+    "worker/kernel/conversation/conversation.test.ts > asks a device in action mode and answers from its result",
   "Without them a tool runs too": "pi-agent/commands/commands.test.ts > runs and answers in the seed's form",
   "A tool may answer at once and finish later":
     "pi-agent/calls/jobs.test.ts > accepted at once; the result comes later under the token, and is repeated until it is acknowledged",
@@ -867,7 +867,7 @@ const TOOL_CORE: Rows = {
     "a function in memory does not survive the program that was given it",
   ),
   "The end of background work reaches the conversation":
-    "worker/conversation/late.test.ts > is accepted, the conversation continues, and the result arrives as a separate message",
+    "worker/kernel/conversation/late.test.ts > is accepted, the conversation continues, and the result arrives as a separate message",
   "Background work does not hold the loop":
     "pi-agent/calls/jobs.test.ts > loop/async: the call is answered at once in the tool's own words, and completed later",
   "A schema is an object of type function":
@@ -878,7 +878,7 @@ const TOOL_CORE: Rows = {
   "What the model reads is always set": "core/tools/runner.test.ts > a tool that returns nothing",
   "What the person reads is apart": "core/tools/contract.test.ts > shared: both read it",
   "It reaches the person": [
-    "worker/home/calls/outcome.unit.test.ts > D10 a text for the person is bounded",
+    "worker/kernel/home/calls/outcome.unit.test.ts > D10 a text for the person is bounded",
     "test/e2e/channels.test.ts > D10 the diff of a change reaches the chat, and not the model",
   ],
   "A silent result reaches the model alone": "test/cases/loop.json > loop/silent",

@@ -89,7 +89,7 @@ test("D12 close ends a client that does not end by itself", async () => {
   await running;
 }, 30_000);
 
-/** The rest of the group concerns an agent and the gateway: worker/conversation/remote-cases.test.ts. */
+/** The rest of the group concerns an agent and the gateway: worker/kernel/conversation/remote-cases.test.ts. */
 test("remote/cancel-confirmed, remote/transport-shorter-than-command", async () => {
   expect(casesOf("remote").map(({ id }) => id)).toContain("remote/cancel-confirmed");
   const far = ssh(options);

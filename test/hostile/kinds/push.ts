@@ -24,7 +24,7 @@ const PRESS = {
   once: "00000000-0000-4000-8000-000000000001",
 };
 
-/** A link as the gateway makes it (worker/push/press-links.ts). @param key of the signature's purpose and secrets */
+/** A link as the gateway makes it (worker/features/push/press-links.ts). @param key of the signature's purpose and secrets */
 function linkOf(claims: unknown, key = `edgecall rule press v1\n${SECRETS}`): string {
   const body = Buffer.from(JSON.stringify(claims) ?? "").toString("base64url");
   return `/v1/push/press/${body}.${createHmac("sha256", key).update(body).digest("base64url")}`;

@@ -1,0 +1,44 @@
+/** What the commands of a chat answer. */
+
+import type { AgentPage } from "../../../kernel/api/agent-list.ts";
+import type { HomeStatus } from "../../../kernel/api/answers.ts";
+import { ago, oneLine } from "../../../kernel/api/roster.ts";
+import type { Turn } from "../../../kernel/conversation/store/rows.ts";
+
+export const HELP = [
+  "Ask me about the devices of this home, in your own words.",
+  "/stop – end what is running",
+  "/status – what is running, and whether the home is there",
+  "/agents – the devices, and which are online",
+  "/rules – what I watch and remind you of",
+  "/ack – answer what is firing here; /ack 60 to be left alone for 60 minutes",
+  "/new – begin anew, without what was said before",
+  "/answer – answer a device's question",
+  "/approve CODE – let somebody in (owners; CODE guest, CODE owner for another role)",
+].join("\n");
+
+/** The number of agents that a chat shows at once. */
+export const AGENTS_SHOWN = 30;
+
+export function statusWords(running: readonly Turn[], { bridge, agents }: HomeStatus): string {
+  const turns =
+    running.length === 0
+      ? "Nothing is running in this conversation."
+      : `Running in this conversation: ${running.length}, the oldest since ${ago(running[0]?.createdAt ?? null, Date.now())}.`;
+  const home = bridge.online
+    ? `The home is connected; ${agents.online} of ${agents.known} devices are online.`
+    : `The home is not connected (last seen ${ago(bridge.last_seen, Date.now())}).`;
+  return `${turns}\n${home}`;
+}
+
+/** @param page the first one, of those in reach */
+export function agentsWords(page: AgentPage | undefined): string {
+  if (!page || page.total === 0) return "No device is known here.";
+  const lines = page.agents.map(({ id, online, last_seen, capabilities }) => {
+    const state = online ? "online" : `offline, last seen ${ago(last_seen, Date.now())}`;
+    return `${online ? "●" : "○"} ${id} (${state}): ${oneLine(capabilities, 100)}`;
+  });
+  const left = page.total - page.agents.length;
+  const more = left > 0 ? [`and ${left} more`] : [];
+  return [...lines, ...more].join("\n");
+}

@@ -1,0 +1,34 @@
+/** A connection is found in the setting CHANNELS, or among those that a home made in its console. The setting wins. */
+import { homeOf } from "../../../kernel/api/stubs.ts";
+import type { Env } from "../../../kernel/env.ts";
+import { type Connection, findConnection } from "../settings.ts";
+import { SettingsError } from "../../../kernel/settings/settings-error.ts";
+
+/** Platforms that the console can connect. */
+export const CONSOLE_CHANNELS = ["telegram", "slack", "discord"] as const;
+export type ConsoleChannel = (typeof CONSOLE_CHANNELS)[number];
+
+export function isConsoleChannel(channel: string): channel is ConsoleChannel {
+  return (CONSOLE_CHANNELS as readonly string[]).includes(channel);
+}
+
+/** @throws SettingsError */
+export async function connectionOf(
+  env: Env,
+  home: string,
+  channel: string,
+  name: string,
+): Promise<Connection | undefined> {
+  const set = findConnection(env, channel, name);
+  if (set?.home === home) return set;
+  if (!isConsoleChannel(channel)) return undefined;
+  const stored = await homeOf(env, home).connection(channel, name);
+  if (stored?.ok === false) throw new SettingsError(stored.error);
+  return stored?.value;
+}
+
+type Place = { channel: string; connection: string; home: string };
+
+export function webhookPath({ channel, connection, home }: Place, isStored: boolean): string {
+  return `/webhooks/${channel}/${isStored ? `${home}~${connection}` : connection}`;
+}

@@ -1,0 +1,135 @@
+/**
+ * Attempts to hide from a person what an approval is for: a text of a stranger in the arguments, in what an agent says of itself, or in a name, as
+ * each platform shows it. Judged by the shown text: all of the arguments are in it, as they are run, and nothing is invisible; or nobody approves
+ * there.
+ */
+import { visible, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { expect, test } from "vitest";
+import { parsed } from "../../../../test/platforms/telegram.ts";
+import type { TurnQuestion } from "../../../kernel/api/answers.ts";
+import { commonMarkdown, discordMarkdown } from "./format/discord-markdown.ts";
+import { markdownContent } from "./format/parse.ts";
+import { slackRichText } from "./format/slack-rich-text.ts";
+import { telegramHtml } from "./format/telegram-html.ts";
+import { whatsappText } from "./format/whatsapp-text.ts";
+import { choicesOf, questionWords } from "./question-words.ts";
+
+/** What would do harm stands at the end of each. */
+const HARM = "unlock the door";
+const TEXTS: Record<string, string> = {
+  "letters from right to left": `\u202e${HARM}\u202c`,
+  "an isolate": `ok\u2066${HARM}\u2069`,
+  "an Arabic letter mark": `ok\u061c${HARM}`,
+  "zero-width spaces": [...HARM].join("\u200b"),
+  "a word joiner": `ok\u2060${HARM}`,
+  tags: `ok${[..."unlock"].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join("")}`,
+  "variation selectors": `ok${"\ufe0f".repeat(20)}${HARM}`,
+  "variation selectors beyond the first 65,536": `ok${"\u{e0100}".repeat(20)}${HARM}`,
+  "Hangul fillers": `ok${"\u3164".repeat(50)}${HARM}`,
+  "Braille blanks": `ok${"\u2800".repeat(50)}${HARM}`,
+  "soft hyphens": `ok${"\u00ad".repeat(50)}${HARM}`,
+  "no-break spaces": `ok${"\u00a0".repeat(500)}${HARM}`,
+  "ideographic spaces": `ok${"\u3000".repeat(500)}${HARM}`,
+  "a line separator": `ok\u2028${HARM}`,
+  "a next line": `ok\u0085${HARM}`,
+  "a carriage return": `ok\r${HARM}`,
+  backspaces: `ok${"\b".repeat(20)}${HARM}`,
+  "escape sequences": `\u001b[8m${HARM}\u001b[0m`,
+  "a NUL": `ok\0${HARM}`,
+  "half a character": `ok\ud83d${HARM}`,
+  "2,000 line feeds": `ok${"\n".repeat(2_000)}${HARM}`,
+  "2,000 tabs": `ok${"\t".repeat(2_000)}${HARM}`,
+  "8,000 spaces": `ok${" ".repeat(8_000)}${HARM}`,
+  "20,000 spaces": `ok${" ".repeat(20_000)}${HARM}`,
+  "9,000 emoji": `${"😀".repeat(9_000)}${HARM}`,
+  "200 marks on a letter": `o${"\u0301".repeat(200)}${HARM}`,
+  "the end of a fence": `ok\n\`\`\`\n${HARM}`,
+  "a longer fence": `ok\n${"`".repeat(40)}\n${HARM}`,
+  "a fence of tildes": `ok\n~~~\n${HARM}`,
+  "code of one line": `\`ok\` ${HARM}`,
+  "a spoiler": `||${HARM}||`,
+  "crossed out": `~~${HARM}~~ ~${HARM}~`,
+  "a link": `[ok](https://ok.example/?${HARM.replaceAll(" ", "+")})`,
+  "a picture": `![ok](https://ok.example/a.png "${HARM}")`,
+  HTML: `<span style="display:none">${HARM}</span>`,
+  "a comment of HTML": `<!-- ${HARM} -->`,
+  "a spoiler of Telegram": `<tg-spoiler>${HARM}</tg-spoiler>`,
+  entities: `&lt;b&gt;&#8238;${HARM}`,
+  "a mention": `<@U1> <!channel|ok> @everyone ${HARM}`,
+  "a time of Discord": `<t:1:R> ${HARM}`,
+  "a reference": `[ok]: https://ok.example "${HARM}"`,
+  "a table": `| ok |\n| --- |\n| ${HARM} |`,
+  "a heading and a rule": `# ok\n\n---\n\n${HARM}`,
+  "another question": `ok\n**pi** wants to run **cpu**\n{}\n${HARM}`,
+  "the words of a cut": `ok … 3,000 more characters … ${HARM}`,
+  backslashes: `ok\\\\\\"\\\n${HARM}`,
+  "a formula": `$$\\phantom{${HARM}}$$`,
+  "a footnote": `ok[^1]\n\n[^1]: ${HARM}`,
+  "a quotation that unfolds": `>>> ok\n${HARM}`,
+  "a quotation of Telegram": `<blockquote expandable>${HARM}</blockquote>`,
+};
+
+const INVISIBLE =
+  /\u034f|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u17b4\u17b5\u3000\u3164\uffa0\u2800]|\p{Variation_Selector}/u;
+
+/** What a person sees in each app, with the markup that it reads taken off where a part of it could hide something. */
+const PLATFORMS: Record<string, (words: string) => string> = {
+  telegram: (words) => {
+    const shown = parsed(telegramHtml(markdownContent(words).blocks));
+    return "text" in shown ? shown.text : "";
+  },
+  // It keeps marks from being read as markup by a joiner of its own.
+  whatsapp: (words) => whatsappText(markdownContent(words).blocks).replaceAll("\u2060", ""),
+  discord: (words) => discordMarkdown(markdownContent(words).blocks),
+  slack: (words) => slackTexts(slackRichText(markdownContent(words).blocks).elements),
+  generic: (words) => commonMarkdown(markdownContent(words).blocks),
+};
+
+function slackTexts(of: unknown): string {
+  if (Array.isArray(of)) return of.map(slackTexts).join("");
+  if (typeof of !== "object" || of === null) return "";
+  const { text, elements } = of as { text?: unknown; elements?: unknown };
+  return (typeof text === "string" ? text : "") + slackTexts(elements);
+}
+
+function asked(what: Partial<NonNullable<TurnQuestion["approval"]>>): TurnQuestion {
+  const approval = { tool: "bash", parameters: {}, reason: "it writes", hash: "h", ...what };
+  return {
+    id: "q",
+    agent: "pi",
+    text: "May I?",
+    options: [],
+    expires_at: 1,
+    approval,
+  } as unknown as TurnQuestion;
+}
+
+/** An approval that can be given here is for what is shown. */
+function seen(question: TurnQuestion, wanted: readonly string[]): string[] {
+  if (!choicesOf(question).some(({ answer }) => answer === "approve")) return [];
+  const words = questionWords(question);
+  return Object.entries(PLATFORMS).flatMap(([platform, show]) => {
+    const text = show(words);
+    const hidden = INVISIBLE.exec(text.replace(/[\n\t]/g, ""))?.[0];
+    const lacking = wanted.filter((one) => !text.includes(one));
+    return [
+      ...(hidden === undefined ? [] : [`${platform} shows U+${hidden.codePointAt(0)?.toString(16)}`]),
+      ...lacking.map((one) => `${platform} lacks ${one.slice(0, 80)}`),
+    ];
+  });
+}
+
+test.each(Object.entries(TEXTS))("S27: %s hides nothing of what is approved", (_, text) => {
+  const parameters = { command: text, [text]: 1 };
+  const lines = visibleJson(parameters, 1).split("\n");
+  expect(seen(asked({ parameters }), lines)).toEqual([]);
+  // Beside the arguments, a text may be cut, and leave none of them out.
+  const unread = [{ agent: "evil", line: text, was: text, actions: [text], group: text }];
+  const plain = { parameters: { command: HARM } };
+  expect(seen(asked({ ...plain, unread }), [`"command": "${HARM}"`, "wants to run", "bash"])).toEqual([]);
+  for (const field of ["tool", "cwd", "reason"])
+    expect(seen(asked({ ...plain, [field]: text }), [`"command": "${HARM}"`, "wants to run"]), field).toEqual(
+      [],
+    );
+  expect(visible(text)).toContain(text === TEXTS.tags ? "ok" : "o");
+});

@@ -1,0 +1,155 @@
+/** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
+import { approvalText } from "@edgecall/core/text/approval-text.ts";
+import { cutText } from "@edgecall/core/text/cut.ts";
+import { betweenWords, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
+import type { TurnQuestion } from "../../../kernel/api/answers.ts";
+import { ACCEPT, CLOSED, EXPIRED } from "../../../kernel/api/questions.ts";
+import { type Button, buttonData } from "./channel.ts";
+
+/** More buttons than a chat app shows well. */
+const CHOICES_MAX = 20;
+/** A longer answer is cut: the person's own message has it. */
+const SHOWN_MAX = 200;
+const APPROVAL = ["approve", "deny"] as const;
+/** Answers where agents' own words are a reason to ask: `accept` accepts these, too. */
+const WITH_ACCEPT = [...APPROVAL, ACCEPT] as const;
+const LABELS: Record<string, string> = {
+  approve: "Approve",
+  deny: "Deny",
+  [ACCEPT]: "Accept text and approve",
+};
+/** Characters of an agent's description. */
+const UNREAD_MAX = 300;
+/**
+ * Characters of an approval's arguments, as JSON, that fit a few messages. Longer arguments are shown by head and tail. They can be
+ * denied in the chat, but approved only in the console, which shows all of them.
+ */
+const WHOLE_MAX = 16_000;
+const CUT_MAX = 3_000;
+export const TOO_LONG =
+  "This is too long to be shown whole in a chat. Read and approve it in the console; it can be denied here.";
+
+/** @returns the answers of the buttons, by index */
+export function answersOf({ approval, options }: TurnQuestion): readonly string[] {
+  if (!approval) return options.slice(0, CHOICES_MAX);
+  return approval.unread ? WITH_ACCEPT : APPROVAL;
+}
+
+export function choicesOf(question: TurnQuestion): Button[] {
+  return answersOf(question).flatMap((answer, choice) =>
+    answer !== "deny" && question.approval && isTooLong(question)
+      ? []
+      : [
+          {
+            label: question.approval ? (LABELS[answer] ?? answer) : visible(answer),
+            data: buttonData(question.id, choice),
+            answer,
+          },
+        ],
+  );
+}
+
+/** The answer that a press gives, or undefined: the question has no such answer. */
+export function answerOf(question: TurnQuestion, choice: number | string): string | undefined {
+  const answers = answersOf(question);
+  if (typeof choice === "number") return answers[choice];
+  const known = answers.find((answer) => answer.toLowerCase() === choice.toLowerCase());
+  // A question without options is answered in any words.
+  return known ?? (answers.length === 0 ? choice : undefined);
+}
+
+/** True if a chat does not show all that would be approved: then nobody approves it there. */
+export function isTooLong({ approval, members }: TurnQuestion): boolean {
+  return approval !== undefined && approvalText({ approval, members }, 1).length > WHOLE_MAX;
+}
+
+/**
+ * The text that is decided on: an approval is for exactly this.
+ * @param console its address, where the gateway knows it
+ */
+export function questionWords(question: TurnQuestion, console?: string): string {
+  const { approval, options } = question;
+  const agent = shown(question.agent);
+  const text = shown(question.text);
+  if (!approval) {
+    const list = options.map((option, at) => `${at + 1}. ${shown(option)}`).join("\n");
+    const how =
+      options.length > 0
+        ? `${list}\n\n(or /answer and a number)`
+        : "Please answer with /answer and your words.";
+    return `**${agent}**${askedBy(question)} asks: ${text}\n\n${how}`;
+  }
+  const { tool, cwd, reason } = approval;
+  const whole = approvalText({ approval, members: question.members }, 1);
+  const cut = isTooLong(question) ? headAndTail(whole, { chars: CUT_MAX }) : undefined;
+  const args = cut
+    ? `${fenced(cut.head)}\n${betweenWords(cut).trim()}\n${fenced(cut.tail)}\n⚠ ${TOO_LONG}${console ? ` ${console}` : ""}`
+    : fenced(whole);
+  const hidden = hiddenNotice(approval);
+  return [
+    `**${agent}**${askedBy(question)} wants to run **${shown(tool)}**`,
+    ...(cwd === undefined ? [] : [`in ${shown(cwd)}`]),
+    args,
+    shown(reason),
+    ...unreadLines(approval.unread),
+    ...(hidden === undefined ? [] : [`⚠ ${hidden}`]),
+    ...describeApprovers(question),
+  ].join("\n");
+}
+
+/** Lines for a person who may not decide it: who was asked. */
+function describeApprovers({ asks }: TurnQuestion): string[] {
+  if (asks === undefined) return [];
+  return asks.length > 0
+    ? [`You cannot decide this yourself. I asked: ${shown(asks.join(", "))}.`]
+    : [
+        "You cannot decide this yourself, and nobody who may could be told: it waits in the console. Ask an owner to look there.",
+      ];
+}
+
+/** Lines that show what `accept` accepts. */
+function unreadLines(unread: NonNullable<TurnQuestion["approval"]>["unread"] = []): string[] {
+  return unread.map(({ agent, line, was, actions, group }) => {
+    const parts = [
+      ...(line === undefined ? [] : [`says of itself: ${shownLine(line)}`]),
+      ...(was === undefined ? [] : [`before: ${shownLine(was)}`]),
+      ...(actions.length === 0 ? [] : [`new actions: ${shownLine(actions.join(", "))}`]),
+      ...(group === undefined ? [] : [`its group: ${shownLine(group)}`]),
+    ];
+    return `${shown(agent)} ${parts.join("; ")}`;
+  });
+}
+
+/** Puts a text into a code span, so nothing in it is markup. */
+function shownLine(text: string): string {
+  const whole = visible(text).replaceAll("`", "'").replace(/\s+/g, " ");
+  return `\`${cutText(whole, UNREAD_MAX)}\``;
+}
+
+/** Visible, also after Markdown is read: `&#8238;` stays as it is written. */
+function shown(text: string): string {
+  return visible(text).replace(/&(?=#?\w{1,40};)/g, "\\&");
+}
+
+/** The chain of agents, where other agents asked for the call. */
+function askedBy({ via = [] }: TurnQuestion): string {
+  return via.length === 0 ? "" : ` (asked by ${shown(via.join(" → "))})`;
+}
+
+/** A fence that the text cannot close. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}json\n${text}\n${fence}`;
+}
+
+/** @param question as it stands now; undefined: it was forgotten @param mentions the platform that shows its own ids as names, if it is shown there */
+export function closedWords(question: TurnQuestion | undefined, mentions = ""): string {
+  const { answer, answered_by: by, answered_by_name: name = by, approval } = question ?? {};
+  if (answer === undefined || answer === CLOSED) return "⏹ No longer needed.";
+  if (answer === EXPIRED) return "⌛ Nobody answered in time; nothing was run.";
+  const person = by?.startsWith(`${mentions}:`) ? by : name;
+  const who = person === undefined ? "" : ` by ${person}`;
+  if (!approval) return `✔ Answered${who}: ${visible(cutText(answer, SHOWN_MAX))}`;
+  return answer === "approve" ? `✔ Approved${who}.` : `✖ Denied${who}.`;
+}

@@ -1,0 +1,94 @@
+/** Commands and questions of a chat: pure functions. */
+import { describe, expect, test } from "vitest";
+import type { TurnQuestion } from "../../../kernel/api/answers.ts";
+import { choicesOf, closedWords, isTooLong, questionWords } from "./question-words.ts";
+import { readCommand } from "./read-command.ts";
+
+test.each([
+  ["/stop", { name: "stop", argument: "" }],
+  ["!status", { name: "status", argument: "" }],
+  ["/approve@my_bot ABC234 guest", { name: "approve", argument: "ABC234 guest" }],
+  ["/start", { name: "help", argument: "" }],
+  ["/tmp is full", undefined],
+  ["please /stop", undefined],
+])("'%s' as a command", (text, command) => {
+  expect(readCommand(text)).toEqual(command);
+});
+
+describe("an approval in a chat", () => {
+  const asks = (parameters: Record<string, unknown>): TurnQuestion => ({
+    ...{ id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0 },
+    approval: { tool: "bash", parameters, cwd: "/ho\u200bme", reason: "policy\u202e" },
+  });
+
+  test("S2 shows invisible characters as escapes, and says so", () => {
+    const words = questionWords(asks({ command: "ls \u202e#fr- mr\u2066" }));
+    expect(words).toContain('"command": "ls \\u202e#fr- mr\\u2066"');
+    expect(words).toContain("in /ho\\u200bme\n");
+    expect(words).toContain(
+      "⚠ Contains characters that cannot be seen, shown as escapes: U+202E, U+2066, U+200B.",
+    );
+    expect(
+      questionWords({ ...asks({}), approval: undefined, text: "a\u202eb", options: ["\u200bno"] } as never),
+    ).toBe("**pi** asks: a\\u202eb\n\n1. \\u200bno\n\n(or /answer and a number)");
+    expect(questionWords({ ...asks({}), via: ["eye", "nas\u202e"] })).toContain(
+      "**pi** (asked by eye → nas\\u202e) wants to run",
+    );
+    expect(questionWords(asks({ command: "ls" }))).not.toContain(
+      "⚠ Contains characters that cannot be seen, shown as escapes: U+200B, U+202E, U+2066",
+    );
+  });
+
+  test("S3 that is too long shows its head, its tail and the count between, and cannot be approved there", () => {
+    const long = asks({ command: `echo begin\n${"x".repeat(48_000)}\nrm -rf /` });
+    const words = questionWords(long, "https://edge.example");
+    expect(words).toContain("echo begin");
+    expect(words).toContain("rm -rf /");
+    expect(words).toMatch(/… 45,0\d\d more characters …/);
+    expect(words).toContain("approve it in the console; it can be denied here. https://edge.example");
+    expect(words.length).toBeLessThan(4_000);
+    expect(isTooLong(long)).toBe(true);
+    expect(choicesOf(long)).toEqual([{ label: "Deny", data: "q:q:1", answer: "deny" }]);
+    const short = asks({ command: "x".repeat(15_000) });
+    expect(questionWords(short)).toContain("x".repeat(15_000));
+    expect(choicesOf(short).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
+  });
+
+  test("L14: of several calls shows each with its device and arguments, or says that it is too long", () => {
+    const several = (count: number, content: string): TurnQuestion => {
+      const calls = Array.from({ length: count }, (_, at) => [
+        `${at + 1}. write on pi`,
+        { path: `f${at}`, content },
+      ]);
+      return {
+        ...asks(Object.fromEntries(calls)),
+        approval: { tool: `${count} calls`, parameters: Object.fromEntries(calls), reason: "policy" },
+        members: calls.map((_, at) => ({ id: `q${at}`, call: `c${at}`, agent: "pi" })),
+      };
+    };
+    const words = questionWords(several(60, "x\u202e"));
+    expect(words).toContain("**pi** wants to run **60 calls**");
+    expect(words.split("\n").filter((line) => /^\d+\. write on pi \{"path":"f\d+"/.test(line))).toHaveLength(
+      60,
+    );
+    expect(words).toContain('60. write on pi {"path":"f59","content":"x\\u202e"}');
+    expect(choicesOf(several(60, "x")).map(({ label }) => label)).toEqual(["Approve", "Deny"]);
+    const long = several(60, "x".repeat(1_000));
+    expect(isTooLong(long)).toBe(true);
+    expect(questionWords(long).length).toBeLessThan(4_000);
+    expect(choicesOf(long).map(({ label }) => label)).toEqual(["Deny"]);
+  });
+});
+
+test.each([
+  ["slack", "slack:U1", "✖ Denied by slack:U1."],
+  ["slack", "telegram:1001", "✖ Denied by Anna."],
+  ["", "slack:U1", "✖ Denied by Anna."],
+])("N10: where '%s' shows its own ids as names, a decision of %s says %s", (shown, by, words) => {
+  const approval = { tool: "write", parameters: {}, reason: "policy" };
+  const asked = { id: "q", call: "c", agent: "pi", text: "May I?", options: [], expires_at: 0, approval };
+  const decided: TurnQuestion = { ...asked, answer: "deny", answered_by: by, answered_by_name: "Anna" };
+  expect(closedWords(decided, shown)).toBe(words);
+  const { answered_by_name: _, ...nameless } = decided;
+  expect(closedWords(nameless, shown)).toBe(`✖ Denied by ${by}.`);
+});

@@ -1,0 +1,135 @@
+/** Hosted devices for people: the list, what a person decides about one, and its end. */
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
+import { DEVICES_FEATURE, IS_SETTING } from "@edgecall/core/protocol/devices.ts";
+import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import type { DeviceActionView, DeviceList, DeviceView } from "../../../kernel/api/answers.ts";
+import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
+import type { HostedDevice } from "../../../kernel/home/agents/agents.ts";
+import { recordDecision } from "../../../kernel/home/record/decisions.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { DeviceChange } from "../../../kernel/home/devices/device-settings.ts";
+import { hasChanged, modeOf } from "../../../kernel/home/devices/permission.ts";
+
+/** @param all also readings that are diagnostic or settings */
+export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
+  const { agents, states } = home;
+  const answer = await states.answer(undefined, all);
+  // While the bridge answered, others may have come and gone.
+  const devices = agents
+    .devices()
+    .flatMap((device) => viewOf(home, device, answer?.states.get(device.id)?.readings ?? null) ?? []);
+  return { devices, left_out: answer?.leftOut ?? null };
+}
+
+function viewOf(
+  { agents }: HomeContext,
+  device: HostedDevice,
+  readings: Reading[] | null,
+): DeviceView | undefined {
+  const { id, hosted, setting } = device;
+  const now = Date.now();
+  const offersSettings = setting?.offersSettings ?? false;
+  const state = agents.deviceState(device, now);
+  if (!state) return undefined;
+  const { adverts, line, online, reason, lastSeen } = state.target;
+  return {
+    id,
+    name: setting?.name ?? hosted.name,
+    area: setting?.area ?? hosted.area ?? null,
+    own: { name: setting?.name ?? null, area: setting?.area ?? null },
+    line,
+    model: hosted.model ?? null,
+    publisher: hosted.publisher ?? null,
+    online,
+    ...(reason !== undefined && { reason }),
+    last_seen: lastSeen,
+    ghost: agents.isGhost(id, now),
+    mode: modeOf(device),
+    chosen: setting?.mode != null,
+    allow: hosted.allow,
+    allowed_by: setting?.allowedBy ?? null,
+    allowed_at: setting?.allowedAt ?? null,
+    changed: hasChanged(device),
+    actions: adverts.map(actionView),
+    settings: { offered: offersSettings, actions: [...agents.settingsOf(id)] },
+    readings,
+    not_offered: (hosted.not_offered ?? []).filter(({ why }) => !offersSettings || why !== IS_SETTING),
+    ...(state.newText && { new_text: state.newText }),
+  };
+}
+
+function actionView(advert: ActionAdvert): DeviceActionView {
+  const {
+    name,
+    description,
+    parameters,
+    effect = "device",
+    timeout_ms,
+    danger,
+    danger_why,
+    retained,
+  } = advert;
+  return {
+    name,
+    description,
+    parameters,
+    effect,
+    ...(timeout_ms !== undefined && { timeout_ms }),
+    ...(danger && { dangerous: true }),
+    ...(danger && danger_why !== undefined && { why: danger_why }),
+    ...(retained && { retained: true }),
+  };
+}
+
+/** @param by the person @returns `changed`: the device is not what the person saw */
+export function changeDevice(
+  home: HomeContext,
+  id: string,
+  { mode, allow, name, area, settings }: DeviceBody,
+  by: Person,
+): DeviceView | "changed" | "unknown" {
+  const device = home.agents.device(id);
+  if (!device) return "unknown";
+  const { hosted } = device;
+  if (allow !== undefined && allow !== hosted.allow) return "changed";
+  const isAllowed = mode === "allowed";
+  const change: DeviceChange = {
+    ...(name !== undefined && { name }),
+    ...(area !== undefined && { area }),
+    ...(settings !== undefined && { offersSettings: settings }),
+    // A new mode is a new decision: what was allowed before counts no more.
+    ...(mode !== undefined && { mode: isAllowed ? "ask" : mode, allow: isAllowed ? hosted.allow : null }),
+  };
+  home.agents.changeDevice(device, change, by.name);
+  record(home, "device_change", by, {
+    device: id,
+    ...(mode !== undefined && { mode }),
+    ...(name !== undefined && { name }),
+    ...(area !== undefined && { area }),
+    ...(settings !== undefined && { settings }),
+  });
+  return viewOf(home, home.agents.device(id) ?? device, null) ?? "unknown";
+}
+
+/** A device that is online would be back at once: it is switched off in place of that. */
+export function forgetDevice(
+  home: HomeContext,
+  id: string,
+  by: Person,
+): "forgotten" | "online" | "no_bridge" | "unknown" {
+  const { agents, bridge } = home;
+  const now = Date.now();
+  const device = agents.device(id);
+  if (!device) return "unknown";
+  if (agents.isOnline(id, now)) return "online";
+  const { key } = device.hosted;
+  if (!bridge.has(DEVICES_FEATURE, now) || !bridge.send({ t: "forget_device", key }, now)) return "no_bridge";
+  agents.forgetDevice(device);
+  record(home, "device_forget", by, { device: id });
+  return "forgotten";
+}
+
+/** The record has who decided what about a device. */
+function record(home: HomeContext, tool: string, by: Person, parameters: Record<string, unknown>): void {
+  recordDecision(home, tool, { principal: by.name, role: by.role, channel: "api" }, parameters);
+}

@@ -1,0 +1,182 @@
+/**
+ * Calls of agents that other homes lend to this one. Home's alarm sends each call to its lender, again under the same id until an
+ * answer comes, and once more before it gives the call up: the lender says how long it may still take, since a person there
+ * may have to approve it. The lender brings the outcome by itself (incoming.ts), or with one of these answers.
+ */
+import { agentSource, joinSources, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { CalledOutcome } from "@edgecall/core/protocol/mqtt.ts";
+import { check } from "@edgecall/core/protocol/parse.ts";
+import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import type { SettledOutcome } from "../../../kernel/api/calls.ts";
+import { LENT_MARGIN_MS } from "../../../kernel/api/edge-call.ts";
+import { PeerAgents, type PeerReply, PeerTaken } from "../contract.ts";
+import { expectJob } from "../../../kernel/home/calls/dispatch.ts";
+import { JOB, JOB_MAX_MS, type LedgerCall, mayBeReplaced } from "../../../kernel/home/calls/ledger.ts";
+import { isJobToken, outcomeOf } from "../../../kernel/home/calls/outcome.ts";
+import { settleByGateway, settleFromReport, settleLate } from "../../../kernel/home/calls/outcome-delivery.ts";
+import { askerWaits } from "../../../kernel/home/calls/waits.ts";
+import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import type { Borrowing } from "./borrowed.ts";
+import { LEASE_MS, type Peer, peerRequest } from "./peer-request.ts";
+
+/** The lender is asked so long before a call is given up. */
+const ASK_BEFORE_MS = 10_000;
+/** Longest pause between two tries. */
+const LONGEST_PAUSE_MS = 30_000;
+/** A lender is asked for its agents again after this, when a turn begins. */
+const FRESH_MS = 60_000;
+
+/** The time when a call has to be sent, or its lender asked, epoch ms. */
+export function nextDue(home: HomeStores): number | undefined {
+  const times = openCalls(home).map((call) => dueAt(home, call));
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Begins what is due. The answers come later. */
+export function onAlarm(home: HomeContext, now: number): void {
+  for (const call of openCalls(home)) if (dueAt(home, call) <= now) home.ctx.waitUntil(send(home, call, now));
+}
+
+function openCalls({ ledger, borrowed }: HomeStores): LedgerCall[] {
+  if (borrowed.list().length === 0) return [];
+  return ledger.openAtLenders().filter(({ command, state }) => command !== JOB && state !== "asking");
+}
+
+function dueAt({ peerRetries }: HomeStores, { id, state, deadline }: LedgerCall): number {
+  const retryAt = peerRetries.dueAt(id);
+  return state === "taken" ? Math.max(retryAt, deadline - ASK_BEFORE_MS) : retryAt;
+}
+
+async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
+  const { ledger, borrowed, peerRetries } = home;
+  const borrowing = borrowed.of(call.agent);
+  if (!borrowing) return;
+  peerRetries.failed(call.id, now - LEASE_MS, now);
+  // Stored before the request leaves: whatever is lost, it is known that the lender may have the call.
+  if (call.state !== "taken") ledger.markSent(call.id, ledger.nextN(now), now);
+  // If this object is stopped meanwhile, its next life asks again.
+  await home.alarm.wakeBy(now + LEASE_MS);
+  const reply = await peerRequest(home, peerOf(borrowing), "call", bodyOf(call, borrowing.name));
+  await takeReply(home, call.id, borrowing, reply);
+  await home.alarm.arm();
+}
+
+export function peerOf({ grant, url, home }: Borrowing): Peer {
+  return { grant, from: "borrower", url, home };
+}
+
+function bodyOf({ id, agent, command, payload, caller, flags }: LedgerCall, name: string) {
+  const { tool, parameters, prompt } = payload;
+  // Of the agents before this one only the number is told.
+  const chain = { steps: caller.chain?.via.length ?? 0 };
+  const asked = command === "tool" ? { action: tool, params: parameters } : { query: prompt };
+  const watched = flags.watch === true && { watched: true };
+  return { id, agent: agent.slice(name.length + 1), ...asked, chain, ...watched };
+}
+
+async function takeReply(
+  home: HomeContext,
+  id: string,
+  { grant }: Borrowing,
+  reply: PeerReply | undefined,
+): Promise<void> {
+  const { ledger, peerRetries, borrowed } = home;
+  const now = Date.now();
+  const call = ledger.get(id);
+  if (!call || call.outcome) return peerRetries.remove(id);
+  if (reply?.status === 401) borrowed.setProblem(grant, TAKEN_BACK);
+  // Only the first try tells that nothing was run; one before it may have arrived.
+  if (reply && isFinal(reply.status) && call.sends === 1 && call.state === "sent") {
+    const [errorType, why] = reply.status === 401 ? NOT_LENT : REFUSED;
+    return void (await settleByGateway(home, call, notRun(call, errorType, why, now)));
+  }
+  const taken = reply?.status === 200 ? check(PeerTaken, reply.body) : undefined;
+  if (!taken?.ok) return peerRetries.failed(id, Math.max(call.createdAt, now - LONGEST_PAUSE_MS), now);
+  peerRetries.remove(id);
+  if ("outcome" in taken.value) return await settleLent(home, call, taken.value.outcome);
+  ledger.markTaken(id);
+  const until = now + taken.value.left_ms + LENT_MARGIN_MS;
+  ledger.postpone(id, until);
+  askerWaits(home, id);
+}
+
+/** The lender takes it neither now nor later. */
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
+}
+
+export const TAKEN_BACK = "the lender does not lend this any more, or it has expired";
+const NOT_LENT: [ErrorType, string] = ["permission_denied", TAKEN_BACK];
+const REFUSED: [ErrorType, string] = ["execution_failed", "the lender's gateway refused the request"];
+
+function notRun(call: LedgerCall, errorType: ErrorType, why: string, now: number): SettledOutcome {
+  const text = `Error: Agent '${call.agent}' was not called: ${why}. Nothing was run.`;
+  return {
+    status: "error",
+    errorType,
+    text,
+    advice: "Explain this to the user.",
+    elapsedMs: now - call.createdAt,
+    sources: [],
+  };
+}
+
+/** Settles a call by the outcome that its lender brings, once. */
+export async function settleLent(home: HomeContext, call: LedgerCall, called: CalledOutcome): Promise<void> {
+  const { job, ...read } = readLent(call, called);
+  // Only the result that counts announces a job, so a call has one at most. A job's result announces none.
+  const announces =
+    job !== undefined && read.status === "success" && call.command !== JOB && mayBeReplaced(call.outcome);
+  const outcome = announces ? { ...read, job } : read;
+  if (announces) await expectJob(home, job, call, JOB_MAX_MS);
+  if (call.outcome || !(await settleFromReport(home, call, outcome))) await settleLate(home, call, outcome);
+  home.peerRetries.remove(call.id);
+}
+
+/** It is read like a device's report. Whose texts it holds is unknown, so it always taints. */
+function readLent(
+  { agent, createdAt, payload, command }: LedgerCall,
+  { text, status, error_type, advice, elapsed_ms, calls, asked, media, usage, job }: CalledOutcome,
+): SettledOutcome {
+  const report = {
+    type: "result",
+    requestId: undefined,
+    payload: {
+      status,
+      ...(status === "error" ? { error: text } : { result: text }),
+      error_type,
+      advice,
+      elapsed_ms,
+      calls,
+      asked,
+      // The id of a stored file would name one of this home.
+      media: media?.filter((item) => "data" in item),
+      metadata: usage,
+      tool: command === "tool" ? payload.tool : undefined,
+    },
+  } as const;
+  const outcome = outcomeOf(report, Date.now() - createdAt, { agent, advert: undefined });
+  const sources = joinSources([agentSource(agent), STRANGER]);
+  return { ...outcome, ...(isJobToken(job) && { job }), sources };
+}
+
+/** Asks the lenders of old copies for their agents, in the background: a turn begins. Nothing is asked while nobody talks. */
+export function refreshBorrowed(home: HomeContext, now: number): void {
+  for (const borrowing of home.borrowed.list()) {
+    const { name, expiresAt } = borrowing;
+    if (expiresAt <= now || (home.lendersAsked.get(name) ?? 0) > now - FRESH_MS) continue;
+    home.lendersAsked.set(name, now);
+    home.ctx.waitUntil(refresh(home, borrowing));
+  }
+}
+
+async function refresh(home: HomeContext, borrowing: Borrowing): Promise<void> {
+  const reply = await peerRequest(home, peerOf(borrowing), "agents", {});
+  const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
+  if (granted?.ok) home.borrowed.refresh(borrowing.grant, granted.value, Date.now());
+  else
+    home.borrowed.setProblem(
+      borrowing.grant,
+      reply?.status === 401 ? TAKEN_BACK : "the lender does not answer",
+    );
+}

@@ -1,0 +1,75 @@
+/** Requests that this home makes by itself: it brings outcomes of calls that other homes asked for, and stops its own calls. */
+import type { SettledOutcome } from "../../../kernel/api/calls.ts";
+import { isLent } from "../contract.ts";
+import { toCalled } from "../../../kernel/home/calls/answer-agent.ts";
+import { sendNotice } from "../../../kernel/home/calls/commands.ts";
+import { JOB, type LedgerCall } from "../../../kernel/home/calls/ledger.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { LEASE_MS, peerRequest } from "./peer-request.ts";
+
+/**
+ * Sends the outcome to the home that asked, without waiting for its answer: the other gateway may be slow. The row says when it
+ * has the outcome.
+ * @returns false: it does not have it yet
+ */
+export function answerPeer(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
+  const now = Date.now();
+  if (!knowsOf(home, call)) {
+    home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
+    return false;
+  }
+  home.deliveryRetries.failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
+  home.ctx.waitUntil(tell(home, call, outcome));
+  return false;
+}
+
+/** A borrower learns of a job by the outcome of the call that began it, and drops outcomes of calls that it does not know. */
+function knowsOf({ ledger }: HomeContext, { command, lateFor }: LedgerCall): boolean {
+  const call = command === JOB && lateFor !== null ? ledger.get(lateFor) : undefined;
+  if (!call) return true;
+  return call.outcome !== undefined && ledger.undelivered().every(({ id }) => id !== call.id);
+}
+
+async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
+  const grant = call.asker?.by === "home" ? home.lent.get(call.asker.grant) : undefined;
+  // A grant that was taken back still has the outcomes of its calls delivered.
+  if (call.asker?.by === "home" && grant?.borrower) {
+    const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
+    const body = { id: call.asker.call, outcome: toPeer(outcome) };
+    const reply = await peerRequest(home, peer, "outcome", body);
+    // 401: it does not borrow any more, so nobody waits for the outcome.
+    if (reply?.status !== 200 && reply?.status !== 401) return await home.alarm.arm();
+  }
+  home.ledger.markDelivered(call.id, outcome);
+  home.deliveryRetries.remove(call.id);
+  await tellEndsOf(home, call);
+}
+
+/** The ends of its jobs have waited until the borrower had the call's own outcome. */
+async function tellEndsOf(
+  { ledger, deliveryRetries, alarm }: HomeContext,
+  { id }: LedgerCall,
+): Promise<void> {
+  const waiting = ledger.undelivered().filter(({ lateFor }) => lateFor === id);
+  for (const job of waiting) deliveryRetries.remove(job.id);
+  if (waiting.length > 0) await alarm.arm();
+}
+
+/** Files that were uploaded stay here: their ids mean nothing at the other home. Small pictures are in the outcome itself. */
+export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<string, unknown> {
+  const inline = media.filter((item) => "data" in item);
+  const left = media.filter((item) => !("data" in item));
+  const words = left.map(({ media_type, bytes }) => `${media_type}, ${bytes} bytes`).join("; ");
+  const text = left.length > 0 ? `${outcome.text}\n(Stays with the lender: ${words}.)` : outcome.text;
+  return toCalled({ ...outcome, text, ...(inline.length > 0 && { media: inline }) }, undefined);
+}
+
+/** Whoever has the call is to stop it: its agent, or the home that lends the agent. It may be lost; the call ends by itself then. */
+export async function sendCancel(home: HomeContext, call: LedgerCall): Promise<void> {
+  if (!isLent(call.agent)) return await sendNotice(home, call, "cancel", { request_id: call.id });
+  const borrowing = home.borrowed.of(call.agent);
+  if (!borrowing) return;
+  const { grant, url, home: lender } = borrowing;
+  const peer = { grant, from: "borrower", url, home: lender } as const;
+  home.ctx.waitUntil(peerRequest(home, peer, "cancel", { id: call.id }));
+}

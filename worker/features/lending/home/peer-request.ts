@@ -1,0 +1,52 @@
+/** A signed request to another home: over HTTPS, or directly to an object of this gateway, which may not fetch itself. */
+
+import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
+import { withTimeLimit } from "@edgecall/core/time-limit.ts";
+import type { PeerKind, PeerReply } from "../contract.ts";
+import { homeOf } from "../../../kernel/api/stubs.ts";
+import { logError } from "../../../kernel/log.ts";
+import { readUpTo } from "../../../kernel/read-up-to.ts";
+import type { HomeStores } from "../../../kernel/home/context.ts";
+
+const WITHIN_MS = 10_000;
+const ANSWER_MAX_BYTES = 256 * 1024;
+/** After a request has begun, nothing repeats it for so long. A request that a crash cut off is repeated then. */
+export const LEASE_MS = WITHIN_MS + 2_000;
+
+/** @property from our own side of the grant @property url of the other home's gateway; "": this one */
+export type Peer = { grant: string; from: "lender" | "borrower"; url: string; home: string };
+
+/** @returns undefined: no answer came that can be read, so it is not known what the request did */
+export async function peerRequest(
+  { env, gatewayKey }: Pick<HomeStores, "env" | "gatewayKey">,
+  { grant, from, url, home }: Peer,
+  kind: PeerKind,
+  body: object,
+): Promise<PeerReply | undefined> {
+  const text = JSON.stringify(body);
+  try {
+    const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());
+    const token = `${claims}.${await gatewayKey.signBytes(peerTokenBytes(claims))}`;
+    if (url === "") return await homeOf(env, home).peer(kind, token, text);
+    return await withTimeLimit(WITHIN_MS, async (signal) => {
+      const init = {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: text,
+        // A redirect would send the token to another place.
+        redirect: "manual",
+        signal,
+      } as const;
+      // A stranger gave the address: its name may lead into this network. WEB reaches public addresses alone.
+      const { WEB } = env;
+      const to = `${url}/v1/peer/${home}/${kind}`;
+      const response = await (WEB && !isLoopback(url) ? WEB.fetch(to, init) : fetch(to, init));
+      const answer = await readUpTo(response, ANSWER_MAX_BYTES);
+      return answer && { status: response.status, body: JSON.parse(new TextDecoder().decode(answer)) };
+    });
+  } catch (error) {
+    logError("peer.request_failed", error, { kind, grant });
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The progress of a call of a lent agent until its outcome: that it waits for a person of the lender, and what the device prints. The lender
+ * tells it, and the borrower shows it. Nothing is stored or repeated, since the outcome has what counts.
+ */
+import type { PeerNews } from "../contract.ts";
+import { showProgress } from "../../../kernel/home/calls/call-watchers.ts";
+import { idInConversation, type LedgerCall } from "../../../kernel/home/calls/ledger.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { peerRequest } from "./peer-request.ts";
+
+/** The least time between two requests of one call. */
+const GAP_MS = 1_000;
+/** Characters of a device's output in one request. What came before is left out. */
+const TEXT_MAX = 8_000;
+
+/** Tells the home that asked for this call, or for the one with which its chain began, if one did. */
+export function tellBorrower(home: HomeContext, call: LedgerCall, news: PeerNews): void {
+  const asker = home.ledger.get(idInConversation(call))?.asker;
+  const grant = asker?.by === "home" ? home.lent.get(asker.grant) : undefined;
+  if (!asker || !grant?.borrower) return;
+  const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
+  const { peerNews } = home;
+  const id = asker.call;
+  const before = peerNews.get(id);
+  const text = `${before?.text ?? ""}${news.text ?? ""}`.slice(-TEXT_MAX);
+  peerNews.set(id, { ...before, ...news, ...(text && { text }) });
+  // One request at a time: what comes meanwhile goes with the next one.
+  if (before) return;
+  const send = async () => {
+    for (let next = peerNews.get(id); next && Object.keys(next).length > 0; next = peerNews.get(id)) {
+      peerNews.set(id, {});
+      await peerRequest(home, peer, "progress", { id, ...next });
+      await scheduler.wait(GAP_MS);
+    }
+    peerNews.delete(id);
+  };
+  home.ctx.waitUntil(send());
+}
+
+/** @param lender the borrower's name for it */
+export function showNews(
+  home: HomeContext,
+  call: LedgerCall,
+  lender: string,
+  { waits_for, text }: PeerNews,
+): void {
+  if (text !== undefined) showProgress(home, call, text);
+  if (waits_for === undefined) return;
+  const note = waits_for === "nothing" ? "" : `waits for ${waits_for} at ${lender}`;
+  showProgress(home, call, `${note || `${lender} has answered`}\n`, { note });
+}

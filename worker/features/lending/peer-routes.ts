@@ -1,0 +1,55 @@
+/** `POST /v1/peer/{home}/{kind}`: another home asks, with a token that its gateway key signed (core/protocol/peer-token.ts). */
+import { peerPlace, readPeerToken } from "@edgecall/core/protocol/peer-token.ts";
+import type { Context } from "hono";
+import { PEER_KINDS, type PeerReply, UNKNOWN_PEER } from "./contract.ts";
+import { homeOf } from "../../kernel/api/stubs.ts";
+import { type App, newRoutes } from "../../kernel/http/app.ts";
+import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
+import { readBytes } from "../../kernel/http/request.ts";
+import { readSettings } from "../../kernel/settings/settings.ts";
+import { isNamedHome } from "../../kernel/settings/tokens.ts";
+
+const BODY_MAX_BYTES = 256 * 1024;
+
+export const peers = newRoutes();
+
+peers.post("/v1/peer/:home/:kind", onPeer);
+
+/** Grants that were good when this isolate last asked their home: a request under one of them is no guess. */
+const knownGrants = new Set<string>();
+const KNOWN_MAX = 1_000;
+
+/** All that takes no key is checked before the home is woken, and who was not good before counts as guessing. */
+async function onPeer(c: Context<App>): Promise<Response> {
+  await countAddress(c);
+  const body = new TextDecoder().decode(await readBytes(c, BODY_MAX_BYTES));
+  const { home = "", kind: asked = "" } = c.req.param();
+  const kind = PEER_KINDS.find((one) => one === asked);
+  const token = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+  const read = kind && isNamedHome(c.env, home) ? await readPeerToken(token, body, Date.now()) : undefined;
+  const isHere =
+    read && ownOrigins(c).some((origin) => read.claims.for === peerPlace(origin, home, kind ?? ""));
+  if (!kind || !isHere) {
+    await countGuess(c);
+    return answer(c, UNKNOWN_PEER);
+  }
+  const known = `${home} ${read.claims.grant}`;
+  if (!knownGrants.has(known)) await countGuess(c);
+  const reply = await homeOf(c.env, home).peer(kind, token, body);
+  if (reply.status === 401) knownGrants.delete(known);
+  else {
+    if (knownGrants.size >= KNOWN_MAX) knownGrants.clear();
+    knownGrants.add(known);
+  }
+  return answer(c, reply);
+}
+
+/** A proxy may have another name for this gateway than the one that its clients use. */
+function ownOrigins(c: Context<App>): string[] {
+  const { publicUrl } = readSettings(c.env);
+  return [new URL(c.req.url).origin, ...(publicUrl === undefined ? [] : [publicUrl])];
+}
+
+function answer(c: Context<App>, { status, body }: PeerReply): Response {
+  return c.body(JSON.stringify(body), status as 200, { "content-type": "application/json" });
+}

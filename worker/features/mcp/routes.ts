@@ -1,0 +1,16 @@
+/** `/mcp`, and the address that MCP's clients request first. */
+
+import { newRoutes } from "../../kernel/http/app.ts";
+import { HttpError } from "../../kernel/http/errors.ts";
+
+/** No token needed. Clients try several documents: 404 says that one is not there, 401 would not. The oauth folder has the others. */
+export const mcpDiscovery = newRoutes();
+
+mcpDiscovery.all("/.well-known/*", (c) => {
+  throw new HttpError(404, "not_found", `nothing is here: ${c.req.path}`);
+});
+
+export const mcp = newRoutes();
+
+// The server is loaded at the first call, so it costs nothing at the Worker's start.
+mcp.all("/mcp", async (c) => await (await import("./route.ts")).serveMcp(c));

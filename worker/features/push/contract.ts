@@ -1,0 +1,42 @@
+/** Where a person is told what rules say, beside the conversation: browsers (Web Push) and topics of ntfy. */
+import type { RuleButton } from "../rules/contract.ts";
+
+/** Of a browser's subscription, base64url. @property p256dh its public key, 65 bytes @property auth 16 bytes */
+export type PushKeys = { p256dh: string; auth: string };
+
+/** @property endpoint of the browser's push service */
+export type BrowserTarget = { kind: "browser"; endpoint: string; keys: PushKeys };
+/** @property server its origin @property token an access token of the server */
+export type NtfyTarget = { kind: "ntfy"; server: string; topic: string; token?: string };
+
+/**
+ * @property principal whose rules are told there @property token the id of the token that a home made, by which the person signed in
+ * @property origin where this person reaches the gateway
+ */
+export type NewOutlet = {
+  principal: string;
+  token: string | null;
+  origin: string;
+  name: string;
+  target: BrowserTarget | NtfyTarget;
+};
+
+/** @property name of the browser, or the topic's address @property problem why the newest message was not taken */
+export type OutletView = {
+  id: string;
+  kind: "browser" | "ntfy";
+  name: string;
+  made_at: number;
+  problem: string | null;
+};
+
+/** @property public_key with which browsers subscribe */
+export type PushView = { public_key: string; outlets: OutletView[] };
+
+/** Of a button's link. @property outlet where the message went: the link ends with it @property until epoch ms @property once the link's own id */
+export type PressClaims = Omit<RuleButton, "label"> & {
+  home: string;
+  outlet: string;
+  until: number;
+  once: string;
+};

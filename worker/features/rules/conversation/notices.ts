@@ -1,0 +1,157 @@
+/** What rules say here: a notice is a turn that has ended, without a model; a briefing is a turn that only reads. */
+import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { Briefing } from "../briefing.ts";
+import type { Address } from "../../chat/contract.ts";
+import { type QuestionToPerson, turnQuestion } from "../../../kernel/api/questions.ts";
+import type { Handed, Notice, PressedButton } from "../contract.ts";
+import type { NewOrigin } from "../../../kernel/api/turns.ts";
+import { channelOf } from "../../chat/platforms/all.ts";
+import { connectionOf } from "../../chat/platforms/connections.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import type { Turn } from "../../../kernel/conversation/store/rows.ts";
+import { drive } from "../../../kernel/conversation/turn-loop.ts";
+import { beginTurn } from "../../../kernel/conversation/turns.ts";
+
+/** Takes a notice, once for each id. Durable when it returns. */
+export async function onNotice(context: ConversationContext, notice: Notice): Promise<Handed> {
+  const found = await originOf(context);
+  if (!found.accepted) return found;
+  // No await from here on: turn and message are written together or not at all.
+  const { transcript, chat, subscribers } = context;
+  const { id, text, rules, buttons, critical, sources = [], next } = notice;
+  const turn = transcript.speak(
+    {
+      id: crypto.randomUUID(),
+      idempotency: keyOf(id),
+      text: "",
+      images: [],
+      note: `Without a question, the person was told${rules.length > 0 ? ` of ${rules.join(", ")}` : ""}:`,
+      sources: [...sources],
+      origin: { ...found.origin, notice: { rules, buttons, critical, ...(next && { next }) } },
+    },
+    text,
+  );
+  if (turn) {
+    chat?.tell(turn, text, turn.id);
+    subscribers.began(turn);
+    subscribers.ended(turn);
+    drive(context);
+  }
+  return { accepted: true };
+}
+
+/** Asks the person here for an approval that another person's call needs, once. Durable when it returns. */
+export async function onApproval(context: ConversationContext, asked: QuestionToPerson): Promise<Handed> {
+  const found = await originOf(context);
+  if (!found.accepted) return found;
+  // No await from here on: turn and question are written together or not at all.
+  const { transcript, chat, subscribers } = context;
+  const by = asked.via?.[0] ?? "somebody else";
+  const turn = transcript.speak(
+    {
+      id: crypto.randomUUID(),
+      idempotency: `approval:${asked.id}`,
+      text: "",
+      images: [],
+      note: "Without a question, the person was asked to decide an approval:",
+      sources: [],
+      origin: found.origin,
+    },
+    `${by} needs your decision on a call.`,
+  );
+  if (turn) {
+    transcript.addQuestion(turnQuestion(asked), turn.n);
+    chat?.asked(turn, asked.id);
+    subscribers.began(turn);
+    subscribers.ended(turn);
+    drive(context);
+  }
+  return { accepted: true };
+}
+
+/** @param by who has to have written here; null: anybody @returns undefined: that person has not */
+export async function canTell(context: ConversationContext, by: string | null): Promise<Handed | undefined> {
+  const isBy = ({ origin }: Turn) => origin.event === undefined && origin.principal === by;
+  if (by !== null && !context.transcript.turns().some(isBy)) return undefined;
+  const found = await originOf(context);
+  return found.accepted ? { accepted: true } : found;
+}
+
+/** Begins a turn that a rule asks for, once for each id. It only reads, for the rule's maker, and has none of the conversation before it. */
+export async function onBriefing(
+  context: ConversationContext,
+  { id, text, rule, tainted, by }: Briefing,
+): Promise<Handed> {
+  const found = await originOf(context);
+  if (!found.accepted) return found;
+  const { origin } = found;
+  const sources: Source[] = tainted ? [STRANGER] : [];
+  beginTurn(context, {
+    id: crypto.randomUUID(),
+    idempotency: keyOf(id),
+    text: "",
+    images: [],
+    note: `It is time for the briefing that the person asked for (${rule}). Look at the devices that it needs; you can only read. Then write it, and say what could not be read. They asked for:\n${text}`,
+    sources,
+    origin: { ...origin, ...by, limits: { ...by.limits, readsOnly: true } },
+  });
+  drive(context);
+  return { accepted: true };
+}
+
+/** A button was pressed: it goes, and below its message stands what came of it. @returns false: there is no such message */
+export function onPressed(
+  { chat, transcript, subscribers }: ConversationContext,
+  press: PressedButton,
+  words: string,
+): boolean {
+  if (chat) {
+    const isShown = chat.outbox.closeRule(press, words);
+    if (isShown) chat.outbox.go();
+    return isShown;
+  }
+  const turns = transcript.pressRule(press, words);
+  for (const turn of turns) subscribers.changedAfterEnd(turn);
+  return turns.length > 0;
+}
+
+/** Apart from the keys of people's messages. */
+function keyOf(id: string): string {
+  return `rule:${id}`;
+}
+
+/** The person who wrote last, and the place where that was answered; in a private chat where nobody wrote yet, that chat. */
+async function originOf(
+  context: ConversationContext,
+): Promise<{ accepted: true; origin: NewOrigin } | { accepted: false; why: string }> {
+  const { transcript, chat, name } = context;
+  const last = transcript.turns().findLast(({ origin }) => origin.event === undefined)?.origin;
+  const channel = name.split("/")[1] ?? "";
+  const reply = chat && ((last?.reply as Address | undefined) ?? (await privateChat(context)));
+  if (chat && !reply) return { accepted: false, why: "nobody has written here since the chat began anew" };
+  const refusal = chat && reply && (await chat.outbox.refusal(reply));
+  if (refusal !== undefined) return { accepted: false, why: refusal };
+  if (!last && !chat) return { accepted: false, why: "the conversation is not there any more" };
+  const { principal = `${channel}:gateway`, role = "guest" as const, limits, model } = last ?? {};
+  return {
+    accepted: true,
+    origin: {
+      principal,
+      role,
+      channel,
+      event: "rule",
+      ...(limits && { limits }),
+      ...(model !== undefined && { model }),
+      // In a group it is no reply to what somebody wrote last.
+      ...(reply && { reply: { ...reply, reply_to: undefined, late: true } }),
+    },
+  };
+}
+
+async function privateChat({ env, name }: ConversationContext): Promise<Address | undefined> {
+  const [home = "", channel = "", place = ""] = name.split("/");
+  const [, connection = "", person = ""] = /^([^:]+):(?:to:)?([^:]+)$/.exec(place) ?? [];
+  const known = await connectionOf(env, home, channel, connection);
+  const chat = known && channelOf(channel)?.privateChat?.(known, person);
+  return chat?.conversation === place ? chat.address : undefined;
+}

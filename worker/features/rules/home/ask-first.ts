@@ -1,0 +1,72 @@
+/**
+ * Asks a person before a model's call makes or changes a rule, where that is more than words to the person who asked. The question is
+ * known by the call's id; the call waits in its conversation, which makes it again after the answer.
+ */
+import { isTainted, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
+import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import { AFTER_EXPIRY_MS, EXPIRED } from "../../../kernel/api/questions.ts";
+import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { refused, type ToolAnswer } from "../../sessions/home/answers.ts";
+
+const OPEN_MS = 10 * 60_000;
+
+/** @param others who else than the person is told, in words @returns undefined: it may be done now */
+export async function askFirst(
+  home: HomeContext,
+  request: HomeToolRequest,
+  others = "",
+): Promise<ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }> | undefined> {
+  const reason = reasonToAsk(home, request, others);
+  if (reason === undefined) return undefined;
+  const { id, name, args, from } = request;
+  const hash = await approvalHash(GATEWAY_AGENT, name, args);
+  const decided = home.questions.decidedOf(id);
+  if (decided?.answer === "approve" && decided.approval?.hash === hash) return undefined;
+  if (decided) {
+    const why = decided.answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
+    return refused("permission_denied", {
+      text: `Error: Nothing was changed: ${why}.`,
+      advice: "Explain this to the user; do not try it another way.",
+    });
+  }
+  const [open] = home.questions.openOf(id);
+  const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
+  const question = open?.id ?? crypto.randomUUID();
+  await askForOwnCall(home, {
+    id: question,
+    call: id,
+    conversation: from.conversation ?? `${home.name}/mcp/${id}`,
+    agent: GATEWAY_AGENT,
+    agentQuestion: null,
+    text: `May I do this? ${name}`,
+    options: [],
+    approval: { tool: name, parameters: args, reason, hash },
+    expiresAt,
+  });
+  return { waitsUntil: expiresAt + AFTER_EXPIRY_MS, question };
+}
+
+/** Why a person is asked; undefined: nobody is. */
+function reasonToAsk(
+  home: HomeContext,
+  { name, args, sources }: HomeToolRequest,
+  others: string,
+): string | undefined {
+  const { severity, do: what, agent_id } = args;
+  const tells = others === "" ? [] : [`it tells others: ${others}`];
+  const atNight = severity === "critical" ? ["it tells at night too, as often as it happens"] : [];
+  if (tells.length + atNight.length > 0) return [...atNight, ...tells].join(", and ");
+  if (name === "remind" && what === "brief") return "it asks the model each time, which costs tokens";
+  const isLook = name === "rules" && (what === "list" || what === "history");
+  if (isLook) return undefined;
+  // Words to the person alone are no order to a device, so a device's own words in the conversation do not count.
+  const isStrangers =
+    name === "watch" && typeof agent_id === "string"
+      ? isTainted(sources, { agent: agent_id, isOpen: isOpen(home, agent_id) })
+      : sources.includes(STRANGER);
+  return isStrangers ? "others' words are in the conversation, which may have asked for it" : undefined;
+}

@@ -1,0 +1,97 @@
+/** While the bridge is gone nothing can be watched: that is said once to each conversation that watches, and so is its return. */
+import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import { isHeld, tell } from "./hand-over.ts";
+import { recipientsOf } from "./recipients.ts";
+import type { RuleRow, WatchRow } from "./rule-store.ts";
+
+/** With rules that are worth it, a line that died without a close is known so long after its last sign of life. */
+const LOOK_AFTER_MS = 5 * 60_000;
+
+/**
+ * When the line has to be looked at, epoch ms: one that dies without a close wakes nobody. Looking costs an alarm each time, so only
+ * a watch of the bridge or a critical one has it done. With others, whatever comes next finds the line dead.
+ */
+export function nextLook(home: HomeStores, now: number): number | undefined {
+  const lostAt = home.bridge.lostAt();
+  const rows = watching(home);
+  if (lostAt === undefined || rows.length === 0) return undefined;
+  if (lostAt <= now) return now;
+  const isWorthIt = rows.some(({ rule }) => rule.source.of === "bridge" || rule.severity === "critical");
+  return isWorthIt ? (home.bridge.lastVouchedAt() ?? now) + LOOK_AFTER_MS : undefined;
+}
+
+/** Longer than a restart or an update. */
+const TOLD_AFTER_MS = 5 * 60_000;
+
+/** When it has to be said, epoch ms. */
+export function nextGone(home: HomeStores): number | undefined {
+  const goneAt = home.bridge.goneAt();
+  if (goneAt === undefined || goneAt === home.rules.toldGone() || watching(home).length === 0)
+    return undefined;
+  return goneAt + TOLD_AFTER_MS;
+}
+
+export function tellGone(home: HomeContext, now: number): void {
+  const due = nextGone(home);
+  const goneAt = home.bridge.goneAt();
+  if (due === undefined || goneAt === undefined || due > now) return;
+  home.rules.noteGone(goneAt);
+  const { zone } = home.clock.read();
+  const since = timeWords(goneAt, zone, now);
+  say(home, `gone:${goneAt}`, now, (count) => {
+    const watches = count === 1 ? "one watch" : `${count} watches`;
+    return `⚠ The home's bridge is offline since ${since}; ${watches} cannot be checked meanwhile.`;
+  });
+}
+
+/** Only where its absence was told: what waits for the morning is left out. @param goneAt of before; undefined: it was not gone */
+export function tellBack(home: HomeContext, goneAt: number | undefined, now: number): void {
+  const { rules, clock } = home;
+  if (goneAt === undefined || goneAt !== rules.toldGone()) return;
+  const held = rules
+    .pending()
+    .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));
+  for (const { id } of held) rules.removeNotice(id);
+  const words = `✓ The home's bridge is online again since ${timeWords(now, clock.read().zone, now)}.`;
+  say(home, `back:${goneAt}`, now, () => words, new Set(held.map(({ recipient }) => recipient)));
+}
+
+/**
+ * In quiet hours only those with a critical watch are told at once.
+ * @param words for somebody with so many watches
+ * @param without they are not told
+ */
+function say(
+  home: HomeContext,
+  id: string,
+  now: number,
+  words: (count: number) => string,
+  without: ReadonlySet<string> = new Set(),
+): void {
+  const rows = watching(home).map((row) => ({ row, recipients: recipientsOf(home, row).recipients }));
+  const all = new Set(rows.flatMap(({ recipients }) => recipients));
+  const rowsOf = (recipient: string) =>
+    rows.flatMap(({ row, recipients }) => (recipients.includes(recipient) ? [row] : []));
+  // A watch of the bridge itself tells it by its own words.
+  const told = [...all].filter(
+    (one) => !without.has(one) && rowsOf(one).every(({ rule }) => rule.source.of !== "bridge"),
+  );
+  const isCritical = (recipient: string) =>
+    rowsOf(recipient).some(({ rule }) => rule.severity === "critical");
+  const groups = Map.groupBy(told, (one) => `${isCritical(one) ? "⚠" : ""}${words(rowsOf(one).length)}`);
+  for (const recipients of groups.values()) {
+    const [first = ""] = recipients;
+    const watches = rowsOf(first);
+    const critical = isCritical(first);
+    const text = words(watches.length);
+    const notice = { id: `${id}:${first}`, text, rules: [], buttons: [], critical, at: now };
+    tell(home, recipients, notice, watches[0]?.maker.conversation ?? null, critical ? undefined : now);
+  }
+}
+
+function watching({ rules }: HomeStores): WatchRow[] {
+  return rules
+    .all()
+    .filter((row: RuleRow): row is WatchRow => row.kind === "watch" && row.status === "active");
+}

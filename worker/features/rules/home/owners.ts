@@ -1,0 +1,26 @@
+/** Where owners hear what no rule says: their private chats, browsers and topics; without any, each owner's newest conversation of the API. */
+import { apiTokenRecords } from "../../../kernel/settings/tokens.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { ownersOf } from "./recipients.ts";
+
+/** A home has few owners. With a long list of them, not everybody gets a message. */
+const OWNERS_MAX = 5;
+/** An owner's newest conversation is among so many: the others were shared with them. */
+const LISTED = 50;
+
+/** @returns conversations and outlets */
+export function ownersHear(home: HomeContext): string[] {
+  const own = ownersOf(home);
+  return own.length > 0 ? own : conversationsOf(home).slice(0, OWNERS_MAX);
+}
+
+function conversationsOf({ env, name, tokens, conversations }: HomeContext): string[] {
+  const now = Date.now();
+  const inSettings = apiTokenRecords(env).filter((token) => token.home === name);
+  const made = tokens.list().filter((token) => (token.expires_at ?? now + 1) > now);
+  const owners = [...inSettings, ...made].filter(({ role }) => role === "owner");
+  return [...new Set(owners.map((token) => token.name))].flatMap((principal) => {
+    const own = conversations.of(principal, { limit: LISTED }).find((one) => one.principal === undefined);
+    return own ? [`${name}/api/${own.id}`] : [];
+  });
+}

@@ -1,0 +1,175 @@
+/** A person answers a firing: by a button, a command, or the model's tool. */
+import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.ts";
+import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { maySee } from "../../../kernel/api/may-see.ts";
+import type { PressClaims } from "../../push/contract.ts";
+import type { Pressed, RulePress } from "../contract.ts";
+import { conversationOf } from "../../../kernel/api/stubs.ts";
+import { logError } from "../../../kernel/log.ts";
+import { nameInWords } from "../../chat/home/person-name.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { hasAccess } from "../../push/home/outlet-access.ts";
+import { tell } from "./hand-over.ts";
+import { makersOwn } from "./recipients.ts";
+import type { RuleRow, WatchRow } from "./rule-store.ts";
+
+const SNOOZE_MINUTES = 60;
+const OVER = "This is over already.";
+const NOT_TOLD: Pressed = { done: false, text: "Only whoever is told of this may answer." };
+
+/** Whoever was told may answer, the maker, and owners. */
+export async function pressRule(home: HomeContext, press: RulePress): Promise<Pressed> {
+  const { rule, by } = press;
+  const row = home.rules.get(rule);
+  // A guest does not learn which rules there are.
+  if (!row) return by.role === "guest" ? NOT_TOLD : { done: true, text: "This rule is not there any more." };
+  const { maker, said } = row;
+  const here = placesOf(home, row, by);
+  const isHere = here.some((one) => one === maker.conversation);
+  // Those who are told by somebody else's rule do not end it.
+  const isTold = press.do !== "stop" && here.some((one) => said.to.includes(one));
+  const mayPress =
+    by.role === "owner" || by.principal === maker.principal || (by.role !== "guest" && (isHere || isTold));
+  if (!mayPress) return NOT_TOLD;
+  const text = answerTo(home, row, press, here);
+  await home.alarm.arm();
+  await showPressed(home, row, press, here, text);
+  return { done: true, text };
+}
+
+/** @returns the chat or outlet of the press; the API names none, so there all conversations that had the notice and that this person may see */
+function placesOf(
+  { name, conversations }: HomeContext,
+  { maker, said }: RuleRow,
+  { principal, role, conversation, privateChat }: RulePress["by"],
+): string[] {
+  if (conversation !== undefined) return [conversation, privateChat ?? []].flat();
+  const viewer = { name: principal, role, scopes: ["ask"] } as const;
+  return [...new Set([maker.conversation ?? [], said.to].flat())].filter(
+    (one) =>
+      one.startsWith(`${name}/api/`) &&
+      maySee(viewer, {
+        kind: "conversation",
+        by: conversations.principalOf(one),
+        sharedWith: conversations.sharedWith(one),
+      }),
+  );
+}
+
+/** Below what the rule said stands what came of it, wherever it was pressed. A chat in which it was shows that itself. */
+async function showPressed(
+  { env }: HomeContext,
+  row: RuleRow,
+  { do: what, rule, occurrence, by }: RulePress,
+  here: readonly string[],
+  text: string,
+): Promise<void> {
+  const of = occurrence ?? (row.kind === "watch" ? row.record.occurrence : 0);
+  const own = by.conversation === undefined ? [] : here;
+  for (const one of new Set([row.maker.conversation ?? [], here].flat())) {
+    if (own.includes(one)) continue;
+    try {
+      await conversationOf(env, one).pressed({ do: what, rule, occurrence: of }, text);
+    } catch (error) {
+      // The button stays there, and says that there is an answer.
+      logError("rule.press_not_shown", error, { rule });
+    }
+  }
+}
+
+/**
+ * The button of a message outside the conversations.
+ * @returns undefined: the link was used, its topic was removed, or whoever turned it on has no access any more
+ */
+export async function pressLinked(
+  home: HomeContext,
+  { outlet, once, until, do: what, rule, occurrence }: PressClaims,
+): Promise<Pressed | undefined> {
+  const now = Date.now();
+  const row = home.outlets.get(outlet);
+  if (!row || !hasAccess(home, row, now) || !home.outlets.useLink(once, until, now)) return undefined;
+  const by = { principal: row.principal, role: "member", conversation: outlet } as const;
+  return await pressRule(home, { do: what, rule, occurrence, by });
+}
+
+function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: readonly string[]): string {
+  const { principal, displayName } = press.by;
+  if (press.do === "stop") {
+    home.rules.remove(row.id);
+    return `✔ Stopped by ${nameInWords(home, press.by)}: ${nameWords(row)}.`;
+  }
+  const by = { principal, displayName, here };
+  if (row.kind !== "watch" || isOld(row, press.occurrence)) return OVER;
+  if (press.do === "snooze" && isOver(row)) return OVER;
+  return press.do === "ack"
+    ? acknowledgeRule(home, row, by)
+    : snoozeRule(home, row, press.minutes ?? SNOOZE_MINUTES, by);
+}
+
+/** The button is of an earlier firing. */
+function isOld({ record }: WatchRow, occurrence: number | undefined): boolean {
+  return (
+    occurrence !== undefined &&
+    occurrence < record.occurrence &&
+    record.told?.firing.occurrence !== occurrence
+  );
+}
+
+/** What was told is over, and nothing waits to be told. */
+function isOver({ record: { told, untold } }: WatchRow): boolean {
+  return untold === undefined && told?.firing.over !== undefined;
+}
+
+/** @property here where it was answered: conversations, or the outlet */
+type By = { principal: string; displayName?: string | undefined; here: readonly string[] };
+
+/** Others who were told learn it too. @returns what came of it, in words */
+export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): string {
+  const { principal } = by;
+  const { record, result, more } = acknowledge(row.record, principal, Date.now());
+  if (result === "over") return OVER;
+  if (result === "already") {
+    const first = row.record.told?.acked?.by;
+    return `${first === undefined ? "Somebody" : nameInWords(home, { principal: first })} has answered already.`;
+  }
+  put(home, { ...row, record });
+  home.rules.acked(row.id, record.occurrence, principal);
+  const again = more > 1 ? ` It happened ${more} times since.` : "";
+  const words = `✔ Answered by ${nameInWords(home, by)}: ${nameWords(row)}.${again}`;
+  tellOthers(home, row, by, words);
+  // It was to be told this firing, and then to end.
+  if (more > 0 && row.rule.repeat === "once") home.rules.remove(row.id);
+  return words;
+}
+
+/** Others who were told learn it too. @returns what came of it, in words */
+export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by: By): string {
+  const now = Date.now();
+  const until = now + Math.round(minutes * 60_000);
+  put(home, { ...row, record: snooze(row.record, until) });
+  const { zone } = home.clock.read();
+  const words = `💤 ${nameWords(row)}: silent until ${timeWords(until, zone, now)}.`;
+  tellOthers(home, row, by, words);
+  return words;
+}
+
+/** Those who heard of it, but for who answered. The alarm hands it over. */
+function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
+  const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
+  const outlets = home.outlets.of(by.principal).map((outlet) => outlet.id);
+  const answered = new Set([...by.here, ...own, ...outlets]);
+  const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };
+  const others = said.to.filter((one) => !answered.has(one));
+  const sources: Source[] = others.some((one) => one !== maker.conversation) ? [STRANGER] : [];
+  tell(home, others, { ...notice, sources }, maker.conversation);
+}
+
+function put(home: HomeContext, row: WatchRow): void {
+  home.rules.put({ ...row, due: deliveryDue(row.rule, row.record) ?? null });
+}
+
+function nameWords(row: RuleRow): string {
+  return plainWords(row.kind === "watch" ? row.rule.name : row.rule.text, 60);
+}

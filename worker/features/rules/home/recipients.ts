@@ -1,0 +1,298 @@
+/**
+ * Whom a rule tells: its maker, the owners, or one named conversation. That is looked at when the rule is made, with an error that
+ * lists what is possible, and again each time that it speaks. Never "wherever somebody wrote last".
+ */
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { WatchRule } from "@edgecall/core/rules/watch-rule.ts";
+import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
+import type { Handed } from "../contract.ts";
+import { conversationOf } from "../../../kernel/api/stubs.ts";
+import { channelOf } from "../../chat/platforms/all.ts";
+import { type Connection, type Role, readConnections, roleInSettings } from "../../chat/settings.ts";
+import { SettingsError } from "../../../kernel/settings/settings-error.ts";
+import { AuthSettingsError } from "../../../kernel/settings/tokens.ts";
+import type { Admitting } from "../../chat/home/channel-connections.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { roleInChat, roleNow, roleOfTokens } from "./access.ts";
+import type { Maker, RuleRow } from "./rule-store.ts";
+
+const OWNERS = "owners";
+const HERE = "here";
+/** A home has few owners. */
+const OWNERS_MAX = 10;
+/** Conversations that are asked whether something may be said there, and that an error names. */
+const ASKED_MAX = 10;
+/** There nobody can be told who never wrote. */
+const NEEDS_WORD: ReadonlySet<string> = new Set(["telegram", "whatsapp"]);
+
+/** @property why nobody is told as the rule says, in words: then its maker is */
+type Recipients = { recipients: string[]; why?: string };
+type ToldRule = Pick<RuleRow, "maker" | "to">;
+
+/** Conversations and outlets that a rule tells now. @param to another recipient than the rule's own */
+export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to = own): Recipients {
+  const recipients =
+    to === null
+      ? makersOwn(home, maker)
+      : to === OWNERS
+        ? ownersOf(home)
+        : mayUse(home, maker, to)
+          ? [to]
+          : [];
+  if (recipients.length > 0) return { recipients };
+  if (to === null) {
+    const why =
+      maker.conversation === null
+        ? "your browsers and topics: no notifications are turned on any more"
+        : "you here: this conversation is somebody else's now";
+    return { recipients, why };
+  }
+  const why = to === OWNERS ? "no owner can be told" : "whoever made it cannot use it any more";
+  return { recipients: makersOwn(home, maker), why: `${toWords(to)}: ${why}` };
+}
+
+/** @returns the conversation of the rule and its maker's browsers and topics; none for a maker without access */
+export function makersOwn(home: HomeContext, maker: Maker): string[] {
+  if (roleNow(home, maker) === undefined) return [];
+  const own = home.outlets.of(maker.principal).map(({ id }) => id);
+  const conversation = ownConversation(home, maker);
+  return conversation === null ? own : [conversation, ...own];
+}
+
+/** The conversation of the rule. @returns null: there is none, or it is not shared with its maker any more, or another has its name */
+export function ownConversation(home: HomeContext, maker: Maker): string | null {
+  const { conversation } = maker;
+  if (conversation?.split("/")[1] !== "api") return conversation;
+  const isListed = home.conversations.principalOf(conversation) !== undefined;
+  return !isListed || mayUse(home, maker, conversation) ? conversation : null;
+}
+
+/** Who is told in place of a recipient that takes nothing, in this order. Of several owners the others were told. */
+export function nextRecipients(
+  home: HomeContext,
+  { maker, to }: ToldRule,
+  told: readonly string[],
+): string[] {
+  if (to === OWNERS && told.length > 1) return [];
+  const own = makersOwn(home, maker);
+  const chats = own.filter((one) => one === maker.conversation);
+  const next = [...chats, privateChatOf(home, maker) ?? [], ...own].flat();
+  return [...new Set(next)].filter((one) => !told.includes(one));
+}
+
+function privateChatOf(home: HomeContext, { channel, principal, reply }: Maker): string | null {
+  const connection = reply && connectionsOf(home).find((one) => isThis(one, channel, reply.connection));
+  return connection ? (privateChat(home, connection, principal.slice(channel.length + 1)) ?? null) : null;
+}
+
+/** As the row has it, for people. @param isHere the conversation where that is read made the rule */
+export function toWords(to: string | null, isHere = true): string {
+  if (to === null) return isHere ? "you here" : "you by your notifications";
+  return to === OWNERS ? "the owners" : nameOf(to);
+}
+
+/** As a person writes it: `owners`, `telegram:family:7`. */
+export function nameOf(to: string): string {
+  const [, channel, ...id] = to.split("/");
+  return channel === undefined ? to : `${channel}:${id.join("/")}`;
+}
+
+/**
+ * Finds whom a person means, and asks whether they can be told unasked.
+ * @param to absent: the maker
+ * @returns as the row has it; the error lists what is possible
+ */
+export async function findRecipient(
+  home: HomeContext,
+  maker: Maker,
+  to: string | undefined,
+  field = "to",
+): Promise<Parsed<string | null>> {
+  const isOwn = to === undefined || to === HERE || maker.conversation === `${home.name}/${pathOf(to)}`;
+  if (isOwn && makersOwn(home, maker).length > 0) return { ok: true, value: null };
+  const wrong = async (why: string): Promise<Parsed<null>> => ({
+    ok: false,
+    error: `${field}: ${why}; possible: ${await possible(home, maker)}`,
+  });
+  if (isOwn) return await wrong("this client has no conversation, and you have no notifications turned on");
+  if (to === OWNERS)
+    return (await canTellOwners(home))
+      ? { ok: true, value: OWNERS }
+      : await wrong("no owner can be told unasked");
+  const named = usable(home, maker).filter((name) => isNamed(name, pathOf(to)));
+  const exact = named.filter((name) => name === `${home.name}/${pathOf(to)}`);
+  const asked = await askEach(home, maker, exact.length > 0 ? exact : named);
+  const able = asked.flatMap(({ name, handed }) => (handed.accepted ? [name] : []));
+  const [only] = able;
+  if (only !== undefined && able.length === 1) return { ok: true, value: only };
+  if (able.length > 1) return await wrong(`'${to}' may be ${able.map(nameOf).join(" or ")}`);
+  const [refused] = asked;
+  return await wrong(
+    refused?.handed.accepted === false
+      ? `${nameOf(refused.name)} cannot be told: ${refused.handed.why}`
+      : `there is no '${to.slice(0, 100)}' that you use`,
+  );
+}
+
+const THEN_MINUTES = 15;
+
+/** @param to absent: there is no second recipient */
+export async function secondOf(
+  home: HomeContext,
+  maker: Maker,
+  to: string | undefined,
+  minutes = THEN_MINUTES,
+): Promise<Parsed<WatchRule["then_to"]>> {
+  if (to === undefined) return { ok: true, value: undefined };
+  const found = await findRecipient(home, maker, to, "then_to");
+  if (!found.ok) return found;
+  if (found.value === null) return { ok: false, error: "then_to: expected somebody else than is told first" };
+  return { ok: true, value: { to: found.value, after_ms: Math.round(minutes * MINUTE_MS) } };
+}
+
+async function possible(home: HomeContext, maker: Maker): Promise<string> {
+  const others = usable(home, maker).filter((name) => name !== maker.conversation);
+  const asked = await askEach(home, maker, others);
+  const names = asked.flatMap(({ name, handed }) => (handed.accepted ? [nameOf(name)] : []));
+  const owners = (await canTellOwners(home)) ? [OWNERS] : [];
+  const own = makersOwn(home, maker).length > 0 ? ["leave it out for this conversation"] : [];
+  return [...owners, ...names, ...own].join(", ") || "nobody yet. Notifications are turned on in the console";
+}
+
+/** `telegram:family:7` → `telegram/family:7` */
+function pathOf(to: string): string {
+  return to.replace(":", "/");
+}
+
+/** The whole name, or that of its connection. */
+function isNamed(conversation: string, path: string): boolean {
+  const own = conversation.slice(conversation.indexOf("/") + 1);
+  return own === path || own.startsWith(`${path}:`);
+}
+
+type Asked = { name: string; handed: Handed };
+
+/** Owners may use each of the home's; others those where they wrote, which only a conversation knows. */
+async function askEach(home: HomeContext, maker: Maker, names: readonly string[]): Promise<Asked[]> {
+  const isOwner = roleNow(home, maker) === "owner";
+  const asked = names.slice(0, ASKED_MAX).map(async (name) => {
+    const by = isOwner || name.split("/")[1] === "api" ? null : maker.principal;
+    const handed = await conversationOf(home.env, name).canTell(by);
+    return handed ? [{ name, handed }] : [];
+  });
+  return (await Promise.all(asked)).flat();
+}
+
+function usable(home: HomeContext, maker: Maker): string[] {
+  return home.conversations.names().filter((name) => mayUse(home, maker, name));
+}
+
+/** As far as Home knows. A conversation that is forgotten is nobody's. */
+function mayUse(home: HomeContext, maker: Maker, name: string): boolean {
+  const { conversations } = home;
+  const [, channel = "", id = ""] = name.split("/");
+  const isOwner = roleNow(home, maker) === "owner";
+  if (channel === "api") {
+    const by = conversations.principalOf(name);
+    return by !== undefined && (isOwner || by === maker.principal || isReader(home, maker, name));
+  }
+  if (channelOf(channel) === undefined || !conversations.has(name)) return false;
+  return isOwner || (maker.channel === channel && isAdmitted(home, maker, id.split(":")[0] ?? ""));
+}
+
+function isReader({ conversations }: HomeContext, { principal }: Maker, name: string): boolean {
+  return conversations.sharedWith(name).includes(principal);
+}
+
+function isAdmitted(home: HomeContext, maker: Maker, connection: string): boolean {
+  try {
+    return roleInChat(home, maker, connection) !== undefined;
+  } catch (error) {
+    // A typing mistake in the settings takes nobody's access away.
+    if (error instanceof SettingsError) return true;
+    throw error;
+  }
+}
+
+async function canTellOwners(home: HomeContext): Promise<boolean> {
+  const owners = ownersOf(home);
+  const chats = owners.filter((name) => name.includes("/"));
+  if (chats.length < owners.length) return true;
+  const asked = await Promise.all(chats.map((name) => conversationOf(home.env, name).canTell(null)));
+  return asked.some((handed) => handed?.accepted);
+}
+
+/** The private chats of owners, and the browsers and topics of their tokens. */
+export function ownersOf(home: HomeContext): string[] {
+  const chats = connectionsOf(home).flatMap((connection) =>
+    peopleOver(home, connection, ["owner"]).flatMap((sender) => privateChat(home, connection, sender) ?? []),
+  );
+  const own = home.outlets.all().filter(({ principal }) => isOwnersToken(home, principal));
+  return [...chats.slice(0, OWNERS_MAX), ...own.map(({ id }) => id)];
+}
+
+function isOwnersToken(home: HomeContext, principal: string): boolean {
+  try {
+    return roleOfTokens(home, principal) === "owner";
+  } catch (error) {
+    if (error instanceof AuthSettingsError) return false;
+    throw error;
+  }
+}
+
+/** Ids of the people with one of these roles: those named in the settings, and those whom an owner let in. */
+export function peopleOver(
+  { senders }: HomeContext,
+  connection: Admitting,
+  roles: readonly Role[],
+): string[] {
+  const { role_of, channel, connection: name } = connection;
+  const letIn = senders
+    .senders()
+    .filter((one) => one.channel === channel && one.connection === name)
+    .filter((one) => roles.includes(roleInSettings(connection, one.sender) ?? one.role))
+    .map(({ sender }) => sender);
+  const named = Object.entries(role_of).flatMap(([id, role]) => (roles.includes(role) ? [id] : []));
+  return [...new Set([...named, ...letIn])];
+}
+
+/** @returns undefined: there is none, or the platform lets nobody begin it */
+function privateChat(home: HomeContext, connection: Admitting, sender: string): string | undefined {
+  const { channel, connection: name } = connection;
+  const conversation = privateChatName(home, connection, sender);
+  if (conversation === undefined || !NEEDS_WORD.has(channel)) return conversation;
+  const hasWritten =
+    home.conversations.has(conversation) || home.senders.roleOf({ channel, connection: name, sender });
+  return hasWritten ? conversation : undefined;
+}
+
+/** @returns undefined: the platform has none that the gateway could name */
+export function privateChatName(
+  { name: home }: HomeContext,
+  connection: Admitting,
+  sender: string,
+): string | undefined {
+  const { channel } = connection;
+  // SAFETY: a secret is in no conversation's name.
+  const chat = channelOf(channel)?.privateChat?.(connection as Connection, sender);
+  return chat && `${home}/${channel}/${chat.conversation}`;
+}
+
+function isThis(one: Admitting, channel: string, connection: string): boolean {
+  return one.channel === channel && one.connection === connection;
+}
+
+/** Those of the settings, and those that were made in the console. */
+export function connectionsOf({ env, name, connections }: HomeContext): Admitting[] {
+  const stored = connections.admitting();
+  try {
+    const set = readConnections(env).filter(({ home }) => home === name);
+    return [
+      ...set,
+      ...stored.filter((one) => !set.some((other) => isThis(one, other.channel, other.connection))),
+    ];
+  } catch (error) {
+    if (error instanceof SettingsError) return stored;
+    throw error;
+  }
+}

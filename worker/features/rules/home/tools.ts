@@ -1,0 +1,357 @@
+/** The tools of rules, for a model and for the commands of a chat. */
+import { STRANGER } from "@edgecall/core/loop/taint.ts";
+import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
+import { reminderConfirmation, watchConfirmation } from "@edgecall/core/rules/confirmation-words.ts";
+import { newRecord } from "@edgecall/core/rules/delivery.ts";
+import { initialState } from "@edgecall/core/rules/evaluate.ts";
+import { scheduleOf } from "@edgecall/core/rules/make-schedule.ts";
+import { makeWatch, type ReadingOption } from "@edgecall/core/rules/make-watch.ts";
+import { plainWords } from "@edgecall/core/rules/plain-words.ts";
+import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
+import { findRule, newRuleId } from "@edgecall/core/rules/rule-names.ts";
+import { nextTime } from "@edgecall/core/rules/schedule.ts";
+import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import {
+  type AckInput,
+  checkRules,
+  type RemindInput,
+  RULE_TOOLS,
+  type RulesInput,
+  type WatchInput,
+} from "@edgecall/core/rules/tools.ts";
+import { PRESENCE, type WatchRule } from "@edgecall/core/rules/watch-rule.ts";
+import { errorText } from "@edgecall/core/tools/errors.ts";
+import { checkArguments } from "../../../kernel/api/check-arguments.ts";
+import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
+import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
+import { seesAll } from "../../../kernel/api/may-see.ts";
+import { isRuleTool } from "../tool-contract.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { refused, type ToolAnswer } from "../../sessions/home/answers.ts";
+import { onPresence } from "./alarm-part.ts";
+import { askFirst } from "./ask-first.ts";
+import { whyNotResumed } from "./orphaned.ts";
+import { acknowledgeRule, snoozeRule } from "./press.ts";
+import { findRecipient, secondOf, toWords } from "./recipients.ts";
+import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
+import { watchPhase, withStatus } from "./views.ts";
+import { agentOf, placeOf, readingsOf, watchedDevice } from "./watched.ts";
+
+const RULES_MAX = 100;
+const RULES_A_PERSON = 20;
+const HISTORY_MAX = 20;
+
+type Reply = ToolAnswer | Extract<HomeToolReply, { waitsUntil: number }>;
+
+export async function runRuleTool(home: HomeContext, request: HomeToolRequest): Promise<Reply> {
+  const { name } = request;
+  const makes = name === "watch" || name === "remind";
+  // What was made goes on where the model has no tools for it any more.
+  if (!isRuleTool(name) || (makes && !readSettings(home.env).tools.rules))
+    return refused("not_found", errorText.unknownTool(name, [EDGE_CALL]));
+  if (request.viewer.role === "guest") return refused("permission_denied", "Guests make no rules.");
+  const checked = checkArguments(RULE_TOOLS[name], request);
+  if (!checked.ok) return checked.outcome;
+  // SAFETY: they were parsed with the schema of this tool.
+  switch (name) {
+    case "watch":
+      return await watch(home, request, checked.input as WatchInput);
+    case "remind":
+      return await remind(home, request, checked.input as RemindInput);
+    case "rules":
+      return await rules(home, request, checked.input as RulesInput);
+    case "ack":
+      return await ack(home, request, checked.input as AckInput);
+  }
+}
+
+async function watch(home: HomeContext, request: HomeToolRequest, input: WatchInput): Promise<Reply> {
+  const before = withoutMaking(home, request);
+  if (before) return before;
+  const maker = makerOf(request);
+  const device = watchedDevice(home, input.agent_id);
+  const reach = request.origin.limits?.agents;
+  if (!device || (reach && !reach.includes(input.agent_id)))
+    return invalid(`agent_id: there is no agent '${plainWords(input.agent_id, 64)}'`);
+  if (input.severity === "critical" && request.viewer.role !== "owner")
+    return invalid("severity: only an owner may make a critical watch");
+  const { zone } = home.clock.read();
+  const needsReadings = input.reading !== PRESENCE && device.source.of !== "bridge";
+  const read = needsReadings && (await readingsOf(home, input.agent_id, input.reading));
+  if (read && !read.ok) return invalid(read.error);
+  const readings = read ? read.value : [];
+  const rule = makeWatch(input, { id: freeId(home, "w"), device: { ...device, readings }, zone });
+  if (!rule.ok) return invalid(rule.error);
+  const to = await findRecipient(home, maker, input.to);
+  if (!to.ok) return invalid(to.error);
+  const then = await secondOf(home, maker, input.then_to, input.then_minutes);
+  if (!then.ok) return invalid(then.error);
+  const asked = await askFirst(home, request, othersWords([to.value, then.value?.to ?? null]));
+  if (asked) return asked;
+  const meanwhile = withoutMaking(home, request);
+  if (meanwhile) return meanwhile;
+  const now = Date.now();
+  // Another call may have taken the first one meanwhile.
+  const id = freeId(home, "w");
+  const row: WatchRow = {
+    kind: "watch",
+    id,
+    rule: { ...rule.value, id, ...(then.value && { then_to: then.value }) },
+    maker,
+    to: to.value,
+    said: { to: [], at: [] },
+    status: "active",
+    why: null,
+    record: newRecord(),
+    state: initialState(now),
+    due: null,
+    madeAt: now,
+  };
+  home.rules.put(row);
+  home.rules.beingMade.add(id);
+  const answer = made(
+    home,
+    row,
+    readings.find(({ name, field }) => isReading(rule.value, name, field)),
+  );
+  await onPresence(home).finally(() => home.rules.beingMade.delete(id));
+  const placed = home.rules.get(id);
+  if (placed?.status !== "orphaned") return answer;
+  // Its agent has just refused it.
+  home.rules.remove(id);
+  return invalid(`reading: ${device.name} cannot watch that: ${placed.why}`);
+}
+
+/** Who is told beside the maker, for the question whether that may be. */
+function othersWords(recipients: ReadonlyArray<string | null>): string {
+  return recipients.flatMap((to) => (to === null ? [] : [toWords(to)])).join(" and ");
+}
+
+function freeId({ rules }: HomeContext, kind: "w" | "r"): string {
+  return newRuleId(kind, (taken) => rules.get(taken) !== undefined);
+}
+
+function isReading({ reading, field }: WatchRule, name: string, of: string | undefined): boolean {
+  return name === reading && of === field;
+}
+
+async function remind(home: HomeContext, request: HomeToolRequest, input: RemindInput): Promise<Reply> {
+  const before = withoutMaking(home, request);
+  if (before) return before;
+  const maker = makerOf(request);
+  const now = Date.now();
+  const { zone } = home.clock.read();
+  const schedule = scheduleOf(input, zone, now);
+  if (!schedule.ok) return invalid(schedule.error);
+  if (input.text.trim() === "") return invalid("text: expected what the person is to be told");
+  const to = await findRecipient(home, maker, input.to);
+  if (!to.ok) return invalid(to.error);
+  if (input.do === "brief" && (to.value !== null || maker.conversation === null))
+    return invalid("do: a briefing is written in a conversation, for whoever asked there; use do: say");
+  const asked = await askFirst(home, request, othersWords([to.value]));
+  if (asked) return asked;
+  const meanwhile = withoutMaking(home, request);
+  if (meanwhile) return meanwhile;
+  const id = freeId(home, "r");
+  const row: RuleRow = {
+    kind: "remind",
+    id,
+    rule: { id, version: 1, text: input.text.trim(), schedule: schedule.value, do: input.do ?? "say" },
+    maker,
+    to: to.value,
+    said: { to: [], at: [] },
+    status: "active",
+    why: null,
+    due: nextTime(zone, schedule.value, now) ?? now,
+    handled: now,
+    madeAt: now,
+  };
+  home.rules.put(row);
+  await home.alarm.arm();
+  return made(home, row);
+}
+
+/** The answer where no rule is to be made: this call made one before, also while it ran a second time, or there is no room. */
+function withoutMaking(home: HomeContext, { id, origin }: HomeToolRequest): ToolAnswer | undefined {
+  const known = home.rules.all().find(({ maker }) => maker.call === id);
+  if (known) return made(home, known);
+  const full = roomFor(home, origin);
+  return full === undefined ? undefined : invalid(full);
+}
+
+function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
+  const { principal, role, channel, limits, reply } = origin;
+  return {
+    principal,
+    role,
+    channel,
+    conversation: from.conversation,
+    call: id,
+    tainted: sources.includes(STRANGER),
+    ...(limits && { limits }),
+    // SAFETY: only chats set it, from an Address.
+    ...(reply && { reply: reply as Maker["reply"] & object }),
+  };
+}
+
+function roomFor({ rules }: HomeContext, { principal }: Pick<Maker, "principal">): string | undefined {
+  const all = rules.all();
+  if (all.length >= RULES_MAX) return `this home has ${RULES_MAX} rules; cancel some first`;
+  const own = all.filter(({ maker }) => maker.principal === principal);
+  return own.length >= RULES_A_PERSON
+    ? `this person has ${RULES_A_PERSON} rules; cancel some first`
+    : undefined;
+}
+
+function invalid(error: string): ToolAnswer {
+  return refused("invalid_params", { text: `Error: ${error.replace(/\.$/, "")}. Nothing was done.` });
+}
+
+function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAnswer {
+  const shown = confirmation(home, row, reading);
+  const advice = row.maker.conversation === null ? "Tell the person this." : "The person sees this text.";
+  return { ...said(`${row.id}: ${shown}`, advice), shown: { text: shown, undo: row.id } };
+}
+
+function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
+  const now = Date.now();
+  const { zone, quiet } = home.clock.read();
+  const to = toWords(row.to, row.maker.conversation !== null);
+  if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now);
+  const place = placeOf(home, row.rule);
+  const then = row.rule.then_to && toWords(row.rule.then_to.to);
+  const facts = { place, to, then, now: reading?.now ?? present(home, row, now), quiet };
+  return watchConfirmation(row.rule, { ...facts, checked: checkedEvery(row.rule, reading) }, now);
+}
+
+function checkedEvery({ check_s }: WatchRule, reading: ReadingOption | undefined): number | undefined {
+  return check_s === undefined ? reading?.every_ms : check_s * 1_000;
+}
+
+function present(
+  home: HomeContext,
+  { rule }: WatchRow,
+  at: number,
+): { value: boolean; at: number } | undefined {
+  if (rule.reading !== PRESENCE) return undefined;
+  if (rule.source.of === "bridge") return { value: home.bridge.isConnected(at), at };
+  const id = agentOf(home, rule.source);
+  return id === undefined ? undefined : { value: home.agents.isOnline(id, at), at };
+}
+
+/** @param advice for the model alone */
+function said(text: string, advice?: string): ToolAnswer {
+  return { status: "success", text, ...(advice !== undefined && { advice }), sources: [] };
+}
+
+async function rules(home: HomeContext, request: HomeToolRequest, input: RulesInput): Promise<Reply> {
+  const checked = checkRules(input);
+  if (!checked.ok) return invalid(checked.error);
+  const mine = home.rules.all().filter((row) => mayChange(row, request));
+  if (input.do === "list") return said(listWords(home, mine));
+  const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
+  const found = findRule(named, input);
+  if (!found.ok) return invalid(found.error);
+  const { row } = found.value;
+  if (input.do === "history") return said(historyWords(home, row));
+  const why = input.do === "resume" ? whyNotResumed(home, row) : undefined;
+  if (why !== undefined) return invalid(`do: ${row.id} cannot be resumed: ${why}`);
+  const asked = await askFirst(home, request);
+  if (asked) return asked;
+  return said(await changeRule(home, row, input.do));
+}
+
+/** @returns what was done, in words */
+async function changeRule(
+  home: HomeContext,
+  row: RuleRow,
+  what: "pause" | "resume" | "cancel",
+): Promise<string> {
+  const name = `${row.id} (${plainWords(nameOf(row), 60)})`;
+  if (what === "cancel") home.rules.remove(row.id);
+  else home.rules.put(withStatus(home, row, what === "pause" ? "paused" : "active"));
+  await onPresence(home);
+  return `${name} is ${what === "cancel" ? "cancelled" : what === "pause" ? "paused" : "active again"}.`;
+}
+
+function mayChange({ maker }: RuleRow, { viewer, from }: HomeToolRequest): boolean {
+  const isHere = from.conversation !== null && maker.conversation === from.conversation;
+  return seesAll(viewer) || maker.principal === viewer.name || isHere;
+}
+
+/** Whoever was told here may answer too. */
+function isToldIn({ maker, said }: RuleRow, here: readonly string[]): boolean {
+  return here.some((one) => maker.conversation === one || said.to.includes(one));
+}
+
+function nameOf(row: RuleRow): string {
+  return row.kind === "watch" ? row.rule.name : row.rule.text;
+}
+
+function listWords(home: HomeContext, rows: readonly RuleRow[]): string {
+  if (rows.length === 0) return "Nothing is watched, and there is no reminder.";
+  return rows.map((row) => `${row.id}: ${rowWords(home, row)}`).join("\n");
+}
+
+function rowWords(home: HomeContext, row: RuleRow): string {
+  const now = Date.now();
+  const { zone } = home.clock.read();
+  const name = plainWords(nameOf(row), 60);
+  const state = row.status === "active" ? "" : ` (${row.status})`;
+  const why = row.why === null ? "" : ` ${row.why}.`;
+  if (row.kind === "remind") {
+    const next = row.due === null ? "" : ` Next: ${timeWords(row.due, zone, now)}.`;
+    return `“${name}” ${scheduleWords(row.rule.schedule, zone, row.due ?? undefined)}${state}.${next}${why}`;
+  }
+  const phase = row.status === "active" ? ` Now: ${watchPhase(row)}.` : "";
+  return `“${name}”, ${plainWords(placeOf(home, row.rule), 120)}: when ${conditionWords(row.rule)}${state}.${phase}${why}`;
+}
+
+function historyWords(home: HomeContext, row: RuleRow): string {
+  const now = Date.now();
+  const { zone } = home.clock.read();
+  const lines = home.rules.firings(row.id, HISTORY_MAX).map(({ at, until, acked_by }) => {
+    const end = until === null ? "" : ` to ${timeWords(until, zone, now)}`;
+    return `${timeWords(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;
+  });
+  return lines.length === 0
+    ? `${row.id} has not fired yet.`
+    : `${row.id}, the newest first:\n${lines.join("\n")}`;
+}
+
+/** Without an id: all that are firing in this conversation. */
+async function ack(
+  home: HomeContext,
+  request: HomeToolRequest,
+  { id, snooze_minutes }: AckInput,
+): Promise<Reply> {
+  const { conversation, privateChat } = request.from;
+  const here = [conversation ?? [], privateChat ?? []].flat();
+  const all = home.rules
+    .all()
+    .filter(
+      (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isToldIn(row, here)),
+    );
+  const meant =
+    id === undefined
+      ? all.filter((row) => isToldIn(row, here) && isOpen(row.record))
+      : all.filter((row) => row.id === id);
+  if (meant.length === 0)
+    return said(id === undefined ? "Nothing is firing here." : `There is no watch ${id} here.`);
+  const asked = await askFirst(home, request);
+  if (asked) return asked;
+  const by = { principal: request.viewer.name, here };
+  const words = meant.map((row) =>
+    snooze_minutes === undefined ? acknowledgeRule(home, row, by) : snoozeRule(home, row, snooze_minutes, by),
+  );
+  await home.alarm.arm();
+  return said(words.join("\n"));
+}
+
+function isOpen({ told, untold }: WatchRow["record"]): boolean {
+  const firing = untold?.last ?? told?.firing;
+  return (
+    firing !== undefined && firing.over === undefined && (untold !== undefined || told?.acked === undefined)
+  );
+}

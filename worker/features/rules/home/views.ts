@@ -1,0 +1,271 @@
+/** Rules as people see and change them outside of a conversation. */
+
+import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { check, type Parsed } from "@edgecall/core/protocol/parse.ts";
+import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
+import { stopped } from "@edgecall/core/rules/delivery.ts";
+import { initialState, type Phase, phaseOf } from "@edgecall/core/rules/evaluate.ts";
+import { capEnd } from "@edgecall/core/rules/limits.ts";
+import { shownWords } from "@edgecall/core/rules/plain-words.ts";
+import { scheduleWords } from "@edgecall/core/rules/reminder-words.ts";
+import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
+import { timeWords } from "@edgecall/core/rules/time-words.ts";
+import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
+import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
+import { HOUR_MS, MINUTE_MS } from "@edgecall/core/rules/zone.ts";
+import { seesAll, type Viewer } from "../../../kernel/api/may-see.ts";
+import type { RuleBody, RuleChanged, RuleList, RuleView } from "../contract.ts";
+import { viewOf } from "./clock.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { roleNow } from "./access.ts";
+import { onPresence } from "./alarm-part.ts";
+import { whyNotResumed } from "./orphaned.ts";
+import { nameOf, secondOf, toWords } from "./recipients.ts";
+import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
+import { nextDue } from "./telling.ts";
+import { agentOf, NO_RULES_AT_BRIDGE, placeOf } from "./watched.ts";
+
+const HISTORY_MAX = 20;
+const TEXT_MAX = 500;
+/** More changes than a place that is away makes of a paused rule, which begins behind them: so they count for nothing. */
+const CHANGES_AWAY = 1_000_000;
+
+export function ruleList(home: HomeContext, viewer: Viewer): RuleList {
+  const rules = home.rules.all().filter((row) => mayManage(row, viewer));
+  return { rules: rules.map((row) => ruleView(home, row)), ...viewOf(home.clock.read()) };
+}
+
+export async function changeRuleBy(
+  home: HomeContext,
+  id: string,
+  body: RuleBody,
+  viewer: Viewer,
+): Promise<RuleChanged> {
+  const before = ownRule(home, id, viewer);
+  if (!before) return NO_RULE;
+  if (body.severity === "critical" && viewer.role !== "owner")
+    return { ok: false, status: 403, message: "severity: only an owner may make a watch critical" };
+  if (body.severity === "critical" && roleNow(home, before.maker) !== "owner")
+    return { ok: false, status: 422, message: "severity: only a watch that an owner made may be critical" };
+  const why = body.status === "active" ? whyNotResumed(home, before) : undefined;
+  if (why !== undefined) return { ok: false, status: 422, message: `status: it cannot be active: ${why}` };
+  const then = await secondFor(home, before, body);
+  if (!then.ok) return { ok: false, status: 422, message: then.error };
+  // It may have fired meanwhile.
+  const row = ownRule(home, id, viewer);
+  if (!row) return NO_RULE;
+  const { zone } = home.clock.read();
+  const changed =
+    row.kind === "watch" ? changedWatch(row, body, then.value, zone) : changedReminder(row, body);
+  if (!changed.ok) return { ok: false, status: 422, message: changed.error };
+  const next = withStatus(home, changed.value, body.status);
+  // What was held back may go out by the change, or what nobody answered be another's now.
+  home.rules.put(next.kind === "watch" ? { ...next, due: nextDue(home, next, Date.now()) } : next);
+  await onPresence(home);
+  return { ok: true, rule: ruleView(home, home.rules.get(id) ?? changed.value) };
+}
+
+const NO_RULE = { ok: false, status: 404, message: "no such rule" } as const;
+
+export async function removeRuleBy(home: HomeContext, id: string, viewer: Viewer): Promise<boolean> {
+  if (!ownRule(home, id, viewer)) return false;
+  home.rules.remove(id);
+  await onPresence(home);
+  return true;
+}
+
+function ownRule({ rules }: HomeContext, id: string, viewer: Viewer): RuleRow | undefined {
+  const row = rules.get(id);
+  return row && mayManage(row, viewer) ? row : undefined;
+}
+
+/** Of everybody's rules only administrators know. */
+function mayManage({ maker }: RuleRow, viewer: Viewer): boolean {
+  return seesAll(viewer) || maker.principal === viewer.name;
+}
+
+/** By its maker's access, which counts when it speaks too. */
+async function secondFor(
+  home: HomeContext,
+  { maker }: RuleRow,
+  { then_to: then }: RuleBody,
+): ReturnType<typeof secondOf> {
+  return await secondOf(home, maker, then?.to, then?.after_minutes);
+}
+
+function changedWatch(
+  row: WatchRow,
+  body: RuleBody,
+  then: WatchRule["then_to"],
+  zone: string,
+): Parsed<WatchRow> {
+  const { name, value, for_minutes, severity, say, text, only_between } = body;
+  if (text !== undefined) return wrong("text: a watch has none; its words are `name` and `say`");
+  const { rule } = row;
+  if (value !== undefined && rule.value === undefined)
+    return wrong(`value: '${rule.is}' compares with nothing; leave it out`);
+  if (value !== undefined && typeof value !== typeof rule.value)
+    return wrong(`value: expected a ${typeof rule.value}, as in ${String(rule.value)}`);
+  if (for_minutes !== undefined && isMomentary(rule))
+    return wrong(`for_minutes: '${rule.is}' is a moment; leave it out`);
+  const hours = typeof only_between === "string" ? readWindow(only_between.trim(), zone) : undefined;
+  if (hours && !hours.ok) return wrong(`only_between: ${hours.error}`);
+  const { say: before, then_to: second, only_between: hoursBefore, repeat: repeatBefore, ...rest } = rule;
+  const { repeat = repeatBefore } = body;
+  const between = only_between === undefined ? hoursBefore : hours?.value;
+  // All but the words is of the condition, and of how it repeats.
+  const isOther = [value, for_minutes, only_between, body.repeat].some((one) => one !== undefined);
+  const then_to = body.then_to === undefined ? second : then;
+  if (then_to && repeat === "once") return wrong("then_to: this watch ends with its first message");
+  const words = say === undefined ? before : (say ?? undefined);
+  const next = check(WatchRule, {
+    ...rest,
+    ...(name !== undefined && { name }),
+    ...(value !== undefined && { value }),
+    ...(for_minutes !== undefined && { hold_ms: Math.round(for_minutes * MINUTE_MS) }),
+    ...(severity && { severity, tell_own: severity === "critical", tell_stale: severity === "critical" }),
+    ...(words !== undefined && { say: words }),
+    ...(then_to && { then_to }),
+    repeat,
+    ...(between && { only_between: between }),
+    // The place that evaluates it has to learn of another condition.
+    version: rule.version + (isOther || severity ? 1 : 0),
+  });
+  if (!next.ok) return wrong(next.error);
+  const { ended: _, ...state } = row.state;
+  // One that is for once no more goes on behind its firing.
+  return { ok: true, value: { ...row, rule: next.value, state: repeat === "once" ? row.state : state } };
+}
+
+function changedReminder(row: ReminderRow, { status: _, text, ...others }: RuleBody): Parsed<ReminderRow> {
+  const [other] = Object.keys(others);
+  if (other !== undefined) return wrong(`${other}: a reminder has none; it has \`status\` and \`text\``);
+  return { ok: true, value: text === undefined ? row : { ...row, rule: { ...row.rule, text } } };
+}
+
+function wrong(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}
+
+/** Times that were missed while it was paused are not made up for, and a watch begins anew: nobody knows what was meanwhile. */
+export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["status"]): RuleRow {
+  if (status === undefined || status === row.status) return row;
+  const now = Date.now();
+  if (row.kind === "watch") {
+    const { occurrence } = row.record;
+    const seq = row.record.seq + CHANGES_AWAY;
+    const rule = { ...row.rule, version: row.rule.version + 1 };
+    const record = { ...stopped(row.record, now), seq };
+    const state = initialState(now, { seq, occurrence });
+    return { ...row, rule, status, why: null, record, state, due: null };
+  }
+  if (status === "paused") return { ...row, status, why: null };
+  const { zone } = home.clock.read();
+  return { ...row, status, why: null, handled: now, due: nextTime(zone, row.rule.schedule, now) ?? null };
+}
+
+function ruleView(home: HomeContext, row: RuleRow): RuleView {
+  const { id, kind, status, why, maker, madeAt } = row;
+  const { zone } = home.clock.read();
+  const [, channel = maker.channel, ...conversation] = maker.conversation?.split("/") ?? [];
+  const history = home.rules.firings(id, HISTORY_MAX).map(({ value, ...firing }) => ({
+    ...firing,
+    // SAFETY: `noteFiring` wrote it.
+    ...(value !== null && { value: JSON.parse(value) as number | string | boolean }),
+  }));
+  const common = {
+    id,
+    kind,
+    status,
+    why,
+    last_firing: history[0]?.at ?? null,
+    history,
+    by: maker.principal,
+    channel,
+    conversation: conversation.join("/"),
+    to: toWords(row.to, maker.conversation !== null),
+    made_at: madeAt,
+  };
+  if (row.kind === "remind") {
+    const { text, schedule } = row.rule;
+    const now = Date.now();
+    const next = status === "active" ? nextTimes(zone, schedule, now) : [];
+    return {
+      ...common,
+      name: shownWords(text, TEXT_MAX),
+      condition: scheduleWords(schedule, zone, row.due ?? undefined),
+      next,
+    };
+  }
+  const { rule } = row;
+  const silent = silentWords(home, row);
+  return {
+    ...common,
+    name: shownWords(rule.name, TEXT_MAX),
+    condition: conditionWords(rule),
+    device: shownWords(placeOf(home, rule), TEXT_MAX),
+    agent: agentOf(home, rule.source) ?? null,
+    ...(rule.value !== undefined && { value: rule.value }),
+    for_minutes: rule.hold_ms / MINUTE_MS,
+    severity: rule.severity,
+    repeat: rule.repeat,
+    ...(rule.only_between && {
+      only_between: `${clockText(rule.only_between.from)}-${clockText(rule.only_between.to)}`,
+    }),
+    ...(rule.then_to && {
+      then_to: { to: nameOf(rule.then_to.to), after_minutes: rule.then_to.after_ms / MINUTE_MS },
+    }),
+    ...(rule.say !== undefined && { say: shownWords(rule.say, TEXT_MAX) }),
+    state: watchPhase(row),
+    ...(silent !== undefined && { silent }),
+  };
+}
+
+/** Of a rule that another place evaluates, as far as its changes tell: a hold that has begun is not known here. */
+export function watchPhase(row: WatchRow): Phase {
+  const { of } = row.rule.source;
+  if (of === "presence" || of === "bridge") return phaseOf(row.state);
+  const { unknown, told, untold, occurrence } = row.record;
+  if (unknown) return "unknown";
+  const firing = untold?.last ?? told?.firing;
+  const goesOn = firing?.occurrence === occurrence && firing.over === undefined && !isMomentary(row.rule);
+  return goesOn ? "firing" : "idle";
+}
+
+/** Why nothing is told now; undefined: nothing is held back. */
+function silentWords(home: HomeContext, { status, record, rule, due, said }: WatchRow): string | undefined {
+  const now = Date.now();
+  const { zone, quiet } = home.clock.read();
+  const time = (at: number) => timeWords(at, zone, now);
+  if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
+  if (rule.source.of !== "bridge" && !home.bridge.isConnected(now))
+    return "the home's bridge is not connected";
+  if (rule.source.of === "hosted" && !home.bridge.has(RULES_FEATURE, now)) return NO_RULES_AT_BRIDGE;
+  const agent = rule.source.of === "agent" ? agentOf(home, rule.source) : undefined;
+  if (agent !== undefined && !home.agents.isOnline(agent, now))
+    return `'${agent}' is offline; if it still runs it watches on, and tells what was when it is back`;
+  if (rule.only_between && !isInside(rule.only_between, now))
+    return `it is watched between ${windowText(rule.only_between)} only`;
+  if (record.unknown) {
+    const { since } = record.unknown;
+    return since === undefined ? "the device says no value" : `there is no value since ${time(since)}`;
+  }
+  if (record.snoozed_until !== undefined && record.snoozed_until > now)
+    return `it is snoozed until ${time(record.snoozed_until)}`;
+  if (record.muted && record.muted.until > now)
+    return `it came and went too often, and is silent until ${time(record.muted.until)} or until it settles`;
+  if (record.told?.acked && !record.told.firing.over)
+    return `${record.told.acked.by} has answered, and it goes on`;
+  if (!record.untold) return undefined;
+  const { count } = record.untold;
+  const held = count === 1 ? "one firing is held back" : `${count} firings are held back`;
+  if (quiet && rule.severity !== "critical" && isInside(quiet, now))
+    return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}; ${held}`;
+  const until = due !== null && due > now ? ` until ${time(due)}` : "";
+  const isNoisy = rule.severity !== "critical" && (said.noisy_at ?? 0) > now - HOUR_MS;
+  const isFull = capEnd(home.rules.sent().messages, rule.severity, now) !== undefined;
+  const why = isFull
+    ? "the home has sent as many messages as it may in an hour"
+    : "it was told a moment ago, and pauses";
+  return `${isNoisy ? "its device is noisy" : why}: ${held}${until}`;
+}

@@ -1,0 +1,140 @@
+/** The devices that watches are about, by their keys: a rename changes nothing. */
+import { classWords } from "@edgecall/core/devices/entities/class-words.ts";
+import type { Reading } from "@edgecall/core/protocol/devices.ts";
+import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
+import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
+import { VALUE_TYPES } from "@edgecall/core/rules/value.ts";
+import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
+import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import { askAgent } from "./ask-agent.ts";
+
+/** The name by which a model means the bridge. */
+const BRIDGE = "bridge";
+
+/** @returns undefined: there is no such device */
+export function watchedDevice(home: HomeContext, id: string): WatchedDevice | undefined {
+  if (id === BRIDGE) return { name: "The home's bridge", source: { of: "bridge" }, readings: [] };
+  const { agents } = home;
+  if (!agents.has(id)) return undefined;
+  const device = agents.device(id);
+  if (device) {
+    const name = device.setting?.name ?? device.hosted.name;
+    return { name, source: { of: "hosted", key: device.hosted.key }, readings: [] };
+  }
+  return { name: id, source: { of: "agent", key: keyOf(home, id) }, readings: [] };
+}
+
+/** Said of hosted devices. */
+export const NO_RULES_AT_BRIDGE =
+  "the home's bridge cannot watch devices: it is too old, or has no folder for its files (BRIDGE_STATE)";
+
+/** A sensor may take its time, and the person waits. */
+const READ_WITHIN_MS = 20_000;
+
+const Options = z.array(
+  z.looseObject({
+    name: z.string().check(z.minLength(1), z.maxLength(128)),
+    field: z.optional(z.string().check(z.maxLength(128))),
+    type: z.enum(VALUE_TYPES),
+    unit: z.optional(z.string().check(z.maxLength(32))),
+    event: z.optional(z.literal(true)),
+    now: z.optional(z.looseObject({ value: z.unknown(), at: z.number() })),
+    every_ms: z.optional(z.number()),
+  }),
+);
+
+/**
+ * Asks the device, or the bridge for a hosted one, what it can watch.
+ * @param reading the one that is meant: an agent need not read all others
+ */
+export async function readingsOf(
+  home: HomeContext,
+  id: string,
+  reading: string,
+): Promise<Parsed<ReadingOption[]>> {
+  const { agents, bridge, states } = home;
+  const now = Date.now();
+  if (agents.device(id)) {
+    if (bridge.isConnected(now) && !bridge.has(RULES_FEATURE, now))
+      return wrong(`agent_id: ${NO_RULES_AT_BRIDGE}`);
+    const heard = (await states.ask([id], true))?.get(id);
+    return heard
+      ? { ok: true, value: heard.readings.map(optionOf) }
+      : wrong(`agent_id: the home's bridge does not answer now, so the readings of '${id}' are not known`);
+  }
+  if (!agents.isOnline(id, now))
+    return wrong(`agent_id: '${id}' is offline, so its readings are not known now`);
+  if (!agents.features(id).includes(RULES_FEATURE))
+    return wrong(
+      `agent_id: '${id}' cannot watch by itself; 'remind' with every: hour and do: brief can look at it each hour. Its presence can be watched`,
+    );
+  const named = await askReadings(home, id, { reading });
+  if (named.ok && named.value.length > 0) return named;
+  // The error names what there is.
+  return await askReadings(home, id, {});
+}
+
+async function askReadings(
+  home: HomeContext,
+  id: string,
+  payload: Record<string, unknown>,
+): Promise<Parsed<ReadingOption[]>> {
+  const answer = await askAgent(home, id, "readings", payload, READ_WITHIN_MS);
+  const read = answer && check(Options, answer.readings);
+  if (!read) return wrong(`agent_id: '${id}' did not answer in time`);
+  // SAFETY: the fields that are absent are those that are optional there.
+  return read.ok
+    ? { ok: true, value: read.value as ReadingOption[] }
+    : wrong(`agent_id: '${id}': ${read.error}`);
+}
+
+function wrong(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}
+
+function optionOf({ name, value, unit, kind, class: of, at, unavailable }: Reading): ReadingOption {
+  const type =
+    typeof value === "number" ? "number" : typeof value === "boolean" ? "boolean" : typeOf(kind, unit);
+  const [yes, no] = classWords(of);
+  return {
+    name,
+    type,
+    ...(unit !== undefined && { unit }),
+    ...(type === "boolean" && { words: { yes, no } }),
+    ...(kind === "event" && { event: true as const }),
+    ...(value !== null && at !== null && !unavailable && { now: { value, at } }),
+  };
+}
+
+/** Of a reading that has no value yet. */
+function typeOf(kind: string, unit: string | undefined): ReadingOption["type"] {
+  if (kind === "binary_sensor") return "boolean";
+  return unit === undefined ? "text" : "number";
+}
+
+/** An agent without a key has no other name than its id. */
+export function keyOf({ keys }: Pick<HomeStores, "keys">, id: string): string {
+  return keys.publicKeyOf(id) ?? `id:${id}`;
+}
+
+/** The id by which it is known now; undefined: it was forgotten, or its key was revoked. */
+export function agentOf(home: HomeStores, source: WatchSource): string | undefined {
+  if (source.of === "bridge") return undefined;
+  const isHosted = source.of === "hosted" || (source.of === "presence" && source.device === "hosted");
+  if (isHosted) return home.agents.devices().find(({ hosted }) => hosted.key === source.key)?.id;
+  const ids = home.agents.ids().filter((id) => keyOf(home, id) === source.key);
+  // A device that was given another id may be on the list under both.
+  return ids.find((id) => home.agents.isOnline(id, Date.now())) ?? ids[0];
+}
+
+/** The device, as people call it. */
+export function placeOf(home: HomeStores, { source }: WatchRule): string {
+  if (source.of === "bridge") return "The home's bridge";
+  const id = agentOf(home, source);
+  const device = id === undefined ? undefined : home.agents.device(id);
+  if (!device) return id ?? "a device that is gone";
+  const { hosted, setting } = device;
+  const area = setting?.area ?? hosted.area;
+  return [setting?.name ?? hosted.name, ...(area ? [area] : [])].join(", ");
+}

@@ -1,0 +1,31 @@
+/** `GET /metrics`: a home's figures for Prometheus. The home itself is asked every five minutes at most. */
+import { METRICS_CONTENT_TYPE } from "@edgecall/core/metrics/exposition.ts";
+import { homeOf } from "../../kernel/api/stubs.ts";
+import { newRoutes } from "../../kernel/http/app.ts";
+import { as, route } from "../../kernel/http/route.ts";
+
+export const metrics = newRoutes();
+
+/** Scrapers ask every minute or more often, and should not wake a sleeping home each time. */
+const KEEP_S = 300;
+
+/** Shows the home's figures for Prometheus. The scope `metrics` permits nothing else. */
+route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { token }) => {
+  // The home alone is the key, because the scope was checked above. On workers.dev the platform caches nothing, so there every
+  // request reaches the home (docs/operations.md).
+  const key = new Request(`https://metrics.invalid/${token.home}`);
+  const cached = await caches.default.match(key);
+  if (cached) return answer(await cached.text());
+  const page = await homeOf(c.env, token.home).metrics();
+  const copy = new Response(page, { headers: { "cache-control": `max-age=${KEEP_S}` } });
+  c.executionCtx.waitUntil(caches.default.put(key, copy));
+  return answer(page);
+});
+
+function answer(page: string) {
+  return as<string, 200, "text/plain">(
+    new Response(page, {
+      headers: { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-store" },
+    }),
+  );
+}

@@ -1,0 +1,128 @@
+/** Keys are enrolled, replaced and revoked. The bridge, the roster and the open calls follow. */
+import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import { errorBody } from "../../api/errors.ts";
+import {
+  type BrokerLoginState,
+  type Enrolled,
+  type HomeKeys,
+  type KeyGrant,
+  type NewKey,
+  type Removed,
+  UNSIGNED_BRIDGE,
+} from "../../api/keys.ts";
+import { KEY_REVOKED } from "../bridge/bridge-socket.ts";
+import { settleByGateway } from "../calls/outcome-delivery.ts";
+import type { HomeContext } from "../context.ts";
+import { closeQuestions } from "../questions/approvals.ts";
+import { keyOf } from "../../../features/rules/home/watched.ts";
+import { REVOKED, UNSIGNED } from "./verify-presence.ts";
+
+export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
+  const { keys, gatewayKey } = home;
+  // One that is there has its place among those of this name; a group that is called so since then has none.
+  if (keys.standing(key.agent) !== "signed" && home.agents.isGroup(key.agent))
+    return { ok: false, problem: "group_name" };
+  const before = keys.publicKeyOf(key.agent);
+  const known = keys.lastKeyOf(key.agent) ?? keyOf(home, key.agent);
+  const problem = await keys.enroll(key, grant, Date.now());
+  if (problem !== undefined) return { ok: false, problem };
+  const gatewayPublicKey = await gatewayKey.publicKey();
+  // An owner says that it is the same device, so its watches go on. Those that a revoked key has stopped can be resumed.
+  const isElsewhere = keys
+    .list()
+    .some((one) => one.agent !== key.agent && keys.publicKeyOf(one.agent) === known);
+  // A device that was given another id has its watches there.
+  if (!isElsewhere) home.rules.rekey(known, keyOf(home, key.agent));
+  if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
+  else if (key.login !== undefined) sendKeyToBridge(home, key.agent);
+  return { ok: true, gatewayPublicKey };
+}
+
+export async function revokeKey(home: HomeContext, agent: string): Promise<boolean> {
+  if (!home.keys.revoke(agent, Date.now())) return false;
+  keyChanged(home, agent, REVOKED);
+  for (const call of home.ledger.open(agent)) {
+    const elapsedMs = Date.now() - call.createdAt;
+    const text = `Error: The key of agent '${agent}' was revoked while this was under way; whether it was done is unknown.`;
+    await settleByGateway(home, call, {
+      status: "error",
+      errorType: "outcome_unknown",
+      text,
+      advice: "Tell the user.",
+      elapsedMs,
+      sources: [],
+    });
+    await closeQuestions(home, call.id);
+  }
+  return true;
+}
+
+/** Takes a device that is gone off the list. Its revoked key stays on record, so that it is never trusted unsigned. */
+export function removeAgent({ agents, keys, ledger }: HomeContext, agent: string): Removed {
+  const standing = keys.standing(agent);
+  if (!agents.has(agent) || agents.isHidden(agent)) return "unknown";
+  if (standing === "signed") return "has_a_key";
+  if (agents.isOnline(agent, Date.now()) || ledger.open(agent).length > 0) return "in_use";
+  if (standing === "revoked") agents.hide(agent);
+  else agents.remove(agent);
+  return "removed";
+}
+
+export async function listKeys({ keys, agents, gatewayKey }: HomeContext): Promise<HomeKeys> {
+  const unsigned = agents.ids().filter((id) => keys.standing(id) === "none" && !agents.device(id));
+  return {
+    gateway: await gatewayKey.publicKey(),
+    agents: keys.list(),
+    unsigned: unsigned.map((id) => ({ agent: id, served: keys.serves(id) })),
+  };
+}
+
+/** Where devices reach the home's own broker, and whether this device's login is there. */
+export function brokerFor(
+  { keys, bridge }: HomeContext,
+  agent: string,
+): { url: string | null; login: BrokerLoginState } {
+  const url = keys.broker();
+  if (url === null || !keys.hasLogin(agent)) return { url, login: null };
+  return { url, login: bridge.isConnected(Date.now()) ? "sent" : "waiting" };
+}
+
+/** The agent is offline until it reports itself online with the right signature. */
+function keyChanged(home: HomeContext, agent: string, reason: string): void {
+  if (agent === BRIDGE) home.bridge.closeRevoked();
+  else {
+    home.agents.dropDevice(agent);
+    // Another key may be another device: the first text by which it describes itself is accepted with the key.
+    home.agents.forgetAccepted(agent);
+    home.agents.forgetTexts(agent);
+    home.agents.setOffline(agent, reason);
+    sendKeyToBridge(home, agent);
+  }
+}
+
+function sendKeyToBridge({ bridge, keys }: HomeContext, agent: string): void {
+  const now = Date.now();
+  const knowsSessions = bridge.has("session", now);
+  if (bridge.takesSingleKeys(now))
+    bridge.send({ t: "keys", keys: keys.forBridge(knowsSessions, agent), part: true }, now);
+  else bridge.send({ t: "keys", keys: keys.forBridge(knowsSessions) }, now);
+}
+
+/** @param token signed with the bridge's key @returns undefined: the bridge may connect */
+export async function refuseBridge({ keys }: HomeContext, token: string): Promise<Response | undefined> {
+  const signed = splitBridgeToken(token);
+  const state = signed ? await keys.takeBridgeToken(signed) : "unsigned";
+  return state === "fresh" ? undefined : bridgeRefusal(state);
+}
+
+export function bridgeRefusal(why: keyof typeof BRIDGE_REFUSALS): Response {
+  const [code, message] = BRIDGE_REFUSALS[why];
+  return Response.json(errorBody(code, message), { status: 401 });
+}
+
+const BRIDGE_REFUSALS = {
+  // Only the owner of that key gets this answer.
+  revoked: ["key_revoked", KEY_REVOKED],
+  used: [STALE_TOKEN, "the bridge's token was used before"],
+  unsigned: ["unauthorized", UNSIGNED_BRIDGE],
+} as const;

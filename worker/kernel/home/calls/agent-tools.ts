@@ -1,0 +1,124 @@
+/**
+ * Home's own tools for the model of a device, over the event `call`. Home stores nothing of such a call: the device repeats its event
+ * until it has the outcome, and the tools recognise its id. A device sees sessions as `agent:NAME`, and of those only what the person who asked it may see.
+ */
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import type { SettledOutcome } from "../../api/calls.ts";
+import { FIND_AGENTS } from "../../api/edge-call.ts";
+import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
+import { FEDERATION } from "../../../features/lending/contract.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
+import type { HomeContext } from "../context.ts";
+import { refused } from "../../../features/sessions/home/answers.ts";
+import { runHomeTool } from "../../../features/sessions/home/tools.ts";
+import { sendCalled } from "./answer-agent.ts";
+import { idInConversation, type LedgerCall } from "./ledger.ts";
+import { goOn, isWaiting, waitFor } from "./waits.ts";
+
+/** A device repeats its event every 30 s. One that is silent for longer waits no more. */
+const REPEATS_WITHIN_MS = 60_000;
+
+/** Tools that answer agents in reach of the caller, and no session. */
+const LISTS_AGENTS: readonly HomeToolName[] = [FIND_AGENTS, "agents_list"];
+
+type CallEvent = AgentEvent & { type: "call" };
+
+/** @returns undefined: the device waits, and asks again */
+export async function runAgentsTool(
+  home: HomeContext,
+  parent: LedgerCall,
+  name: HomeToolName,
+  { call_id: id, args }: CallEvent,
+): Promise<SettledOutcome | undefined> {
+  // A grant is for agents. Conversations of this home, and its own model, are for nobody of another one.
+  if (parent.caller.channel === FEDERATION && !LISTS_AGENTS.includes(name))
+    return {
+      elapsedMs: 0,
+      ...refused(
+        "permission_denied",
+        "Sessions are not for calls of another home.",
+        "Explain this in your answer.",
+      ),
+    };
+  const reply = await runHomeTool(home, await requestOf(home, parent, { id, name, args }));
+  const session = name === "sessions_send" ? String(args.session) : sessionId(id);
+  // The call that it belongs to may have ended meanwhile.
+  const waiting = home.ledger.get(parent.id);
+  if ("waitsUntil" in reply && waiting && !waiting.outcome) {
+    const wasWaiting = isWaiting(home, waiting);
+    home.agentWaits.set(id, { parent: parent.id, session });
+    waitFor(home, waiting, Date.now() + REPEATS_WITHIN_MS, wasWaiting);
+    return undefined;
+  }
+  waitsNoMore(home, id);
+  if ("outcome" in reply) return reply.outcome;
+  await cancelSession(home, session, id);
+  return undefined;
+}
+
+async function requestOf(
+  { env }: HomeContext,
+  parent: LedgerCall,
+  call: Pick<HomeToolRequest, "id" | "name" | "args">,
+): Promise<HomeToolRequest> {
+  const { agent, conversation, caller, flags } = parent;
+  const principal = agentSource(agent);
+  const about = conversation === null ? undefined : await conversationOf(env, conversation).sessionInfo();
+  return {
+    ...call,
+    viewer: { name: principal, role: "guest", scopes: ["ask"] },
+    from: {
+      conversation,
+      call: idInConversation(parent),
+      depth: about?.session?.depth ?? 0,
+      others: about?.others === true,
+      agent: { id: agent, person: caller.principal },
+    },
+    origin: {
+      principal,
+      role: "guest",
+      channel: caller.channel,
+      ...(flags.limits && { limits: flags.limits }),
+    },
+    sources: [principal, STRANGER],
+  };
+}
+
+/** A session has ended that a device began. @returns true: the device waited for it, and gets the outcome */
+export async function sessionEnded(home: HomeContext, id: string, outcome: Outcome): Promise<boolean> {
+  const parent = home.ledger.get(home.agentWaits.get(id)?.parent ?? "");
+  if (!parent || parent.outcome) return false;
+  waitsNoMore(home, id);
+  // A notice that is lost: the device asks again.
+  await sendCalled(home, parent.agent, id, outcome);
+  return true;
+}
+
+function waitsNoMore(home: HomeContext, id: string): void {
+  const parent = home.ledger.get(home.agentWaits.get(id)?.parent ?? "");
+  home.agentWaits.delete(id);
+  if (!parent || parent.outcome) return;
+  goOn(home, parent);
+  home.ctx.waitUntil(home.alarm.arm());
+}
+
+/** A call has ended in which its device waited: nobody wants the end of those sessions. */
+export function endWaits(home: HomeContext, parent: string): void {
+  for (const [id, wait] of home.agentWaits) {
+    if (wait.parent !== parent) continue;
+    home.agentWaits.delete(id);
+    home.ctx.waitUntil(cancelSession(home, wait.session, id));
+  }
+}
+
+/** Its turn has the call's id, so no other turn is meant. */
+async function cancelSession({ env, name }: HomeContext, session: string, id: string): Promise<void> {
+  try {
+    await conversationOf(env, `${name}/api/${session}`).cancel(id);
+  } catch (error) {
+    logError("session.cancel_failed", error, { call: id });
+  }
+}

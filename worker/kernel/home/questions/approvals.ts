@@ -1,0 +1,356 @@
+/** Questions and approvals in the middle of a call: from the device (or the gateway) to the person and back. */
+
+import { approvalHash } from "@edgecall/core/protocol/approval.ts";
+import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
+import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
+import type { CallNews } from "../../api/calls.ts";
+import {
+  ACCEPT,
+  AFTER_EXPIRY_MS,
+  type AnswerResult,
+  CLOSED,
+  EXPIRED,
+  type NewQuestion,
+  type Question,
+} from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError, logInfo } from "../../log.ts";
+import { placeOf } from "../calls/call-watchers.ts";
+import { refuseQuestion } from "../calls/commands.ts";
+import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
+import type { LedgerCall, NewCall } from "../calls/ledger.ts";
+import { settleByGateway } from "../calls/outcome-delivery.ts";
+import { shownPayload } from "../calls/shown-payload.ts";
+import { taintReason } from "../calls/taint-reason.ts";
+import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
+import { personName } from "../../../features/chat/home/person-name.ts";
+import type { HomeContext, HomeStores } from "../context.ts";
+import { rememberApproval } from "../devices/permission.ts";
+import { tellBorrower } from "../../../features/lending/home/progress.ts";
+import { recordQuestion } from "../trace.ts";
+import { closeAtApprovers } from "./approvers.ts";
+import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
+
+/** How long an approval that the gateway asks for stays open. A device's question has its own time. */
+const GATEWAY_APPROVAL_MS = 10 * 60_000;
+/** The device asks again every minute until it has its answer, and then gets it again. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** Questions that may be open at once: of one call, and of one device. Approvals that are asked for together are one. */
+const OPEN_A_CALL = 3;
+const OPEN_A_DEVICE = 20;
+/** Approvals of one call: as many as a reply of its agent's own loop may make calls. */
+const TOGETHER_A_CALL = 64;
+
+/** An agent asks. It repeats the question until it has the answer, so a question that is known is not asked twice. */
+export async function askFromAgent(
+  home: HomeContext,
+  call: LedgerCall,
+  event: AgentEvent & { type: "question" },
+): Promise<void> {
+  const known = home.questions.known(call.id, event.question_id);
+  if (known) {
+    // It does not have the answer yet. Each answer prolongs the call, but not beyond the time that it may ask for.
+    const mayAsk = Date.now() < known.expiresAt + AFTER_EXPIRY_MS;
+    if (mayAsk && known.answer !== null && known.answeredBy !== null)
+      await sendAnswer(home, known, call, known.answer);
+    return;
+  }
+  const { approval } = event;
+  const refusal = refusalOf(home, call);
+  if (refusal !== undefined) {
+    const question = { id: event.question_id, isApproval: approval !== undefined };
+    return await refuseQuestion(home, call, question, refusal);
+  }
+  if (approval) {
+    const hash = await approvalHash(call.agent, approval.tool, approval.parameters, approval.cwd);
+    // What the person sees must be what the device will run.
+    if (hash !== approval.hash) return logInfo("question.bad_hash", { call: call.id, agent: call.agent });
+  }
+  await ask(home, call, {
+    id: crypto.randomUUID(),
+    call: call.id,
+    conversation: placeOf(call, home.name),
+    agent: call.agent,
+    groupKey: groupKeyOf(call, approval ?? null),
+    agentQuestion: event.question_id,
+    text: event.text,
+    options: event.options ?? [],
+    approval: approval ? withUnread(home, call, approval) : null,
+    expiresAt: Date.now() + event.expires_in_ms,
+  });
+}
+
+/** A device knows that others' texts are in the conversation, and not whose: the gateway adds those that a person can accept. */
+function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalRequest): ApprovalRequest {
+  const { tainted = false, because = [] } = call.flags;
+  const { unread: _, ...own } = approval;
+  if (!tainted || because.length === 0) return own;
+  const { reason, unread } = taintReason(home, {
+    conversation: call.conversation,
+    because,
+    target: call.agent,
+  });
+  return unread.length === 0 ? own : { ...own, reason: `${own.reason}: ${reason}`, unread };
+}
+
+/** Why a device may ask nothing more for now, in words for it; undefined: it may. */
+function refusalOf({ questions }: HomeContext, call: LedgerCall): string | undefined {
+  const open = questions.openOf(call.id);
+  if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
+    return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
+  if (open.length >= TOGETHER_A_CALL)
+    return `Not asked: ${TOGETHER_A_CALL} approvals of this call wait for an answer already. Ask again when one is answered.`;
+  if (questions.openBy(call.agent) >= OPEN_A_DEVICE)
+    return `Not asked: ${OPEN_A_DEVICE} questions of this device wait for an answer already. Ask again when one is answered.`;
+  return undefined;
+}
+
+/**
+ * Asks for a call to an agent that cannot ask itself, before it is sent.
+ * @param unread texts that are a reason to ask
+ * @returns the call's deadline, epoch ms
+ */
+export async function askBeforeSending(
+  home: HomeContext,
+  newCall: NewCall,
+  reason: string,
+  unread: UnreadText[] = [],
+): Promise<number> {
+  const { agent } = newCall;
+  const { command, payload, totalMs } = newCall.order;
+  const hash = await approvalHash(agent, command, payload);
+  const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
+  // The same call came again, or was cancelled, meanwhile.
+  const known = home.ledger.get(newCall.id);
+  if (known) return known.endsAt;
+  // There is no await between call and question: a call without its question would wait for nobody.
+  const call = holdForApproval(home, newCall);
+  const parameters = shownPayload(home, { agent, command, payload });
+  const approval = { tool: command, parameters, reason, hash, ...(unread.length > 0 && { unread }) };
+  await ask(home, call, {
+    id: crypto.randomUUID(),
+    call: call.id,
+    conversation: placeOf(call, home.name),
+    agent,
+    groupKey: groupKeyOf(call, approval),
+    agentQuestion: null,
+    text: `May I send this to '${agent}'? ${command}: ${shortened(visibleJson(parameters), { chars: 2_000 })}`,
+    options: [],
+    approval,
+    expiresAt,
+  });
+  return expiresAt + AFTER_EXPIRY_MS + totalMs;
+}
+
+async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): Promise<void> {
+  const now = Date.now();
+  const wasWaiting = isWaiting(home, call);
+  if (!home.questions.add(question, now)) return;
+  tellBorrower(home, call, { waits_for: question.approval ? "approval" : "an answer" });
+  const until = question.expiresAt + AFTER_EXPIRY_MS;
+  if (call.state === "asking") {
+    home.ledger.postpone(call.id, until);
+    askerWaits(home, call.id);
+  } else waitFor(home, call, until, wasWaiting);
+  if (question.groupKey !== undefined) return await gather(home, call, until);
+  if (call.conversation !== null) return await deliverSoon(home, question, now);
+  await deliverQuestion(home, question, now);
+  await home.alarm.arm();
+}
+
+/** A person answers. Stored when it returns; the device gets it as often as it asks. */
+export async function answerQuestion(
+  home: HomeContext,
+  id: string,
+  answer: string,
+  by: { principal: string; displayName?: string | undefined; mayApprove: boolean; mayAccept: boolean },
+): Promise<AnswerResult> {
+  const { answered, problem } = accepting(home, id, answer, by);
+  if (problem) return problem;
+  const result = home.questions.answer(id, answered, by, Date.now());
+  if (!result.ok) return result;
+  if (answered !== answer)
+    for (const { agent } of unreadIn(result.question)) home.agents.acceptText(agent, undefined);
+  const answeredByName = personName(home, by.principal, by.displayName);
+  await passOn(home, { ...result.question, answeredByName }, answered);
+  return result;
+}
+
+/** `accept` accepts the texts for which a person is asked, as they were shown, and approves. Any other answer stays what it is. */
+function accepting(
+  { agents, questions }: HomeContext,
+  id: string,
+  answer: string,
+  by: { mayAccept: boolean },
+): { answered: string; problem?: AnswerResult } {
+  const question = questions.get(id);
+  const unread = question ? unreadIn(question) : [];
+  if (answer !== ACCEPT || unread.length === 0) return { answered: answer };
+  const refused = (status: 403 | 409, code: string, message: string) => ({
+    answered: answer,
+    problem: { ok: false, status, code, message } as const,
+  });
+  if (!by.mayAccept)
+    return refused(
+      403,
+      "forbidden",
+      "accepting a device's description needs an administrator, or an owner in a chat",
+    );
+  // One that was accepted elsewhere meanwhile is none that changed.
+  const changed = unread.find(({ agent, line }) => {
+    const now = agents.unreadOf(agent);
+    return now !== undefined && now.line !== line;
+  });
+  if (changed)
+    return refused(409, "text_changed", `'${changed.agent}' says something else by now; read it in Fleet`);
+  return { answered: "approve" };
+}
+
+function unreadIn({ approval }: Question): UnreadText[] {
+  return approval?.unread ?? [];
+}
+
+async function passOn(home: HomeContext, question: Question, answer: string): Promise<void> {
+  if (question.members) return await passOnToAll(home, question, question.members, answer);
+  await passOnToCall(home, question, answer);
+  await closeShown(home, question, answer);
+}
+
+/** Each member's answer is stored. A device that does not get it asks again, like one that was asked alone. */
+async function passOnToAll(
+  home: HomeContext,
+  question: Question,
+  members: readonly Question[],
+  answer: string,
+): Promise<void> {
+  const passed = await Promise.allSettled(members.map((one) => passOnToCall(home, one, answer)));
+  for (const one of passed)
+    if (one.status === "rejected") logError("question.pass_failed", one.reason, { question: question.id });
+  await closeInConversation(home, question, answer);
+}
+
+async function passOnToCall(home: HomeContext, question: Question, answer: string): Promise<void> {
+  const call = home.ledger.get(question.call);
+  if (call) recordQuestion(home, call, question, answer);
+  if (call && !call.outcome) {
+    if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
+    if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
+    else await sendAnswer(home, question, call, answer);
+  }
+}
+
+/** Closes a question where it is shown: one that another question lists is shown with that, until its last one is closed. */
+async function closeShown(home: HomeContext, question: Question, answer: string): Promise<void> {
+  if (question.listedIn === null) return await closeInConversation(home, question, answer);
+  const how = answer === EXPIRED ? EXPIRED : CLOSED;
+  const listing = home.questions.closeListing(question.listedIn, how, Date.now());
+  if (listing) await closeInConversation(home, listing, how);
+}
+
+/** The gateway's own approval of a call that it holds back. */
+async function decideHeldCall(
+  home: HomeContext,
+  call: LedgerCall,
+  answer: string,
+  by: string | null,
+): Promise<void> {
+  if (answer === "approve") {
+    if (await settleOutdated(home, call)) return;
+    rememberApproval(home, call, by);
+    return await releaseApproved(home, call);
+  }
+  const why = answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
+  await settleByGateway(home, call, {
+    status: "error",
+    errorType: "permission_denied",
+    text: `Error: The call was not sent to '${call.agent}': ${why}. Nothing was run.`,
+    advice: "Explain this to the user; do not try it another way.",
+    elapsedMs: Date.now() - call.createdAt,
+    sources: [],
+  });
+}
+
+async function sendAnswer(
+  home: HomeContext,
+  question: Question,
+  call: LedgerCall,
+  answer: string,
+): Promise<void> {
+  // A device that is away asks again when it is back, until the question would have expired. Its call goes on then.
+  if (answer === EXPIRED || reach(home, call.agent, undefined).ok) goOn(home, call);
+  // The device knows by its own clock that a question has expired.
+  if (answer === EXPIRED) return;
+  const payload = {
+    question_id: question.agentQuestion,
+    answer,
+    ...(question.answeredBy !== null && { by: question.answeredBy }),
+    ...(question.approval && { hash: question.approval.hash }),
+  };
+  const order = {
+    command: "answer",
+    payload,
+    silenceMs: ANSWER_TIMEOUT_MS,
+    totalMs: ANSWER_TIMEOUT_MS,
+    idempotent: true,
+  };
+  const { agent, caller } = call;
+  await dispatch(home, { id: crypto.randomUUID(), conversation: null, agent, caller, order });
+}
+
+async function closeInConversation(home: HomeContext, question: Question, answer: string): Promise<void> {
+  await closeAtApprovers(home, question, answer);
+  if (hasNoConversation(home, question.call)) return;
+  try {
+    const stub = conversationOf(home.env, question.conversation);
+    await stub.closeQuestion(question.id, answer, question.answeredBy, question.answeredByName);
+  } catch (error) {
+    // The conversation shows the question as open until its turn ends, and nothing else depends on it.
+    logError("question.close_failed", error, { question: question.id });
+  }
+}
+
+/** True for a call whose client waits in Home's own waiting room. */
+function hasNoConversation({ ledger }: HomeContext, callId: string): boolean {
+  return ledger.get(callId)?.conversation === null;
+}
+
+/** The questions that a call waits for, for a client that begins to watch it. */
+export function openQuestions({ questions }: HomeContext, callId: string): CallNews[] {
+  return questions.openOf(callId).map(newsOf);
+}
+
+/** A call is over: its questions need no answer any more. */
+export async function closeQuestions(home: HomeContext, callId: string): Promise<void> {
+  for (const question of home.questions.openOf(callId)) {
+    home.questions.close(question.id, CLOSED, null, Date.now());
+    await closeShown(home, question, CLOSED);
+  }
+}
+
+/** When a question expires, or has to be delivered again, epoch ms. */
+export function nextDue(home: HomeStores): number | undefined {
+  const { questions, questionRetries } = home;
+  const expiry = questions.nextExpiry();
+  // Most times nobody is asked anything.
+  if (expiry === undefined) return undefined;
+  const retry = questionRetries.nextDue(questions.undelivered().map(({ id }) => id));
+  const times = [expiry, retry, nextShown(home)].filter((time) => time !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Closes questions that nobody answered, and delivers those that their conversation does not have yet. */
+export async function onAlarm(home: HomeContext, now: number): Promise<void> {
+  await showDue(home, now);
+  for (const question of home.questions.expired(now)) {
+    // The last one that it lists took it along.
+    if (home.questions.get(question.id)?.answer !== null) continue;
+    home.questions.close(question.id, EXPIRED, null, now);
+    home.questionRetries.remove(question.id);
+    await passOn(home, question, EXPIRED);
+  }
+  for (const question of home.questions.undelivered())
+    if (home.questionRetries.dueAt(question.id) <= now)
+      await deliverQuestion(home, question, question.askedAt);
+}

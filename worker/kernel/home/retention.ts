@@ -1,0 +1,39 @@
+/** What Home deletes, on an alarm that runs anyway: old calls, questions and codes, and agents that are gone. */
+import { settingsOrError } from "../settings/settings.ts";
+import { SettingsError } from "../settings/settings-error.ts";
+import type { HomeContext } from "./context.ts";
+import { deleteExpiredCodes } from "../../features/pairing/home/device-codes.ts";
+
+/** Pruning reads every row of the ledger, which keeps two days of calls, and an alarm runs for nearly each of these. */
+const EVERY_MS = 3_600_000;
+/**
+ * After so long the clock may be wrong, as on a machine without a clock chip: nothing is deleted yet. It is an hour later, if the
+ * clock still says so.
+ */
+const DOUBT_AFTER_MS = 30 * 24 * EVERY_MS;
+
+/** Prunes, once an hour. @returns true if it was time */
+export function prune(
+  { ctx, env, ledger, questions, agents, audit, lent, grants, files }: HomeContext,
+  now: number,
+): boolean {
+  const { sql } = ctx.storage;
+  const [last] = sql.exec<{ at: number }>("SELECT at FROM tidied").toArray();
+  // A time to come is one from before the clock was set back.
+  if (!last || (last.at > now - EVERY_MS && last.at <= now)) return false;
+  sql.exec("UPDATE tidied SET at = ?", now);
+  if (Math.abs(now - last.at) > DOUBT_AFTER_MS) return false;
+  ledger.prune(now);
+  questions.prune(now);
+  audit.prune(now);
+  lent.prune(now);
+  grants.prune(now);
+  files.prune(now);
+  deleteExpiredCodes(ctx.storage.sql, now);
+  const settings = settingsOrError(env);
+  // With wrong settings it is not known how long agents are kept.
+  if (settings instanceof SettingsError) return true;
+  for (const id of agents.goneSince(now - settings.keepAgentsMs))
+    if (ledger.open(id).length === 0) agents.remove(id);
+  return true;
+}

@@ -1,0 +1,48 @@
+import { expect, onTestFinished, test } from "vitest";
+import { script } from "../../../test/scripted-model.ts";
+import { ask, say } from "../../../test/workerd.ts";
+import { Conversation } from "../conversation/conversation.ts";
+
+/** Counts the requests to conversations. */
+function counted(): { fetch: number; start: number } {
+  const counts = { fetch: 0, start: 0 };
+  const prototype = Conversation.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  for (const name of ["fetch", "start"] as const) {
+    const real = prototype[name];
+    if (!real) throw new Error(`there is no method ${name}`);
+    prototype[name] = function (this: unknown, ...args: unknown[]) {
+      counts[name] += 1;
+      return real.apply(this, args);
+    };
+    onTestFinished(() => {
+      prototype[name] = real;
+    });
+  }
+  return counts;
+}
+
+test.each([
+  ["of any letters is one request to its conversation", "Wie warm ist es im Büro? 🌡\u2028", 0],
+  ["that is too long for a header is two", "ü".repeat(6_000), 1],
+])("a turn %s, and its words arrive whole", async (_, words, alone) => {
+  const counts = counted();
+  const id = crypto.randomUUID();
+  const text = `${words}\n${script({ text: "warm" })}`;
+  expect(await say(id, text)).toMatchObject({ status: 200, body: { answer: "warm" } });
+  expect(counts).toEqual({ fetch: 1, start: alone });
+  const history = await (await ask(`/v1/conversations/${id}`)).json();
+  expect(history).toMatchObject({ turns: [{ text: text.trim() }] });
+  const headers = { "idempotency-key": "once", accept: "text/event-stream" };
+  const again = async () =>
+    await (
+      await ask(`/v1/conversations/${id}/messages`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ text }),
+      })
+    ).text();
+  const first = await again();
+  expect(first).toContain("event: done");
+  // The same key is the same turn, whose events come once more.
+  expect(/"turn":"([^"]+)"/.exec(await again())?.[1]).toBe(/"turn":"([^"]+)"/.exec(first)?.[1]);
+});
