@@ -42,7 +42,7 @@ route(
     },
   },
   async (c, { token, query: { limit, ...query } }) => {
-    const found = await homeOf(c.env, token.home).audit({ ...query, limit: limit + 1 });
+    const found = await homeOf(c.env, token.home).audit.audit({ ...query, limit: limit + 1 });
     return json(c, { entries: found.slice(0, limit), more: found.length > limit });
   },
 );
@@ -69,7 +69,7 @@ async function* exported(env: Env, home: string, after: number, filter: AuditFil
   let page: AuditPage = { batches: [], after, more: true };
   let count = 0;
   while (page.more) {
-    page = await homeOf(env, home).auditPage(page.after, filter);
+    page = await homeOf(env, home).audit.auditPage(page.after, filter);
     let lines = "";
     for (const batch of page.batches)
       for (const entry of batch.lines) {

@@ -73,7 +73,7 @@ route(
   "GET /v1/console/agents/:agent/actions",
   { scope: "command", path: { agent: AGENT } },
   async (c, { token, path: { agent } }) => {
-    const target = await homeOf(c.env, token.home).target(agent);
+    const target = await homeOf(c.env, token.home).agents.target(agent);
     if (!target) throw new HttpError(404, "not_found", `no such agent: ${agent}`);
     return json(c, { actions: target.adverts });
   },
@@ -84,8 +84,8 @@ route(consolePage, "GET /v1/console/usage", { scope: "ask" }, async (c, { token:
   const settings = readSettings(c.env);
   const { budgets, models, prices } = settings;
   const [{ health }, days] = await Promise.all([
-    homeOf(c.env, home).plan(undefined),
-    homeOf(c.env, home).usage(SHOWN_DAYS),
+    homeOf(c.env, home).conversations.plan(undefined),
+    homeOf(c.env, home).usage.usage(SHOWN_DAYS),
   ]);
   return json<UsageView>(c, {
     counted: settings.countsDays,

@@ -35,7 +35,7 @@ async function onPeer(c: Context<App>): Promise<Response> {
   }
   const known = `${home} ${read.claims.grant}`;
   if (!knownGrants.has(known)) await countGuess(c);
-  const reply = await homeOf(c.env, home).peer(kind, token, body);
+  const reply = await homeOf(c.env, home).lending.peer(kind, token, body);
   if (reply.status === 401) knownGrants.delete(known);
   else {
     if (knownGrants.size >= KNOWN_MAX) knownGrants.clear();

@@ -55,7 +55,7 @@ export async function callDevice(
     tainted,
     trace,
   };
-  const reply = await withRetry(async () => await homeOf(env, token.home).submit(request));
+  const reply = await withRetry(async () => await homeOf(env, token.home).calls.submit(request));
   if (!reply.accepted) return { end: "outcome", outcome: reply.outcome };
   return await awaitCall(env, token, args.agent_id, id, waiting);
 }
@@ -94,7 +94,7 @@ export async function awaitCall(
   }
   // When the token was revoked meanwhile, its client does not get the outcome.
   if (allowed.signal.aborted && !over.aborted) return { end: "running" };
-  const outcome = await homeOf(env, token.home).outcome(agent, id, token);
+  const outcome = await homeOf(env, token.home).calls.outcome(agent, id, token);
   if (outcome) return { end: "outcome", outcome };
   return question ? { end: "question", question } : { end: "running" };
 }

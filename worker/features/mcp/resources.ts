@@ -31,7 +31,7 @@ export async function listResources(caller: McpCaller, cursor: string | undefine
   const viewer = viewerOf(caller.token);
   // One more than the page has, to know whether another page follows.
   const query = { after: placeOf(cursor), limit: PAGE + 1 };
-  const found = await homeOf(caller.env, viewer.home).files(viewer, query);
+  const found = await homeOf(caller.env, viewer.home).files.files(viewer, query);
   const files = found.slice(0, PAGE);
   const last = found.length > PAGE ? files.at(-1) : undefined;
   return {
@@ -50,7 +50,7 @@ export async function readResource(caller: McpCaller, uri: string): Promise<Reso
   if (!name || !(await seenAs(env, viewer, name, place.kind))) throw notThere(uri);
   const file = await conversationOf(env, name).media(id);
   if (!file) {
-    caller.waitUntil(homeOf(env, viewer.home).removeFile(id));
+    caller.waitUntil(homeOf(env, viewer.home).files.removeFile(id));
     throw notThere(uri);
   }
   const { mediaType: mimeType, data } = file;

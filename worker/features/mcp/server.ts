@@ -11,7 +11,7 @@ import { modelTextOf, type Tool } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../kernel/api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../kernel/api/find-agents.ts";
-import type { Targets } from "../../kernel/api/home-api.ts";
+import type { Targets } from "../../kernel/api/agents-api.ts";
 import { idWithName } from "../../kernel/api/roster.ts";
 import { isRuleTool } from "../rules/tool-contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
@@ -44,7 +44,7 @@ export function mcpServer(caller: McpCaller): McpServer {
   return {
     info: { name: "edgecall", title: "edgecall", version: VERSION },
     instructions: INSTRUCTIONS,
-    homeKey: () => homeOf(caller.env, caller.token.home).publicKey(),
+    homeKey: () => homeOf(caller.env, caller.token.home).agents.publicKey(),
     listTtlMs: 30_000,
     list: async () => {
       const targets = await targetsOf(caller);
@@ -127,7 +127,7 @@ async function rule(
   const hour = Math.floor(Date.now() / 3_600_000);
   const same = await sha256Hex(`${hour}\n${name}\n${canonicalJson(args)}`);
   const id = await callId(token, headers.get("idempotency-key") ?? same);
-  const reply = await homeOf(env, token.home).runTool({
+  const reply = await homeOf(env, token.home).calls.runTool({
     id,
     name,
     args,
@@ -146,7 +146,7 @@ async function rule(
 }
 
 async function targetsOf({ env, token }: McpCaller): Promise<Targets> {
-  return await homeOf(env, token.home).targets();
+  return await homeOf(env, token.home).agents.targets();
 }
 
 async function list(caller: McpCaller, args: Record<string, unknown>): Promise<CallToolResult> {
@@ -155,7 +155,7 @@ async function list(caller: McpCaller, args: Record<string, unknown>): Promise<C
   // SAFETY: parseArguments parsed with EdgeListInput.
   const { agent_id } = read.input as { agent_id?: string };
   if (agent_id !== undefined) {
-    const agent = await homeOf(caller.env, caller.token.home).target(agent_id);
+    const agent = await homeOf(caller.env, caller.token.home).agents.target(agent_id);
     if (agent) return textResult(oneAgent(agent));
   }
   const { agents, excerptOf } = await targetsOf(caller);
@@ -170,7 +170,7 @@ async function find(caller: McpCaller, args: Record<string, unknown>): Promise<C
   const read = parseArguments(findAgentsTool, args);
   if (!read.ok) return failed(modelTextOf(read.fault));
   // SAFETY: parseArguments parsed with findAgentsTool's input.
-  const found = await homeOf(caller.env, caller.token.home).findAgents(read.input as FindQuery);
+  const found = await homeOf(caller.env, caller.token.home).agents.findAgents(read.input as FindQuery);
   return textResult(found.text);
 }
 
@@ -245,7 +245,7 @@ function cancelOnClose(caller: McpCaller, { signal, closeCancels }: CallContext,
 }
 
 async function cancel({ env, token }: McpCaller, id: string): Promise<void> {
-  await homeOf(env, token.home).cancel([{ id }], `${token.home}/mcp/${id}`);
+  await homeOf(env, token.home).calls.cancel([{ id }], `${token.home}/mcp/${id}`);
 }
 
 /**
@@ -291,7 +291,7 @@ async function result(
   // SAFETY: parseArguments parsed with EdgeResultInput.
   const { agent_id, call_id } = read.input as { agent_id: string; call_id: string };
   const { env, token } = caller;
-  const outcome = await homeOf(env, token.home).outcome(agent_id, call_id, token);
+  const outcome = await homeOf(env, token.home).calls.outcome(agent_id, call_id, token);
   if (outcome === undefined)
     return failed(`Error: Agent '${agent_id}' has no call '${call_id}'; results are kept for two days.`);
   const end: CallEnd = outcome

@@ -13,7 +13,7 @@ import {
   targetWords,
 } from "../../kernel/api/edge-call.ts";
 import { findAgentsDefinition } from "../../kernel/api/find-agents.ts";
-import type { Targets } from "../../kernel/api/home-api.ts";
+import type { Targets } from "../../kernel/api/agents-api.ts";
 import { type HomeCounts, oneLine } from "../../kernel/api/roster.ts";
 import { RULE_TOOL_NAMES } from "../rules/tool-contract.ts";
 import type { McpTool, ToolAnnotations } from "./protocol.ts";

@@ -61,14 +61,14 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
   const text = JSON.stringify(body.request);
   const reserve = Math.ceil(text.length / CHARS_PER_TOKEN) + body.maxTokens;
   const admission = isNamedHome(c.env, home)
-    ? await homeOf(c.env, home).admitToRelay(token, reserve)
+    ? await homeOf(c.env, home).relay.admitToRelay(token, reserve)
     : relayUnsigned(token.claims.agent);
   if (!admission.ok && admission.status === 401) await countGuess(c);
   if (!admission.ok) throw new HttpError(admission.status, admission.code, admission.message);
 
   const { agent } = token.claims;
   const counted = (usage: Usage | undefined) => {
-    const work = homeOf(c.env, home).countRelayed(agent, reserve, model.name, usage);
+    const work = homeOf(c.env, home).relay.countRelayed(agent, reserve, model.name, usage);
     c.executionCtx.waitUntil(work.catch((error: unknown) => logError("relay.uncounted", error, { agent })));
   };
   const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
@@ -113,7 +113,7 @@ const MODEL_TOTAL_MS = 300_000;
 /** Answers 204 when the agent's stored key made the token; 401 when the key is revoked or unknown. */
 route(relay, "GET /v1/relay/:home/key", { path: HOME }, async (c, { path: { home } }) => {
   const token = await relayTokenOf(c);
-  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).isRelayToken(token))) return nothing(c);
+  if (isNamedHome(c.env, home) && (await homeOf(c.env, home).relay.isRelayToken(token))) return nothing(c);
   await countGuess(c);
   const { message } = relayUnsigned(token.claims.agent);
   throw new HttpError(401, "unauthorized", message);

@@ -9,7 +9,7 @@ export const clock = newRoutes();
 
 /** Shows the home's time zone and quiet hours. */
 route(clock, "GET /v1/home/clock", { scope: "ask" }, async (c, { token }) => {
-  const view: ClockView = await homeOf(c.env, token.home).clock();
+  const view: ClockView = await homeOf(c.env, token.home).rules.clock();
   return json(c, view);
 });
 
@@ -19,7 +19,7 @@ route(
   "PATCH /v1/home/clock",
   { scope: "admin", owner: true, body: ClockBody },
   async (c, { token, body }) => {
-    const changed = await homeOf(c.env, token.home).changeClock(body, token.name);
+    const changed = await homeOf(c.env, token.home).rules.changeClock(body, token.name);
     if (!changed.ok) throw new HttpError(422, "invalid_request", changed.error);
     const view: ClockView = changed.value;
     return json(c, view);

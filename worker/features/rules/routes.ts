@@ -13,7 +13,7 @@ const path = { rule: text(RULE_ID, "a rule's id, as in w-7f2c") };
 
 /** Lists the caller's rules, and to administrators all of the home. */
 route(rules, "GET /v1/rules", { scope: "ask" }, async (c, { token }) => {
-  const list: RuleList = await homeOf(c.env, token.home).rules(token);
+  const list: RuleList = await homeOf(c.env, token.home).rules.rules(token);
   return json(c, list);
 });
 
@@ -23,7 +23,7 @@ route(
   "PATCH /v1/rules/:rule",
   { scope: "ask", path, body: RuleBody },
   async (c, { token, path: { rule }, body }) => {
-    const changed = await homeOf(c.env, token.home).changeRule(rule, body, token);
+    const changed = await homeOf(c.env, token.home).rules.changeRule(rule, body, token);
     if (!changed.ok)
       throw new HttpError(
         changed.status,
@@ -37,7 +37,7 @@ route(
 
 /** Removes a rule, with its history. */
 route(rules, "DELETE /v1/rules/:rule", { scope: "ask", path }, async (c, { token, path: { rule } }) => {
-  if (!(await homeOf(c.env, token.home).removeRule(rule, token)))
+  if (!(await homeOf(c.env, token.home).rules.removeRule(rule, token)))
     throw new HttpError(404, "not_found", "no such rule");
   return nothing(c);
 });
@@ -57,7 +57,7 @@ route(
       ...(occurrence !== undefined && { occurrence }),
       ...(minutes !== undefined && { minutes }),
     };
-    const pressed: Pressed = await homeOf(c.env, token.home).pressRule(press);
+    const pressed: Pressed = await homeOf(c.env, token.home).rules.pressRule(press);
     return json(c, pressed);
   },
 );

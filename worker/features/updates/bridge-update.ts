@@ -9,7 +9,7 @@ export const bridgeUpdate = newRoutes();
 /** Tells the bridge to install the gateway's program. `GET /v1/status` has the outcome. */
 route(bridgeUpdate, "POST /v1/bridge/update", { scope: "admin" }, async (c, { token }) => {
   const id = crypto.randomUUID();
-  const problem = await homeOf(c.env, token.home).updateBridge(id);
+  const problem = await homeOf(c.env, token.home).updates.updateBridge(id);
   if (problem) throw new HttpError(409, problem, PROBLEMS[problem]);
   return json(c, { id }, 202);
 });

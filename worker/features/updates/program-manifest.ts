@@ -30,7 +30,7 @@ export async function serveManifest(c: Context<App>): Promise<Response> {
   const isAsked = PROGRAM_NONCE.test(nonce) && isNamedHome(c.env, home);
   const [sha256, bytes] = EDGECALL_PROGRAM.split(" ");
   const body = JSON.stringify({ version: VERSION, sha256, bytes: Number(bytes), nonce });
-  const signed = isAsked && (await homeOf(c.env, home).signManifest(key, body));
+  const signed = isAsked && (await homeOf(c.env, home).updates.signManifest(key, body));
   if (signed) return c.body(signed);
   throw new HttpError(404, "not_found", "no home of this gateway has this key; pair the device again");
 }

@@ -16,7 +16,7 @@ route(metrics, "GET /metrics", { scope: "metrics", or: "admin" }, async (c, { to
   const key = new Request(`https://metrics.invalid/${token.home}`);
   const cached = await caches.default.match(key);
   if (cached) return answer(await cached.text());
-  const page = await homeOf(c.env, token.home).metrics();
+  const page = await homeOf(c.env, token.home).usage.metrics();
   const copy = new Response(page, { headers: { "cache-control": `max-age=${KEEP_S}` } });
   c.executionCtx.waitUntil(caches.default.put(key, copy));
   return answer(page);

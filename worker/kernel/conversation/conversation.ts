@@ -361,7 +361,7 @@ export class Conversation extends DurableObject<Env> implements ConversationApi 
       await tellParents(context);
     }
     const name = this.ctx.id.name ?? "";
-    await homeOf(this.env, name.split("/", 1)[0] ?? "").forgetConversation(name);
+    await homeOf(this.env, name.split("/", 1)[0] ?? "").conversations.forgetConversation(name);
     if (!context) return;
     await forgetSessions(context);
     await wipe(context);

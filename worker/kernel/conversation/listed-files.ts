@@ -18,5 +18,5 @@ export function listFiles(
   const agent = outcome.routed?.agent ?? String(agent_id);
   const from = { agent, action: typeof action === "string" ? action : null };
   const by = transcript.beganBy();
-  context.later(context.home().addFiles({ files: kept.map((file) => ({ ...file, ...from })), by }));
+  context.later(context.home().files.addFiles({ files: kept.map((file) => ({ ...file, ...from })), by }));
 }

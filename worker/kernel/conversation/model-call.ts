@@ -170,7 +170,7 @@ async function askModel(step: Step): Promise<void> {
     correctSpending(context, settings, { model: model.name, usage: reply.usage, reserved, estimate });
     if (model.name in plan.health) {
       context.plan = undefined;
-      context.later(context.home().modelAnswered(model.name));
+      context.later(context.home().usage.modelAnswered(model.name));
     }
     // A call of a tool that was not offered is answered as "not found", not dropped: the model should learn of it.
     const mayCall = offer.toolChoice !== "none" && ((loopEnabled && next.tools) || offer.tools.length > 0);
@@ -211,7 +211,7 @@ async function takePlan({ context, turn, history }: Step, reserve: number | unde
   const known = context.plan;
   const isOfTurn = known?.turn === turn.n && known.text === question.text;
   if (isOfTurn && reserve === undefined && !listing && Date.now() <= known.until) return known.plan;
-  const plan = await context.home().plan(reserve, listing, question);
+  const plan = await context.home().conversations.plan(reserve, listing, question);
   context.plan = { plan, turn: turn.n, text: question.text, until: Date.now() + PLAN_FRESH_MS };
   return plan;
 }
@@ -292,7 +292,7 @@ function isWithinBudget({ context, turn, settings }: Step, plan: Plan): boolean 
   }
   transcript.notify(turn.n, verdict.text, verdict.keys);
   const ofDay = verdict.keys.filter((key) => key.startsWith("day."));
-  if (ofDay.length > 0) context.later(context.home().setBudgetTold(ofDay));
+  if (ofDay.length > 0) context.later(context.home().usage.setBudgetTold(ofDay));
   return true;
 }
 
@@ -324,7 +324,7 @@ async function modelFailed(step: Step, error: ModelError, model: NamedModel | un
 async function noteFailure(context: ConversationContext, model: NamedModel, times: number): Promise<void> {
   context.plan = undefined;
   try {
-    await context.home().modelFailed(model.name, times);
+    await context.home().usage.modelFailed(model.name, times);
   } catch (error) {
     logError("model.health_lost", error, { model: model.name });
   }

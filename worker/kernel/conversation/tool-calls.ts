@@ -105,7 +105,7 @@ export function resumeCall({ sent }: ConversationContext, callId: string): void 
 export async function watchCalls(context: ConversationContext, turn: Turn): Promise<void> {
   const ids = openCalls(context.transcript.entriesOf(turn.n)).map((call) => call.id);
   const out = ids.filter((id) => context.sent.has(id));
-  if (out.length > 0) await context.home().watch(out);
+  if (out.length > 0) await context.home().calls.watch(out);
 }
 
 /** The time at which Home is asked for the outcome of a call (epoch ms). */
@@ -246,7 +246,7 @@ async function submitCall(
   // Its result may come before the reply.
   sent.set(call.id, { ...sent.get(call.id), deadline: 0, at });
   try {
-    const reply = await context.home().submit({
+    const reply = await context.home().calls.submit({
       id: call.id,
       confirmed: context.confirmed.splice(0),
       conversation: name,
@@ -321,7 +321,7 @@ async function stopCalls(
     return { id: call.id, ...(checked?.ok && { sentTo: checked.args.agent_id }) };
   });
   try {
-    return await withRetry(async () => await context.home().cancel(stopped, context.name));
+    return await withRetry(async () => await context.home().calls.cancel(stopped, context.name));
   } catch (error) {
     logError("cancel.failed", error, { conversation: context.name });
     return calls.map(({ id }) => id);

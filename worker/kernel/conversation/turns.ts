@@ -45,7 +45,7 @@ export function finishTurn(
   recordTurn(context, turn, { status, error, iterations, failedCalls });
   const reported = { ...report, ...(!isOneShot && { conversation: name }) };
   const confirmed = context.confirmed.splice(0);
-  context.later(withRetry(() => context.home().turnEnded(reported, confirmed)));
+  context.later(withRetry(() => context.home().conversations.turnEnded(reported, confirmed)));
 }
 
 /** Ends a turn with what was done so far. */

@@ -159,14 +159,14 @@ test(
     const id = crypto.randomUUID();
     const { waiting, call } = await sirenOut(id, bridge);
     // A conversation that cannot reach its home does this.
-    const cancelOfHome = Home.prototype.cancel;
-    Home.prototype.cancel = async () => {
+    const cancelOfHome = Home.prototype.calls.cancel;
+    Home.prototype.calls.cancel = async () => {
       throw new Error("overloaded");
     };
     try {
       await cancel(id);
     } finally {
-      Home.prototype.cancel = cancelOfHome;
+      Home.prototype.calls.cancel = cancelOfHome;
     }
     expect((await waiting).body).toMatchObject({ calls: [{ error_type: "outcome_unknown" }] });
     bridge.report(call, "pi", sounds);

@@ -117,7 +117,7 @@ stopHomeWhile({
     const [call] = await rowsOf<{ id: string }>(theHome(), "SELECT id FROM call");
     const bridge = await stop(submit.release);
     // A conversation that does not know of the cancel sends it now, and it does not start.
-    const late = await homeOf(env, "a").submit({
+    const late = await homeOf(env, "a").calls.submit({
       id: call?.id ?? "",
       conversation: `a/api/${id}`,
       args: { agent_id: "pi", action: "siren" },

@@ -51,5 +51,5 @@ export async function findGrantToken(
       "forbidden",
       "a connected program's token is for /mcp, the files that its results link to, and GET /v1/agents and /v1/status",
     );
-  return await homeOf(env, claims.home).useGrant(claims.grant);
+  return await homeOf(env, claims.home).oauth.useGrant(claims.grant);
 }

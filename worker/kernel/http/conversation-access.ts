@@ -51,7 +51,7 @@ export async function seenAs(
   const belongs = await conversationOf(env, name).belongs();
   const by = belongs ? belongs.principal : token.name;
   if (maySee(token, { kind, by })) return "own";
-  const sharedWith = await homeOf(env, token.home).sharedWith(name);
+  const sharedWith = await homeOf(env, token.home).conversations.sharedWith(name);
   return maySee(token, { kind, by, sharedWith }) ? "any" : undefined;
 }
 

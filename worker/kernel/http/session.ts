@@ -128,7 +128,7 @@ async function madeToken(env: Env, value: string): Promise<ApiToken | undefined>
     fromBase64Url(mac),
     signedMade(home, id, Number(until)),
   );
-  return isOurs ? await homeOf(env, home).useToken({ id }) : undefined;
+  return isOurs ? await homeOf(env, home).tokens.useToken({ id }) : undefined;
 }
 
 function signedMade(home: string, id: string, until: number): Uint8Array {

@@ -57,7 +57,7 @@ export async function findApiToken(
   if (home === undefined || !isNamedHome(env, home)) return undefined;
   if (!knownHashes.has(hash)) await beforeWaking();
   // The home is asked each time, so that a revoked token ends at once.
-  const made = await homeOf(env, home).useToken({ hash });
+  const made = await homeOf(env, home).tokens.useToken({ hash });
   if (!made) knownHashes.delete(hash);
   else {
     if (knownHashes.size >= KNOWN_MAX) knownHashes.clear();
@@ -68,8 +68,8 @@ export async function findApiToken(
 
 /** @returns false when a token that opened a stream has ended. A token of the secret ends with a deploy, as every stream does. */
 export async function isStillValid(env: Env, { home, made, grant }: ApiToken): Promise<boolean> {
-  if (grant) return (await homeOf(env, home).useGrant(grant.id)) !== undefined;
-  return !made || (await homeOf(env, home).useToken({ id: made.id })) !== undefined;
+  if (grant) return (await homeOf(env, home).oauth.useGrant(grant.id)) !== undefined;
+  return !made || (await homeOf(env, home).tokens.useToken({ id: made.id })) !== undefined;
 }
 
 /** The record of a bridge's bearer token, or undefined. @throws AuthSettingsError */

@@ -27,7 +27,7 @@ route(
     },
   },
   async (c, { token, query: { q, ...query } }) => {
-    const page = await homeOf(c.env, token.home).agents({ ...query, words: q });
+    const page = await homeOf(c.env, token.home).agents.agents({ ...query, words: q });
     if (page) return json(c, page);
     throw new HttpError(
       400,
@@ -40,7 +40,7 @@ route(
 /** Shows one agent. */
 route(agents, "GET /v1/agents/:agent", { scope: "ask", path: { agent: AGENT } }, async (c, input) => {
   const id = input.path.agent;
-  const agent = await homeOf(c.env, input.token.home).agent(id);
+  const agent = await homeOf(c.env, input.token.home).agents.agent(id);
   if (!agent) throw new HttpError(404, "not_found", `no such agent: ${id}`);
   return json(c, agent);
 });
@@ -56,7 +56,7 @@ route(
   "POST /v1/agents/:agent/accept-text",
   { scope: "admin", path: { agent: AGENT }, body: AcceptBody, optionalBody: true },
   async (c, { token, path: { agent }, body }) => {
-    const accepted = await homeOf(c.env, token.home).acceptText(agent, body.line);
+    const accepted = await homeOf(c.env, token.home).agents.acceptText(agent, body.line);
     if (accepted === "changed")
       throw new HttpError(409, "text_changed", "line: the agent says something else by now; read it again");
     if (accepted === "unknown") throw new HttpError(404, "not_found", `there is no agent '${agent}'`);
@@ -70,7 +70,7 @@ route(
   "DELETE /v1/agents/:agent",
   { scope: "admin", path: { agent: AGENT } },
   async (c, { token, path: { agent } }) => {
-    const removed = await homeOf(c.env, token.home).removeAgent(agent);
+    const removed = await homeOf(c.env, token.home).agents.removeAgent(agent);
     if (removed === "unknown") throw new HttpError(404, "not_found", `no such agent: ${agent}`);
     if (removed === "has_a_key")
       throw new HttpError(409, "has_a_key", `'${agent}' is paired: revoke its key first`);

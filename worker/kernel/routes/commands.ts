@@ -48,7 +48,7 @@ route(
     const caller = { principal: token.name, role: token.role, channel: "api" };
     const trace = traceOf(c);
     const reply = await withRetry(
-      async () => await homeOf(c.env, token.home).command({ id, agent, order, caller, ...trace }),
+      async () => await homeOf(c.env, token.home).calls.command({ id, agent, order, caller, ...trace }),
     );
     if (!reply.accepted) return answer(c, id, agent, reply.outcome);
     return await answerWithin(c, token.home, id, agent, wait);
@@ -68,7 +68,7 @@ route(
     },
   },
   async (c, { token, path: { agent, request }, query: { wait } }) => {
-    const outcome = await homeOf(c.env, token.home).outcome(agent, request, token);
+    const outcome = await homeOf(c.env, token.home).calls.outcome(agent, request, token);
     if (outcome === undefined) throw new HttpError(404, "not_found", "no such command");
     return outcome === null
       ? await answerWithin(c, token.home, request, agent, wait)

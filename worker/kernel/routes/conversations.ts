@@ -47,7 +47,7 @@ route(
       );
     // One more than the page holds, to know whether another page follows.
     const query = { after: placeOf(after, token.home), limit: limit + 1, all, words: q };
-    const found = await homeOf(c.env, token.home).conversationsOf(token.name, query);
+    const found = await homeOf(c.env, token.home).conversations.conversationsOf(token.name, query);
     const conversations = found.slice(0, limit);
     const last = found.length > limit ? conversations.at(-1) : undefined;
     return json(c, { conversations, next: last ? `${last.last_at}.${last.id}` : null });
@@ -92,7 +92,7 @@ route(
   { scope: "ask", path: { id: CONVERSATION }, body: Sharing },
   async (c, { token, path: { id }, body: { with: names } }) => {
     const name = await managed(c, token, id);
-    if (!(await homeOf(c.env, token.home).shareConversation(name, names)))
+    if (!(await homeOf(c.env, token.home).conversations.shareConversation(name, names)))
       throw new HttpError(
         409,
         "too_many",
@@ -111,7 +111,7 @@ route(
   { scope: "ask", path: { id: CONVERSATION }, body: Naming },
   async (c, { token, path: { id }, body: { title } }) => {
     const name = await managed(c, token, id);
-    const renamed = await homeOf(c.env, token.home).renameConversation(name, title);
+    const renamed = await homeOf(c.env, token.home).conversations.renameConversation(name, title);
     if (renamed === undefined)
       throw new HttpError(
         409,

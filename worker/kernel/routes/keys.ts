@@ -38,7 +38,7 @@ route(
   async (c, { token: { home }, query: { limit, after = "", q = "" } }) => {
     const words = q.toLowerCase();
     // A home has 10,000 agents at most, so the whole list is 2 MB.
-    const { gateway, agents, unsigned } = await homeOf(c.env, home).keys();
+    const { gateway, agents, unsigned } = await homeOf(c.env, home).agents.keys();
     const found = agents.filter(({ agent, name }) => `${agent}\n${name}`.toLowerCase().includes(words));
     const page = found.filter(({ agent }) => agent > after).slice(0, limit);
     const last = page.at(-1)?.agent ?? "";
@@ -63,7 +63,7 @@ route(
     const grant =
       signature === undefined ? ({ by: "nothing" } as const) : ({ by: "signature", signature } as const);
     const key = { agent, publicKey: public_key, name };
-    const enrolled = await homeOf(c.env, token.home).enrollAgent(key, grant);
+    const enrolled = await homeOf(c.env, token.home).agents.enrollAgent(key, grant);
     if (!enrolled.ok) {
       const { status, message } = PROBLEMS[enrolled.problem];
       throw new HttpError(status, enrolled.problem, message);
@@ -82,7 +82,7 @@ route(
   "POST /v1/agents/:agent/readmit",
   { scope: "admin", path: { agent: AGENT } },
   async (c, { token, path: { agent } }) => {
-    const readmitted = await homeOf(c.env, token.home).readmitAgent(agent);
+    const readmitted = await homeOf(c.env, token.home).agents.readmitAgent(agent);
     if (readmitted === "sent") return nothing(c);
     const { status, message } = NOT_READMITTED[readmitted];
     throw new HttpError(status, readmitted, `${message}: ${agent}`);
@@ -98,7 +98,7 @@ route(
     path: { agent: text(new RegExp(`${AGENT_ID.source}|^${BRIDGE}$`), `an agent's id, or ${BRIDGE}`) },
   },
   async (c, { token, path: { agent } }) => {
-    if (await homeOf(c.env, token.home).revokeAgentKey(agent)) return nothing(c);
+    if (await homeOf(c.env, token.home).agents.revokeAgentKey(agent)) return nothing(c);
     throw new HttpError(404, "not_found", `there is no key of '${agent}' to revoke`);
   },
 );

@@ -47,7 +47,7 @@ route(
   "POST /v1/questions/:id",
   { scope: "ask", path: { id: text(UUID, "a question's id, a UUID") }, body: QuestionAnswer },
   async (c, { token, path: { id }, body: { answer } }) => {
-    const answered = await homeOf(c.env, token.home).answer(id, answer, token);
+    const answered = await homeOf(c.env, token.home).questions.answer(id, answer, token);
     if (!answered.ok) throw new HttpError(answered.status, answered.code, answered.message);
     return json(c, questionView(answered.question));
   },
@@ -61,7 +61,7 @@ type QuestionList = { questions: OpenQuestionView[]; total: number };
 type QuestionsEvent = { event: "questions"; data: QuestionList };
 
 async function openQuestions(c: Context<App>, token: ApiToken): Promise<QuestionList> {
-  const { questions, total } = await homeOf(c.env, token.home).questions(token, QUESTIONS_MAX);
+  const { questions, total } = await homeOf(c.env, token.home).questions.questions(token, QUESTIONS_MAX);
   return { questions: questions.map(questionView), total };
 }
 

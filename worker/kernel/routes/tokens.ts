@@ -36,7 +36,7 @@ const NewToken = z.strictObject({
 /** Lists the tokens of the home. */
 route(tokens, "GET /v1/tokens", { scope: "admin" }, async (c, { token: caller }) => {
   const { home } = caller;
-  const made = await homeOf(c.env, home).tokens();
+  const made = await homeOf(c.env, home).tokens.tokens();
   const secret = apiTokenRecords(c.env)
     .filter((record) => record.home === home)
     .map((record) => secretView(record, c.env.OWNER !== undefined && isReplaceable(c.env, record, caller)));
@@ -53,7 +53,7 @@ route(tokens, "POST /v1/tokens", { scope: "admin", body: NewToken }, async (c, {
     throw tooMuch(`role: your token has the role '${maker.role}', so it cannot give '${role}'`);
   const expiresAt = endOf(expires_in_days, maker);
   const token = newHomeToken(maker.home);
-  const record = await homeOf(c.env, maker.home).makeToken({
+  const record = await homeOf(c.env, maker.home).tokens.makeToken({
     hash: await sha256Hex(token),
     name,
     role,
@@ -121,7 +121,7 @@ route(
         "conflict",
         "this token stands in the setting API_TOKENS: take its record out there",
       );
-    const revoked = await homeOf(c.env, home).revokeToken(id, made);
+    const revoked = await homeOf(c.env, home).tokens.revokeToken(id, made);
     if (revoked.length === 0) throw new HttpError(404, "not_found", "no such token");
     return made ? json(c, { revoked }) : nothing(c);
   },

@@ -124,7 +124,7 @@ async function commandWords(
     case "status":
       return statusWords(running, await context.home().status());
     case "agents":
-      return agentsWords(await context.home().agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }));
+      return agentsWords(await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }));
     case "rules":
       return await ruleWords(context, origin, "rules", { do: "list" });
     case "ack":
@@ -151,7 +151,7 @@ async function ruleWords(
   args: Record<string, unknown>,
 ): Promise<string> {
   const id = crypto.randomUUID();
-  const answered = await context.home().runTool({
+  const answered = await context.home().calls.runTool({
     id,
     name,
     args,
@@ -210,6 +210,6 @@ async function answerWords(
   if (argument === "") return "Please write your answer after /answer.";
   const options = answersOf(asked.question);
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
-  const answered = await context.home().answer(asked.question.id, cutText(answer, 4_000), person, true);
+  const answered = await context.home().questions.answer(asked.question.id, cutText(answer, 4_000), person, true);
   return answered.ok ? undefined : answered.message;
 }

@@ -366,7 +366,7 @@ export class Outbox {
     const { id, sources, createdAt: at } = told;
     const notice = { ...told.origin.notice, id, sources, text: row.text, at };
     const why = error instanceof Error ? error.message : "the chat app does not take it";
-    await homeOf(env, name.split("/", 1)[0] ?? "").noticeLost({ conversation: name, notice, why });
+    await homeOf(env, name.split("/", 1)[0] ?? "").rules.noticeLost({ conversation: name, notice, why });
   }
 
   /** The place takes nothing any more: whoever asked there has the answer in their private chat. */

@@ -22,7 +22,7 @@ export async function connectionOf(
   const set = findConnection(env, channel, name);
   if (set?.home === home) return set;
   if (!isConsoleChannel(channel)) return undefined;
-  const stored = await homeOf(env, home).connection(channel, name);
+  const stored = await homeOf(env, home).chat.connection(channel, name);
   if (stored?.ok === false) throw new SettingsError(stored.error);
   return stored?.value;
 }

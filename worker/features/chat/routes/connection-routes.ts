@@ -49,7 +49,7 @@ export const connections = newRoutes();
 /** Lists the connections to chat apps. */
 route(connections, "GET /v1/connections", { scope: "admin" }, async (c, { token: { home } }) => {
   const set = readConnections(c.env).filter((one) => one.home === home);
-  const stored = await homeOf(c.env, home).connections();
+  const stored = await homeOf(c.env, home).chat.connections();
   const isSet = (one: StoredConnection) =>
     set.some(({ channel, connection }) => channel === one.channel && connection === one.connection);
   return json<Connections>(c, {
@@ -69,12 +69,12 @@ route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: 
   if (findConnection(c.env, channel, name))
     throw new HttpError(409, "conflict", `connection: '${name}' stands in the setting CHANNELS already`);
   const home = homeOf(c.env, token.home);
-  const before = (await home.connections()).some((one) => one.channel === channel && one.connection === name);
+  const before = (await home.chat.connections()).some((one) => one.channel === channel && one.connection === name);
   const made = madeOf(asked, token.home);
   const setup = setupFor(channel);
   const account = await answered(setup.account(made));
   const connection = { ...made, ...account.fields } as Connection;
-  if (!(await home.storeConnection(connection, token.name)))
+  if (!(await home.chat.storeConnection(connection, token.name)))
     throw new HttpError(409, "conflict", "there are too many connections; disconnect one, or use CHANNELS");
   try {
     const todo = await answered(deliver(c, setup, connection, { isStored: true, isAsked: false }));
@@ -84,7 +84,7 @@ route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: 
     return json(c, answer, 201);
   } catch (error) {
     // A new connection without deliveries is removed again. An earlier one stays, since it may still work.
-    if (!before) await home.removeConnection(channel, name);
+    if (!before) await home.chat.removeConnection(channel, name);
     throw error;
   }
 });
@@ -127,14 +127,14 @@ route(connections, "DELETE /v1/connections/:channel/:connection", NAMED, async (
   const { channel, connection: name } = path;
   if (findConnection(c.env, channel, name)?.home === home)
     throw new HttpError(409, "conflict", "this connection stands in the setting CHANNELS; take it out there");
-  const stored = await homeOf(c.env, home).connection(channel, name);
+  const stored = await homeOf(c.env, home).chat.connection(channel, name);
   if (!stored) throw new HttpError(404, "not_found", "no such connection");
   const setup = setupOf(channel);
   // The connection is removed in any case, also when the platform no longer knows the token. A webhook of a bot that is
   // polled is somebody else's.
   if (stored.ok && setup && !isPolled(c, setup))
     await Promise.resolve(setup.uninstall?.(stored.value)).catch(() => undefined);
-  await homeOf(c.env, home).removeConnection(channel, name);
+  await homeOf(c.env, home).chat.removeConnection(channel, name);
   logInfo("connection.dropped", { channel, connection: name });
   return nothing(c);
 });

@@ -18,7 +18,7 @@ const OWNERS_MAX = 5;
  */
 export async function tellOwners(env: Env, over: Connection, id: string, text: string): Promise<void> {
   const { home } = over;
-  const { senders } = await homeOf(env, home).senders();
+  const { senders } = await homeOf(env, home).chat.senders();
   // `over` may be stored in the home. Other connections that the home stores are not searched.
   const set = readConnections(env).filter(
     (one) => one.home === home && (one.channel !== over.channel || one.connection !== over.connection),

@@ -40,9 +40,9 @@ async function polledBots(env: Env): Promise<PolledBot[]> {
     set.some((one) => one.home === home && one.connection === name);
   const stored = await Promise.all(
     namedHomes(env).map(async (home) => {
-      const names = (await homeOf(env, home).connections())
+      const names = (await homeOf(env, home).chat.connections())
         .filter(({ channel, connection }) => channel === "telegram" && !isSet(home, connection))
-        .map(({ connection }) => homeOf(env, home).connection("telegram", connection));
+        .map(({ connection }) => homeOf(env, home).chat.connection("telegram", connection));
       // One that cannot be decrypted is no reason to leave the others alone; its Check says so.
       return (await Promise.all(names)).flatMap((one) => (one?.ok ? [one.value as TelegramConnection] : []));
     }),

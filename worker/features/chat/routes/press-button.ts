@@ -46,7 +46,7 @@ export async function pressButton(
     };
   if (isApproval && answer !== "deny" && isTooLong(asked.question)) return { refused: TOO_LONG };
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
-  const answered = await home.answer(act.question, answer, person, true);
+  const answered = await home.questions.answer(act.question, answer, person, true);
   if (answered.ok) {
     logInfo("question.pressed", { question: act.question, role });
     return {};
@@ -65,7 +65,7 @@ async function pressRule(
   const by = { principal, displayName, role, conversation: name, privateChat };
   const minutes = pressed.do === "snooze" ? { minutes: SNOOZE_MINUTES } : {};
   const home = homeOf(env, name.split("/", 1)[0] ?? "");
-  const { done, text } = await home.pressRule({ ...pressed, ...minutes, by });
+  const { done, text } = await home.rules.pressRule({ ...pressed, ...minutes, by });
   logInfo("rule.pressed", { rule: pressed.rule, do: pressed.do, role });
   if (!done) return { refused: text };
   // In both names of the chat: nothing tells where the message of the button stands.

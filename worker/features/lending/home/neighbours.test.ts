@@ -198,7 +198,7 @@ test("an MCP client reaches it by its name", async () => {
 test("a large home finds it by words, and only within a caller's reach", async () => {
   const many = Array.from({ length: 25 }, (_, n) => agent(`lamp-${n}`, { line: `lamp ${n}`, tools: [CPU] }));
   await TestBridge.connect(many);
-  const found = (reach?: string[]) => homeOf(env, "a").findAgents({ text: "lathe" }, reach);
+  const found = (reach?: string[]) => homeOf(env, "a").agents.findAgents({ text: "lathe" }, reach);
   expect((await found()).text).toContain("near/lathe");
   expect((await found(["near/lathe"])).text).toContain("near/lathe");
   expect((await found(["lamp-1"])).text).not.toContain("near/lathe");

@@ -28,7 +28,7 @@ export async function peerRequest(
   try {
     const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());
     const token = `${claims}.${await gatewayKey.signBytes(peerTokenBytes(claims))}`;
-    if (url === "") return await homeOf(env, home).peer(kind, token, text);
+    if (url === "") return await homeOf(env, home).lending.peer(kind, token, text);
     return await withTimeLimit(WITHIN_MS, async (signal) => {
       const init = {
         method: "POST",

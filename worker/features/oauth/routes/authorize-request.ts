@@ -118,7 +118,7 @@ async function registered(env: Env, id: string): Promise<StoredClient> {
 }
 
 async function typed(env: Env, home: string, id: string): Promise<StoredClient> {
-  const client = homeOfTypedId(id) === home ? await homeOf(env, home).oauthClient(id) : undefined;
+  const client = homeOfTypedId(id) === home ? await homeOf(env, home).oauth.oauthClient(id) : undefined;
   if (!client) throw unknownClient();
   return client;
 }

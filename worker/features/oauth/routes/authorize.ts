@@ -159,7 +159,7 @@ async function authorize(c: Context<App>, fields: URLSearchParams, issuer: strin
   if (fields.get("answer") !== "allow")
     return answerTo(form.redirectUri, { error: "access_denied", state, iss: issuer });
   const wanted: OauthScope[] = fields.get("command") === "yes" ? [...GRANT_SCOPES] : ["ask"];
-  const given = await homeOf(c.env, person.home).consent({
+  const given = await homeOf(c.env, person.home).oauth.consent({
     record: form.record,
     person: person.name,
     role: person.role,

@@ -43,11 +43,11 @@ export function isDocumentId(id: string): boolean {
 export async function clientOfDocument(env: Env, home: string, id: string): Promise<StoredClient> {
   const problem = addressProblem(id);
   if (problem) throw new OauthError("invalid_client", `client_id: it ${problem}`);
-  const stored = await homeOf(env, home).clientDocument(id);
+  const stored = await homeOf(env, home).oauth.clientDocument(id);
   if (stored && stored.freshUntil > Date.now()) return stored;
   try {
     const document = await fetchDocument(env, id);
-    await homeOf(env, home).storeClientDocument(document);
+    await homeOf(env, home).oauth.storeClientDocument(document);
     return document;
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;

@@ -27,7 +27,7 @@ route(oauthGrants, "GET /v1/oauth/grants", { scope: "ask" }, async (c, { token }
 );
 
 async function grantsOf(env: Env, { home, name, scopes }: ApiToken): Promise<OauthGrantView[]> {
-  const all = await homeOf(env, home).grants();
+  const all = await homeOf(env, home).oauth.grants();
   return scopes.includes("admin") ? all : all.filter(({ person }) => person === name);
 }
 
@@ -39,7 +39,7 @@ route(
   async (c, { token, path: { id } }) => {
     const isTheirs = (await grantsOf(c.env, token)).some((grant) => grant.id === id);
     const { name, role } = token;
-    if (!isTheirs || !(await homeOf(c.env, token.home).endGrant(id, { name, role })))
+    if (!isTheirs || !(await homeOf(c.env, token.home).oauth.endGrant(id, { name, role })))
       throw new HttpError(404, "not_found", "no such connected program");
     return nothing(c);
   },
@@ -47,7 +47,7 @@ route(
 
 /** Lists the clients that were entered by hand. */
 route(oauthGrants, "GET /v1/oauth/clients", { scope: "admin" }, async (c, { token }) =>
-  json(c, { clients: await homeOf(c.env, token.home).oauthClients() }),
+  json(c, { clients: await homeOf(c.env, token.home).oauth.oauthClients() }),
 );
 
 const NewClient = z.strictObject({
@@ -74,7 +74,7 @@ route(
     const secret = wantsSecret ? toBase64Url(crypto.getRandomValues(new Uint8Array(32))) : undefined;
     const secretHash = secret === undefined ? null : await sha256Hex(secret);
     if (
-      !(await homeOf(c.env, home).makeOauthClient(
+      !(await homeOf(c.env, home).oauth.makeOauthClient(
         { id, name: clientName(name), redirectUris, secretHash },
         by,
       ))
@@ -95,7 +95,7 @@ route(
   "DELETE /v1/oauth/clients/:id",
   { scope: "admin", path: { id: text(TYPED_ID, "a client's id, as the list has it") } },
   async (c, { token, path: { id } }) => {
-    if (await homeOf(c.env, token.home).removeOauthClient(id)) return nothing(c);
+    if (await homeOf(c.env, token.home).oauth.removeOauthClient(id)) return nothing(c);
     throw new HttpError(404, "not_found", "no such client");
   },
 );

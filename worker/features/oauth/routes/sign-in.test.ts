@@ -411,7 +411,7 @@ describe("a code", () => {
     };
     // Within the object, since requests of a test arrive one after the other.
     const answers = await runInDurableObject(env.HOME.getByName("a"), (home: Home) =>
-      Promise.all([home.redeemCode(request), home.redeemCode(request)]),
+      Promise.all([home.oauth.redeemCode(request), home.oauth.redeemCode(request)]),
     );
     expect(answers.map(({ ok }) => ok).sort()).toEqual([false, true]);
     expect((await grants())[0]).toMatchObject({ state: "ended", ended_by: "its code was used twice" });

@@ -44,7 +44,7 @@ export async function askHome(
   const at = sent.get(id)?.at ?? Date.now();
   const left = asksSession(tool) ? budgetLeft(context, turn, settings) : undefined;
   try {
-    const reply = await context.home().runTool({
+    const reply = await context.home().calls.runTool({
       id,
       name: tool,
       args,

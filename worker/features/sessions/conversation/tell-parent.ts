@@ -36,7 +36,7 @@ async function tell(context: ConversationContext, turn: Turn): Promise<boolean> 
   if (!session || !context.transcript.turn(turn.id)) return true;
   try {
     const outcome = sessionOutcome(context, turn);
-    if (session.agent !== undefined && (await context.home().sessionEnded(turn.id, outcome))) return true;
+    if (session.agent !== undefined && (await context.home().calls.sessionEnded(turn.id, outcome))) return true;
     if (session.parent === null) return true;
     return await conversationOf(context.env, session.parent).sessionEnded(session.call, turn.id, outcome);
   } catch (error) {

@@ -221,7 +221,7 @@ test("revoked: the socket is closed at once, and later frames on it are ignored"
   await runInDurableObject(theHome(), async (home: Home, state) => {
     const [socket] = state.getWebSockets("bridge");
     if (!socket) throw new Error("no socket");
-    expect(await home.revokeAgentKey("@bridge")).toBe(true);
+    expect(await home.agents.revokeAgentKey("@bridge")).toBe(true);
     for (const frame of frames) await home.webSocketMessage(socket, JSON.stringify(frame));
   });
   await until(() => bridge.closed);

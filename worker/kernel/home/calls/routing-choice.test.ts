@@ -39,7 +39,7 @@ function submit(args: SubmitRequest["args"], more: Partial<SubmitRequest> = {}) 
     watched: false,
     tainted: false,
   };
-  return homeOf(env, "a").submit({ ...request, ...more });
+  return homeOf(env, "a").calls.submit({ ...request, ...more });
 }
 
 const cpu = { agent_id: "any", action: "cpu" };
@@ -321,7 +321,7 @@ describe("once", () => {
     await submit(cpu, { id });
     const viewer = { name: "olga", role: "owner" as const, scopes: ["ask" as const, "command" as const] };
     const stub = env.HOME.getByName("a");
-    const outcome = await until(async () => await stub.outcome("any", id, viewer), {
+    const outcome = await until(async () => await stub.calls.outcome("any", id, viewer), {
       what: "the outcome",
     });
     expect(outcome).toMatchObject({
@@ -329,6 +329,6 @@ describe("once", () => {
       routed: { agent: "a1", why: "chosen of 1: online, has 'cpu', no open call" },
       sources: ["agent:a1"],
     });
-    expect(await stub.outcome("a2", id, viewer)).toBeUndefined();
+    expect(await stub.calls.outcome("a2", id, viewer)).toBeUndefined();
   });
 });

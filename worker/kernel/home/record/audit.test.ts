@@ -235,7 +235,7 @@ test("an agent that is not served cannot add lines", async () => {
       const payload = JSON.stringify({ type: "audit", request_id: from, lines });
       await home.webSocketMessage(socket, JSON.stringify({ t: "event", id: from, agent: from, payload }));
     }
-    expect((await home.audit({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
+    expect((await home.audit.audit({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
   });
 });
 
@@ -397,7 +397,7 @@ describe("with an outside store", () => {
       await ctx.storage.deleteAlarm();
       expect(await ctx.storage.getAlarm()).toBeNull();
       const now = Date.now();
-      await home.record("c", storedLine("2026-11-22T10:00:00.000Z", "webfetch"));
+      await home.audit.record("c", storedLine("2026-11-22T10:00:00.000Z", "webfetch"));
       const at = await until(() => ctx.storage.getAlarm());
       expect(at).toBeGreaterThanOrEqual(now + 60_000);
       expect(at).toBeLessThan(now + 120_000);

@@ -1,0 +1,20 @@
+/** Methods of a home about chat. */
+import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type { Connection, Role } from "./settings.ts";
+import type { AdmittedSender, Knock, PairingRequest, SenderKey, StoredConnection, Stranger } from "./sender-contract.ts";
+
+export interface ChatApi {
+  /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
+  admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }>;
+  senders(): Promise<{ pairings: PairingRequest[]; senders: AdmittedSender[] }>;
+  /** @returns undefined: there is no such code */
+  approveSender(code: string, role: Role, by: string): Promise<AdmittedSender | undefined>;
+  dismissSender(code: string): Promise<boolean>;
+  removeSender(sender: SenderKey): Promise<boolean>;
+  /** A connection that was made in the console, with its secrets. Undefined: there is none of this name. */
+  connection(channel: string, name: string): Promise<Parsed<Connection> | undefined>;
+  connections(): Promise<StoredConnection[]>;
+  /** @returns false: there are too many */
+  storeConnection(connection: Connection, by: string): Promise<boolean>;
+  removeConnection(channel: string, name: string): Promise<boolean>;
+}

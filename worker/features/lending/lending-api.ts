@@ -1,0 +1,18 @@
+/** Methods of a home about lending. */
+import type { LendingView } from "../../kernel/api/answers.ts";
+import type { BorrowInto, Borrowing, Invitation, Lending, NewLending, PeerKind, PeerReply } from "./contract.ts";
+
+export interface LendingApi {
+  /** Another home asks. @param token signed with its key @param body JSON */
+  peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
+  /** The grants that this home lends and borrows. */
+  lending(): Promise<LendingView>;
+  /** @param by the owner @param url the gateway's own origin */
+  lend(lending: NewLending, by: string, url: string): Promise<Lending>;
+  /** Ends a grant at once. @returns false: there is none that counts */
+  takeBack(grant: string, by: string): Promise<boolean>;
+  borrow(invitation: Invitation, into: BorrowInto): Promise<Borrowing>;
+  /** An owner accepts the words of lent agents about themselves. */
+  acceptLentWords(name: string): Promise<boolean>;
+  giveBack(name: string, by: string): Promise<boolean>;
+}

@@ -1,0 +1,13 @@
+/** Methods of a home about relay. */
+import type { Usage } from "@edgecall/core/loop/history.ts";
+import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
+import type { Admission } from "../usage/contract.ts";
+
+export interface RelayApi {
+  /** True if the agent's present key signed this token. */
+  isRelayToken(token: RelayToken): Promise<boolean>;
+  /** A device asks for the gateway's model. @param reserve tokens that the call may take */
+  admitToRelay(token: RelayToken, reserve: number): Promise<Admission>;
+  /** Counts what an admitted call took. @param usage absent: the endpoint reported none, and the reservation stays */
+  countRelayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void>;
+}

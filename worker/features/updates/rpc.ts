@@ -1,0 +1,22 @@
+/** What the rest of the Worker asks a home about updates. */
+import { RpcTarget } from "cloudflare:workers";
+import { isBlank } from "../../kernel/migrate.ts";
+import type { HomeAccess } from "../../kernel/home/access.ts";
+import type { UpdatesApi } from "./updates-api.ts";
+
+export class UpdatesRpc extends RpcTarget implements UpdatesApi {
+  readonly #at: HomeAccess;
+
+  constructor(at: HomeAccess) {
+    super();
+    this.#at = at;
+  }
+
+  async signManifest(named: string, body: string): Promise<string | undefined> {
+    return this.#at.isBlank ? undefined : await this.#at.home.gatewayKey.signManifest(named, body);
+  }
+
+  async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
+    return this.#at.home.bridge.requestUpdate(id, Date.now());
+  }
+}

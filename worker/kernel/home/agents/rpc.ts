@@ -1,0 +1,82 @@
+/** What the rest of the Worker asks a home about agents. */
+import { RpcTarget } from "cloudflare:workers";
+import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
+import type { AgentView } from "../../api/answers.ts";
+import type { CallTarget } from "../../api/edge-call.ts";
+import type { FindQuery, FoundWords } from "../../api/find-agents.ts";
+import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "../../api/keys.ts";
+import { agentPage } from "./agent-page.ts";
+import { enrollKey, listKeys, removeAgent, revokeKey } from "./key-enrollment.ts";
+import { readmitAgent } from "./readmit.ts";
+import { devicesGone } from "../../../features/rules/home/alarm-part.ts";
+import { activityOf } from "../status.ts";
+import type { Targets } from "../../api/agents-api.ts";
+import type { HomeAccess } from "../access.ts";
+import type { AgentsApi } from "../../api/agents-api.ts";
+
+export class AgentsRpc extends RpcTarget implements AgentsApi {
+  readonly #at: HomeAccess;
+
+  constructor(at: HomeAccess) {
+    super();
+    this.#at = at;
+  }
+
+  async findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords> {
+    return await this.#at.home.roster.find(query, reach, Date.now());
+  }
+
+  async target(agent: string): Promise<CallTarget | undefined> {
+    return this.#at.home.roster.target(agent, Date.now());
+  }
+
+  async targets(): Promise<Targets> {
+    const { roster } = this.#at.home;
+    const now = Date.now();
+    const { agents: listed, excerptOf } = await roster.forQuestion(undefined, now);
+    return {
+      agents: listed.flatMap(({ id }) => roster.target(id, now) ?? []),
+      ...(excerptOf && { excerptOf }),
+    };
+  }
+
+  async agents(query: AgentListQuery): Promise<AgentPage | undefined> {
+    return await agentPage(this.#at.home, query);
+  }
+
+  async agent(id: string): Promise<AgentView | undefined> {
+    return this.#at.home.agents.views([id], activityOf(this.#at.home), Date.now())[0];
+  }
+
+  async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
+    return this.#at.home.agents.acceptText(agent, line);
+  }
+
+  async removeAgent(agent: string): Promise<Removed> {
+    const removed = removeAgent(this.#at.home, agent);
+    if (removed === "removed") await devicesGone(this.#at.home);
+    return removed;
+  }
+
+  async enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
+    return await enrollKey(this.#at.home, key, grant);
+  }
+
+  async readmitAgent(agent: string): Promise<Readmitted> {
+    return await readmitAgent(this.#at.home, agent);
+  }
+
+  async revokeAgentKey(agent: string): Promise<boolean> {
+    const isRevoked = await revokeKey(this.#at.home, agent);
+    if (isRevoked) await devicesGone(this.#at.home);
+    return isRevoked;
+  }
+
+  async keys(): Promise<HomeKeys> {
+    return await listKeys(this.#at.home);
+  }
+
+  async publicKey(): Promise<string> {
+    return await this.#at.home.gatewayKey.publicKey();
+  }
+}

@@ -1,0 +1,62 @@
+/** What the rest of the Worker asks a home about calls. */
+import { RpcTarget } from "cloudflare:workers";
+import type { Outcome } from "@edgecall/core/loop/history.ts";
+import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
+import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
+import { maySee, type Viewer } from "../../api/may-see.ts";
+import { isBlank } from "../../migrate.ts";
+import { sessionEnded } from "./agent-tools.ts";
+import { cancelCalls, watchCalls } from "./dispatch.ts";
+import { JOB } from "./ledger.ts";
+import { submit, submitCommand } from "./submit.ts";
+import { closeQuestions } from "../questions/approvals.ts";
+import { runHomeTool } from "../../../features/sessions/home/tools.ts";
+import type { HomeAccess } from "../access.ts";
+import type { CallsApi } from "../../api/calls-api.ts";
+
+export class CallsRpc extends RpcTarget implements CallsApi {
+  readonly #at: HomeAccess;
+
+  constructor(at: HomeAccess) {
+    super();
+    this.#at = at;
+  }
+
+  async submit(request: SubmitRequest): Promise<SubmitReply> {
+    const reply = await submit(this.#at.home, request);
+    return { ...reply, rosterVersion: this.#at.home.roster.version(Date.now()) };
+  }
+
+  async runTool(request: HomeToolRequest): Promise<HomeToolReply> {
+    return await runHomeTool(this.#at.home, request);
+  }
+
+  async command(request: CommandRequest): Promise<SubmitReply> {
+    return await submitCommand(this.#at.home, request);
+  }
+
+  async cancel(calls: CancelledCall[], conversation: string): Promise<string[]> {
+    const sent = await cancelCalls(this.#at.home, calls, conversation);
+    for (const { id } of calls) await closeQuestions(this.#at.home, id);
+    return sent;
+  }
+
+  async watch(ids: string[]): Promise<void> {
+    await watchCalls(this.#at.home, ids);
+  }
+
+  async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
+    const { ledger } = this.#at.home;
+    const call = ledger.get(id);
+    if (!call || (call.agent !== agent && call.flags.any?.of !== agent)) return undefined;
+    if (call.conversation !== null || call.asker) return undefined;
+    // A question in words that became a job has its answer in the job's row.
+    const asked = call.command === JOB ? ledger.get(call.lateFor ?? "") : call;
+    const kind = asked?.command === "prompt" && call.caller.channel === "mcp" ? "words" : "result";
+    return maySee(viewer, { kind, by: call.caller.principal }) ? (call.outcome ?? null) : undefined;
+  }
+
+  async sessionEnded(callId: string, outcome: Outcome): Promise<boolean> {
+    return !this.#at.isBlank && (await sessionEnded(this.#at.home, callId, outcome));
+  }
+}

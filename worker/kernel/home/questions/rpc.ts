@@ -1,0 +1,60 @@
+/** What the rest of the Worker asks a home about questions. */
+import { RpcTarget } from "cloudflare:workers";
+import { mayAnswer, maySee, type Owned, type Viewer } from "../../api/may-see.ts";
+import type { AnswerResult, OpenQuestions, Question } from "../../api/questions.ts";
+import type { HomeContext } from "../context.ts";
+import { answerQuestion } from "./approvals.ts";
+import type { HomeAccess } from "../access.ts";
+import type { QuestionsApi } from "../../api/questions-api.ts";
+
+export class QuestionsRpc extends RpcTarget implements QuestionsApi {
+  readonly #at: HomeAccess;
+
+  constructor(at: HomeAccess) {
+    super();
+    this.#at = at;
+  }
+
+  async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
+    const question = this.#at.home.questions.get(id);
+    const owned = question && ownedBy(this.#at.home, question, isThere ? viewer : undefined);
+    // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
+    if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
+      return { ok: false, status: 404, code: "not_found", message: "no such question" };
+    const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
+    return await answerQuestion(this.#at.home, id, answer, {
+      principal: viewer.name,
+      displayName: viewer.displayName,
+      mayApprove,
+      // In a chat an owner lets people in, too.
+      mayAccept: mayApprove && (viewer.scopes.includes("admin") || (isThere && viewer.role === "owner")),
+    });
+  }
+
+  async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {
+    const { questions, conversations } = this.#at.home;
+    const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.#at.home, question)));
+    const shown = open.slice(0, limit).map((question) => {
+      const title = conversations.titleOf(question.conversation);
+      const { via } = this.#at.home.ledger.get(question.call)?.caller.chain ?? {};
+      // The question itself has what its members would run.
+      const members = question.members?.map((one) => ({ ...one, approval: null }));
+      return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };
+    });
+    return { questions: shown, total: open.length };
+  }
+}
+
+/** A question belongs to its conversation; that of a call without one, to whoever made the call. */
+function ownedBy(
+  { conversations, ledger }: HomeContext,
+  { call, conversation, approval }: Question,
+  reader?: Viewer,
+): Owned {
+  const shared = conversations.sharedWith(conversation);
+  return {
+    kind: approval ? "approval" : "conversation",
+    by: conversations.principalOf(conversation) ?? ledger.get(call)?.caller.principal,
+    sharedWith: reader ? [...shared, reader.name] : shared,
+  };
+}
