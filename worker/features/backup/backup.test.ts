@@ -8,15 +8,15 @@ import { script } from "../../../test/scripted-model.ts";
 import { TOKENS } from "../../../test/tokens.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../test/workerd.ts";
-import type { BackupPage, RestoreStep } from "./contract.ts";
 import { readGrant, uploadCommand } from "../../kernel/api/uploads.ts";
-import { backupPage } from "./backup.ts";
 import { CONVERSATION_TABLES, type Table } from "../../kernel/conversation/store/schema.ts";
 import { Tables } from "../../kernel/conversation/store/tables.ts";
 import type { Env } from "../../kernel/env.ts";
 import { HOME_MIGRATIONS } from "../../kernel/home/schema.ts";
 import { isBlank } from "../../kernel/migrate.ts";
 import { macKey } from "../../kernel/settings/mac-key.ts";
+import { backupPage } from "./backup.ts";
+import type { BackupPage, RestoreStep } from "./contract.ts";
 
 const PICTURE =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

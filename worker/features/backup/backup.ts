@@ -5,8 +5,8 @@
 
 import { fromBase64, toBase64 } from "@edgecall/core/encoding.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./contract.ts";
 import { isBlank, type Migration, migrate } from "../../kernel/migrate.ts";
+import type { BackupPage, BackupPlace, BackupRow, BackupValue, RestoreStep } from "./contract.ts";
 
 /** Characters in a page. A single row may have more (a part of a picture is 512 KiB). */
 const PAGE_CHARS = 1_000_000;

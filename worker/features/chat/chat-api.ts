@@ -1,7 +1,14 @@
 /** Methods of a home about chat. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import type {
+  AdmittedSender,
+  Knock,
+  PairingRequest,
+  SenderKey,
+  StoredConnection,
+  Stranger,
+} from "./sender-contract.ts";
 import type { Connection, Role } from "./settings.ts";
-import type { AdmittedSender, Knock, PairingRequest, SenderKey, StoredConnection, Stranger } from "./sender-contract.ts";
 
 export interface ChatApi {
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */

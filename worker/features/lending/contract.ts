@@ -9,10 +9,10 @@ import { AGENT_ID, CallId, isReservedId, RESERVED_ID, UUID } from "@edgecall/cor
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { checkUrl } from "@edgecall/core/web/address.ts";
-import { HOME_ID } from "../../kernel/settings/tokens.ts";
 import type { BorrowedView, GrantScope, LentView } from "../../kernel/api/answers.ts";
-import { AgentId } from "../pairing/contract.ts";
 import { errorBody } from "../../kernel/api/errors.ts";
+import { HOME_ID } from "../../kernel/settings/tokens.ts";
+import { AgentId } from "../pairing/contract.ts";
 
 /** A lent agent's id at the borrower is `home/agent`; no agent of an own home has a slash in its id. */
 export function isLent(agent: string): boolean {

@@ -1,6 +1,14 @@
 /** Methods of a home about lending. */
 import type { LendingView } from "../../kernel/api/answers.ts";
-import type { BorrowInto, Borrowing, Invitation, Lending, NewLending, PeerKind, PeerReply } from "./contract.ts";
+import type {
+  BorrowInto,
+  Borrowing,
+  Invitation,
+  Lending,
+  NewLending,
+  PeerKind,
+  PeerReply,
+} from "./contract.ts";
 
 export interface LendingApi {
   /** Another home asks. @param token signed with its key @param body JSON */

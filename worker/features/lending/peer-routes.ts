@@ -1,13 +1,13 @@
 /** `POST /v1/peer/{home}/{kind}`: another home asks, with a token that its gateway key signed (core/protocol/peer-token.ts). */
 import { peerPlace, readPeerToken } from "@edgecall/core/protocol/peer-token.ts";
 import type { Context } from "hono";
-import { PEER_KINDS, type PeerReply, UNKNOWN_PEER } from "./contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
 import { readBytes } from "../../kernel/http/request.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { isNamedHome } from "../../kernel/settings/tokens.ts";
+import { PEER_KINDS, type PeerReply, UNKNOWN_PEER } from "./contract.ts";
 
 const BODY_MAX_BYTES = 256 * 1024;
 

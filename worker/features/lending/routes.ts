@@ -1,6 +1,5 @@
 /** `/v1/lending` and `/v1/borrowing`: agents that this home lends to other homes, and those that it borrows. For owners. */
 import type { Context } from "hono";
-import { invitationText, NewBorrowing, NewLending, type Refused, readInvitation } from "./contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -9,6 +8,7 @@ import { UUID } from "../../kernel/http/request.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
+import { invitationText, NewBorrowing, NewLending, type Refused, readInvitation } from "./contract.ts";
 
 export const lending = newRoutes();
 

@@ -9,17 +9,16 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import { forModel } from "@edgecall/core/tools/advice.ts";
 import { modelTextOf, type Tool } from "@edgecall/core/tools/contract.ts";
 import { parseArguments } from "@edgecall/core/tools/runner.ts";
+import type { Targets } from "../../kernel/api/agents-api.ts";
 import { EDGE_CALL, type EdgeCallArgs, edgeCallTool, FIND_AGENTS } from "../../kernel/api/edge-call.ts";
 import { type FindQuery, findAgentsTool } from "../../kernel/api/find-agents.ts";
-import type { Targets } from "../../kernel/api/agents-api.ts";
 import { idWithName } from "../../kernel/api/roster.ts";
-import { isRuleTool } from "../rules/tool-contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
 import { logError } from "../../kernel/log.ts";
-import { readMcpSettings } from "./settings.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import type { ApiToken } from "../../kernel/settings/tokens.ts";
+import { isRuleTool } from "../rules/tool-contract.ts";
 import { agentList, oneAgent } from "./agent-list.ts";
 import { answerOf } from "./answer.ts";
 import { askPerson, resumed } from "./ask-person.ts";
@@ -31,6 +30,7 @@ import { knownArguments, knownParameters, withNote } from "./known-arguments.ts"
 import { type CallToolResult, INVALID_PARAMS, McpError } from "./protocol.ts";
 import { listResources, readResource } from "./resources.ts";
 import type { CallContext, McpServer } from "./serve.ts";
+import { readMcpSettings } from "./settings.ts";
 import { actionTools, EDGE_LIST, EDGE_RESULT, namedActions, steadyTools } from "./tools.ts";
 
 const INSTRUCTIONS = [

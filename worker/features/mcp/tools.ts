@@ -5,6 +5,7 @@ import { jsonSchema } from "@edgecall/core/protocol/parse.ts";
 import { RULE_TOOLS, type RuleToolName } from "@edgecall/core/rules/tools.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { schemaForModels } from "@edgecall/core/tools/schema-for-models.ts";
+import type { Targets } from "../../kernel/api/agents-api.ts";
 import {
   type CallTarget,
   DESCRIPTION_MAX,
@@ -13,7 +14,6 @@ import {
   targetWords,
 } from "../../kernel/api/edge-call.ts";
 import { findAgentsDefinition } from "../../kernel/api/find-agents.ts";
-import type { Targets } from "../../kernel/api/agents-api.ts";
 import { type HomeCounts, oneLine } from "../../kernel/api/roster.ts";
 import { RULE_TOOL_NAMES } from "../rules/tool-contract.ts";
 import type { McpTool, ToolAnnotations } from "./protocol.ts";

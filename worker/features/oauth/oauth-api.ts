@@ -1,7 +1,19 @@
 /** Methods of a home about oauth. */
-import type { ApiToken } from "../../kernel/settings/tokens.ts";
+
 import type { OauthClientView, OauthGrantView } from "../../kernel/api/answers.ts";
-import type { ClientProof, CodeRequest, Consent, ConsentResult, NewOauthClient, OauthRefusal, RefreshRequest, StoredClient, StoredDocument, TokenGrant } from "./contract.ts";
+import type { ApiToken } from "../../kernel/settings/tokens.ts";
+import type {
+  ClientProof,
+  CodeRequest,
+  Consent,
+  ConsentResult,
+  NewOauthClient,
+  OauthRefusal,
+  RefreshRequest,
+  StoredClient,
+  StoredDocument,
+  TokenGrant,
+} from "./contract.ts";
 
 export interface OauthApi {
   /** A person allows a program to use the home. */

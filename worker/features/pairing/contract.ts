@@ -4,8 +4,8 @@ import { BrokerLogin } from "@edgecall/core/broker/login.ts";
 import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
-import { BROKER_URL } from "../../kernel/settings/broker-url.ts";
 import type { BrokerLoginState, KeyProblem } from "../../kernel/api/keys.ts";
+import { BROKER_URL } from "../../kernel/settings/broker-url.ts";
 
 const BrokerUrl = z
   .string()

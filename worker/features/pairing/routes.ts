@@ -3,14 +3,6 @@ import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { RESERVED_ID } from "@edgecall/core/protocol/names.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { fingerprint } from "@edgecall/core/protocol/signing.ts";
-import {
-  AgentId,
-  BrokerForDevice,
-  CODE_END,
-  type CodeState,
-  PairBody,
-  type PairResult,
-} from "./contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -20,8 +12,9 @@ import { readBody } from "../../kernel/http/request.ts";
 import { json, route } from "../../kernel/http/route.ts";
 import { readSettings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
-import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 import { serveManifest } from "../updates/program-manifest.ts";
+import { AgentId, BrokerForDevice, CODE_END, type CodeState, PairBody, type PairResult } from "./contract.ts";
+import { gatewayOrigin, serveInstaller, serveProgram } from "./install-files.ts";
 
 const NewCode = z.strictObject({
   /** The agent whose key the code may replace; `@bridge` for the home's bridge. */

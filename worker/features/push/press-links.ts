@@ -1,9 +1,9 @@
 /** Links below a message of ntfy: each presses one button, once, without a token. Their claims are signed, so a forged link wakes no object. */
 import { toBase64Url, tryFromBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { tokenBody } from "@edgecall/core/protocol/signed-token.ts";
-import type { PressClaims } from "./contract.ts";
 import type { Env } from "../../kernel/env.ts";
 import { lastingMacKey } from "../../kernel/settings/mac-key.ts";
+import type { PressClaims } from "./contract.ts";
 
 /** Like the message's own life. */
 const LIFE_MS = 24 * 3_600_000;

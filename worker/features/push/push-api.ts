@@ -1,6 +1,7 @@
 /** Methods of a home about push. */
-import type { NewOutlet, OutletView, PressClaims, PushView } from "./contract.ts";
+
 import type { Pressed } from "../rules/contract.ts";
+import type { NewOutlet, OutletView, PressClaims, PushView } from "./contract.ts";
 
 export interface PushApi {
   /** The link of a button, which counts once. @returns undefined: it was used, or its topic was removed */

@@ -1,18 +1,18 @@
 /** `/v1/push`: the browsers and the topics of ntfy where a person is told what rules say, and the links of buttons there. */
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import type { BrowserTarget, NtfyTarget } from "./contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
 import { countAddress, countGuess } from "../../kernel/http/rate-limits.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
+import { readSettings } from "../../kernel/settings/settings.ts";
+import type { ApiToken } from "../../kernel/settings/tokens.ts";
+import type { BrowserTarget, NtfyTarget } from "./contract.ts";
 import { arePushKeys } from "./encrypt.ts";
 import { readPressLink } from "./press-links.ts";
 import { pushUrl } from "./settings.ts";
-import { readSettings } from "../../kernel/settings/settings.ts";
-import type { ApiToken } from "../../kernel/settings/tokens.ts";
 
 export const push = newRoutes();
 /** Needs no token: the link is one. */

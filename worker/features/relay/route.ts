@@ -11,7 +11,6 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { type RelayToken, readRelayToken, relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Context } from "hono";
 import { homeOf } from "../../kernel/api/stubs.ts";
-import { relayUnsigned } from "../usage/contract.ts";
 import { type App, newRoutes } from "../../kernel/http/app.ts";
 import { checkCredential } from "../../kernel/http/auth.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
@@ -23,6 +22,7 @@ import { logError } from "../../kernel/log.ts";
 import { modelFetch } from "../../kernel/models/workers-ai.ts";
 import { readSettings, type Settings } from "../../kernel/settings/settings.ts";
 import { HOME_ID, isNamedHome } from "../../kernel/settings/tokens.ts";
+import { relayUnsigned } from "../usage/contract.ts";
 import { inChatForm } from "./chat-form.ts";
 
 /** A device signs a token itself, with its own key. */

@@ -1,9 +1,10 @@
 /** `/v1/home/clock`: the time zone and the quiet hours by which rules speak. */
-import { ClockBody, type ClockView } from "./clock-contract.ts";
+
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { json, route } from "../../kernel/http/route.ts";
+import { ClockBody, type ClockView } from "./clock-contract.ts";
 
 export const clock = newRoutes();
 

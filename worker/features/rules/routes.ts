@@ -1,11 +1,11 @@
 /** `/v1/rules`: what is watched, and what people are reminded of. Rules are made in a conversation. */
 import { RULE_ID } from "@edgecall/core/rules/watch-rule.ts";
-import { PressBody, type Pressed, RuleBody, type RuleList, type RuleView } from "./contract.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";
 import { text } from "../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../kernel/http/route.ts";
+import { PressBody, type Pressed, RuleBody, type RuleList, type RuleView } from "./contract.ts";
 
 export const rules = newRoutes();
 

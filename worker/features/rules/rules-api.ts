@@ -1,7 +1,7 @@
 /** Methods of a home about rules. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { ClockBody, ClockView } from "./clock-contract.ts";
 import type { Viewer } from "../../kernel/api/may-see.ts";
+import type { ClockBody, ClockView } from "./clock-contract.ts";
 import type { LostNotice, Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "./contract.ts";
 
 export interface RulesApi {

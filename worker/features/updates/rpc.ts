@@ -1,7 +1,10 @@
 /** What the rest of the Worker asks a home about updates. */
+
 import { RpcTarget } from "cloudflare:workers";
-import { isBlank } from "../../kernel/migrate.ts";
 import type { HomeAccess } from "../../kernel/home/access.ts";
+import { gatewayKeyOf } from "../../kernel/home/agents/gateway-key.ts";
+import { bridgeOf } from "../../kernel/home/bridge/bridge-socket.ts";
+import { isBlank } from "../../kernel/migrate.ts";
 import type { UpdatesApi } from "./updates-api.ts";
 
 export class UpdatesRpc extends RpcTarget implements UpdatesApi {
@@ -13,10 +16,10 @@ export class UpdatesRpc extends RpcTarget implements UpdatesApi {
   }
 
   async signManifest(named: string, body: string): Promise<string | undefined> {
-    return this.#at.isBlank ? undefined : await this.#at.home.gatewayKey.signManifest(named, body);
+    return this.#at.isBlank ? undefined : await gatewayKeyOf(this.#at.home).signManifest(named, body);
   }
 
   async updateBridge(id: string): Promise<"offline" | "cannot_update" | undefined> {
-    return this.#at.home.bridge.requestUpdate(id, Date.now());
+    return bridgeOf(this.#at.home).requestUpdate(id, Date.now());
   }
 }

@@ -1,23 +1,24 @@
 /** The parts of a home's object that the rest of the Worker calls. */
-import type { HomeStatus } from "./answers.ts";
-import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
-import type { CallsApi } from "./calls-api.ts";
-import type { QuestionsApi } from "./questions-api.ts";
-import type { RulesApi } from "../../features/rules/rules-api.ts";
-import type { PushApi } from "../../features/push/push-api.ts";
-import type { LendingApi } from "../../features/lending/lending-api.ts";
-import type { AgentsApi } from "./agents-api.ts";
-import type { DevicesApi } from "../../features/devices/devices-api.ts";
-import type { FilesApi } from "./files-api.ts";
-import type { PairingApi } from "../../features/pairing/pairing-api.ts";
-import type { UpdatesApi } from "../../features/updates/updates-api.ts";
-import type { ConversationsApi } from "./conversations-api.ts";
-import type { UsageApi } from "../../features/usage/usage-api.ts";
-import type { RelayApi } from "../../features/relay/relay-api.ts";
-import type { ChatApi } from "../../features/chat/chat-api.ts";
-import type { TokensApi } from "./tokens-api.ts";
-import type { OauthApi } from "../../features/oauth/oauth-api.ts";
+
 import type { AuditApi } from "../../features/audit/audit-api.ts";
+import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
+import type { ChatApi } from "../../features/chat/chat-api.ts";
+import type { DevicesApi } from "../../features/devices/devices-api.ts";
+import type { LendingApi } from "../../features/lending/lending-api.ts";
+import type { OauthApi } from "../../features/oauth/oauth-api.ts";
+import type { PairingApi } from "../../features/pairing/pairing-api.ts";
+import type { PushApi } from "../../features/push/push-api.ts";
+import type { RelayApi } from "../../features/relay/relay-api.ts";
+import type { RulesApi } from "../../features/rules/rules-api.ts";
+import type { UpdatesApi } from "../../features/updates/updates-api.ts";
+import type { UsageApi } from "../../features/usage/usage-api.ts";
+import type { AgentsApi } from "./agents-api.ts";
+import type { HomeStatus } from "./answers.ts";
+import type { CallsApi } from "./calls-api.ts";
+import type { ConversationsApi } from "./conversations-api.ts";
+import type { FilesApi } from "./files-api.ts";
+import type { QuestionsApi } from "./questions-api.ts";
+import type { TokensApi } from "./tokens-api.ts";
 
 export interface HomeApi {
   readonly calls: CallsApi;

@@ -10,10 +10,10 @@ import {
   SESSION_TOOLS,
   type SessionToolName,
 } from "@edgecall/core/tools/session-tools.ts";
+import { isRuleTool } from "../../features/rules/tool-contract.ts";
 import { FIND_AGENTS } from "./edge-call.ts";
 import { findAgentsTool } from "./find-agents.ts";
 import type { Viewer } from "./may-see.ts";
-import { isRuleTool } from "../../features/rules/tool-contract.ts";
 import type { NewOrigin } from "./turns.ts";
 
 export type HomeToolName = SessionToolName | RuleToolName | typeof FIND_AGENTS;

@@ -4,13 +4,13 @@ import { CASES, NOW, newCatalog } from "@edgecall/core/testkit/device-cases.ts";
 import { callText, llamaGrammar } from "@edgecall/core/testkit/llama-grammar.ts";
 import { refusedParts } from "@edgecall/core/testkit/model-schema.ts";
 import { describe, expect, test } from "vitest";
-import { gatewayTools } from "../conversation/tools/registry.ts";
 import { actionTools, namedActions, steadyTools } from "../../features/mcp/tools.ts";
+import { ruleToolDefinitions } from "../../features/rules/tool-contract.ts";
+import { gatewayTools } from "../conversation/tools/registry.ts";
 import { type CallTarget, edgeCallDefinition } from "./edge-call.ts";
 import { actionSchemas, findAgentsDefinition } from "./find-agents.ts";
 import { sessionToolDefinitions } from "./home-tools.ts";
 import type { HomeCounts, Roster } from "./roster.ts";
-import { ruleToolDefinitions } from "../../features/rules/tool-contract.ts";
 
 const COUNTS: HomeCounts = { known: 30, online: 30, kinds: [], areas: [], kindsIn: [] };
 

@@ -3,9 +3,9 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { ToolDefinition } from "@edgecall/core/tools/registry.ts";
+import type { Notice } from "../../features/rules/contract.ts";
 import type { PastTurn } from "./answers.ts";
 import type { NewMedia } from "./media.ts";
-import type { Notice } from "../../features/rules/contract.ts";
 
 /** The client wants any tool called, or this one. Absent: the model decides. */
 export type WantedCall = "required" | { name: string };

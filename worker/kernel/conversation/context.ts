@@ -1,15 +1,15 @@
 /** The state that the parts of a conversation share. The object makes one context, when it has rows. */
 import { HabitsInMemory } from "@edgecall/core/loop/habits.ts";
 import type { Tracer } from "@edgecall/core/trace/tracer.ts";
+import { ChatSession } from "../../features/chat/conversation/session.ts";
+import { CHANNEL_NAMES } from "../../features/chat/settings.ts";
 import type { HomeApi } from "../api/home-api.ts";
 import type { Plan } from "../api/plan.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { RetrySchedule } from "../retry-schedule.ts";
-import { CHANNEL_NAMES } from "../../features/chat/settings.ts";
 import { newTracer } from "../trace.ts";
 import { Alarm } from "./alarm.ts";
-import { ChatSession } from "../../features/chat/conversation/session.ts";
 import { runLater } from "./later.ts";
 import { LostClients } from "./lost-clients.ts";
 import { isOneShot } from "./one-shot.ts";

@@ -9,15 +9,26 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { joinSources } from "@edgecall/core/loop/taint.ts";
-import type { TurnQuestion, TurnResult } from "../api/answers.ts";
+import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
-import type { Briefing } from "../../features/rules/briefing.ts";
 import type { Accepted, Delivery } from "../../features/chat/contract.ts";
+import { receive } from "../../features/chat/conversation/incoming.ts";
+import type { Briefing } from "../../features/rules/briefing.ts";
+import type { Handed, Notice, PressedButton } from "../../features/rules/contract.ts";
+import {
+  canTell,
+  onApproval,
+  onBriefing,
+  onNotice,
+  onPressed,
+} from "../../features/rules/conversation/notices.ts";
+import { sessionInfo, sessionTurn } from "../../features/sessions/conversation/session-view.ts";
+import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
+import type { TurnQuestion, TurnResult } from "../api/answers.ts";
 import type { ConversationApi } from "../api/conversation-api.ts";
 import type { BroughtFiles, KeptFile } from "../api/files.ts";
 import type { MediaContent, NewMedia } from "../api/media.ts";
 import type { QuestionToPerson } from "../api/questions.ts";
-import type { Handed, Notice, PressedButton } from "../../features/rules/contract.ts";
 import {
   STARTED_TURN,
   STARTS_TURN,
@@ -35,11 +46,9 @@ import type {
   SessionTurn,
   TurnInput,
 } from "../api/turns.ts";
-import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
-import { receive } from "../../features/chat/conversation/incoming.ts";
 import { readClientContext } from "./client-history.ts";
 import { ConversationContext } from "./context.ts";
 import { meanwhile } from "./meanwhile.ts";
@@ -52,9 +61,6 @@ import {
   waitForPerson,
 } from "./results.ts";
 import { forgetSessions, wipe } from "./retention.ts";
-import { canTell, onApproval, onBriefing, onNotice, onPressed } from "../../features/rules/conversation/notices.ts";
-import { sessionInfo, sessionTurn } from "../../features/sessions/conversation/session-view.ts";
-import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
 import { CONVERSATION_MIGRATIONS } from "./store/schema.ts";
 import { Transcript } from "./store/transcript.ts";

@@ -19,5 +19,7 @@ export function correctSpending(
   const difference = (usage ? tokensOf(usage) : estimate) - reserved;
   const isPriced = Object.keys(settings.prices).length > 0;
   if (!usage && difference === 0) return;
-  context.later(context.home().usage.correctSpending(difference, usage && isPriced ? { model, usage } : undefined));
+  context.later(
+    context.home().usage.correctSpending(difference, usage && isPriced ? { model, usage } : undefined),
+  );
 }

@@ -1,8 +1,8 @@
 /** Takes what Home brings: results, late ones too, and questions of devices. Each becomes a row; then the loop goes on. */
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { isRuleTool } from "../../features/rules/tool-contract.ts";
 import { EDGE_CALL } from "../api/edge-call.ts";
 import { AFTER_EXPIRY_MS, type QuestionToPerson, turnQuestion } from "../api/questions.ts";
-import { isRuleTool } from "../../features/rules/tool-contract.ts";
 import { conversationOf } from "../api/stubs.ts";
 import type { ConversationContext } from "./context.ts";
 import { settleCall, takeLateResult, takeResult } from "./settle-call.ts";

@@ -5,16 +5,16 @@
  */
 import { nextOf } from "@edgecall/core/loop/next.ts";
 import { MAX_ATTEMPTS } from "@edgecall/core/loop/retry.ts";
+import { fetchPictures } from "../../features/chat/conversation/pictures.ts";
+import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import { logError } from "../log.ts";
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { fetchPictures } from "../../features/chat/conversation/pictures.ts";
 import { historyOf } from "./client-context.ts";
 import { handedOver, isClients } from "./client-tools.ts";
 import type { ConversationContext } from "./context.ts";
 import { takeModelStep } from "./model-call.ts";
 import { expire } from "./retention.ts";
-import { tellParents } from "../../features/sessions/conversation/tell-parent.ts";
 import type { Turn } from "./store/rows.ts";
 import { INTERNAL_ERROR, tryAgain } from "./texts.ts";
 import { HOME_RETRY_MS, takeCallStep } from "./tool-calls.ts";

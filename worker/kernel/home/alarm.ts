@@ -2,20 +2,22 @@
  * Home's one alarm. Each part says when it is due next and what it does then. The alarm is set to the earliest of these
  * times, and when it goes off, each part is called.
  */
+
 import * as auditOutlet from "../../features/audit/home/outlet.ts";
+import * as lenderCalls from "../../features/lending/home/lender-calls.ts";
+import * as rules from "../../features/rules/home/alarm-part.ts";
+import { bridgeOf } from "./bridge/bridge-socket.ts";
 import * as delegation from "./calls/delegation.ts";
 import * as outcomeDelivery from "./calls/outcome-delivery.ts";
 import * as silentCalls from "./calls/silence.ts";
-import type { Alarm, HomeContext, HomeStores } from "./context.ts";
+import type { Alarm, HomeContext } from "./context.ts";
 import * as voidedAllowances from "./devices/voided-allowances.ts";
-import * as lenderCalls from "../../features/lending/home/lender-calls.ts";
 import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
-import * as rules from "../../features/rules/home/alarm-part.ts";
 
 type AlarmPart = {
   /** Changes nothing. @returns epoch ms; undefined: the part waits for nothing */
-  nextDue(home: HomeStores, now: number): number | undefined;
+  nextDue(home: HomeContext, now: number): number | undefined;
   /** Does what is due, which may be nothing. */
   onAlarm(home: HomeContext, now: number): Promise<void> | void;
 };
@@ -28,8 +30,8 @@ const PARTS: readonly AlarmPart[] = [
   delegation,
   outcomeDelivery,
   {
-    nextDue: ({ bridge }) => bridge.nextHelloDue(),
-    onAlarm: ({ bridge }, now) => bridge.closeWithoutHello(now),
+    nextDue: (home) => bridgeOf(home).nextHelloDue(),
+    onAlarm: (home, now) => bridgeOf(home).closeWithoutHello(now),
   },
   // Before the rules, which hand over what it says.
   voidedAllowances,
@@ -40,18 +42,18 @@ const PARTS: readonly AlarmPart[] = [
 ];
 
 export class HomeAlarm implements Alarm {
-  readonly #home: HomeStores;
+  readonly #home: () => HomeContext;
   /** The time that the alarm is set to, as far as this instance knows. Setting it again would be a billed row. */
   #armedAt: number | undefined;
 
-  constructor(home: HomeStores) {
+  constructor(home: () => HomeContext) {
     this.#home = home;
   }
 
   /** An earlier alarm stays: when it goes off, the parts are asked again. */
   async arm(): Promise<void> {
     const now = Date.now();
-    const times = PARTS.map((part) => part.nextDue(this.#home, now)).filter((time) => time !== undefined);
+    const times = PARTS.map((part) => part.nextDue(this.#home(), now)).filter((time) => time !== undefined);
     // What an object that was rebuilt has to try again is due at once.
     if (times.length > 0) await this.wakeBy(Math.max(Math.min(...times), now));
   }
@@ -59,7 +61,7 @@ export class HomeAlarm implements Alarm {
   async wakeBy(time: number): Promise<void> {
     if (this.#armedAt !== undefined && this.#armedAt <= time) return;
     this.#armedAt = time;
-    await this.#home.ctx.storage.setAlarm(time);
+    await this.#home().ctx.storage.setAlarm(time);
   }
 
   /** A part that throws does not stop the others. The platform repeats an alarm that throws. */

@@ -6,77 +6,49 @@
  * durable). Until then each hop sends again, and each recognises what it has seen. Conversations are called
  * back by name, never by a callback, so that everything may sleep while a device works.
  */
+
+import { DurableObject } from "cloudflare:workers";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
-import type { HomeStatus } from "../api/answers.ts";
+import { AuditRpc } from "../../features/audit/home/rpc.ts";
+import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
+import { ChatRpc } from "../../features/chat/home/rpc.ts";
+import { DevicesRpc } from "../../features/devices/home/rpc.ts";
+import { LendingRpc } from "../../features/lending/home/rpc.ts";
+import { OauthRpc } from "../../features/oauth/home/rpc.ts";
+import { PairingRpc } from "../../features/pairing/home/rpc.ts";
+import { PushRpc } from "../../features/push/home/rpc.ts";
+import { RelayRpc } from "../../features/relay/rpc.ts";
+import { onPresence } from "../../features/rules/home/alarm-part.ts";
+import { RulesRpc } from "../../features/rules/home/rpc.ts";
+import { UpdatesRpc } from "../../features/updates/rpc.ts";
+import { UsageRpc } from "../../features/usage/home/rpc.ts";
+import type { HomeStatus } from "../api/answers.ts";
 import { errorBody } from "../api/errors.ts";
 import type { HomeApi } from "../api/home-api.ts";
-import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
 import type { Env } from "../env.ts";
 import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
-import { RetrySchedule } from "../retry-schedule.ts";
 import { closeQuietly } from "../sockets.ts";
 import { newTracer } from "../trace.ts";
-import { AgentKeys } from "./agents/agent-keys.ts";
-import { Agents } from "./agents/agents.ts";
-import { GatewayKey } from "./agents/gateway-key.ts";
-import { HomeRoster } from "./agents/home-roster.ts";
+import type { HomeAccess } from "./access.ts";
 import { bridgeRefusal, refuseBridge } from "./agents/key-enrollment.ts";
+import { AgentsRpc } from "./agents/rpc.ts";
 import { HomeAlarm } from "./alarm.ts";
-import { Audit } from "./record/audit.ts";
 import { BridgeFrames } from "./bridge/bridge-frames.ts";
-import { BridgeSocket } from "./bridge/bridge-socket.ts";
-import { AgentLoad } from "./calls/agent-load.ts";
+import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
-import { Ledger } from "./calls/ledger.ts";
-import { LifeSigns } from "./calls/life-signs.ts";
-import { PendingAcks } from "./calls/pending-acks.ts";
-import { ChannelConnections } from "../../features/chat/home/channel-connections.ts";
-import { ChannelSenders } from "../../features/chat/home/senders.ts";
-import { HomeClock } from "../../features/rules/home/clock.ts";
-import type { HomeContext, HomeStores } from "./context.ts";
-import { DeviceStates } from "./devices/device-states.ts";
-import { FileList } from "./files/file-list.ts";
-import { OauthClients } from "../../features/oauth/home/clients.ts";
-import { Grants } from "../../features/oauth/home/grants.ts";
-import { DeviceCodes } from "../../features/pairing/home/device-codes.ts";
-import { Borrowed } from "../../features/lending/home/borrowed.ts";
-import { Lent } from "../../features/lending/home/lent.ts";
-import { PeerRates } from "../../features/lending/home/peer-rates.ts";
-import { OutletStore } from "../../features/push/home/outlet-store.ts";
+import { Ledger, ledgerOf } from "./calls/ledger.ts";
+import { CallsRpc } from "./calls/rpc.ts";
+import type { HomeContext } from "./context.ts";
+import { FilesRpc } from "./files/rpc.ts";
+import { conversationListOf } from "./people/conversation-list.ts";
+import { ConversationsRpc } from "./people/conversations-rpc.ts";
+import { TokensRpc } from "./people/tokens-rpc.ts";
 import { openQuestions } from "./questions/approvals.ts";
-import { Questions } from "./questions/questions.ts";
-import { Replies } from "./questions/replies.ts";
-import { AgentAnswers } from "../../features/rules/home/agent-answers.ts";
-import { onPresence } from "../../features/rules/home/alarm-part.ts";
-import { RuleStore } from "../../features/rules/home/rule-store.ts";
+import { questionsOf } from "./questions/questions.ts";
+import { QuestionsRpc } from "./questions/rpc.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { statusOf } from "./status.ts";
-import { StoredSecrets } from "./stored-secrets.ts";
-import { HomeTokens } from "./people/tokens.ts";
-import { ConversationList } from "./people/conversation-list.ts";
-import { ModelHabitStore } from "../../features/usage/home/model-habits.ts";
-import { Spending } from "../../features/usage/home/spending.ts";
-import { UsageCounters } from "../../features/usage/home/usage-counters.ts";
-import { DurableObject } from "cloudflare:workers";
-import { CallsRpc } from "./calls/rpc.ts";
-import { QuestionsRpc } from "./questions/rpc.ts";
-import { RulesRpc } from "../../features/rules/home/rpc.ts";
-import { PushRpc } from "../../features/push/home/rpc.ts";
-import { LendingRpc } from "../../features/lending/home/rpc.ts";
-import { AgentsRpc } from "./agents/rpc.ts";
-import { DevicesRpc } from "../../features/devices/home/rpc.ts";
-import { FilesRpc } from "./files/rpc.ts";
-import { PairingRpc } from "../../features/pairing/home/rpc.ts";
-import { UpdatesRpc } from "../../features/updates/rpc.ts";
-import { ConversationsRpc } from "./people/conversations-rpc.ts";
-import { UsageRpc } from "../../features/usage/home/rpc.ts";
-import { RelayRpc } from "../../features/relay/rpc.ts";
-import { ChatRpc } from "../../features/chat/home/rpc.ts";
-import { TokensRpc } from "./people/tokens-rpc.ts";
-import { OauthRpc } from "../../features/oauth/home/rpc.ts";
-import { AuditRpc } from "../../features/audit/home/rpc.ts";
-import type { HomeAccess } from "./access.ts";
 
 export class Home extends DurableObject<Env> implements HomeApi {
   /** Undefined: this home has no tables, since no request yet had anything to store. */
@@ -190,13 +162,12 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return new AuditRpc(this.#access);
   }
 
-
   async status(): Promise<HomeStatus> {
     return statusOf(this.#home);
   }
 
   async namesToBackUp(): Promise<string[]> {
-    return this.#home.conversations.names();
+    return conversationListOf(this.#home).names();
   }
 
   async backup(from: BackupPlace | undefined): Promise<BackupPage> {
@@ -215,8 +186,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === "/bridge") return await this.#connectBridge(request.headers);
-    if (url.pathname === "/questions") return this.#home.questions.subscribe();
-    const call = this.#home.ledger.get(url.searchParams.get("call") ?? "");
+    if (url.pathname === "/questions") return questionsOf(this.#home).subscribe();
+    const call = ledgerOf(this.#home).get(url.searchParams.get("call") ?? "");
     if (!call) return new Response("no such call", { status: 404 });
     return acceptWatcher(this.ctx, call, url.searchParams.has("live") && openQuestions(this.#home, call.id));
   }
@@ -227,7 +198,8 @@ export class Home extends DurableObject<Env> implements HomeApi {
       const refused = this.#isBlank ? bridgeRefusal("unsigned") : await refuseBridge(this.#home, token);
       if (refused) return refused;
     }
-    const { bridge, alarm } = this.#home;
+    const bridge = bridgeOf(this.#home);
+    const { alarm } = this.#home;
     // A bridge that was replaced waits until its place is free.
     if (headers.has(STANDBY) && bridge.isConnected(Date.now())) {
       bridge.standbyAsked(Date.now());
@@ -242,7 +214,7 @@ export class Home extends DurableObject<Env> implements HomeApi {
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const { home, frames } = this.#open;
-    if (home.bridge.isBridge(socket)) await frames.onMessage(socket, message);
+    if (bridgeOf(home).isBridge(socket)) await frames.onMessage(socket, message);
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
@@ -269,61 +241,9 @@ type OpenHome = { home: HomeContext; frames: BridgeFrames };
 
 /** Makes the tables. Exported for tests of single parts. */
 export function openHome(ctx: DurableObjectState, env: Env): OpenHome {
-  const { storage } = ctx;
-  migrate(storage, HOME_MIGRATIONS);
-  const name = ctx.id.name ?? "";
-  const bridge = new BridgeSocket(ctx);
-  const gatewayKey = new GatewayKey(storage);
-  const keys = new AgentKeys(storage, env, gatewayKey);
-  const agents = new Agents(storage, bridge, keys, env);
-  const borrowed = new Borrowed(storage);
-  const states = new DeviceStates(bridge);
-  const conversations = new ConversationList(storage);
-  const files = new FileList(storage);
-  const stores: HomeStores = {
-    ctx,
-    env,
-    name,
-    bridge,
-    agents,
-    roster: new HomeRoster(agents, keys, bridge, borrowed, states),
-    states,
-    keys,
-    gatewayKey,
-    ledger: new Ledger(storage),
-    acks: new PendingAcks(),
-    load: new AgentLoad(),
-    life: new LifeSigns(),
-    agentWaits: new Map(),
-    deliveryRetries: new RetrySchedule(),
-    questions: new Questions(ctx),
-    replies: new Replies(),
-    questionRetries: new RetrySchedule(),
-    clock: new HomeClock(storage, env),
-    rules: new RuleStore(storage),
-    ruleAnswers: new AgentAnswers(),
-    outlets: new OutletStore(storage, new StoredSecrets(name, env.CONNECTIONS_KEY)),
-    noticeRetries: new RetrySchedule(),
-    audit: new Audit(storage, env),
-    counters: new UsageCounters(storage, agents, conversations),
-    spending: new Spending(storage),
-    modelHabits: new ModelHabitStore(storage),
-    conversations,
-    files,
-    deviceCodes: new DeviceCodes(storage),
-    tokens: new HomeTokens(storage),
-    grants: new Grants(storage),
-    oauthClients: new OauthClients(storage),
-    senders: new ChannelSenders(storage),
-    connections: new ChannelConnections(storage, name, env.CONNECTIONS_KEY),
-    lent: new Lent(storage),
-    borrowed,
-    peerRetries: new RetrySchedule(),
-    peerRates: new PeerRates(),
-    peerNews: new Map(),
-    lendersAsked: new Map(),
-    tracer: newTracer(env, "home", ctx),
-  };
-  const home: HomeContext = { ...stores, alarm: new HomeAlarm(stores) };
+  migrate(ctx.storage, HOME_MIGRATIONS);
+  const tracer = newTracer(env, "home", ctx);
+  const alarm = new HomeAlarm(() => home);
+  const home: HomeContext = { ctx, env, name: ctx.id.name ?? "", tracer, alarm };
   return { home, frames: new BridgeFrames(home) };
 }

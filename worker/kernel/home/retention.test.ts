@@ -3,10 +3,11 @@ import { env } from "cloudflare:workers";
 import type { TextKind } from "@edgecall/core/protocol/frames.ts";
 import { expect, test } from "vitest";
 import { madeHome } from "../../../test/made-home.ts";
-import { Agents } from "./agents/agents.ts";
+import { Agents, agentsOf } from "./agents/agents.ts";
 import { NO_TEXTS } from "./agents/verify-presence.ts";
-import { KEEP_SETTLED_MS } from "./calls/ledger.ts";
+import { KEEP_SETTLED_MS, ledgerOf } from "./calls/ledger.ts";
 import { openHome } from "./home.ts";
+import { questionsOf } from "./questions/questions.ts";
 import { prune } from "./retention.ts";
 
 const HOUR_MS = 3_600_000;
@@ -55,7 +56,8 @@ test("an agent that is gone for long is deleted, unless a call waits for it; a b
   const stub = await madeHome();
   await runInDurableObject(stub, async (_, ctx) => {
     const { home } = openHome(ctx, env);
-    const { agents, ledger } = home;
+    const agents = agentsOf(home);
+    const ledger = ledgerOf(home);
     await agents.update(told("here", true, now - 60 * DAY_MS), false);
     await agents.update(told("gone", false, now - 31 * DAY_MS), false);
     await agents.update(told("lately", false, now - 29 * DAY_MS), false);
@@ -82,8 +84,13 @@ test("settled calls are deleted after two days, and searched for once an hour", 
     const now = Date.now();
     const settled = (settledAt: number) => {
       const id = crypto.randomUUID();
-      home.ledger.add({ id, conversation: null, agent: "pi", caller: CALLER, order: ORDER }, 1, "sent", now);
-      home.ledger.settle(id, { status: "success", text: "", elapsedMs: 1 }, true, settledAt);
+      ledgerOf(home).add(
+        { id, conversation: null, agent: "pi", caller: CALLER, order: ORDER },
+        1,
+        "sent",
+        now,
+      );
+      ledgerOf(home).settle(id, { status: "success", text: "", elapsedMs: 1 }, true, settledAt);
       return id;
     };
     const old = settled(now - KEEP_SETTLED_MS - 1);
@@ -91,12 +98,12 @@ test("settled calls are deleted after two days, and searched for once an hour", 
     // The first time is only noted.
     expect(prune(home, now - HOUR_MS)).toBe(false);
     expect(prune(home, now)).toBe(true);
-    expect(home.ledger.get(old)).toBeUndefined();
-    expect(home.ledger.get(young)).toBeDefined();
+    expect(ledgerOf(home).get(old)).toBeUndefined();
+    expect(ledgerOf(home).get(young)).toBeDefined();
     expect(prune(home, now + HOUR_MS - 1)).toBe(false);
-    expect(home.ledger.get(young)).toBeDefined();
+    expect(ledgerOf(home).get(young)).toBeDefined();
     expect(prune(home, now + HOUR_MS)).toBe(true);
-    expect(home.ledger.get(young)).toBeUndefined();
+    expect(ledgerOf(home).get(young)).toBeUndefined();
   });
 });
 
@@ -108,16 +115,21 @@ test("an answer is kept from the time when it was given, because the device may 
     const ask = (id: string, answeredAt: number) => {
       const asked = { id, call: id, conversation: "a/api/c", agent: "pi", agentQuestion: "q", text: "Blue?" };
       const expiresAt = now + 4 * KEEP_SETTLED_MS;
-      home.questions.add({ ...asked, options: [], approval: null, expiresAt }, now - 3 * KEEP_SETTLED_MS);
-      const answered = home.questions.answer(id, "yes", { principal: "anna", mayApprove: true }, answeredAt);
+      questionsOf(home).add({ ...asked, options: [], approval: null, expiresAt }, now - 3 * KEEP_SETTLED_MS);
+      const answered = questionsOf(home).answer(
+        id,
+        "yes",
+        { principal: "anna", mayApprove: true },
+        answeredAt,
+      );
       expect(answered.ok).toBe(true);
     };
     ask("just", now);
     ask("long", now - KEEP_SETTLED_MS - 1);
     prune(home, now - HOUR_MS);
     prune(home, now);
-    expect(home.questions.known("just", "q")).toMatchObject({ answer: "yes" });
-    expect(home.questions.known("long", "q")).toBeUndefined();
+    expect(questionsOf(home).known("just", "q")).toMatchObject({ answer: "yes" });
+    expect(questionsOf(home).known("long", "q")).toBeUndefined();
   });
 });
 

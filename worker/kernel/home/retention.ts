@@ -1,8 +1,16 @@
 /** What Home deletes, on an alarm that runs anyway: old calls, questions and codes, and agents that are gone. */
+
+import { lentOf } from "../../features/lending/home/lent.ts";
+import { grantsOf } from "../../features/oauth/home/grants.ts";
+import { deleteExpiredCodes } from "../../features/pairing/home/device-codes.ts";
 import { settingsOrError } from "../settings/settings.ts";
 import { SettingsError } from "../settings/settings-error.ts";
+import { agentsOf } from "./agents/agents.ts";
+import { ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
-import { deleteExpiredCodes } from "../../features/pairing/home/device-codes.ts";
+import { filesOf } from "./files/file-list.ts";
+import { questionsOf } from "./questions/questions.ts";
+import { auditOf } from "./record/audit.ts";
 
 /** Pruning reads every row of the ledger, which keeps two days of calls, and an alarm runs for nearly each of these. */
 const EVERY_MS = 3_600_000;
@@ -13,10 +21,15 @@ const EVERY_MS = 3_600_000;
 const DOUBT_AFTER_MS = 30 * 24 * EVERY_MS;
 
 /** Prunes, once an hour. @returns true if it was time */
-export function prune(
-  { ctx, env, ledger, questions, agents, audit, lent, grants, files }: HomeContext,
-  now: number,
-): boolean {
+export function prune(home: HomeContext, now: number): boolean {
+  const ledger = ledgerOf(home);
+  const questions = questionsOf(home);
+  const agents = agentsOf(home);
+  const audit = auditOf(home);
+  const lent = lentOf(home);
+  const grants = grantsOf(home);
+  const files = filesOf(home);
+  const { ctx, env } = home;
   const { sql } = ctx.storage;
   const [last] = sql.exec<{ at: number }>("SELECT at FROM tidied").toArray();
   // A time to come is one from before the clock was set back.

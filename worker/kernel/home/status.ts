@@ -1,4 +1,5 @@
 /** A home's present state: for people, and for the next model call of a conversation. */
+
 import {
   type Condition,
   conditionOf,
@@ -7,18 +8,27 @@ import {
 } from "@edgecall/core/conditions/conditions.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
+import { clockOf } from "../../features/rules/home/clock.ts";
+import { modelHabitsOf } from "../../features/usage/home/model-habits.ts";
+import { spendingOf } from "../../features/usage/home/spending.ts";
+import { countersOf } from "../../features/usage/home/usage-counters.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import type { Plan } from "../api/plan.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { AgentActivity } from "./agents/agents.ts";
+import { agentsOf } from "./agents/agents.ts";
+import { rosterOf } from "./agents/home-roster.ts";
+import { bridgeOf } from "./bridge/bridge-socket.ts";
+import { ledgerOf } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
+import { auditOf } from "./record/audit.ts";
 
 /** Who is there for a question, which models are well, and what the day took so far. */
-export function planOf(
-  { spending, modelHabits, env, name, clock }: HomeContext,
-  roster: Plan["roster"],
-  version: number,
-): Plan {
+export function planOf(context: HomeContext, roster: Plan["roster"], version: number): Plan {
+  const spending = spendingOf(context);
+  const modelHabits = modelHabitsOf(context);
+  const clock = clockOf(context);
+  const { env, name } = context;
   const now = Date.now();
   const { spent, told } = spending.today(now);
   const { tools } = readSettings(env);
@@ -35,7 +45,13 @@ export function planOf(
 }
 
 /** `GET /v1/status`. */
-export function statusOf({ ctx, bridge, agents, roster, ledger, audit }: HomeContext): HomeStatus {
+export function statusOf(home: HomeContext): HomeStatus {
+  const bridge = bridgeOf(home);
+  const agents = agentsOf(home);
+  const roster = rosterOf(home);
+  const ledger = ledgerOf(home);
+  const audit = auditOf(home);
+  const { ctx } = home;
   const now = Date.now();
   const lastSeenAt = bridge.lastSeenAt(now);
   const over = bridge.over(now) + agents.refused;
@@ -95,7 +111,9 @@ function bridgeConditions(
 }
 
 /** What each agent was asked so far, with what is open. */
-export function activityOf({ counters, ledger }: HomeContext): Map<string, AgentActivity> {
+export function activityOf(home: HomeContext): Map<string, AgentActivity> {
+  const counters = countersOf(home);
+  const ledger = ledgerOf(home);
   const activity = new Map<string, AgentActivity>();
   for (const [agent, counts] of counters.activity()) activity.set(agent, { ...counts, open: 0 });
   for (const [agent, { open, since }] of ledger.openByAgent()) {

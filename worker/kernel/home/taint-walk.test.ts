@@ -17,9 +17,9 @@ import { HOWS, hold, stop, storedNotes, storedTurns } from "../../../test/stoppi
 import { answerQuestion, on, questionOf, turnsOf } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
+import { oncePlace } from "../../features/openai/conversation-key.ts";
 import { sourcesFor } from "../conversation/client-context.ts";
 import { Transcript } from "../conversation/store/transcript.ts";
-import { oncePlace } from "../../features/openai/conversation-key.ts";
 import type { ApiToken } from "../settings/tokens.ts";
 import { Home } from "./home.ts";
 

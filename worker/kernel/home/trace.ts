@@ -1,4 +1,5 @@
 /** The spans of a home: calls on their way to an agent, and the time in which a person was asked. */
+
 import { TRACE_FEATURE } from "@edgecall/core/protocol/names.ts";
 import {
   childOf,
@@ -9,6 +10,7 @@ import {
 } from "@edgecall/core/trace/context.ts";
 import type { SettledOutcome } from "../api/calls.ts";
 import { EXPIRED, type Question } from "../api/questions.ts";
+import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { JOB, type LedgerCall } from "./calls/ledger.ts";
 import type { HomeContext } from "./context.ts";
 
@@ -32,7 +34,9 @@ export function traceForBridge(call: TracedCall): { traceparent?: string } {
 export function traceForAgent(home: HomeContext, call: TracedCall, now: number): { traceparent?: string } {
   const of = contextOf(call);
   if (!of) return {};
-  const above = home.bridge.has(TRACE_FEATURE, now) ? childOf(of.own, spanIdOf("bridge", call.id)) : of.own;
+  const above = bridgeOf(home).has(TRACE_FEATURE, now)
+    ? childOf(of.own, spanIdOf("bridge", call.id))
+    : of.own;
   return { traceparent: traceparentOf(above) };
 }
 

@@ -2,9 +2,10 @@
  * The access tokens that OAuth gives to clients: `oat1.` and sealed claims. A wrong or expired one wakes no object. The grant
  * in Home decides the rest with each request, so a revoked grant ends at once.
  */
+
+import { issuerOf, resourceOf } from "../../features/oauth/settings.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
-import { issuerOf, resourceOf } from "../../features/oauth/settings.ts";
 import { type ApiToken, isNamedHome } from "../settings/tokens.ts";
 import { HttpError } from "./errors.ts";
 import { seal, unseal } from "./sealed.ts";

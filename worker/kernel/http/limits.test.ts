@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { TOKENS } from "../../../test/tokens.ts";
 import { ask } from "../../../test/workerd.ts";
-import type { Env } from "../env.ts";
 import worker from "../../index.ts";
+import type { Env } from "../env.ts";
 import { network } from "./rate-limits.ts";
 
 const LISTED = "https://chat.example.org";

@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { script } from "../../../test/scripted-model.ts";
 import { sha256, TOKENS } from "../../../test/tokens.ts";
 import { ask, say } from "../../../test/workerd.ts";
+import worker from "../../index.ts";
 import type { TokenView } from "../api/answers.ts";
 import type { Env } from "../env.ts";
 import { newHomeToken } from "../http/tokens.ts";
-import worker from "../../index.ts";
 
 type Made = { token: string; record: TokenView; error?: { message: string } };
 

@@ -1,8 +1,8 @@
 /** `/v1/tokens`: the tokens of a home, for administrators. Tokens of the secret API_TOKENS are listed, and changed only there. */
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { TokenView } from "../api/answers.ts";
 import { recordId } from "../../features/oauth/contract.ts";
+import type { TokenView } from "../api/answers.ts";
 import { homeOf } from "../api/stubs.ts";
 import type { Env } from "../env.ts";
 import { newRoutes } from "../http/app.ts";

@@ -1,6 +1,9 @@
 /** Somebody follows the record: devices that are online bring their lines within seconds, not minutes. */
+
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { GATEWAY_CALLER, sendNotice } from "../../../kernel/home/calls/commands.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { auditOf } from "../../../kernel/home/record/audit.ts";
 
 /** A device goes on for so long after it was asked. It is asked again before that. */
 const FOLLOWED_MS = 40_000;
@@ -9,9 +12,10 @@ const ASK_AGAIN_MS = 20_000;
 /** Writes no row. @param only the one agent whose lines are wanted; undefined: all */
 export async function followRecord(home: HomeContext, only: string | undefined): Promise<void> {
   const now = Date.now();
-  const { followedUntil } = home.audit;
-  for (const agent of only === undefined ? home.agents.servedIds() : [only]) {
-    if (!home.agents.isOnline(agent, now) || (followedUntil.get(agent) ?? 0) > now + ASK_AGAIN_MS) continue;
+  const { followedUntil } = auditOf(home);
+  for (const agent of only === undefined ? agentsOf(home).servedIds() : [only]) {
+    if (!agentsOf(home).isOnline(agent, now) || (followedUntil.get(agent) ?? 0) > now + ASK_AGAIN_MS)
+      continue;
     followedUntil.set(agent, now + FOLLOWED_MS);
     await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "watch", { record_ms: FOLLOWED_MS });
   }

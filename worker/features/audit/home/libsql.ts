@@ -5,9 +5,9 @@
 
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
+import type { AuditRecord, AuditStore } from "../../../kernel/home/record/audit-store.ts";
 import { readUpTo } from "../../../kernel/read-up-to.ts";
 import type { StoreSettings } from "../../../kernel/settings/audit.ts";
-import type { AuditRecord, AuditStore } from "../../../kernel/home/record/audit-store.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** The server answers with a few numbers. */

@@ -2,11 +2,13 @@
  * Sends the record to an outside store, from Home's alarm: in the order in which it came, a page at a time, again until
  * the store has it. A line has an id of its own in the store, so a line that comes twice is there once.
  */
+
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
 import { recordId } from "../../../kernel/api/audit.ts";
-import { logError } from "../../../kernel/log.ts";
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { auditOf } from "../../../kernel/home/record/audit.ts";
 import type { AuditRecord, AuditStore } from "../../../kernel/home/record/audit-store.ts";
+import { logError } from "../../../kernel/log.ts";
 import { libsqlStore } from "./libsql.ts";
 
 /** While the store is asked, the alarm stands so far ahead: after a crash the store is asked again. */
@@ -18,12 +20,13 @@ const PAGES_AT_ONCE = 20;
 
 /** Adds lines to the record, and sees that the outside store gets them. */
 export function addToRecord(home: HomeContext, agent: string, id: string, lines: readonly AuditLine[]): void {
-  home.audit.add(agent, id, lines);
-  if (home.audit.outlet()) home.ctx.waitUntil(home.alarm.arm());
+  auditOf(home).add(agent, id, lines);
+  if (auditOf(home).outlet()) home.ctx.waitUntil(home.alarm.arm());
 }
 
 /** When the store is to be asked next, epoch ms; undefined: it has everything, or no store is set. */
-export function nextDue({ audit }: HomeStores, now: number): number | undefined {
+export function nextDue(home: HomeContext, now: number): number | undefined {
+  const audit = auditOf(home);
   const outlet = audit.outlet();
   const place = outlet?.get();
   const since = place && audit.waitingSince(place);
@@ -33,7 +36,8 @@ export function nextDue({ audit }: HomeStores, now: number): number | undefined 
 
 /** Does not wait for the store, since calls are due too. */
 export function onAlarm(home: HomeContext, now: number): void {
-  const { audit, ctx, alarm } = home;
+  const audit = auditOf(home);
+  const { ctx, alarm } = home;
   if (audit.isSending || (nextDue(home, now) ?? Number.POSITIVE_INFINITY) > now) return;
   audit.isSending = true;
   const sent = sendPages(home).catch((error: unknown) => logError("audit.send_failed", error));
@@ -45,7 +49,9 @@ export function onAlarm(home: HomeContext, now: number): void {
   );
 }
 
-async function sendPages({ audit, name }: HomeContext): Promise<void> {
+async function sendPages(home: HomeContext): Promise<void> {
+  const audit = auditOf(home);
+  const { name } = home;
   const outlet = audit.outlet();
   if (!outlet) return;
   const store = libsqlStore(outlet.store);

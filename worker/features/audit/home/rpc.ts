@@ -1,11 +1,18 @@
 /** What the rest of the Worker asks a home about audit. */
+
 import { RpcTarget } from "cloudflare:workers";
 import type { AuditLine } from "@edgecall/core/protocol/audit.ts";
-import { type AuditFilter, type AuditPage, type AuditQuery, GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
+import {
+  type AuditFilter,
+  type AuditPage,
+  type AuditQuery,
+  GATEWAY_AGENT,
+} from "../../../kernel/api/audit.ts";
+import type { HomeAccess } from "../../../kernel/home/access.ts";
+import { auditOf } from "../../../kernel/home/record/audit.ts";
+import type { AuditApi } from "../audit-api.ts";
 import { followRecord } from "./follow-record.ts";
 import { addToRecord } from "./outlet.ts";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
-import type { AuditApi } from "../audit-api.ts";
 
 export class AuditRpc extends RpcTarget implements AuditApi {
   readonly #at: HomeAccess;
@@ -21,10 +28,10 @@ export class AuditRpc extends RpcTarget implements AuditApi {
 
   async audit({ follow, ...query }: AuditQuery): Promise<AuditLine[]> {
     if (follow) await followRecord(this.#at.home, query.agent);
-    return this.#at.home.audit.find(query);
+    return auditOf(this.#at.home).find(query);
   }
 
   async auditPage(after: number, filter: AuditFilter): Promise<AuditPage> {
-    return this.#at.home.audit.page(after, filter);
+    return auditOf(this.#at.home).page(after, filter);
   }
 }

@@ -2,15 +2,15 @@
 
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { forPerson } from "@edgecall/core/tools/advice.ts";
-import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
 import type { NewOrigin } from "../../../kernel/api/turns.ts";
-import { channelOf } from "../platforms/all.ts";
-import { answersOf } from "../platforms/question-words.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { forgetSessions, forgetTurns } from "../../../kernel/conversation/retention.ts";
 import { drive } from "../../../kernel/conversation/turn-loop.ts";
 import { beginTurn, cancelTurn } from "../../../kernel/conversation/turns.ts";
+import type { Accepted, ChatCommand, Delivery } from "../contract.ts";
+import { channelOf } from "../platforms/all.ts";
+import { answersOf } from "../platforms/question-words.ts";
 import { AGENTS_SHOWN, agentsWords, HELP, statusWords } from "./commands.ts";
 import { findDelivery, rememberDelivery } from "./deliveries.ts";
 import { notePictures, noteThread } from "./pictures.ts";
@@ -124,7 +124,9 @@ async function commandWords(
     case "status":
       return statusWords(running, await context.home().status());
     case "agents":
-      return agentsWords(await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }));
+      return agentsWords(
+        await context.home().agents.agents({ limit: AGENTS_SHOWN, ids: origin.limits?.agents }),
+      );
     case "rules":
       return await ruleWords(context, origin, "rules", { do: "list" });
     case "ack":
@@ -210,6 +212,8 @@ async function answerWords(
   if (argument === "") return "Please write your answer after /answer.";
   const options = answersOf(asked.question);
   const answer = /^\d{1,2}$/.test(argument) ? (options[Number(argument) - 1] ?? argument) : argument;
-  const answered = await context.home().questions.answer(asked.question.id, cutText(answer, 4_000), person, true);
+  const answered = await context
+    .home()
+    .questions.answer(asked.question.id, cutText(answer, 4_000), person, true);
   return answered.ok ? undefined : answered.message;
 }

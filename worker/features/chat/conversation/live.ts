@@ -7,14 +7,14 @@
 import { agentOfCall } from "@edgecall/core/loop/history.ts";
 import { cutText, graphemeCut } from "@edgecall/core/text/cut.ts";
 import { failedWithin } from "@edgecall/core/text/failed-within.ts";
+import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
+import { logError } from "../../../kernel/log.ts";
 import type { Address } from "../contract.ts";
 import type { Channel } from "../platforms/channel.ts";
 import { type Content, withLine } from "../platforms/format/blocks.ts";
 import { markdownContent } from "../platforms/format/parse.ts";
 import { split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform.ts";
-import { logError } from "../../../kernel/log.ts";
-import type { StoredCall } from "../../../kernel/conversation/store/rows.ts";
 import type { ChatContext } from "./chat-context.ts";
 import type { PlatformLine, Way } from "./platform-line.ts";
 

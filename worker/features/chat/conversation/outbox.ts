@@ -4,10 +4,19 @@
  * the platform took it, and its answer was lost. A nonce lets a platform drop the repeat.
  */
 
-import type { Address } from "../contract.ts";
 import type { MediaContent } from "../../../kernel/api/media.ts";
-import type { RuleButton } from "../../rules/contract.ts";
 import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
+import { runLater } from "../../../kernel/conversation/later.ts";
+import { filesOf } from "../../../kernel/conversation/store/media.ts";
+import type { Turn } from "../../../kernel/conversation/store/rows.ts";
+import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
+import type { Env } from "../../../kernel/env.ts";
+import { logError } from "../../../kernel/log.ts";
+import { settingsOrError } from "../../../kernel/settings/settings.ts";
+import { SettingsError } from "../../../kernel/settings/settings-error.ts";
+import type { RuleButton } from "../../rules/contract.ts";
+import { undoButtons } from "../../rules/conversation/confirmation.ts";
+import type { Address } from "../contract.ts";
 import {
   type Attachment,
   type Channel,
@@ -21,15 +30,6 @@ import { markdownContent } from "../platforms/format/parse.ts";
 import { sizeOf, split } from "../platforms/format/split.ts";
 import { PlatformError } from "../platforms/platform.ts";
 import { choicesOf, closedWords, questionWords } from "../platforms/question-words.ts";
-import type { Env } from "../../../kernel/env.ts";
-import { logError } from "../../../kernel/log.ts";
-import { settingsOrError } from "../../../kernel/settings/settings.ts";
-import { SettingsError } from "../../../kernel/settings/settings-error.ts";
-import { runLater } from "../../../kernel/conversation/later.ts";
-import { undoButtons } from "../../rules/conversation/confirmation.ts";
-import { filesOf } from "../../../kernel/conversation/store/media.ts";
-import type { Turn } from "../../../kernel/conversation/store/rows.ts";
-import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
 import type { ChatContext } from "./chat-context.ts";
 import { findDelivery, idOfSent, rememberDelivery } from "./deliveries.ts";
 import { Live } from "./live.ts";

@@ -2,18 +2,18 @@
 import { KEPT } from "@edgecall/core/loop/messages.ts";
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { isPicture, MEDIA_MAX_BYTES } from "@edgecall/core/protocol/media.ts";
-import type { Address, PictureRef } from "../contract.ts";
 import { mediaId, type NewMedia, newMedia } from "../../../kernel/api/media.ts";
-import { channelOf } from "../platforms/all.ts";
-import { connectionOf } from "../platforms/connections.ts";
-import { PlatformError } from "../platforms/platform.ts";
-import { strangersWords } from "../platforms/strangers-words.ts";
+import type { ConversationContext } from "../../../kernel/conversation/context.ts";
+import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logError } from "../../../kernel/log.ts";
 import { transcribe } from "../../../kernel/models/transcription.ts";
 import { readTranscription } from "../../../kernel/settings/transcription.ts";
-import type { ConversationContext } from "../../../kernel/conversation/context.ts";
-import type { Turn } from "../../../kernel/conversation/store/rows.ts";
+import type { Address, PictureRef } from "../contract.ts";
+import { channelOf } from "../platforms/all.ts";
+import { connectionOf } from "../platforms/connections.ts";
+import { PlatformError } from "../platforms/platform.ts";
+import { strangersWords } from "../platforms/strangers-words.ts";
 
 /** Of one turn, as its model is shown. */
 const PICTURES_MAX = 8;

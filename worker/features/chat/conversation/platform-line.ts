@@ -1,10 +1,11 @@
 /** The way from a conversation to its chat platform. */
+
+import type { Env } from "../../../kernel/env.ts";
 import type { Address } from "../contract.ts";
 import { channelOf } from "../platforms/all.ts";
 import type { Channel, Line } from "../platforms/channel.ts";
 import { connectionOf } from "../platforms/connections.ts";
 import { PlatformError } from "../platforms/platform.ts";
-import type { Env } from "../../../kernel/env.ts";
 
 export type Way = { channel: Channel; line: Line };
 

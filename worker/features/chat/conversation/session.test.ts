@@ -9,8 +9,8 @@ import { AGENTS, answerEnds, deviceAsks, openCalls, siren, sounds, turnsOf } fro
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { TestBridge } from "../../../../test/workerd.ts";
-import type { Delivery } from "../contract.ts";
 import { Home } from "../../../kernel/home/home.ts";
+import type { Delivery } from "../contract.ts";
 
 const WITHIN_MS = 20_000;
 const origin = { principal: "anna", role: "owner", channel: "generic" } as const;

@@ -2,10 +2,12 @@
  * Connections to chat apps that were made in the console: rows of Home. Their secrets (tokens, signing secrets) are stored as
  * stored-secrets.ts says. Only `find` returns secrets, for the channel that uses them.
  */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
+import { slot } from "../../../kernel/home/slot.ts";
+import { OTHER_KEY, StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
 import type { StoredConnection } from "../sender-contract.ts";
 import { type Connection, readConnection } from "../settings.ts";
-import { OTHER_KEY, StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
 
 /** More than a person sets up by hand belong into CHANNELS. */
 const CONNECTIONS_MAX = 20;
@@ -92,3 +94,7 @@ export class ChannelConnections {
 }
 
 const CANNOT_OPEN = `${OTHER_KEY}; connect it anew in the console`;
+
+export const chatConnectionsOf = slot(
+  ({ ctx, env, name }) => new ChannelConnections(ctx.storage, name, env.CONNECTIONS_KEY),
+);

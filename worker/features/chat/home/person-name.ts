@@ -1,6 +1,8 @@
 /** Names a person as their chat app does, in place of its id. */
+
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { sendersOf } from "./senders.ts";
 
 const NAME_MAX = 64;
 /** These show an id of their own in our words as the person's name. */
@@ -12,10 +14,11 @@ const SHOW_IDS_AS_NAMES = new Set(["discord", "slack"]);
  * @returns undefined: the platform gave no name
  */
 export function personName(
-  { senders }: HomeContext,
+  home: HomeContext,
   principal: string,
   given: string | undefined,
 ): string | undefined {
+  const senders = sendersOf(home);
   const stored = senders.senders().find((one) => `${one.channel}:${one.sender}` === principal)?.name;
   return plainName(given) || plainName(stored) || undefined;
 }

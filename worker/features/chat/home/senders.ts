@@ -2,7 +2,9 @@
  * Senders of chat apps: strangers who ask to be admitted, and those whom an owner admitted. Rows of Home. A stranger gets a
  * code and gives it to an owner; the code alone opens nothing.
  */
+
 import { cutText } from "@edgecall/core/text/cut.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import type { AdmittedSender, Knock, PairingRequest, SenderKey, Stranger } from "../sender-contract.ts";
 import type { Role } from "../settings.ts";
 
@@ -144,3 +146,5 @@ function newCode(): string {
 function plainName(name: string): string {
   return cutText(name.replace(/[\p{C}\s]+/gu, " ").trim(), NAME_MAX);
 }
+
+export const sendersOf = slot(({ ctx }) => new ChannelSenders(ctx.storage));

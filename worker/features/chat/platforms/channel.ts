@@ -5,9 +5,9 @@
  * which sends answers from its rows.
  */
 
-import type { Address, PictureRef, Quoted } from "../contract.ts";
 import type { MediaContent } from "../../../kernel/api/media.ts";
 import type { RuleButton } from "../../rules/contract.ts";
+import type { Address, PictureRef, Quoted } from "../contract.ts";
 import type { Connection } from "../settings.ts";
 import type { Content } from "./format/blocks.ts";
 import type { Format } from "./format/split.ts";

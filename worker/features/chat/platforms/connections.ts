@@ -1,8 +1,8 @@
 /** A connection is found in the setting CHANNELS, or among those that a home made in its console. The setting wins. */
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
-import { type Connection, findConnection } from "../settings.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
+import { type Connection, findConnection } from "../settings.ts";
 
 /** Platforms that the console can connect. */
 export const CONSOLE_CHANNELS = ["telegram", "slack", "discord"] as const;

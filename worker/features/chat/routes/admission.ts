@@ -5,8 +5,8 @@
 
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Limits } from "../../../kernel/api/turns.ts";
-import type { Incoming } from "../platforms/channel.ts";
 import type { Env } from "../../../kernel/env.ts";
+import type { Incoming } from "../platforms/channel.ts";
 import { type Connection, ROLES, type Role, roleInSettings } from "../settings.ts";
 import { knockWords, tellOwners } from "./knock.ts";
 

@@ -1,11 +1,11 @@
 /** The answer for a program that posts to a generic connection without a callback: it stands in the webhook's own response. */
 import type { Context } from "hono";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
-import type { Incoming } from "../platforms/channel.ts";
-import { answersOf, questionWords } from "../platforms/question-words.ts";
 import type { App } from "../../../kernel/http/app.ts";
 import { mediaLink } from "../../../kernel/http/media-links.ts";
 import { JSON_PATIENCE_MS, turnResult } from "../../../kernel/http/turn-stream.ts";
+import type { Incoming } from "../platforms/channel.ts";
+import { answersOf, questionWords } from "../platforms/question-words.ts";
 import type { Connection } from "../settings.ts";
 import { type Accepted, conversationName } from "./incoming.ts";
 

@@ -2,10 +2,11 @@
  * The connection at a webhook's address. The address of one that was made in the console names its home,
  * `/webhooks/telegram/home~family`: the gateway cannot learn it otherwise.
  */
-import { type ConsoleChannel, connectionOf, isConsoleChannel } from "../platforms/connections.ts";
+
 import type { Env } from "../../../kernel/env.ts";
-import { CONNECTION_ID, type Connection, findConnection } from "../settings.ts";
 import { HOME_ID, isNamedHome } from "../../../kernel/settings/tokens.ts";
+import { type ConsoleChannel, connectionOf, isConsoleChannel } from "../platforms/connections.ts";
+import { CONNECTION_ID, type Connection, findConnection } from "../settings.ts";
 
 /** Every request of the platform has this header: one without it wakes no home. */
 const MARKS: Record<ConsoleChannel, string> = {

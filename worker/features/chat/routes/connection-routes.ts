@@ -2,18 +2,26 @@
 import { toBase64Url } from "@edgecall/core/encoding.ts";
 import { type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { Context } from "hono";
-import type { ConnectionState, Connections, ConnectionView, MadeConnection } from "../../../kernel/api/answers.ts";
-import type { StoredConnection } from "../sender-contract.ts";
+import type {
+  ConnectionState,
+  Connections,
+  ConnectionView,
+  MadeConnection,
+} from "../../../kernel/api/answers.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
-import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../platforms/connections.ts";
-import { PlatformError } from "../platforms/platform.ts";
-import type { Account, Setup } from "../platforms/platform-setup.ts";
-import { setupOf } from "../platforms/setup.ts";
 import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
 import { logInfo } from "../../../kernel/log.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import type { ApiToken } from "../../../kernel/settings/tokens.ts";
+import { CONSOLE_CHANNELS, connectionOf, webhookPath } from "../platforms/connections.ts";
+import { PlatformError } from "../platforms/platform.ts";
+import type { Account, Setup } from "../platforms/platform-setup.ts";
+import { setupOf } from "../platforms/setup.ts";
+import { pollingToken } from "../polling.ts";
+import type { StoredConnection } from "../sender-contract.ts";
 import {
   CHANNEL_NAMES,
   CONNECTION_ID,
@@ -22,9 +30,6 @@ import {
   readConnection,
   readConnections,
 } from "../settings.ts";
-import { pollingToken } from "../polling.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
-import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 
 /** A webhook's secret that the gateway makes has 256 bits. */
 const SECRET_BYTES = 32;
@@ -69,7 +74,9 @@ route(connections, "POST /v1/connections", SETTING_UP, async (c, { token, body: 
   if (findConnection(c.env, channel, name))
     throw new HttpError(409, "conflict", `connection: '${name}' stands in the setting CHANNELS already`);
   const home = homeOf(c.env, token.home);
-  const before = (await home.chat.connections()).some((one) => one.channel === channel && one.connection === name);
+  const before = (await home.chat.connections()).some(
+    (one) => one.channel === channel && one.connection === name,
+  );
   const made = madeOf(asked, token.home);
   const setup = setupFor(channel);
   const account = await answered(setup.account(made));

@@ -1,10 +1,11 @@
 /** One thing that a person did over a chat app: admitted, then given to its conversation. */
-import type { Accepted as Delivered } from "../contract.ts";
+
 import { conversationOf } from "../../../kernel/api/stubs.ts";
-import type { Channel, Incoming } from "../platforms/channel.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { logInfo } from "../../../kernel/log.ts";
+import type { Accepted as Delivered } from "../contract.ts";
+import type { Channel, Incoming } from "../platforms/channel.ts";
 import type { Connection } from "../settings.ts";
 import { admit } from "./admission.ts";
 import { toDelivery } from "./delivery.ts";

@@ -3,10 +3,10 @@
  * it to an owner, which proves who asked. The number of messages that strangers can cause is limited for the whole home.
  */
 
-import type { AdmittedSender, Stranger } from "../sender-contract.ts";
 import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
-import { channelOf } from "../platforms/all.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { channelOf } from "../platforms/all.ts";
+import type { AdmittedSender, Stranger } from "../sender-contract.ts";
 import { type Connection, readConnections } from "../settings.ts";
 
 /** A home has few owners. With a long list of them, not everybody gets a message. */

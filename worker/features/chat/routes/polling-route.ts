@@ -4,17 +4,17 @@
  */
 import type { PolledBot, PolledBots } from "../../../kernel/api/answers.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
-import { webhookPath } from "../platforms/connections.ts";
-import { isSame } from "../platforms/signature.ts";
-import { ALLOWED_UPDATES } from "../platforms/telegram-setup.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { newRoutes } from "../../../kernel/http/app.ts";
 import { checkCredential } from "../../../kernel/http/auth.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { json, route } from "../../../kernel/http/route.ts";
-import { readConnections, type TelegramConnection } from "../settings.ts";
-import { pollingToken } from "../polling.ts";
 import { namedHomes } from "../../../kernel/settings/tokens.ts";
+import { webhookPath } from "../platforms/connections.ts";
+import { isSame } from "../platforms/signature.ts";
+import { ALLOWED_UPDATES } from "../platforms/telegram-setup.ts";
+import { pollingToken } from "../polling.ts";
+import { readConnections, type TelegramConnection } from "../settings.ts";
 
 export const polling = newRoutes();
 

@@ -1,10 +1,10 @@
 /** A button below a question: who may press it, and what then happens. */
 import { mayAnswer } from "../../../kernel/api/may-see.ts";
 import { conversationOf, homeOf } from "../../../kernel/api/stubs.ts";
-import type { Incoming, PressedRule } from "../platforms/channel.ts";
-import { answerOf, isTooLong, TOO_LONG } from "../platforms/question-words.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { logInfo } from "../../../kernel/log.ts";
+import type { Incoming, PressedRule } from "../platforms/channel.ts";
+import { answerOf, isTooLong, TOO_LONG } from "../platforms/question-words.ts";
 import type { Admitted } from "./admission.ts";
 
 /** "Snooze 1 h" */

@@ -1,13 +1,13 @@
 /** `/webhooks/{channel}/{connection}`: verified before any object is woken, stored before it is acknowledged. */
 import type { Context } from "hono";
-import { channelOf } from "../platforms/all.ts";
-import type { Ack, Channel, Incoming } from "../platforms/channel.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { type App, newRoutes } from "../../../kernel/http/app.ts";
 import { HttpError } from "../../../kernel/http/errors.ts";
 import { countAddress, countGuess, maySpeak, tooManyRequests } from "../../../kernel/http/rate-limits.ts";
 import { readBytes } from "../../../kernel/http/request.ts";
 import { logError } from "../../../kernel/log.ts";
+import { channelOf } from "../platforms/all.ts";
+import type { Ack, Channel, Incoming } from "../platforms/channel.ts";
 import type { Connection } from "../settings.ts";
 import { answerInResponse } from "./answer-in-response.ts";
 import { connectionAt } from "./connection-at.ts";

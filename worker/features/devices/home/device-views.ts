@@ -1,18 +1,23 @@
 /** Hosted devices for people: the list, what a person decides about one, and its end. */
+
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { DEVICES_FEATURE, IS_SETTING } from "@edgecall/core/protocol/devices.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { DeviceActionView, DeviceList, DeviceView } from "../../../kernel/api/answers.ts";
 import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
 import type { HostedDevice } from "../../../kernel/home/agents/agents.ts";
-import { recordDecision } from "../../../kernel/home/record/decisions.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { DeviceChange } from "../../../kernel/home/devices/device-settings.ts";
+import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 import { hasChanged, modeOf } from "../../../kernel/home/devices/permission.ts";
+import { recordDecision } from "../../../kernel/home/record/decisions.ts";
 
 /** @param all also readings that are diagnostic or settings */
 export async function deviceViews(home: HomeContext, all: boolean): Promise<DeviceList> {
-  const { agents, states } = home;
+  const agents = agentsOf(home);
+  const states = deviceStatesOf(home);
   const answer = await states.answer(undefined, all);
   // While the bridge answered, others may have come and gone.
   const devices = agents
@@ -21,11 +26,8 @@ export async function deviceViews(home: HomeContext, all: boolean): Promise<Devi
   return { devices, left_out: answer?.leftOut ?? null };
 }
 
-function viewOf(
-  { agents }: HomeContext,
-  device: HostedDevice,
-  readings: Reading[] | null,
-): DeviceView | undefined {
+function viewOf(home: HomeContext, device: HostedDevice, readings: Reading[] | null): DeviceView | undefined {
+  const agents = agentsOf(home);
   const { id, hosted, setting } = device;
   const now = Date.now();
   const offersSettings = setting?.offersSettings ?? false;
@@ -88,7 +90,7 @@ export function changeDevice(
   { mode, allow, name, area, settings }: DeviceBody,
   by: Person,
 ): DeviceView | "changed" | "unknown" {
-  const device = home.agents.device(id);
+  const device = agentsOf(home).device(id);
   if (!device) return "unknown";
   const { hosted } = device;
   if (allow !== undefined && allow !== hosted.allow) return "changed";
@@ -100,7 +102,7 @@ export function changeDevice(
     // A new mode is a new decision: what was allowed before counts no more.
     ...(mode !== undefined && { mode: isAllowed ? "ask" : mode, allow: isAllowed ? hosted.allow : null }),
   };
-  home.agents.changeDevice(device, change, by.name);
+  agentsOf(home).changeDevice(device, change, by.name);
   record(home, "device_change", by, {
     device: id,
     ...(mode !== undefined && { mode }),
@@ -108,7 +110,7 @@ export function changeDevice(
     ...(area !== undefined && { area }),
     ...(settings !== undefined && { settings }),
   });
-  return viewOf(home, home.agents.device(id) ?? device, null) ?? "unknown";
+  return viewOf(home, agentsOf(home).device(id) ?? device, null) ?? "unknown";
 }
 
 /** A device that is online would be back at once: it is switched off in place of that. */
@@ -117,7 +119,8 @@ export function forgetDevice(
   id: string,
   by: Person,
 ): "forgotten" | "online" | "no_bridge" | "unknown" {
-  const { agents, bridge } = home;
+  const agents = agentsOf(home);
+  const bridge = bridgeOf(home);
   const now = Date.now();
   const device = agents.device(id);
   if (!device) return "unknown";

@@ -2,10 +2,10 @@
 import { RpcTarget } from "cloudflare:workers";
 import type { DeviceList, DeviceView } from "../../../kernel/api/answers.ts";
 import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
-import { changeDevice, deviceViews, forgetDevice } from "./device-views.ts";
-import { devicesGone } from "../../rules/home/alarm-part.ts";
 import type { HomeAccess } from "../../../kernel/home/access.ts";
+import { devicesGone } from "../../rules/home/alarm-part.ts";
 import type { DevicesApi } from "../devices-api.ts";
+import { changeDevice, deviceViews, forgetDevice } from "./device-views.ts";
 
 export class DevicesRpc extends RpcTarget implements DevicesApi {
   readonly #at: HomeAccess;

@@ -1,12 +1,19 @@
 /** Agents that other homes lend to this one: the rows, and the agents as models and lists see them. Ids are `name/agent`. */
+
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import type { BorrowedView, GrantScope } from "../../../kernel/api/answers.ts";
 import type { CallTarget } from "../../../kernel/api/edge-call.ts";
-import { isLent, type PeerAgents } from "../contract.ts";
 import { oneLine, type RosterAgent } from "../../../kernel/api/roster.ts";
-import { type AcceptedText, accept, NOTHING_ACCEPTED, newText } from "../../../kernel/home/agents/advert-text.ts";
+import {
+  type AcceptedText,
+  accept,
+  NOTHING_ACCEPTED,
+  newText,
+} from "../../../kernel/home/agents/advert-text.ts";
 import { namesByUse } from "../../../kernel/home/agents/adverts.ts";
+import { slot } from "../../../kernel/home/slot.ts";
+import { isLent, type PeerAgents } from "../contract.ts";
 
 const BORROWED_MAX = 50;
 const LINE_MAX = 1_000;
@@ -286,3 +293,5 @@ function toBorrowing(row: Row): Borrowing {
     at: row.at,
   };
 }
+
+export const borrowedOf = slot(({ ctx }) => new Borrowed(ctx.storage));

@@ -1,9 +1,17 @@
 /** The owner's operations: lend, borrow, take a grant back, and return one. */
+
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { LendingView } from "../../../kernel/api/answers.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
+import type { LedgerCall } from "../../../kernel/home/calls/ledger.ts";
+import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
+import { settleByGateway } from "../../../kernel/home/calls/outcome-delivery.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
 import {
   type BorrowInto,
   type Borrowing,
@@ -14,12 +22,8 @@ import {
   PeerAgents,
   type Refused,
 } from "../contract.ts";
-import type { LedgerCall } from "../../../kernel/home/calls/ledger.ts";
-import { settleByGateway } from "../../../kernel/home/calls/outcome-delivery.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
-import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
-import { borrowedView } from "./borrowed.ts";
-import { lentView } from "./lent.ts";
+import { borrowedOf, borrowedView } from "./borrowed.ts";
+import { lentOf, lentView } from "./lent.ts";
 import { sendCancel } from "./outgoing.ts";
 import { peerRequest } from "./peer-request.ts";
 import { recordGrant } from "./record.ts";
@@ -27,7 +31,10 @@ import { recordGrant } from "./record.ts";
 /** 128 bits. */
 const SECRET_BYTES = 16;
 
-export function lendingView({ lent, borrowed, ledger }: HomeContext): LendingView {
+export function lendingView(home: HomeContext): LendingView {
+  const lent = lentOf(home);
+  const borrowed = borrowedOf(home);
+  const ledger = ledgerOf(home);
   const now = Date.now();
   const usedAt = ledger.usedByGrant();
   return {
@@ -43,13 +50,13 @@ export async function lend(
   by: string,
   url: string,
 ): Promise<Lending> {
-  const unknown = lending.agents.find((id) => !home.agents.isServed(id));
+  const unknown = lending.agents.find((id) => !agentsOf(home).isServed(id));
   if (unknown !== undefined) return refused(404, "not_found", `agents: there is no agent '${unknown}'`);
   const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
   const hash = await sha256Hex(secret);
-  const key = await home.gatewayKey.publicKey();
+  const key = await gatewayKeyOf(home).publicKey();
   const now = Date.now();
-  const grant = home.lent.make(lending, by, hash, now);
+  const grant = lentOf(home).make(lending, by, hash, now);
   if (!grant)
     return refused(
       409,
@@ -71,7 +78,8 @@ export async function lend(
 
 /** From here on every request under the grant is refused. Its open calls are ended, and the borrower gets their outcomes. */
 export async function takeBack(home: HomeContext, id: string, by: string): Promise<boolean> {
-  const { lent, ledger } = home;
+  const lent = lentOf(home);
+  const ledger = ledgerOf(home);
   const grant = lent.get(id);
   if (!grant || !lent.revoke(id, Date.now())) return false;
   recordGrant(home, "lend", by, { state: "revoked", label: grant.label });
@@ -85,7 +93,8 @@ export async function borrow(
   { url, home: lender, grant, key: lenderKey, secret }: Invitation,
   { name, by, ownUrl, isHere }: BorrowInto,
 ): Promise<Borrowing> {
-  const { borrowed, gatewayKey } = home;
+  const borrowed = borrowedOf(home);
+  const gatewayKey = gatewayKeyOf(home);
   const key = await gatewayKey.publicKey();
   if (key === lenderKey) return refused(400, "invalid_body", "invitation: it is this home's own");
   if (!isHere && !isPeerUrl(url, isLoopback(ownUrl)))
@@ -112,12 +121,15 @@ export async function borrow(
 
 /** Its agents are gone from here on, and its open calls are ended at the lender. */
 export async function giveBack(home: HomeContext, name: string, by: string): Promise<boolean> {
-  if (!home.borrowed.get(name)) return false;
-  const open = () => home.ledger.openAtLenders().filter(({ agent }) => agent.startsWith(`${name}/`));
+  if (!borrowedOf(home).get(name)) return false;
+  const open = () =>
+    ledgerOf(home)
+      .openAtLenders()
+      .filter(({ agent }) => agent.startsWith(`${name}/`));
   // A model whose call is ended may call again at once. After the last look nothing is awaited.
   for (let calls = open(); calls.length > 0; calls = open())
     await endAll(home, calls, "What was borrowed was given back");
-  home.borrowed.remove(name);
+  borrowedOf(home).remove(name);
   recordGrant(home, "borrow", by, { state: "returned", name });
   return true;
 }
@@ -125,7 +137,7 @@ export async function giveBack(home: HomeContext, name: string, by: string): Pro
 async function endAll(home: HomeContext, calls: readonly LedgerCall[], why: string): Promise<void> {
   const now = Date.now();
   for (const { id } of calls) {
-    const call = home.ledger.get(id);
+    const call = ledgerOf(home).get(id);
     if (!call || call.outcome) continue;
     const wasSent = call.state === "sent" || call.state === "taken";
     const outcome: SettledOutcome = {

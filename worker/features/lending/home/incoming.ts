@@ -2,6 +2,7 @@
  * Answers the requests of other homes. Whoever has no good grant gets one and the same answer, so that nobody learns which homes,
  * grants and calls there are. Everything is recognised by the id of its call, so a request may come twice.
  */
+
 import { fromBase64Url, sha256Hex } from "@edgecall/core/encoding.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { checkJson, type z } from "@edgecall/core/protocol/parse.ts";
@@ -16,6 +17,13 @@ import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { onlyReads } from "../../../kernel/api/edge-call.ts";
 import { errorBody } from "../../../kernel/api/errors.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { cancelCalls } from "../../../kernel/home/calls/dispatch.ts";
+import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
+import { submit } from "../../../kernel/home/calls/submit.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
 import {
   FEDERATION,
   isPeerUrl,
@@ -30,14 +38,11 @@ import {
   type PeerTold,
   UNKNOWN_PEER,
 } from "../contract.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
-import { cancelCalls } from "../../../kernel/home/calls/dispatch.ts";
-import { submit } from "../../../kernel/home/calls/submit.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
-import { closeQuestions } from "../../../kernel/home/questions/approvals.ts";
+import { borrowedOf } from "./borrowed.ts";
 import { settleLent } from "./lender-calls.ts";
-import { type Grant, isGood } from "./lent.ts";
+import { type Grant, isGood, lentOf } from "./lent.ts";
 import { toPeer } from "./outgoing.ts";
+import { peerRatesOf } from "./peer-rates.ts";
 import { showNews } from "./progress.ts";
 import { recordGrant } from "./record.ts";
 
@@ -58,11 +63,11 @@ export async function onPeer(
   if (!read?.claims.for.endsWith(peerPlace("", home.name, kind))) return UNKNOWN_PEER;
   if (kind === "take") return await onTake(home, read, body);
   if (kind === "outcome" || kind === "progress") return await onTold(home, kind, read, body);
-  const grant = home.lent.get(read.claims.grant);
+  const grant = lentOf(home).get(read.claims.grant);
   const isBorrower = grant?.borrower && (await isSignedBy(read, "borrower", grant.borrower.key));
   // Read again: it may have been taken back meanwhile.
-  if (!isBorrower || !isGood(home.lent.get(grant.id) ?? grant, Date.now())) return UNKNOWN_PEER;
-  if (!home.peerRates.take(grant.id, Date.now())) return TOO_MANY;
+  if (!isBorrower || !isGood(lentOf(home).get(grant.id) ?? grant, Date.now())) return UNKNOWN_PEER;
+  if (!peerRatesOf(home).take(grant.id, Date.now())) return TOO_MANY;
   if (kind === "agents") return { status: 200, body: grantedAgents(home, grant) };
   if (kind === "cancel")
     return await withBody(PeerCancel, body, (cancel) => onCancel(home, grant, cancel.id));
@@ -99,11 +104,11 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
   const now = Date.now();
   const { grant: id, for: place } = token.claims;
   const body = checkJson(PeerTake, text);
-  const grant = home.lent.get(id);
+  const grant = lentOf(home).get(id);
   if (!body.ok || !grant || !(await isSignedBy(token, "borrower", body.value.key))) return UNKNOWN_PEER;
   const { secret, key, url, home: borrower } = body.value;
   const hash = await sha256Hex(secret);
-  const before = home.lent.get(id) ?? grant;
+  const before = lentOf(home).get(id) ?? grant;
   const isAgain = before.borrower?.key === key && isGood(before, now);
   const isOffered = before.revokedAt === null && before.expiresAt > now && before.offeredUntil > now;
   // A hash tells nothing of the secret, so the time of this comparison does not either.
@@ -119,14 +124,15 @@ async function onTake(home: HomeContext, token: PeerToken, text: string): Promis
       body: errorBody("invalid_body", "url: expected the https address of your gateway, a public one"),
     };
   if (!isAgain) {
-    home.lent.take(id, { key, url, home: borrower }, now);
+    lentOf(home).take(id, { key, url, home: borrower }, now);
     recordGrant(home, "lend", before.label, { state: "taken", agents: before.agents });
   }
   return { status: 200, body: grantedAgents(home, before) };
 }
 
 /** The lent agents as the borrower sees them: no other agent, and of these only what it may use. */
-function grantedAgents({ agents }: HomeContext, grant: Grant): PeerAgents {
+function grantedAgents(home: HomeContext, grant: Grant): PeerAgents {
+  const agents = agentsOf(home);
   const now = Date.now();
   let chars = 0;
   const listed = grant.agents.flatMap((id) => {
@@ -158,7 +164,7 @@ async function idOf(grant: Grant, id: string): Promise<string> {
 }
 
 async function onCall(home: HomeContext, grant: Grant, call: PeerCall): Promise<PeerReply> {
-  const { ledger } = home;
+  const ledger = ledgerOf(home);
   const id = await idOf(grant, call.id);
   if (!ledger.get(id)) {
     const refusal = refusalOf(home, grant, call);
@@ -199,7 +205,8 @@ function principalOf({ label }: Grant): string {
 }
 
 function refusalOf(home: HomeContext, grant: Grant, call: PeerCall): SettledOutcome | undefined {
-  const { agents, ledger } = home;
+  const agents = agentsOf(home);
+  const ledger = ledgerOf(home);
   // Nobody learns whether there is such an agent.
   if (!grant.agents.includes(call.agent) || !agents.isServed(call.agent))
     return notRun("not_found", `Agent '${call.agent}' is not lent.`);
@@ -228,7 +235,7 @@ function ended(outcome: SettledOutcome): PeerReply {
 
 async function onCancel(home: HomeContext, grant: Grant, callId: string): Promise<PeerReply> {
   // A job has its own id on both sides.
-  const job = home.ledger.get(callId)?.asker;
+  const job = ledgerOf(home).get(callId)?.asker;
   const isJob = job?.by === "home" && job.grant === grant.id && job.call === callId;
   const id = isJob ? callId : await idOf(grant, callId);
   await cancelCalls(home, [{ id }], null);
@@ -243,13 +250,13 @@ async function onTold(
   token: PeerToken,
   text: string,
 ): Promise<PeerReply> {
-  const borrowing = home.borrowed.byGrant(token.claims.grant);
+  const borrowing = borrowedOf(home).byGrant(token.claims.grant);
   if (!borrowing || !(await isSignedBy(token, "lender", borrowing.lenderKey))) return UNKNOWN_PEER;
   const { grant, name } = borrowing;
   // Counted by kind: what is told meanwhile must not take the place of outcomes.
-  if (!home.peerRates.take(`${grant} ${kind}`, Date.now())) return TOO_MANY;
+  if (!peerRatesOf(home).take(`${grant} ${kind}`, Date.now())) return TOO_MANY;
   return await withBody<PeerTold>(kind === "outcome" ? PeerOutcome : PeerProgress, text, async (told) => {
-    const call = home.ledger.get(told.id);
+    const call = ledgerOf(home).get(told.id);
     // A lender may speak of its own agents alone. What is forgotten here needs no outcome.
     if (call?.agent.startsWith(`${name}/`)) {
       if ("outcome" in told) await settleLent(home, call, told.outcome);

@@ -3,20 +3,33 @@
  * answer comes, and once more before it gives the call up: the lender says how long it may still take, since a person there
  * may have to approve it. The lender brings the outcome by itself (incoming.ts), or with one of these answers.
  */
+
 import { agentSource, joinSources, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { CalledOutcome } from "@edgecall/core/protocol/mqtt.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
 import { LENT_MARGIN_MS } from "../../../kernel/api/edge-call.ts";
-import { PeerAgents, type PeerReply, PeerTaken } from "../contract.ts";
 import { expectJob } from "../../../kernel/home/calls/dispatch.ts";
-import { JOB, JOB_MAX_MS, type LedgerCall, mayBeReplaced } from "../../../kernel/home/calls/ledger.ts";
+import {
+  JOB,
+  JOB_MAX_MS,
+  type LedgerCall,
+  ledgerOf,
+  mayBeReplaced,
+} from "../../../kernel/home/calls/ledger.ts";
 import { isJobToken, outcomeOf } from "../../../kernel/home/calls/outcome.ts";
-import { settleByGateway, settleFromReport, settleLate } from "../../../kernel/home/calls/outcome-delivery.ts";
+import {
+  settleByGateway,
+  settleFromReport,
+  settleLate,
+} from "../../../kernel/home/calls/outcome-delivery.ts";
 import { askerWaits } from "../../../kernel/home/calls/waits.ts";
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { PeerAgents, type PeerReply, PeerTaken } from "../contract.ts";
 import type { Borrowing } from "./borrowed.ts";
+import { borrowedOf } from "./borrowed.ts";
+import { lendersAskedOf, peerRetriesOf } from "./in-memory.ts";
 import { LEASE_MS, type Peer, peerRequest } from "./peer-request.ts";
 
 /** The lender is asked so long before a call is given up. */
@@ -27,7 +40,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const FRESH_MS = 60_000;
 
 /** The time when a call has to be sent, or its lender asked, epoch ms. */
-export function nextDue(home: HomeStores): number | undefined {
+export function nextDue(home: HomeContext): number | undefined {
   const times = openCalls(home).map((call) => dueAt(home, call));
   return times.length > 0 ? Math.min(...times) : undefined;
 }
@@ -37,18 +50,23 @@ export function onAlarm(home: HomeContext, now: number): void {
   for (const call of openCalls(home)) if (dueAt(home, call) <= now) home.ctx.waitUntil(send(home, call, now));
 }
 
-function openCalls({ ledger, borrowed }: HomeStores): LedgerCall[] {
+function openCalls(home: HomeContext): LedgerCall[] {
+  const ledger = ledgerOf(home);
+  const borrowed = borrowedOf(home);
   if (borrowed.list().length === 0) return [];
   return ledger.openAtLenders().filter(({ command, state }) => command !== JOB && state !== "asking");
 }
 
-function dueAt({ peerRetries }: HomeStores, { id, state, deadline }: LedgerCall): number {
+function dueAt(home: HomeContext, { id, state, deadline }: LedgerCall): number {
+  const peerRetries = peerRetriesOf(home);
   const retryAt = peerRetries.dueAt(id);
   return state === "taken" ? Math.max(retryAt, deadline - ASK_BEFORE_MS) : retryAt;
 }
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const { ledger, borrowed, peerRetries } = home;
+  const ledger = ledgerOf(home);
+  const borrowed = borrowedOf(home);
+  const peerRetries = peerRetriesOf(home);
   const borrowing = borrowed.of(call.agent);
   if (!borrowing) return;
   peerRetries.failed(call.id, now - LEASE_MS, now);
@@ -80,7 +98,9 @@ async function takeReply(
   { grant }: Borrowing,
   reply: PeerReply | undefined,
 ): Promise<void> {
-  const { ledger, peerRetries, borrowed } = home;
+  const ledger = ledgerOf(home);
+  const peerRetries = peerRetriesOf(home);
+  const borrowed = borrowedOf(home);
   const now = Date.now();
   const call = ledger.get(id);
   if (!call || call.outcome) return peerRetries.remove(id);
@@ -130,7 +150,7 @@ export async function settleLent(home: HomeContext, call: LedgerCall, called: Ca
   const outcome = announces ? { ...read, job } : read;
   if (announces) await expectJob(home, job, call, JOB_MAX_MS);
   if (call.outcome || !(await settleFromReport(home, call, outcome))) await settleLate(home, call, outcome);
-  home.peerRetries.remove(call.id);
+  peerRetriesOf(home).remove(call.id);
 }
 
 /** It is read like a device's report. Whose texts it holds is unknown, so it always taints. */
@@ -162,10 +182,10 @@ function readLent(
 
 /** Asks the lenders of old copies for their agents, in the background: a turn begins. Nothing is asked while nobody talks. */
 export function refreshBorrowed(home: HomeContext, now: number): void {
-  for (const borrowing of home.borrowed.list()) {
+  for (const borrowing of borrowedOf(home).list()) {
     const { name, expiresAt } = borrowing;
-    if (expiresAt <= now || (home.lendersAsked.get(name) ?? 0) > now - FRESH_MS) continue;
-    home.lendersAsked.set(name, now);
+    if (expiresAt <= now || (lendersAskedOf(home).get(name) ?? 0) > now - FRESH_MS) continue;
+    lendersAskedOf(home).set(name, now);
     home.ctx.waitUntil(refresh(home, borrowing));
   }
 }
@@ -173,9 +193,9 @@ export function refreshBorrowed(home: HomeContext, now: number): void {
 async function refresh(home: HomeContext, borrowing: Borrowing): Promise<void> {
   const reply = await peerRequest(home, peerOf(borrowing), "agents", {});
   const granted = reply?.status === 200 ? check(PeerAgents, reply.body) : undefined;
-  if (granted?.ok) home.borrowed.refresh(borrowing.grant, granted.value, Date.now());
+  if (granted?.ok) borrowedOf(home).refresh(borrowing.grant, granted.value, Date.now());
   else
-    home.borrowed.setProblem(
+    borrowedOf(home).setProblem(
       borrowing.grant,
       reply?.status === 401 ? TAKEN_BACK : "the lender does not answer",
     );

@@ -13,8 +13,8 @@ import { answerQuestion, openQuestions } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
-import { readInvitation } from "../contract.ts";
 import { Home } from "../../../kernel/home/home.ts";
+import { readInvitation } from "../contract.ts";
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "route"];
 const TERMS = {

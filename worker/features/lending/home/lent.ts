@@ -1,5 +1,7 @@
 /** Grants: what this home lends to other homes. */
+
 import type { GrantScope, LentView } from "../../../kernel/api/answers.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import type { NewLending } from "../contract.ts";
 
 /** Grants that count, offered or taken. */
@@ -166,3 +168,5 @@ function toGrant(row: Row): Grant {
     revokedAt: row.revoked_at,
   };
 }
+
+export const lentOf = slot(({ ctx }) => new Lent(ctx.storage));

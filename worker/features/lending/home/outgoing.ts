@@ -1,10 +1,14 @@
 /** Requests that this home makes by itself: it brings outcomes of calls that other homes asked for, and stops its own calls. */
+
 import type { SettledOutcome } from "../../../kernel/api/calls.ts";
-import { isLent } from "../contract.ts";
 import { toCalled } from "../../../kernel/home/calls/answer-agent.ts";
 import { sendNotice } from "../../../kernel/home/calls/commands.ts";
-import { JOB, type LedgerCall } from "../../../kernel/home/calls/ledger.ts";
+import { deliveryRetriesOf } from "../../../kernel/home/calls/delivery-retries.ts";
+import { JOB, type LedgerCall, ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { isLent } from "../contract.ts";
+import { borrowedOf } from "./borrowed.ts";
+import { lentOf } from "./lent.ts";
 import { LEASE_MS, peerRequest } from "./peer-request.ts";
 
 /**
@@ -15,23 +19,24 @@ import { LEASE_MS, peerRequest } from "./peer-request.ts";
 export function answerPeer(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
   const now = Date.now();
   if (!knowsOf(home, call)) {
-    home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
+    deliveryRetriesOf(home).failed(call.id, call.settledAt ?? now, now);
     return false;
   }
-  home.deliveryRetries.failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
+  deliveryRetriesOf(home).failed(call.id, Math.min(call.settledAt ?? now, now - LEASE_MS), now);
   home.ctx.waitUntil(tell(home, call, outcome));
   return false;
 }
 
 /** A borrower learns of a job by the outcome of the call that began it, and drops outcomes of calls that it does not know. */
-function knowsOf({ ledger }: HomeContext, { command, lateFor }: LedgerCall): boolean {
+function knowsOf(home: HomeContext, { command, lateFor }: LedgerCall): boolean {
+  const ledger = ledgerOf(home);
   const call = command === JOB && lateFor !== null ? ledger.get(lateFor) : undefined;
   if (!call) return true;
   return call.outcome !== undefined && ledger.undelivered().every(({ id }) => id !== call.id);
 }
 
 async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
-  const grant = call.asker?.by === "home" ? home.lent.get(call.asker.grant) : undefined;
+  const grant = call.asker?.by === "home" ? lentOf(home).get(call.asker.grant) : undefined;
   // A grant that was taken back still has the outcomes of its calls delivered.
   if (call.asker?.by === "home" && grant?.borrower) {
     const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
@@ -40,16 +45,16 @@ async function tell(home: HomeContext, call: LedgerCall, outcome: SettledOutcome
     // 401: it does not borrow any more, so nobody waits for the outcome.
     if (reply?.status !== 200 && reply?.status !== 401) return await home.alarm.arm();
   }
-  home.ledger.markDelivered(call.id, outcome);
-  home.deliveryRetries.remove(call.id);
+  ledgerOf(home).markDelivered(call.id, outcome);
+  deliveryRetriesOf(home).remove(call.id);
   await tellEndsOf(home, call);
 }
 
 /** The ends of its jobs have waited until the borrower had the call's own outcome. */
-async function tellEndsOf(
-  { ledger, deliveryRetries, alarm }: HomeContext,
-  { id }: LedgerCall,
-): Promise<void> {
+async function tellEndsOf(home: HomeContext, { id }: LedgerCall): Promise<void> {
+  const ledger = ledgerOf(home);
+  const deliveryRetries = deliveryRetriesOf(home);
+  const { alarm } = home;
   const waiting = ledger.undelivered().filter(({ lateFor }) => lateFor === id);
   for (const job of waiting) deliveryRetries.remove(job.id);
   if (waiting.length > 0) await alarm.arm();
@@ -67,7 +72,7 @@ export function toPeer({ media = [], ...outcome }: SettledOutcome): Record<strin
 /** Whoever has the call is to stop it: its agent, or the home that lends the agent. It may be lost; the call ends by itself then. */
 export async function sendCancel(home: HomeContext, call: LedgerCall): Promise<void> {
   if (!isLent(call.agent)) return await sendNotice(home, call, "cancel", { request_id: call.id });
-  const borrowing = home.borrowed.of(call.agent);
+  const borrowing = borrowedOf(home).of(call.agent);
   if (!borrowing) return;
   const { grant, url, home: lender } = borrowing;
   const peer = { grant, from: "borrower", url, home: lender } as const;

@@ -1,4 +1,5 @@
 /** Counts the requests of each grant, in memory alone: an object that is rebuilt begins to count anew. */
+import { slot } from "../../../kernel/home/slot.ts";
 
 const A_MINUTE = 600;
 const MINUTE_MS = 60_000;
@@ -15,3 +16,5 @@ export class PeerRates {
     return current.count <= A_MINUTE;
   }
 }
+
+export const peerRatesOf = slot(() => new PeerRates());

@@ -3,11 +3,12 @@
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
 import { peerPlace, peerTokenBody, peerTokenBytes } from "@edgecall/core/protocol/peer-token.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
-import type { PeerKind, PeerReply } from "../contract.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
+import { gatewayKeyOf } from "../../../kernel/home/agents/gateway-key.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logError } from "../../../kernel/log.ts";
 import { readUpTo } from "../../../kernel/read-up-to.ts";
-import type { HomeStores } from "../../../kernel/home/context.ts";
+import type { PeerKind, PeerReply } from "../contract.ts";
 
 const WITHIN_MS = 10_000;
 const ANSWER_MAX_BYTES = 256 * 1024;
@@ -19,11 +20,13 @@ export type Peer = { grant: string; from: "lender" | "borrower"; url: string; ho
 
 /** @returns undefined: no answer came that can be read, so it is not known what the request did */
 export async function peerRequest(
-  { env, gatewayKey }: Pick<HomeStores, "env" | "gatewayKey">,
+  context: HomeContext,
   { grant, from, url, home }: Peer,
   kind: PeerKind,
   body: object,
 ): Promise<PeerReply | undefined> {
+  const gatewayKey = gatewayKeyOf(context);
+  const { env } = context;
   const text = JSON.stringify(body);
   try {
     const claims = await peerTokenBody({ grant, from, for: peerPlace(url, home, kind) }, text, Date.now());

@@ -2,10 +2,13 @@
  * The progress of a call of a lent agent until its outcome: that it waits for a person of the lender, and what the device prints. The lender
  * tells it, and the borrower shows it. Nothing is stored or repeated, since the outcome has what counts.
  */
-import type { PeerNews } from "../contract.ts";
+
 import { showProgress } from "../../../kernel/home/calls/call-watchers.ts";
-import { idInConversation, type LedgerCall } from "../../../kernel/home/calls/ledger.ts";
+import { idInConversation, type LedgerCall, ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { PeerNews } from "../contract.ts";
+import { peerNewsOf } from "./in-memory.ts";
+import { lentOf } from "./lent.ts";
 import { peerRequest } from "./peer-request.ts";
 
 /** The least time between two requests of one call. */
@@ -15,11 +18,11 @@ const TEXT_MAX = 8_000;
 
 /** Tells the home that asked for this call, or for the one with which its chain began, if one did. */
 export function tellBorrower(home: HomeContext, call: LedgerCall, news: PeerNews): void {
-  const asker = home.ledger.get(idInConversation(call))?.asker;
-  const grant = asker?.by === "home" ? home.lent.get(asker.grant) : undefined;
+  const asker = ledgerOf(home).get(idInConversation(call))?.asker;
+  const grant = asker?.by === "home" ? lentOf(home).get(asker.grant) : undefined;
   if (!asker || !grant?.borrower) return;
   const peer = { grant: grant.id, from: "lender", ...grant.borrower } as const;
-  const { peerNews } = home;
+  const peerNews = peerNewsOf(home);
   const id = asker.call;
   const before = peerNews.get(id);
   const text = `${before?.text ?? ""}${news.text ?? ""}`.slice(-TEXT_MAX);

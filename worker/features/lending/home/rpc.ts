@@ -1,12 +1,23 @@
 /** What the rest of the Worker asks a home about lending. */
+
 import { RpcTarget } from "cloudflare:workers";
 import type { LendingView } from "../../../kernel/api/answers.ts";
-import { type BorrowInto, type Borrowing, type Invitation, type Lending, type NewLending, type PeerKind, type PeerReply, UNKNOWN_PEER } from "../contract.ts";
+import type { HomeAccess } from "../../../kernel/home/access.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
+import {
+  type BorrowInto,
+  type Borrowing,
+  type Invitation,
+  type Lending,
+  type NewLending,
+  type PeerKind,
+  type PeerReply,
+  UNKNOWN_PEER,
+} from "../contract.ts";
+import type { LendingApi } from "../lending-api.ts";
+import { borrowedOf } from "./borrowed.ts";
 import { borrow, giveBack, lend, lendingView, takeBack } from "./grants.ts";
 import { onPeer } from "./incoming.ts";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
-import type { LendingApi } from "../lending-api.ts";
 
 export class LendingRpc extends RpcTarget implements LendingApi {
   readonly #at: HomeAccess;
@@ -37,7 +48,7 @@ export class LendingRpc extends RpcTarget implements LendingApi {
   }
 
   async acceptLentWords(name: string): Promise<boolean> {
-    return this.#at.home.borrowed.acceptWords(name);
+    return borrowedOf(this.#at.home).acceptWords(name);
   }
 
   async giveBack(name: string, by: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 /** Clients that a person of this home entered by hand, and copies of the metadata documents of others. */
+
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import type { OauthClientView } from "../../../kernel/api/answers.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import type { NewOauthClient, StoredClient, StoredDocument } from "../contract.ts";
 
 const CLIENTS_MAX = 50;
@@ -109,3 +111,5 @@ function toStored({ id, name, redirects }: Row): StoredClient {
   // SAFETY: `make` or `storeDocument` wrote them.
   return { id, name, redirectUris: JSON.parse(redirects) as string[] };
 }
+
+export const oauthClientsOf = slot(({ ctx }) => new OauthClients(ctx.storage));

@@ -1,8 +1,10 @@
 /** Grants: what people of this home gave to programs over OAuth. Back-ups do not contain them. */
+
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import type { OauthGrantView } from "../../../kernel/api/answers.ts";
-import type { Consent, ConsentResult, OauthScope } from "../contract.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
+import type { Consent, ConsentResult, OauthScope } from "../contract.ts";
 
 /**
  * Bounds of one person, so that nobody's programs keep another person's out. A home has a bounded number of people (their tokens).
@@ -291,3 +293,5 @@ function toGrant(row: Row): Grant {
   const scopes = JSON.parse(row.scopes) as OauthScope[];
   return { id, record, person, role, clientHash, clientName, scopes, trusted: row.trusted === 1, resource };
 }
+
+export const grantsOf = slot(({ ctx }) => new Grants(ctx.storage));

@@ -1,12 +1,34 @@
 /** What the rest of the Worker asks a home about oauth. */
+
 import { RpcTarget } from "cloudflare:workers";
 import type { OauthClientView, OauthGrantView } from "../../../kernel/api/answers.ts";
-import type { ClientProof, CodeRequest, Consent, ConsentResult, NewOauthClient, OauthRefusal, RefreshRequest, StoredClient, StoredDocument, TokenGrant } from "../contract.ts";
+import type { HomeAccess } from "../../../kernel/home/access.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
-import { consent, endGrant, redeemCode, refreshGrant, removeClient, revokeFor, useGrant } from "./token-grants.ts";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
+import type {
+  ClientProof,
+  CodeRequest,
+  Consent,
+  ConsentResult,
+  NewOauthClient,
+  OauthRefusal,
+  RefreshRequest,
+  StoredClient,
+  StoredDocument,
+  TokenGrant,
+} from "../contract.ts";
 import type { OauthApi } from "../oauth-api.ts";
+import { oauthClientsOf } from "./clients.ts";
+import { grantsOf } from "./grants.ts";
+import {
+  consent,
+  endGrant,
+  redeemCode,
+  refreshGrant,
+  removeClient,
+  revokeFor,
+  useGrant,
+} from "./token-grants.ts";
 
 export class OauthRpc extends RpcTarget implements OauthApi {
   readonly #at: HomeAccess;
@@ -33,7 +55,7 @@ export class OauthRpc extends RpcTarget implements OauthApi {
   }
 
   async grants(): Promise<OauthGrantView[]> {
-    return this.#at.home.grants.list(Date.now());
+    return grantsOf(this.#at.home).list(Date.now());
   }
 
   async endGrant(id: string, by: Pick<ApiToken, "name" | "role">): Promise<boolean> {
@@ -45,15 +67,15 @@ export class OauthRpc extends RpcTarget implements OauthApi {
   }
 
   async oauthClients(): Promise<OauthClientView[]> {
-    return this.#at.home.oauthClients.list();
+    return oauthClientsOf(this.#at.home).list();
   }
 
   async oauthClient(id: string): Promise<StoredClient | undefined> {
-    return this.#at.home.oauthClients.typed(id);
+    return oauthClientsOf(this.#at.home).typed(id);
   }
 
   async makeOauthClient(client: NewOauthClient, by: string): Promise<boolean> {
-    return this.#at.home.oauthClients.make(client, by, Date.now());
+    return oauthClientsOf(this.#at.home).make(client, by, Date.now());
   }
 
   async removeOauthClient(id: string): Promise<boolean> {
@@ -61,10 +83,10 @@ export class OauthRpc extends RpcTarget implements OauthApi {
   }
 
   async clientDocument(id: string): Promise<StoredDocument | undefined> {
-    return this.#at.home.oauthClients.document(id);
+    return oauthClientsOf(this.#at.home).document(id);
   }
 
   async storeClientDocument(document: StoredDocument): Promise<void> {
-    this.#at.home.oauthClients.storeDocument(document, Date.now());
+    oauthClientsOf(this.#at.home).storeDocument(document, Date.now());
   }
 }

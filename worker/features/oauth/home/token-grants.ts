@@ -1,5 +1,10 @@
 /** Gives tokens to clients: for the code of a consent, or for a refresh token. Ends the grants of which one was used twice. */
+
 import { sha256Hex, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { tokensOf } from "../../../kernel/home/people/tokens.ts";
+import { recordDecision } from "../../../kernel/home/record/decisions.ts";
+import { type ApiToken, apiTokenRecords } from "../../../kernel/settings/tokens.ts";
 import {
   type ClientProof,
   type CodeRequest,
@@ -11,10 +16,9 @@ import {
   SECRET_RECORD,
   type TokenGrant,
 } from "../contract.ts";
-import { type ApiToken, apiTokenRecords } from "../../../kernel/settings/tokens.ts";
-import { recordDecision } from "../../../kernel/home/record/decisions.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
+import { oauthClientsOf } from "./clients.ts";
 import type { Grant } from "./grants.ts";
+import { grantsOf } from "./grants.ts";
 
 /** The role with the fewest rights first. */
 const ROLES = ["guest", "member", "owner"] as const;
@@ -22,7 +26,7 @@ const ROLES = ["guest", "member", "owner"] as const;
 type Person = Pick<ApiToken, "name" | "role">;
 
 export async function consent(home: HomeContext, given: Consent): Promise<ConsentResult> {
-  const made = await home.grants.make(given, Date.now());
+  const made = await grantsOf(home).make(given, Date.now());
   if ("full" in made) return made;
   const { clientName: client, host, scopes, trusted } = given;
   record(home, "connect", { name: given.person, role: given.role }, { client, host, scopes, trusted });
@@ -31,7 +35,7 @@ export async function consent(home: HomeContext, given: Consent): Promise<Consen
 
 /** Trades a code. Its second use ends the grant: somebody else has the code, too. */
 export async function redeemCode(home: HomeContext, request: CodeRequest): Promise<TokenGrant> {
-  const { grants } = home;
+  const grants = grantsOf(home);
   const [hash, clientHash] = [await sha256Hex(request.code), await sha256Hex(request.clientId)];
   const now = Date.now();
   const code = grants.code(hash, now);
@@ -62,7 +66,7 @@ function usedTwice(home: HomeContext, grant: string): OauthRefusal {
 }
 
 export async function refreshGrant(home: HomeContext, request: RefreshRequest): Promise<TokenGrant> {
-  const { grants } = home;
+  const grants = grantsOf(home);
   const clientHash = await sha256Hex(request.clientId);
   const grant = grants.get(request.grant, Date.now());
   if (!grant || grant.clientHash !== clientHash)
@@ -82,10 +86,10 @@ export async function refreshGrant(home: HomeContext, request: RefreshRequest): 
 /** The rights of a grant now: those of the consent that its person still has. @returns undefined: none */
 export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
   const now = Date.now();
-  const grant = home.grants.get(id, now);
+  const grant = grantsOf(home).get(id, now);
   const person = grant && personOf(home, grant, now);
   if (!person) return undefined;
-  home.grants.used(id, now);
+  grantsOf(home).used(id, now);
   const role = ROLES[Math.min(ROLES.indexOf(grant.role), ROLES.indexOf(person.role))] ?? "guest";
   const scopes = grant.scopes.filter((scope) => person.scopes.includes(scope));
   // An owner's word, which somebody who is no owner any more could not give.
@@ -104,7 +108,7 @@ export function useGrant(home: HomeContext, id: string): ApiToken | undefined {
 /** @param by a person, or why the gateway ends it @returns false: no such grant counts */
 export function endGrant(home: HomeContext, id: string, by: Person | string): boolean {
   const isReason = typeof by === "string";
-  const ended = home.grants.end(id, isReason ? by : by.name, Date.now());
+  const ended = grantsOf(home).end(id, isReason ? by : by.name, Date.now());
   if (!ended) return false;
   const { clientName: client, person: name, role } = ended;
   record(home, "disconnect", isReason ? { name, role } : by, { client, ...(isReason && { reason: by }) });
@@ -114,8 +118,8 @@ export function endGrant(home: HomeContext, id: string, by: Person | string): bo
 /** Removes a client that was entered by hand, and ends what it was given. @returns false: there is no such client */
 export async function removeClient(home: HomeContext, id: string): Promise<boolean> {
   const clientHash = await sha256Hex(id);
-  if (!home.oauthClients.remove(id)) return false;
-  for (const grant of home.grants.ofClient(clientHash)) endGrant(home, grant, "its client was removed");
+  if (!oauthClientsOf(home).remove(id)) return false;
+  for (const grant of grantsOf(home).ofClient(clientHash)) endGrant(home, grant, "its client was removed");
   return true;
 }
 
@@ -127,15 +131,13 @@ export async function revokeFor(
 ): Promise<OauthRefusal | undefined> {
   const clientHash = await sha256Hex(client.clientId);
   if (!(await isAuthentic(home, client))) return UNAUTHENTIC;
-  if (home.grants.get(id, Date.now())?.clientHash === clientHash)
+  if (grantsOf(home).get(id, Date.now())?.clientHash === clientHash)
     endGrant(home, id, "the program signed out");
   return undefined;
 }
 
-async function isAuthentic(
-  { oauthClients }: HomeContext,
-  { clientId, clientSecret }: ClientProof,
-): Promise<boolean> {
+async function isAuthentic(home: HomeContext, { clientId, clientSecret }: ClientProof): Promise<boolean> {
+  const oauthClients = oauthClientsOf(home);
   return !isTypedId(clientId) || (await oauthClients.isAuthentic(clientId, clientSecret));
 }
 
@@ -163,7 +165,9 @@ async function challengeOf(verifier: string | undefined): Promise<string | undef
 }
 
 /** The record of the person who consented, which has to count still. */
-function personOf({ env, name, tokens }: HomeContext, { record }: Grant, now: number): ApiToken | undefined {
+function personOf(context: HomeContext, { record }: Grant, now: number): ApiToken | undefined {
+  const tokens = tokensOf(context);
+  const { env, name } = context;
   if (!record.startsWith(SECRET_RECORD)) return tokens.get(record, name, now);
   const start = record.slice(SECRET_RECORD.length);
   return apiTokenRecords(env).find(({ home, hash }) => home === name && hash.startsWith(start));

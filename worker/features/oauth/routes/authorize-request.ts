@@ -1,7 +1,8 @@
 /** Reads the request with which a client sends a person here (OAuth 2.1 §4.1.1, RFC 8707). */
-import type { StoredClient } from "../contract.ts";
+
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
+import type { StoredClient } from "../contract.ts";
 import { readOauthSettings, resourceOf } from "../settings.ts";
 import { clientOfDocument, isDocumentId } from "./client-document.ts";
 import { OauthError } from "./error.ts";

@@ -3,7 +3,6 @@
  * request the address themselves. What it asked travels sealed in the form, so the gateway stores nothing before the consent.
  */
 import type { Context } from "hono";
-import { GRANT_SCOPES, type OauthScope, recordId, type StoredClient } from "../contract.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import { accessEntry } from "../../../kernel/http/access.ts";
 import type { App } from "../../../kernel/http/app.ts";
@@ -11,10 +10,16 @@ import { HttpError } from "../../../kernel/http/errors.ts";
 import { countAddress, countGuess } from "../../../kernel/http/rate-limits.ts";
 import { readBytes } from "../../../kernel/http/request.ts";
 import { seal, unseal } from "../../../kernel/http/sealed.ts";
-import { requireOwnForm, requireSafeWay, sessionCookie, signedInToken } from "../../../kernel/http/session.ts";
+import {
+  requireOwnForm,
+  requireSafeWay,
+  sessionCookie,
+  signedInToken,
+} from "../../../kernel/http/session.ts";
 import { findApiToken } from "../../../kernel/http/tokens.ts";
 import { usesAccess } from "../../../kernel/settings/access.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
+import { GRANT_SCOPES, type OauthScope, recordId, type StoredClient } from "../contract.ts";
 import {
   type AuthorizeRequest,
   checkForStranger,

@@ -4,9 +4,9 @@
  */
 import { checkUrl } from "@edgecall/core/web/address.ts";
 import { bytesOf } from "@edgecall/core/web/fetch-page.ts";
-import type { StoredClient, StoredDocument } from "../contract.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
+import type { StoredClient, StoredDocument } from "../contract.ts";
 import { readOauthSettings } from "../settings.ts";
 import { clientName } from "./client-name.ts";
 import { OauthError } from "./error.ts";

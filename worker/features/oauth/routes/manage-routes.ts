@@ -5,7 +5,6 @@
 import { sha256Hex, toBase64Url } from "@edgecall/core/encoding.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import type { OauthGrantView } from "../../../kernel/api/answers.ts";
-import { TYPED_ID } from "../contract.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { newRoutes } from "../../../kernel/http/app.ts";
@@ -13,8 +12,9 @@ import { HttpError } from "../../../kernel/http/errors.ts";
 import { text } from "../../../kernel/http/fields.ts";
 import { UUID } from "../../../kernel/http/request.ts";
 import { json, nothing, route } from "../../../kernel/http/route.ts";
-import { readOauthSettings } from "../settings.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
+import { TYPED_ID } from "../contract.ts";
+import { readOauthSettings } from "../settings.ts";
 import { clientName } from "./client-name.ts";
 import { redirectProblem } from "./redirects.ts";
 import { newTypedId } from "./typed-client.ts";

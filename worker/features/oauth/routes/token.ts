@@ -1,6 +1,5 @@
 /** `/oauth/token` and `/oauth/revoke`: programs trade codes and refresh tokens, and give them back. */
 import type { Context } from "hono";
-import type { ClientProof, TokenGrant } from "../contract.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
 import type { Env } from "../../../kernel/env.ts";
 import { ACCESS_LIFE_S, makeAccessToken, readAccessToken } from "../../../kernel/http/access-tokens.ts";
@@ -9,6 +8,7 @@ import { countAddress } from "../../../kernel/http/rate-limits.ts";
 import { readBytes } from "../../../kernel/http/request.ts";
 import { seal, unseal } from "../../../kernel/http/sealed.ts";
 import { isNamedHome } from "../../../kernel/settings/tokens.ts";
+import type { ClientProof, TokenGrant } from "../contract.ts";
 import { readResource, requireKnownId } from "./authorize-request.ts";
 import { NO_STORE, OauthError } from "./error.ts";
 

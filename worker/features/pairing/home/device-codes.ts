@@ -5,8 +5,10 @@
  * A code is `home-AAABBBBBBBBB`. AAA finds its row, so wrong tries count against that one code and nobody can
  * use up those of others. The nine characters after it are the secret, 45 bits; the row has only its hash.
  */
+
 import { sha256Hex } from "@edgecall/core/encoding.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import { BrokerForDevice, type CodeState, type NewCode } from "../contract.ts";
 
 /** Time for a person to walk to the device. */
@@ -129,3 +131,5 @@ async function hashOf(end: string): Promise<string> {
 function randomText(length: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => ALPHABET[byte % 32]).join("");
 }
+
+export const deviceCodesOf = slot(({ ctx }) => new DeviceCodes(ctx.storage));

@@ -1,15 +1,17 @@
 /** A device shows its code, and gets what it needs to join. */
+
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
-import type { BrokerForDevice, CodeState, PairBody, PairResult } from "../contract.ts";
 import type { NewKey } from "../../../kernel/api/keys.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { brokerFor, enrollKey, listKeys } from "../../../kernel/home/agents/key-enrollment.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { BrokerForDevice, CodeState, PairBody, PairResult } from "../contract.ts";
+import { deviceCodesOf } from "./device-codes.ts";
 
 /** @param end of the code, after its home */
-export function codeState(
-  { deviceCodes, agents }: HomeContext,
-  end: string,
-): CodeState & { online?: boolean } {
+export function codeState(home: HomeContext, end: string): CodeState & { online?: boolean } {
+  const deviceCodes = deviceCodesOf(home);
+  const agents = agentsOf(home);
   const now = Date.now();
   const state = deviceCodes.stateOf(end, now);
   return state.state === "used" ? { ...state, online: agents.isOnline(state.agent, now) } : state;
@@ -18,7 +20,7 @@ export function codeState(
 /** @param end of the code, after its home */
 export async function pairDevice(home: HomeContext, body: PairBody, end: string): Promise<PairResult> {
   const { agent_id: agent, public_key: publicKey, name = agent, broker_login: login, bridge } = body;
-  const code = await home.deviceCodes.check(end, Date.now());
+  const code = await deviceCodesOf(home).check(end, Date.now());
   if (!code) return { ok: false, problem: "wrong_code" };
   if (code.used) return await pairAgain(home, code.used, code.broker, body);
   const isForBridge = code.agent === BRIDGE;
@@ -27,7 +29,7 @@ export async function pairDevice(home: HomeContext, body: PairBody, end: string)
   // A bridge reads everything that crosses it. The owner has to allow it with the code, even if there is no bridge yet.
   if (bridge && !isForBridge) return { ok: false, problem: "not_for_bridge" };
   // Taken before anything is awaited: of two devices that show it at once, one gets it.
-  home.deviceCodes.use(end, agent, publicKey);
+  deviceCodesOf(home).use(end, agent, publicKey);
   const enroll = (key: NewKey) =>
     enrollKey(home, key, { by: code.agent === key.agent ? "pairing" : "nothing" });
   // The bridge comes first: if the agent is refused its name, the same machine comes again with the same bridge key.
@@ -36,7 +38,7 @@ export async function pairDevice(home: HomeContext, body: PairBody, end: string)
   if (enrolled?.ok !== false) enrolled = await enroll({ agent, publicKey, name, login });
   if (enrolled.ok) return welcome(home, enrolled.gatewayPublicKey, code.broker, agent);
   // The code was not used after all: another name, or another key, may still use it.
-  home.deviceCodes.release(end);
+  deviceCodesOf(home).release(end);
   const { problem } = enrolled;
   return { ok: false, problem: problem === "wrong_signature" ? "has_a_key" : problem };
 }
@@ -64,6 +66,6 @@ function welcome(
 ): PairResult {
   const { url, login } = brokerFor(home, agent);
   const broker = brokerOfCode ?? (url === null ? null : { url });
-  const online = home.agents.isOnline(agent, Date.now());
+  const online = agentsOf(home).isOnline(agent, Date.now());
   return { ok: true, welcome: { gateway_key, broker, broker_login: login, online } };
 }

@@ -6,9 +6,9 @@ import { beforeEach, expect, test } from "vitest";
 import { madeHome } from "../../../../test/made-home.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { ask } from "../../../../test/workerd.ts";
-import { joining } from "../routes.ts";
-import { plainOrigin } from "../install-files.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
+import { plainOrigin } from "../install-files.ts";
+import { joining } from "../routes.ts";
 import { TRIES_MAX } from "./device-codes.ts";
 
 type Answer = {

@@ -1,10 +1,12 @@
 /** What the rest of the Worker asks a home about pairing. */
+
 import { RpcTarget } from "cloudflare:workers";
-import type { CodeState, NewCode, PairBody, PairResult } from "../contract.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
-import { codeState, pairDevice } from "./device-pairing.ts";
 import type { HomeAccess } from "../../../kernel/home/access.ts";
+import { isBlank } from "../../../kernel/migrate.ts";
+import type { CodeState, NewCode, PairBody, PairResult } from "../contract.ts";
 import type { PairingApi } from "../pairing-api.ts";
+import { deviceCodesOf } from "./device-codes.ts";
+import { codeState, pairDevice } from "./device-pairing.ts";
 
 export class PairingRpc extends RpcTarget implements PairingApi {
   readonly #at: HomeAccess;
@@ -15,7 +17,7 @@ export class PairingRpc extends RpcTarget implements PairingApi {
   }
 
   async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
-    return await this.#at.home.deviceCodes.make(wanted, Date.now());
+    return await deviceCodesOf(this.#at.home).make(wanted, Date.now());
   }
 
   async deviceCode(end: string): Promise<CodeState & { online?: boolean }> {
@@ -23,6 +25,8 @@ export class PairingRpc extends RpcTarget implements PairingApi {
   }
 
   async pairDevice(body: PairBody, end: string): Promise<PairResult> {
-    return this.#at.isBlank ? { ok: false, problem: "wrong_code" } : await pairDevice(this.#at.home, body, end);
+    return this.#at.isBlank
+      ? { ok: false, problem: "wrong_code" }
+      : await pairDevice(this.#at.home, body, end);
   }
 }

@@ -1,19 +1,21 @@
 /** Tells a person's browsers and topics what a rule says. Each is a row of its own until its server has it. */
+
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
-import type { BrowserTarget, NtfyTarget } from "../contract.ts";
-import type { Notice } from "../../rules/contract.ts";
 import type { Env } from "../../../kernel/env.ts";
-import { logInfo } from "../../../kernel/log.ts";
-import { encryptPush } from "../encrypt.ts";
-import { pressLink } from "../press-links.ts";
-import { vapidHeader } from "../vapid.ts";
-import { isOwnServer, pushUrl } from "../settings.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { OTHER_KEY } from "../../../kernel/home/stored-secrets.ts";
+import { logInfo } from "../../../kernel/log.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import type { Notice } from "../../rules/contract.ts";
+import type { BrowserTarget, NtfyTarget } from "../contract.ts";
+import { encryptPush } from "../encrypt.ts";
+import { pressLink } from "../press-links.ts";
+import { isOwnServer, pushUrl } from "../settings.ts";
+import { vapidHeader } from "../vapid.ts";
 import { hasAccess } from "./outlet-access.ts";
 import type { Outlet } from "./outlet-store.ts";
+import { outletsOf } from "./outlet-store.ts";
 
 /** What nobody took within a day is not told any more. */
 const LIFE_MS = 24 * 3_600_000;
@@ -44,7 +46,8 @@ export async function deliverPush(
   opens: string | null,
   notice: Notice,
 ): Promise<void> {
-  const { outlets, env } = home;
+  const outlets = outletsOf(home);
+  const { env } = home;
   const now = Date.now();
   const row = outlets.get(outlet);
   if (!row || now - notice.at > LIFE_MS) return;
@@ -81,12 +84,14 @@ function pauseOf(response: Response): number {
 }
 
 async function toBrowser(
-  { env, outlets }: HomeContext,
+  home: HomeContext,
   { origin }: Outlet,
   { endpoint, keys }: BrowserTarget,
   opens: string | null,
   { id, text, buttons, critical, rules }: Notice,
 ): Promise<Response> {
+  const outlets = outletsOf(home);
+  const { env } = home;
   const message = {
     id,
     text: cutText(text, TEXT_MAX),

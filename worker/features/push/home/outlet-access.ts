@@ -1,14 +1,14 @@
 /** A browser or topic is told, and its buttons count, for as long as whoever turned it on may use this home. */
+
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { tokensOf } from "../../../kernel/home/people/tokens.ts";
 import { apiTokenRecords } from "../../../kernel/settings/tokens.ts";
-import type { HomeStores } from "../../../kernel/home/context.ts";
 import type { Outlet } from "./outlet-store.ts";
 
 /** Its token may be revoked since. */
-export function hasAccess(
-  { tokens, env, name }: HomeStores,
-  { principal, token }: Outlet,
-  now: number,
-): boolean {
+export function hasAccess(context: HomeContext, { principal, token }: Outlet, now: number): boolean {
+  const tokens = tokensOf(context);
+  const { env, name } = context;
   return token === null
     ? apiTokenRecords(env).some((record) => record.home === name && record.name === principal)
     : tokens.get(token, name, now) !== undefined;

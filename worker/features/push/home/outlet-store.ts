@@ -2,10 +2,12 @@
  * The rows of the browsers and topics where people are told what rules say, and the gateway's key for push services. A topic's access
  * token is stored as stored-secrets.ts says.
  */
+
 import { sha256Hex } from "@edgecall/core/encoding.ts";
+import { slot } from "../../../kernel/home/slot.ts";
+import { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
 import type { BrowserTarget, NewOutlet, NtfyTarget, OutletView } from "../contract.ts";
 import { newVapidPair, type VapidPair } from "../vapid.ts";
-import type { StoredSecrets } from "../../../kernel/home/stored-secrets.ts";
 
 export type Outlet = NewOutlet & { id: string; madeAt: number; problem: string | null };
 
@@ -150,3 +152,7 @@ type Row = {
   made_at: number;
   problem: string | null;
 };
+
+export const outletsOf = slot(
+  ({ ctx, env, name }) => new OutletStore(ctx.storage, new StoredSecrets(name, env.CONNECTIONS_KEY)),
+);

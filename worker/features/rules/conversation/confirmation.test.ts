@@ -10,10 +10,10 @@ import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say } from "../../../../test/workerd.ts";
-import type { Delivery } from "../../chat/contract.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import type { RuleList, RulePress } from "../contract.ts";
 import { Home } from "../../../kernel/home/home.ts";
+import type { Delivery } from "../../chat/contract.ts";
+import type { RuleList, RulePress } from "../contract.ts";
 
 afterEach(reset);
 

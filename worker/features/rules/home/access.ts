@@ -1,8 +1,12 @@
 /** The role that the maker of a rule has now: a rule holds for as long as they may use this home. */
-import { findConnection, type Role, roleInSettings } from "../../chat/settings.ts";
+
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { tokensOf } from "../../../kernel/home/people/tokens.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
 import { AuthSettingsError, apiTokenRecords } from "../../../kernel/settings/tokens.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
+import { chatConnectionsOf } from "../../chat/home/channel-connections.ts";
+import { sendersOf } from "../../chat/home/senders.ts";
+import { findConnection, type Role, roleInSettings } from "../../chat/settings.ts";
 import type { Maker } from "./rule-store.ts";
 
 /** @returns undefined: none */
@@ -20,10 +24,13 @@ export function roleNow(home: HomeContext, maker: Maker): Role | undefined {
 
 /** @throws SettingsError */
 export function roleInChat(
-  { env, name, connections, senders }: HomeContext,
+  context: HomeContext,
   { channel, principal }: Pick<Maker, "channel" | "principal">,
   connection: string,
 ): Role | undefined {
+  const connections = chatConnectionsOf(context);
+  const senders = sendersOf(context);
+  const { env, name } = context;
   const inSettings = findConnection(env, channel, connection);
   const settings =
     inSettings?.home === name
@@ -35,7 +42,9 @@ export function roleInChat(
 }
 
 /** The highest role of the tokens of this name. @throws AuthSettingsError */
-export function roleOfTokens({ env, name, tokens }: HomeContext, principal: string): Role | undefined {
+export function roleOfTokens(context: HomeContext, principal: string): Role | undefined {
+  const tokens = tokensOf(context);
+  const { env, name } = context;
   const now = Date.now();
   const roles = [
     ...apiTokenRecords(env).filter((token) => token.home === name && token.name === principal),

@@ -1,4 +1,5 @@
 /** Reports that only Home waits for, while it runs. They belong to no call. */
+import { slot } from "../../../kernel/home/slot.ts";
 
 type Waiting = { agent: string; done: (payload: Record<string, unknown>) => void };
 
@@ -25,3 +26,6 @@ export class AgentAnswers {
     return payload;
   }
 }
+
+/** Answers of agents about rules, for which only this object waits. */
+export const ruleAnswersOf = slot(() => new AgentAnswers());

@@ -1,19 +1,24 @@
 /** The part of Home's alarm that rules need: reminders, holds of presence, pauses of what is told, and what was not handed over. */
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+
+import type { HomeContext } from "../../../kernel/home/context.ts";
 import { nextGone, nextLook, tellGone } from "./bridge-gone.ts";
+import { clockOf } from "./clock.ts";
 import { handOver, nextHandOver } from "./hand-over.ts";
 import { orphanGone } from "./orphaned.ts";
 import { bringRules } from "./places.ts";
 import { nextPresence, stepPresence } from "./presence.ts";
 import { remindDue } from "./reminders.ts";
+import { rulesOf } from "./rule-store.ts";
 import { tellDue } from "./telling.ts";
 
-export function nextDue(home: HomeStores, now: number): number | undefined {
-  if (home.rules.all().length === 0 && home.rules.pending().length === 0) return undefined;
+export function nextDue(home: HomeContext, now: number): number | undefined {
+  if (rulesOf(home).all().length === 0 && rulesOf(home).pending().length === 0) return undefined;
   const times = [
     nextGone(home),
     nextLook(home, now),
-    ...home.rules.all().map(({ due, status }) => (status === "active" ? (due ?? undefined) : undefined)),
+    ...rulesOf(home)
+      .all()
+      .map(({ due, status }) => (status === "active" ? (due ?? undefined) : undefined)),
     nextPresence(home, now),
     nextHandOver(home, now),
   ].filter((time) => time !== undefined);
@@ -33,12 +38,14 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
 /** Rules, or what they watch, may have changed: the bridge said something of devices, or is gone, or a person made or changed a rule. */
 export async function onPresence(home: HomeContext): Promise<void> {
   moveHours(home);
-  if (home.rules.all().length > 0) stepPresence(home, Date.now());
+  if (rulesOf(home).all().length > 0) stepPresence(home, Date.now());
   await rulesDue(home);
 }
 
 /** Hours of watches go by the home's clock of now: an owner or a setting may have changed its zone. Whoever evaluates them learns it. */
-function moveHours({ rules, clock }: HomeContext): void {
+function moveHours(home: HomeContext): void {
+  const rules = rulesOf(home);
+  const clock = clockOf(home);
   for (const row of rules.all()) {
     if (row.kind !== "watch" || !row.rule.only_between) continue;
     const { only_between: hours, version } = row.rule;
@@ -57,6 +64,6 @@ export async function devicesGone(home: HomeContext): Promise<void> {
 /** Does what came of a change: places learn of rules, and conversations get their messages. */
 export async function rulesDue(home: HomeContext): Promise<void> {
   await bringRules(home);
-  if (home.rules.pending().length > 0) await handOver(home, Date.now());
-  if (home.rules.all().length > 0) await home.alarm.arm();
+  if (rulesOf(home).pending().length > 0) await handOver(home, Date.now());
+  if (rulesOf(home).all().length > 0) await home.alarm.arm();
 }

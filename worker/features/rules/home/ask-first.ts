@@ -2,6 +2,7 @@
  * Asks a person before a model's call makes or changes a rule, where that is more than words to the person who asked. The question is
  * known by the call's id; the call waits in its conversation, which makes it again after the answer.
  */
+
 import { isTainted, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
@@ -10,6 +11,7 @@ import { AFTER_EXPIRY_MS, EXPIRED } from "../../../kernel/api/questions.ts";
 import { isOpen } from "../../../kernel/home/calls/taint-reason.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { askForOwnCall } from "../../../kernel/home/questions/deliver-question.ts";
+import { questionsOf } from "../../../kernel/home/questions/questions.ts";
 import { refused, type ToolAnswer } from "../../sessions/home/answers.ts";
 
 const OPEN_MS = 10 * 60_000;
@@ -24,7 +26,7 @@ export async function askFirst(
   if (reason === undefined) return undefined;
   const { id, name, args, from } = request;
   const hash = await approvalHash(GATEWAY_AGENT, name, args);
-  const decided = home.questions.decidedOf(id);
+  const decided = questionsOf(home).decidedOf(id);
   if (decided?.answer === "approve" && decided.approval?.hash === hash) return undefined;
   if (decided) {
     const why = decided.answer === EXPIRED ? "nobody approved it in time" : "it was not approved";
@@ -33,7 +35,7 @@ export async function askFirst(
       advice: "Explain this to the user; do not try it another way.",
     });
   }
-  const [open] = home.questions.openOf(id);
+  const [open] = questionsOf(home).openOf(id);
   const expiresAt = open?.expiresAt ?? Date.now() + OPEN_MS;
   const question = open?.id ?? crypto.randomUUID();
   await askForOwnCall(home, {

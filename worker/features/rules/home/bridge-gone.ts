@@ -1,9 +1,13 @@
 /** While the bridge is gone nothing can be watched: that is said once to each conversation that watches, and so is its return. */
+
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { clockOf } from "./clock.ts";
 import { isHeld, tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 
 /** With rules that are worth it, a line that died without a close is known so long after its last sign of life. */
 const LOOK_AFTER_MS = 5 * 60_000;
@@ -12,32 +16,32 @@ const LOOK_AFTER_MS = 5 * 60_000;
  * When the line has to be looked at, epoch ms: one that dies without a close wakes nobody. Looking costs an alarm each time, so only
  * a watch of the bridge or a critical one has it done. With others, whatever comes next finds the line dead.
  */
-export function nextLook(home: HomeStores, now: number): number | undefined {
-  const lostAt = home.bridge.lostAt();
+export function nextLook(home: HomeContext, now: number): number | undefined {
+  const lostAt = bridgeOf(home).lostAt();
   const rows = watching(home);
   if (lostAt === undefined || rows.length === 0) return undefined;
   if (lostAt <= now) return now;
   const isWorthIt = rows.some(({ rule }) => rule.source.of === "bridge" || rule.severity === "critical");
-  return isWorthIt ? (home.bridge.lastVouchedAt() ?? now) + LOOK_AFTER_MS : undefined;
+  return isWorthIt ? (bridgeOf(home).lastVouchedAt() ?? now) + LOOK_AFTER_MS : undefined;
 }
 
 /** Longer than a restart or an update. */
 const TOLD_AFTER_MS = 5 * 60_000;
 
 /** When it has to be said, epoch ms. */
-export function nextGone(home: HomeStores): number | undefined {
-  const goneAt = home.bridge.goneAt();
-  if (goneAt === undefined || goneAt === home.rules.toldGone() || watching(home).length === 0)
+export function nextGone(home: HomeContext): number | undefined {
+  const goneAt = bridgeOf(home).goneAt();
+  if (goneAt === undefined || goneAt === rulesOf(home).toldGone() || watching(home).length === 0)
     return undefined;
   return goneAt + TOLD_AFTER_MS;
 }
 
 export function tellGone(home: HomeContext, now: number): void {
   const due = nextGone(home);
-  const goneAt = home.bridge.goneAt();
+  const goneAt = bridgeOf(home).goneAt();
   if (due === undefined || goneAt === undefined || due > now) return;
-  home.rules.noteGone(goneAt);
-  const { zone } = home.clock.read();
+  rulesOf(home).noteGone(goneAt);
+  const { zone } = clockOf(home).read();
   const since = timeWords(goneAt, zone, now);
   say(home, `gone:${goneAt}`, now, (count) => {
     const watches = count === 1 ? "one watch" : `${count} watches`;
@@ -47,7 +51,8 @@ export function tellGone(home: HomeContext, now: number): void {
 
 /** Only where its absence was told: what waits for the morning is left out. @param goneAt of before; undefined: it was not gone */
 export function tellBack(home: HomeContext, goneAt: number | undefined, now: number): void {
-  const { rules, clock } = home;
+  const rules = rulesOf(home);
+  const clock = clockOf(home);
   if (goneAt === undefined || goneAt !== rules.toldGone()) return;
   const held = rules
     .pending()
@@ -90,7 +95,8 @@ function say(
   }
 }
 
-function watching({ rules }: HomeStores): WatchRow[] {
+function watching(home: HomeContext): WatchRow[] {
+  const rules = rulesOf(home);
   return rules
     .all()
     .filter((row: RuleRow): row is WatchRow => row.kind === "watch" && row.status === "active");

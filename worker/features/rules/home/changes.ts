@@ -1,17 +1,21 @@
 /** Changes of watches come in from the places that evaluate them. Each is stored before its place learns so, and comes again until then. */
+
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
 import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
-import { logInfo } from "../../../kernel/log.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { acknowledgeReport } from "../../../kernel/home/calls/acks.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { logInfo } from "../../../kernel/log.ts";
 import { rulesDue } from "./alarm-part.ts";
 import { tell } from "./hand-over.ts";
 import { recipientsOf } from "./recipients.ts";
-import type { WatchRow } from "./rule-store.ts";
+import type { RuleRow, WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { takeChange, tellDue } from "./telling.ts";
 import { keyOf } from "./watched.ts";
 
@@ -29,11 +33,11 @@ export async function onHostedChanges(
   if (lost !== undefined) logInfo("rules.changes_lost", { count: lost });
   const upto: Record<string, number> = {};
   for (const change of changes) {
-    const row = home.rules.get(change.rule);
+    const row = rulesOf(home).get(change.rule);
     if (isActive(row) && row.rule.source.of === "hosted") takeChange(home, row, inTime(change, now), now);
     upto[change.rule] = Math.max(upto[change.rule] ?? 0, change.seq);
   }
-  home.bridge.send({ t: "changed", upto }, now);
+  bridgeOf(home).send({ t: "changed", upto }, now);
   await rulesDue(home);
 }
 
@@ -41,19 +45,19 @@ export async function onHostedChanges(
 export async function onAgentEvent(home: HomeContext, agent: string, event: ChangeEvent): Promise<void> {
   const { request_id: id, change, text } = event;
   const now = Date.now();
-  const row = change && home.rules.get(change.rule);
+  const row = change && rulesOf(home).get(change.rule);
   if (change && isActive(row) && isOf(home, row, agent)) {
     noteNoise(home, row, agent, change, now);
-    const noted = home.rules.get(row.id);
+    const noted = rulesOf(home).get(row.id);
     const words = text === undefined ? undefined : deviceWords(text);
     if (isActive(noted)) takeChange(home, noted, inTime(change, now), now, words);
   }
-  home.keys.storeCounters(agent);
+  keysOf(home).storeCounters(agent);
   await acknowledgeReport(home, id, agent, undefined);
   await rulesDue(home);
 }
 
-function isActive(row: ReturnType<HomeContext["rules"]["get"]>): row is WatchRow {
+function isActive(row: RuleRow | undefined): row is WatchRow {
   return row?.kind === "watch" && row.status === "active";
 }
 
@@ -63,7 +67,7 @@ function isOf(home: HomeContext, { rule: { source } }: WatchRow, agent: string):
 
 /** An agent that fires all the time is told of once. What its watches fire then waits for an hour (limits.ts). */
 function noteNoise(home: HomeContext, row: WatchRow, agent: string, change: RuleChange, now: number): void {
-  const { rules } = home;
+  const rules = rulesOf(home);
   if (change.state !== "firing" || change.seq <= row.record.seq) return;
   const all = rules.all().filter((one): one is WatchRow => one.kind === "watch" && isOf(home, one, agent));
   const ids = all.map(({ id }) => id);

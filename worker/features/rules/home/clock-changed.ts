@@ -1,11 +1,14 @@
 /** An owner changes the home's clock: rules keep their times of the clock, and what waited for the quiet hours' end goes by the new ones. */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import { nextTime } from "@edgecall/core/rules/schedule.ts";
-import type { ClockBody, ClockView } from "../clock-contract.ts";
-import { logInfo } from "../../../kernel/log.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { logInfo } from "../../../kernel/log.ts";
+import type { ClockBody, ClockView } from "../clock-contract.ts";
 import { onPresence } from "./alarm-part.ts";
+import { clockOf } from "./clock.ts";
 import type { ReminderRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { nextDue } from "./telling.ts";
 
 /** @param by the owner @returns the error names the field */
@@ -15,17 +18,17 @@ export async function changeClock(
   by: string,
 ): Promise<Parsed<ClockView>> {
   const now = Date.now();
-  const before = home.clock.read();
-  const changed = home.clock.change(change, by, now);
+  const before = clockOf(home).read();
+  const changed = clockOf(home).change(change, by, now);
   if (!changed.ok) return changed;
   const { zone } = changed.value;
   logInfo("clock.changed", { zone });
-  for (const row of home.rules.all()) {
-    if (row.kind === "watch") home.rules.put({ ...row, due: nextDue(home, row, now) });
-    else if (zone !== before.zone && row.status === "active") home.rules.put(reminderIn(row, zone, now));
+  for (const row of rulesOf(home).all()) {
+    if (row.kind === "watch") rulesOf(home).put({ ...row, due: nextDue(home, row, now) });
+    else if (zone !== before.zone && row.status === "active") rulesOf(home).put(reminderIn(row, zone, now));
   }
   await onPresence(home);
-  return { ok: true, value: home.clock.view() };
+  return { ok: true, value: clockOf(home).view() };
 }
 
 /** What is due is told first. A time that is over by the new clock and was not yet told is told now. */

@@ -1,9 +1,11 @@
 /** The home's clock: as the settings say, or as an owner decided. All of Home that needs the time of day asks here. */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { ClockBody, ClockView } from "../clock-contract.ts";
 import type { Env } from "../../../kernel/env.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import { type ClockSettings, hoursOf, readClockSettings } from "../../../kernel/settings/clock.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
+import type { ClockBody, ClockView } from "../clock-contract.ts";
 
 /** @property zone null: the setting counts, as with the next @property quiet_hours as in the setting */
 type ClockRow = { zone: string | null; quiet_hours: string | null; changed_by: string };
@@ -73,3 +75,5 @@ function over(settings: ClockSettings, { zone, quiet_hours }: typeof UNDECIDED):
     { zone: "zone", hours: "quiet_hours" },
   );
 }
+
+export const clockOf = slot(({ ctx, env }) => new HomeClock(ctx.storage, env));

@@ -1,13 +1,18 @@
 /** What rules say is a row until its conversation, or the server of its browser or topic, has it. */
+
 import { heldUntil } from "@edgecall/core/rules/limits.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
-import type { Handed, LostNotice, Notice } from "../contract.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logError, logInfo } from "../../../kernel/log.ts";
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
 import { deliverPush, PushLaterError } from "../../push/home/deliver.ts";
+import type { Handed, LostNotice, Notice } from "../contract.ts";
+import { clockOf } from "./clock.ts";
+import { noticeRetriesOf } from "./notice-retries.ts";
 import { toWords } from "./recipients.ts";
 import type { PendingNotice } from "./rule-store.ts";
+import { type RuleStore, rulesOf } from "./rule-store.ts";
 
 const WHY_MAX = 200;
 /** More than a server of pushes may take for its answer: it does not know a message that comes again. */
@@ -24,19 +29,20 @@ export const NOT_DELIVERED = "not delivered to ";
  * @param from until then it is held back, epoch ms, and in quiet hours; undefined: it goes out at once
  */
 export function tell(
-  { rules }: HomeContext,
+  home: HomeContext,
   recipients: readonly string[],
   notice: Notice,
   opens: string | null,
   from?: number,
 ): void {
+  const rules = rulesOf(home);
   if (recipients.length === 0) return;
   addRows(rules, recipients, notice, opens, from);
   rules.noteSent({ at: notice.at, critical: notice.critical }, recipients);
 }
 
 function addRows(
-  rules: HomeContext["rules"],
+  rules: RuleStore,
   recipients: readonly string[],
   notice: Notice,
   opens: string | null,
@@ -54,7 +60,8 @@ function addRows(
 
 /** Hands over what waits, each until its recipient has it. */
 export async function handOver(home: HomeContext, now: number): Promise<void> {
-  const { rules, noticeRetries } = home;
+  const rules = rulesOf(home);
+  const noticeRetries = noticeRetriesOf(home);
   const due = rules.pending().filter((pending) => handOverAt(home, pending, now) <= now);
   // Before the first try: another event may run this meanwhile.
   for (const { id, recipient } of due)
@@ -72,13 +79,15 @@ function isOutlet(recipient: string): boolean {
 }
 
 /** A gateway that was away at the time of a briefing is back before the bridge is, and could read nothing. */
-function waitsForBridge({ bridge }: HomeContext, { tells, madeAt }: PendingNotice): boolean {
+function waitsForBridge(home: HomeContext, { tells, madeAt }: PendingNotice): boolean {
+  const bridge = bridgeOf(home);
   const now = Date.now();
   return "brief" in tells && !bridge.isConnected(now) && now < madeAt + BRIDGE_BACK_MS;
 }
 
 async function handOverOne(home: HomeContext, pending: PendingNotice): Promise<void> {
-  const { rules, noticeRetries } = home;
+  const rules = rulesOf(home);
+  const noticeRetries = noticeRetriesOf(home);
   if (waitsForBridge(home, pending)) return;
   try {
     const handed = await give(home, pending);
@@ -104,7 +113,7 @@ async function give(home: HomeContext, { recipient, tells }: PendingNotice): Pro
 
 /** The rules show it, and the next recipient gets the message. @param notice of a briefing only its rule */
 function notDelivered(home: HomeContext, failed: string, notice: Notice | string, why: string): void {
-  const { rules } = home;
+  const rules = rulesOf(home);
   const { next, ...said } = typeof notice === "string" ? { rules: [notice] } : notice;
   const words = `${NOT_DELIVERED}${toWords(failed)}: ${plainWords(why, WHY_MAX)}`;
   logInfo("rule.not_delivered", { rule: said.rules[0] });
@@ -127,22 +136,25 @@ export async function onLost(home: HomeContext, { conversation, notice, why }: L
   await home.alarm.arm();
 }
 
-export function nextHandOver(home: HomeStores, now: number): number | undefined {
-  const times = home.rules.pending().map((pending) => handOverAt(home, pending, now));
+export function nextHandOver(home: HomeContext, now: number): number | undefined {
+  const times = rulesOf(home)
+    .pending()
+    .map((pending) => handOverAt(home, pending, now));
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function handOverAt(home: HomeStores, pending: PendingNotice, now: number): number {
-  return Math.max(home.noticeRetries.dueAt(pending.id), holdEnd(home, pending, now));
+function handOverAt(home: HomeContext, pending: PendingNotice, now: number): number {
+  return Math.max(noticeRetriesOf(home).dueAt(pending.id), holdEnd(home, pending, now));
 }
 
 /** The quiet hours are those of now: they may have been changed since it was written. */
-function holdEnd({ clock }: HomeStores, { tells }: PendingNotice, now: number): number {
+function holdEnd(home: HomeContext, { tells }: PendingNotice, now: number): number {
+  const clock = clockOf(home);
   if (!("say" in tells) || tells.from === undefined) return 0;
   return Math.max(tells.from, heldUntil({ sent: [], quiet: clock.read().quiet }, "info", now) ?? 0);
 }
 
 /** It is held back, and nobody can have it yet: it was not tried. */
-export function isHeld(home: HomeStores, pending: PendingNotice, now: number): boolean {
-  return home.noticeRetries.dueAt(pending.id) === 0 && holdEnd(home, pending, now) > now;
+export function isHeld(home: HomeContext, pending: PendingNotice, now: number): boolean {
+  return noticeRetriesOf(home).dueAt(pending.id) === 0 && holdEnd(home, pending, now) > now;
 }

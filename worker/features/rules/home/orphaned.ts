@@ -2,13 +2,15 @@
  * A rule whose device, or whose maker's access, is gone: it stops, and its maker learns why. The access is looked at when the rule
  * is made and each time that it fires.
  */
+
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
-import { logInfo } from "../../../kernel/log.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { logInfo } from "../../../kernel/log.ts";
 import { roleNow } from "./access.ts";
 import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
 import type { RuleRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { agentOf } from "./watched.ts";
 
 const NO_ACCESS = "whoever made it has no access any more";
@@ -27,7 +29,7 @@ export function heldBy<Row extends RuleRow>(home: HomeContext, row: Row): Row | 
   if (role === undefined) {
     // Nobody is told: the conversation is that person's.
     logInfo("rule.orphaned", { rule: row.id });
-    home.rules.put({ ...row, status: "orphaned", why: NO_ACCESS, due: null });
+    rulesOf(home).put({ ...row, status: "orphaned", why: NO_ACCESS, due: null });
     return undefined;
   }
   if (role === "guest") {
@@ -37,7 +39,7 @@ export function heldBy<Row extends RuleRow>(home: HomeContext, row: Row): Row | 
   if (role === "owner" || row.kind !== "watch" || row.rule.severity !== "critical") return row;
   // All but the severity stays: what it tells, it goes on to tell.
   const next = { ...row, rule: { ...row.rule, severity: "warning" as const } };
-  home.rules.put(next);
+  rulesOf(home).put(next);
   tellMaker(home, row, "is a warning from now on: whoever made it is no owner any more.");
   return next;
 }
@@ -46,8 +48,8 @@ export function heldBy<Row extends RuleRow>(home: HomeContext, row: Row): Row | 
 export function orphan(home: HomeContext, row: RuleRow, why: string): void {
   if (row.status === "orphaned") return;
   const reason = plainWords(why, WHY_MAX);
-  home.rules.put({ ...row, status: "orphaned", why: reason, due: null });
-  if (!home.rules.beingMade.has(row.id)) tellMaker(home, row, `has stopped: ${reason}.`);
+  rulesOf(home).put({ ...row, status: "orphaned", why: reason, due: null });
+  if (!rulesOf(home).beingMade.has(row.id)) tellMaker(home, row, `has stopped: ${reason}.`);
 }
 
 function tellMaker(home: HomeContext, row: RuleRow, what: string): void {
@@ -60,7 +62,7 @@ function tellMaker(home: HomeContext, row: RuleRow, what: string): void {
 
 /** After a device was taken off the list. */
 export function orphanGone(home: HomeContext): void {
-  for (const row of home.rules.all())
+  for (const row of rulesOf(home).all())
     if (row.status === "active" && isGone(home, row)) orphan(home, row, IS_GONE);
 }
 

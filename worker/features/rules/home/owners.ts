@@ -1,6 +1,9 @@
 /** Where owners hear what no rule says: their private chats, browsers and topics; without any, each owner's newest conversation of the API. */
-import { apiTokenRecords } from "../../../kernel/settings/tokens.ts";
+
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { tokensOf } from "../../../kernel/home/people/tokens.ts";
+import { apiTokenRecords } from "../../../kernel/settings/tokens.ts";
 import { ownersOf } from "./recipients.ts";
 
 /** A home has few owners. With a long list of them, not everybody gets a message. */
@@ -14,7 +17,10 @@ export function ownersHear(home: HomeContext): string[] {
   return own.length > 0 ? own : conversationsOf(home).slice(0, OWNERS_MAX);
 }
 
-function conversationsOf({ env, name, tokens, conversations }: HomeContext): string[] {
+function conversationsOf(context: HomeContext): string[] {
+  const tokens = tokensOf(context);
+  const conversations = conversationListOf(context);
+  const { env, name } = context;
   const now = Date.now();
   const inSettings = apiTokenRecords(env).filter((token) => token.home === name);
   const made = tokens.list().filter((token) => (token.expires_at ?? now + 1) > now);

@@ -2,16 +2,19 @@
  * Brings watches to the places where their values are: the bridge for hosted devices, and agents for their own readings. A place says
  * in its hello or its presence which rules it has, as a hash; so a reconnect costs nothing, and a command that was lost comes again.
  */
+
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, z } from "@edgecall/core/protocol/parse.ts";
 import { knownState } from "@edgecall/core/rules/delivery.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
-import { logError, logInfo } from "../../../kernel/log.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { logError, logInfo } from "../../../kernel/log.ts";
 import { askAgent } from "./ask-agent.ts";
 import { orphan } from "./orphaned.ts";
-import { isPlaced, type WatchRow } from "./rule-store.ts";
+import { isPlaced, rulesOf, type WatchRow } from "./rule-store.ts";
 import { agentOf, keyOf } from "./watched.ts";
 
 /** Rules in one command, and in one frame: both stay far below what a message may have. */
@@ -26,7 +29,7 @@ const WatchSetAnswer = z.looseObject({
 
 /** Tells the places of rules that were made, paused, resumed or removed since the last time. A place that is away learns it later. */
 export async function bringRules(home: HomeContext): Promise<void> {
-  const changed = home.rules.takeMoved();
+  const changed = rulesOf(home).takeMoved();
   if (changed.size === 0) return;
   const hosted: string[] = [];
   const ofAgents = new Map<string, string[]>();
@@ -42,7 +45,8 @@ export async function bringRules(home: HomeContext): Promise<void> {
   await Promise.all(sent);
 }
 
-function placed({ rules }: HomeContext, ids: readonly string[]): WatchRow[] {
+function placed(home: HomeContext, ids: readonly string[]): WatchRow[] {
+  const rules = rulesOf(home);
   return ids.flatMap((id) => {
     const row = rules.get(id);
     return row && isPlaced(row) ? [row] : [];
@@ -56,7 +60,7 @@ function unplaced(home: HomeContext, ids: readonly string[]): string[] {
 
 /** The bridge has come. @param hash of the rules that it has; undefined: it knows none ever */
 export async function syncBridge(home: HomeContext, hash: string | undefined): Promise<void> {
-  const rows = home.rules
+  const rows = rulesOf(home)
     .all()
     .filter(isPlaced)
     .filter(({ rule }) => rule.source.of === "hosted");
@@ -71,38 +75,39 @@ function sendToBridge(
   all = false,
 ): void {
   const now = Date.now();
-  if (!home.bridge.has(RULES_FEATURE, now)) return;
+  if (!bridgeOf(home).has(RULES_FEATURE, now)) return;
   const set = rows.flatMap(({ rule, record }) =>
     rule.source.of === "hosted"
       ? [{ condition: conditionOf(rule), device: rule.source.key, known: knownState(rule, record) }]
       : [],
   );
-  home.bridge.send({ t: "rules", set, drop: [...drop], ...(all && { all }) }, now);
+  bridgeOf(home).send({ t: "rules", set, drop: [...drop], ...(all && { all }) }, now);
 }
 
 /** An agent has said which rules it has. */
 async function syncAgent(home: HomeContext, agent: string): Promise<void> {
-  const { rules: hash } = home.agents.textsOf(agent);
-  if (hash === undefined || !knowsRules(home, agent) || home.rules.syncing.has(agent)) return;
+  const { rules: hash } = agentsOf(home).textsOf(agent);
+  if (hash === undefined || !knowsRules(home, agent) || rulesOf(home).syncing.has(agent)) return;
   // By its key: a snapshot may have thousands of agents.
   const key = keyOf(home, agent);
-  const wanted = home.rules
+  const wanted = rulesOf(home)
     .all()
     .filter(isPlaced)
     .filter(({ rule: { source } }) => source.of === "agent" && source.key === key);
   if (hash === (await hashOf(wanted))) return;
-  home.rules.syncing.add(agent);
+  rulesOf(home).syncing.add(agent);
   try {
     const there = await setAt(home, agent, wanted, []);
     const ids = new Set(wanted.map(({ id }) => id));
     const tooMany = there?.filter((id) => !ids.has(id)) ?? [];
     if (tooMany.length > 0) await setAt(home, agent, [], tooMany);
   } finally {
-    home.rules.syncing.delete(agent);
+    rulesOf(home).syncing.delete(agent);
   }
 }
 
-function knowsRules({ agents }: HomeContext, agent: string): boolean {
+function knowsRules(home: HomeContext, agent: string): boolean {
+  const agents = agentsOf(home);
   return agents.isOnline(agent, Date.now()) && agents.features(agent).includes(RULES_FEATURE);
 }
 
@@ -139,7 +144,7 @@ async function setAt(
       return undefined;
     }
     for (const { id, why } of answer.value.refused ?? []) {
-      const row = home.rules.get(id);
+      const row = rulesOf(home).get(id);
       if (row?.kind === "watch") orphan(home, row, why);
     }
     there = Object.keys(answer.value.rules);

@@ -1,28 +1,32 @@
 /** Watches of presence, which Home evaluates itself: whether devices and the bridge are online. */
+
 import { nextDue, type StepInput, step, withMissedHold } from "@edgecall/core/rules/evaluate.ts";
 import { conditionOf } from "@edgecall/core/rules/watch-rule.ts";
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
 import type { WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { takeChange } from "./telling.ts";
 import { agentOf } from "./watched.ts";
 
 /** After the presence of anything may have changed, and when a hold is over. Without a watch of presence it costs nothing. */
 export function stepPresence(home: HomeContext, now: number): void {
-  for (const row of home.rules.all()) {
+  for (const row of rulesOf(home).all()) {
     if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) continue;
     const state = withMissedHold(conditionOf(row.rule), row.state, now);
-    if (state !== row.state) home.rules.put({ ...row, state });
+    if (state !== row.state) rulesOf(home).put({ ...row, state });
     for (const input of presentOf(home, row, now)) stepOne(home, row.id, input, now);
   }
 }
 
 function stepOne(home: HomeContext, id: string, input: StepInput, now: number): void {
-  const row = home.rules.get(id);
+  const row = rulesOf(home).get(id);
   if (row?.kind !== "watch" || row.status !== "active") return;
   const { state, change } = step(conditionOf(row.rule), row.state, input);
   if (!change && sameState(row.state, state)) return;
   const next = { ...row, state };
-  home.rules.put(next);
+  rulesOf(home).put(next);
   if (change) takeChange(home, next, change, now);
 }
 
@@ -32,7 +36,8 @@ function isOfPresence({ rule: { source } }: WatchRow): boolean {
 
 /** Nothing is known of devices while the bridge is gone, and when it has come before it has said what there is. */
 function presentOf(home: HomeContext, { rule: { source }, state }: WatchRow, at: number): StepInput[] {
-  const { bridge, agents } = home;
+  const bridge = bridgeOf(home);
+  const agents = agentsOf(home);
   if (source.of === "bridge") {
     if (bridge.isConnected(at)) return [{ at, value: true }];
     // A dead line is found later than it died.
@@ -57,7 +62,8 @@ function sameState(a: WatchRow["state"], b: WatchRow["state"]): boolean {
  * When a hold of one of them is over, or its time of the day begins or ends, epoch ms. What time has changed since the last step is
  * due now: `nextDue` names only what comes after `now`.
  */
-export function nextPresence({ rules }: HomeStores, now: number): number | undefined {
+export function nextPresence(home: HomeContext, now: number): number | undefined {
+  const rules = rulesOf(home);
   const times = rules.all().flatMap((row) => {
     if (row.kind !== "watch" || row.status !== "active" || !isOfPresence(row)) return [];
     const condition = conditionOf(row.rule);

@@ -1,19 +1,24 @@
 /** A person answers a firing: by a button, a command, or the model's tool. */
+
 import { type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { acknowledge, deliveryDue, snooze } from "@edgecall/core/rules/delivery.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { maySee } from "../../../kernel/api/may-see.ts";
-import type { PressClaims } from "../../push/contract.ts";
-import type { Pressed, RulePress } from "../contract.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { logError } from "../../../kernel/log.ts";
 import { nameInWords } from "../../chat/home/person-name.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { PressClaims } from "../../push/contract.ts";
 import { hasAccess } from "../../push/home/outlet-access.ts";
+import { outletsOf } from "../../push/home/outlet-store.ts";
+import type { Pressed, RulePress } from "../contract.ts";
+import { clockOf } from "./clock.ts";
 import { tell } from "./hand-over.ts";
 import { makersOwn } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 
 const SNOOZE_MINUTES = 60;
 const OVER = "This is over already.";
@@ -22,7 +27,7 @@ const NOT_TOLD: Pressed = { done: false, text: "Only whoever is told of this may
 /** Whoever was told may answer, the maker, and owners. */
 export async function pressRule(home: HomeContext, press: RulePress): Promise<Pressed> {
   const { rule, by } = press;
-  const row = home.rules.get(rule);
+  const row = rulesOf(home).get(rule);
   // A guest does not learn which rules there are.
   if (!row) return by.role === "guest" ? NOT_TOLD : { done: true, text: "This rule is not there any more." };
   const { maker, said } = row;
@@ -41,10 +46,12 @@ export async function pressRule(home: HomeContext, press: RulePress): Promise<Pr
 
 /** @returns the chat or outlet of the press; the API names none, so there all conversations that had the notice and that this person may see */
 function placesOf(
-  { name, conversations }: HomeContext,
+  home: HomeContext,
   { maker, said }: RuleRow,
   { principal, role, conversation, privateChat }: RulePress["by"],
 ): string[] {
+  const conversations = conversationListOf(home);
+  const { name } = home;
   if (conversation !== undefined) return [conversation, privateChat ?? []].flat();
   const viewer = { name: principal, role, scopes: ["ask"] } as const;
   return [...new Set([maker.conversation ?? [], said.to].flat())].filter(
@@ -88,8 +95,8 @@ export async function pressLinked(
   { outlet, once, until, do: what, rule, occurrence }: PressClaims,
 ): Promise<Pressed | undefined> {
   const now = Date.now();
-  const row = home.outlets.get(outlet);
-  if (!row || !hasAccess(home, row, now) || !home.outlets.useLink(once, until, now)) return undefined;
+  const row = outletsOf(home).get(outlet);
+  if (!row || !hasAccess(home, row, now) || !outletsOf(home).useLink(once, until, now)) return undefined;
   const by = { principal: row.principal, role: "member", conversation: outlet } as const;
   return await pressRule(home, { do: what, rule, occurrence, by });
 }
@@ -97,7 +104,7 @@ export async function pressLinked(
 function answerTo(home: HomeContext, row: RuleRow, press: RulePress, here: readonly string[]): string {
   const { principal, displayName } = press.by;
   if (press.do === "stop") {
-    home.rules.remove(row.id);
+    rulesOf(home).remove(row.id);
     return `✔ Stopped by ${nameInWords(home, press.by)}: ${nameWords(row)}.`;
   }
   const by = { principal, displayName, here };
@@ -135,12 +142,12 @@ export function acknowledgeRule(home: HomeContext, row: WatchRow, by: By): strin
     return `${first === undefined ? "Somebody" : nameInWords(home, { principal: first })} has answered already.`;
   }
   put(home, { ...row, record });
-  home.rules.acked(row.id, record.occurrence, principal);
+  rulesOf(home).acked(row.id, record.occurrence, principal);
   const again = more > 1 ? ` It happened ${more} times since.` : "";
   const words = `✔ Answered by ${nameInWords(home, by)}: ${nameWords(row)}.${again}`;
   tellOthers(home, row, by, words);
   // It was to be told this firing, and then to end.
-  if (more > 0 && row.rule.repeat === "once") home.rules.remove(row.id);
+  if (more > 0 && row.rule.repeat === "once") rulesOf(home).remove(row.id);
   return words;
 }
 
@@ -149,7 +156,7 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
   const now = Date.now();
   const until = now + Math.round(minutes * 60_000);
   put(home, { ...row, record: snooze(row.record, until) });
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const words = `💤 ${nameWords(row)}: silent until ${timeWords(until, zone, now)}.`;
   tellOthers(home, row, by, words);
   return words;
@@ -158,7 +165,9 @@ export function snoozeRule(home: HomeContext, row: WatchRow, minutes: number, by
 /** Those who heard of it, but for who answered. The alarm hands it over. */
 function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, text: string): void {
   const own = by.principal === maker.principal ? makersOwn(home, maker) : [];
-  const outlets = home.outlets.of(by.principal).map((outlet) => outlet.id);
+  const outlets = outletsOf(home)
+    .of(by.principal)
+    .map((outlet) => outlet.id);
   const answered = new Set([...by.here, ...own, ...outlets]);
   const notice = { id: crypto.randomUUID(), text, rules: [id], buttons: [], critical: false, at: Date.now() };
   const others = said.to.filter((one) => !answered.has(one));
@@ -167,7 +176,7 @@ function tellOthers(home: HomeContext, { id, maker, said }: WatchRow, by: By, te
 }
 
 function put(home: HomeContext, row: WatchRow): void {
-  home.rules.put({ ...row, due: deliveryDue(row.rule, row.record) ?? null });
+  rulesOf(home).put({ ...row, due: deliveryDue(row.rule, row.record) ?? null });
 }
 
 function nameWords(row: RuleRow): string {

@@ -2,17 +2,22 @@
  * Whom a rule tells: its maker, the owners, or one named conversation. That is looked at when the rule is made, with an error that
  * lists what is possible, and again each time that it speaks. Never "wherever somebody wrote last".
  */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
-import type { Handed } from "../contract.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
-import { channelOf } from "../../chat/platforms/all.ts";
-import { type Connection, type Role, readConnections, roleInSettings } from "../../chat/settings.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { SettingsError } from "../../../kernel/settings/settings-error.ts";
 import { AuthSettingsError } from "../../../kernel/settings/tokens.ts";
 import type { Admitting } from "../../chat/home/channel-connections.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
+import { chatConnectionsOf } from "../../chat/home/channel-connections.ts";
+import { sendersOf } from "../../chat/home/senders.ts";
+import { channelOf } from "../../chat/platforms/all.ts";
+import { type Connection, type Role, readConnections, roleInSettings } from "../../chat/settings.ts";
+import { outletsOf } from "../../push/home/outlet-store.ts";
+import type { Handed } from "../contract.ts";
 import { roleInChat, roleNow, roleOfTokens } from "./access.ts";
 import type { Maker, RuleRow } from "./rule-store.ts";
 
@@ -54,7 +59,9 @@ export function recipientsOf(home: HomeContext, { maker, to: own }: ToldRule, to
 /** @returns the conversation of the rule and its maker's browsers and topics; none for a maker without access */
 export function makersOwn(home: HomeContext, maker: Maker): string[] {
   if (roleNow(home, maker) === undefined) return [];
-  const own = home.outlets.of(maker.principal).map(({ id }) => id);
+  const own = outletsOf(home)
+    .of(maker.principal)
+    .map(({ id }) => id);
   const conversation = ownConversation(home, maker);
   return conversation === null ? own : [conversation, ...own];
 }
@@ -63,7 +70,7 @@ export function makersOwn(home: HomeContext, maker: Maker): string[] {
 export function ownConversation(home: HomeContext, maker: Maker): string | null {
   const { conversation } = maker;
   if (conversation?.split("/")[1] !== "api") return conversation;
-  const isListed = home.conversations.principalOf(conversation) !== undefined;
+  const isListed = conversationListOf(home).principalOf(conversation) !== undefined;
   return !isListed || mayUse(home, maker, conversation) ? conversation : null;
 }
 
@@ -184,12 +191,14 @@ async function askEach(home: HomeContext, maker: Maker, names: readonly string[]
 }
 
 function usable(home: HomeContext, maker: Maker): string[] {
-  return home.conversations.names().filter((name) => mayUse(home, maker, name));
+  return conversationListOf(home)
+    .names()
+    .filter((name) => mayUse(home, maker, name));
 }
 
 /** As far as Home knows. A conversation that is forgotten is nobody's. */
 function mayUse(home: HomeContext, maker: Maker, name: string): boolean {
-  const { conversations } = home;
+  const conversations = conversationListOf(home);
   const [, channel = "", id = ""] = name.split("/");
   const isOwner = roleNow(home, maker) === "owner";
   if (channel === "api") {
@@ -200,7 +209,8 @@ function mayUse(home: HomeContext, maker: Maker, name: string): boolean {
   return isOwner || (maker.channel === channel && isAdmitted(home, maker, id.split(":")[0] ?? ""));
 }
 
-function isReader({ conversations }: HomeContext, { principal }: Maker, name: string): boolean {
+function isReader(home: HomeContext, { principal }: Maker, name: string): boolean {
+  const conversations = conversationListOf(home);
   return conversations.sharedWith(name).includes(principal);
 }
 
@@ -227,7 +237,9 @@ export function ownersOf(home: HomeContext): string[] {
   const chats = connectionsOf(home).flatMap((connection) =>
     peopleOver(home, connection, ["owner"]).flatMap((sender) => privateChat(home, connection, sender) ?? []),
   );
-  const own = home.outlets.all().filter(({ principal }) => isOwnersToken(home, principal));
+  const own = outletsOf(home)
+    .all()
+    .filter(({ principal }) => isOwnersToken(home, principal));
   return [...chats.slice(0, OWNERS_MAX), ...own.map(({ id }) => id)];
 }
 
@@ -241,11 +253,8 @@ function isOwnersToken(home: HomeContext, principal: string): boolean {
 }
 
 /** Ids of the people with one of these roles: those named in the settings, and those whom an owner let in. */
-export function peopleOver(
-  { senders }: HomeContext,
-  connection: Admitting,
-  roles: readonly Role[],
-): string[] {
+export function peopleOver(home: HomeContext, connection: Admitting, roles: readonly Role[]): string[] {
+  const senders = sendersOf(home);
   const { role_of, channel, connection: name } = connection;
   const letIn = senders
     .senders()
@@ -262,7 +271,7 @@ function privateChat(home: HomeContext, connection: Admitting, sender: string): 
   const conversation = privateChatName(home, connection, sender);
   if (conversation === undefined || !NEEDS_WORD.has(channel)) return conversation;
   const hasWritten =
-    home.conversations.has(conversation) || home.senders.roleOf({ channel, connection: name, sender });
+    conversationListOf(home).has(conversation) || sendersOf(home).roleOf({ channel, connection: name, sender });
   return hasWritten ? conversation : undefined;
 }
 
@@ -283,7 +292,9 @@ function isThis(one: Admitting, channel: string, connection: string): boolean {
 }
 
 /** Those of the settings, and those that were made in the console. */
-export function connectionsOf({ env, name, connections }: HomeContext): Admitting[] {
+export function connectionsOf(context: HomeContext): Admitting[] {
+  const connections = chatConnectionsOf(context);
+  const { env, name } = context;
   const stored = connections.admitting();
   try {
     const set = readConnections(env).filter(({ home }) => home === name);

@@ -1,26 +1,29 @@
 /** Reminders, told at their times by the home's clock. */
+
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { reminderWords } from "@edgecall/core/rules/reminder-words.ts";
 import { dueTimes, nextTime } from "@edgecall/core/rules/schedule.ts";
-import type { RuleButton } from "../contract.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { RuleButton } from "../contract.ts";
 import { roleNow } from "./access.ts";
+import { clockOf } from "./clock.ts";
 import { tell } from "./hand-over.ts";
 import { heldBy } from "./orphaned.ts";
 import { nextRecipients, ownConversation, recipientsOf } from "./recipients.ts";
 import type { ReminderRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { byWords, noted } from "./telling.ts";
 
 export function remindDue(home: HomeContext, now: number): void {
-  for (const row of home.rules.all())
+  for (const row of rulesOf(home).all())
     if (row.kind === "remind" && row.status === "active" && (row.due ?? Infinity) <= now && heldBy(home, row))
       remind(home, row, now);
 }
 
 /** The row of what is told is written with the reminder's next time: so each time is told once. */
 function remind(home: HomeContext, row: ReminderRow, now: number): void {
-  const { rules } = home;
-  const { zone } = home.clock.read();
+  const rules = rulesOf(home);
+  const { zone } = clockOf(home).read();
   const { rule, id, maker } = row;
   const { due, skipped } = dueTimes(zone, rule.schedule, row.handled, now);
   const next = nextTime(zone, rule.schedule, now);

@@ -1,15 +1,17 @@
 /** What the rest of the Worker asks a home about rules. */
+
 import { RpcTarget } from "cloudflare:workers";
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import type { ClockBody, ClockView } from "../clock-contract.ts";
 import type { Viewer } from "../../../kernel/api/may-see.ts";
+import type { HomeAccess } from "../../../kernel/home/access.ts";
+import type { ClockBody, ClockView } from "../clock-contract.ts";
 import type { LostNotice, Pressed, RuleBody, RuleChanged, RuleList, RulePress } from "../contract.ts";
+import type { RulesApi } from "../rules-api.ts";
+import { clockOf } from "./clock.ts";
 import { changeClock } from "./clock-changed.ts";
 import { onLost } from "./hand-over.ts";
 import { pressRule } from "./press.ts";
 import { changeRuleBy, removeRuleBy, ruleList } from "./views.ts";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
-import type { RulesApi } from "../rules-api.ts";
 
 export class RulesRpc extends RpcTarget implements RulesApi {
   readonly #at: HomeAccess;
@@ -32,7 +34,7 @@ export class RulesRpc extends RpcTarget implements RulesApi {
   }
 
   async clock(): Promise<ClockView> {
-    return this.#at.home.clock.view();
+    return clockOf(this.#at.home).view();
   }
 
   async changeClock(change: ClockBody, by: string): Promise<Parsed<ClockView>> {

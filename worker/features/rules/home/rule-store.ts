@@ -1,14 +1,16 @@
 /** The rows of rules, of their firings, and of what has to be told. They are few, so all rules are held in memory. */
+
 import type { DeliveryRecord } from "@edgecall/core/rules/delivery.ts";
 import type { RuleChange, RuleState } from "@edgecall/core/rules/evaluate.ts";
 import type { SentMessage } from "@edgecall/core/rules/limits.ts";
 import type { Reminder } from "@edgecall/core/rules/reminder.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
-import type { Briefing } from "../briefing.ts";
-import type { Address } from "../../chat/contract.ts";
-import type { Notice } from "../contract.ts";
 import type { Origin } from "../../../kernel/api/turns.ts";
+import { slot } from "../../../kernel/home/slot.ts";
+import type { Address } from "../../chat/contract.ts";
+import type { Briefing } from "../briefing.ts";
+import type { Notice } from "../contract.ts";
 
 /** @property conversation null: a client without one @property call the model's call that made the rule, by which its repeat is known @property tainted a stranger's words may have asked for it */
 export type Maker = Pick<Origin, "principal" | "role" | "channel" | "limits"> & {
@@ -349,3 +351,5 @@ function toRow(row: SqlRow): RuleRow {
     state: JSON.parse(row.state) as RuleState,
   };
 }
+
+export const rulesOf = slot(({ ctx }) => new RuleStore(ctx.storage));

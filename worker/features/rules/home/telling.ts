@@ -1,4 +1,5 @@
 /** What is told of a watch: decided from its record, and a row before it is handed over. */
+
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { deliveryDue, isLast, onChange, onDue, type Notice as Told } from "@edgecall/core/rules/delivery.ts";
 import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
@@ -8,12 +9,16 @@ import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { isInside } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
-import type { RuleButton } from "../contract.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { RuleButton } from "../contract.ts";
+import { clockOf } from "./clock.ts";
 import { NOT_DELIVERED, tell } from "./hand-over.ts";
 import { heldBy } from "./orphaned.ts";
 import { makersOwn, nextRecipients, recipientsOf } from "./recipients.ts";
 import type { RuleRow, Said, WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { placeOf } from "./watched.ts";
 
 const NAME_MAX = 64;
@@ -38,7 +43,7 @@ export function takeChange(
   const row = heldBy(home, before);
   if (!row) return;
   const { record, notices } = onChange(row.rule, row.record, change, now, held);
-  home.rules.noteChange(row.id, change, now);
+  rulesOf(home).noteChange(row.id, change, now);
   const lines = decided(home, { ...row, record }, notices, now, text);
   say(home, lines, now, false);
   endFinished(home, lines);
@@ -46,13 +51,13 @@ export function takeChange(
 
 /** Says of the watches what is due. */
 export function tellDue(home: HomeContext, now: number): void {
-  const due = home.rules
+  const due = rulesOf(home)
     .all()
     .filter(
       (row): row is WatchRow =>
         row.kind === "watch" && row.status === "active" && (row.due ?? Infinity) <= now,
     );
-  const { quiet } = home.clock.read();
+  const { quiet } = clockOf(home).read();
   const lines = due.flatMap((before) => {
     const held = heldFor(home, before, now);
     const row = heldBy(home, before);
@@ -88,7 +93,7 @@ function decided(
       text,
     }));
   });
-  home.rules.put({ ...next, due: nextDue(home, next, now) });
+  rulesOf(home).put({ ...next, due: nextDue(home, next, now) });
   return lines;
 }
 
@@ -126,14 +131,15 @@ export function nextDue(home: HomeContext, row: WatchRow, now: number): number |
 
 /** @param fires beside those that wait already */
 function heldFor(home: HomeContext, row: WatchRow, now: number, fires = false): number | undefined {
-  const { quiet } = home.clock.read();
-  const { messages, toldAt } = home.rules.sent();
+  const { quiet } = clockOf(home).read();
+  const { messages, toldAt } = rulesOf(home).sent();
   const times = recipientsOf(home, row).recipients.map((one) => toldAt.get(one) ?? 0);
   const noisyAt = fires || row.record.untold ? row.said.noisy_at : undefined;
   return heldUntil({ sent: messages, quiet, lastAt: Math.max(0, ...times), noisyAt }, row.rule.severity, now);
 }
 
-function endFinished({ rules }: HomeContext, lines: readonly Line[]): void {
+function endFinished(home: HomeContext, lines: readonly Line[]): void {
+  const rules = rulesOf(home);
   for (const { row, notice } of lines) if (isLast(row.rule, notice)) rules.remove(row.id);
 }
 
@@ -172,7 +178,7 @@ function sayTo(
 ): void {
   const [first] = lines;
   if (!first) return;
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const rows = new Map(lines.map(({ row }) => [row.id, row]));
   const words = messageWords(
     lines.map(({ row: { rule }, notice }) => ({ rule, place: placeOf(home, rule), notice })),
@@ -209,7 +215,9 @@ function sourcesOf(home: HomeContext, { rule, maker }: WatchRow): Source[] {
   const { source } = rule;
   const agent =
     source.of === "agent"
-      ? home.agents.ids().find((id) => home.keys.publicKeyOf(id) === source.key)
+      ? agentsOf(home)
+          .ids()
+          .find((id) => keysOf(home).publicKeyOf(id) === source.key)
       : undefined;
   const own =
     rule.type === "text" || isMomentary(rule) ? [agent === undefined ? STRANGER : agentSource(agent)] : [];

@@ -1,4 +1,5 @@
 /** The tools of rules, for a model and for the commands of a chat. */
+
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { conditionWords } from "@edgecall/core/rules/condition-words.ts";
 import { reminderConfirmation, watchConfirmation } from "@edgecall/core/rules/confirmation-words.ts";
@@ -25,16 +26,20 @@ import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL } from "../../../kernel/api/edge-call.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
 import { seesAll } from "../../../kernel/api/may-see.ts";
-import { isRuleTool } from "../tool-contract.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
 import { refused, type ToolAnswer } from "../../sessions/home/answers.ts";
+import { isRuleTool } from "../tool-contract.ts";
 import { onPresence } from "./alarm-part.ts";
 import { askFirst } from "./ask-first.ts";
+import { clockOf } from "./clock.ts";
 import { whyNotResumed } from "./orphaned.ts";
 import { acknowledgeRule, snoozeRule } from "./press.ts";
 import { findRecipient, secondOf, toWords } from "./recipients.ts";
 import type { Maker, RuleRow, WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { watchPhase, withStatus } from "./views.ts";
 import { agentOf, placeOf, readingsOf, watchedDevice } from "./watched.ts";
 
@@ -76,7 +81,7 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
     return invalid(`agent_id: there is no agent '${plainWords(input.agent_id, 64)}'`);
   if (input.severity === "critical" && request.viewer.role !== "owner")
     return invalid("severity: only an owner may make a critical watch");
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const needsReadings = input.reading !== PRESENCE && device.source.of !== "bridge";
   const read = needsReadings && (await readingsOf(home, input.agent_id, input.reading));
   if (read && !read.ok) return invalid(read.error);
@@ -108,18 +113,18 @@ async function watch(home: HomeContext, request: HomeToolRequest, input: WatchIn
     due: null,
     madeAt: now,
   };
-  home.rules.put(row);
-  home.rules.beingMade.add(id);
+  rulesOf(home).put(row);
+  rulesOf(home).beingMade.add(id);
   const answer = made(
     home,
     row,
     readings.find(({ name, field }) => isReading(rule.value, name, field)),
   );
-  await onPresence(home).finally(() => home.rules.beingMade.delete(id));
-  const placed = home.rules.get(id);
+  await onPresence(home).finally(() => rulesOf(home).beingMade.delete(id));
+  const placed = rulesOf(home).get(id);
   if (placed?.status !== "orphaned") return answer;
   // Its agent has just refused it.
-  home.rules.remove(id);
+  rulesOf(home).remove(id);
   return invalid(`reading: ${device.name} cannot watch that: ${placed.why}`);
 }
 
@@ -128,7 +133,8 @@ function othersWords(recipients: ReadonlyArray<string | null>): string {
   return recipients.flatMap((to) => (to === null ? [] : [toWords(to)])).join(" and ");
 }
 
-function freeId({ rules }: HomeContext, kind: "w" | "r"): string {
+function freeId(home: HomeContext, kind: "w" | "r"): string {
+  const rules = rulesOf(home);
   return newRuleId(kind, (taken) => rules.get(taken) !== undefined);
 }
 
@@ -141,7 +147,7 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
   if (before) return before;
   const maker = makerOf(request);
   const now = Date.now();
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const schedule = scheduleOf(input, zone, now);
   if (!schedule.ok) return invalid(schedule.error);
   if (input.text.trim() === "") return invalid("text: expected what the person is to be told");
@@ -167,14 +173,16 @@ async function remind(home: HomeContext, request: HomeToolRequest, input: Remind
     handled: now,
     madeAt: now,
   };
-  home.rules.put(row);
+  rulesOf(home).put(row);
   await home.alarm.arm();
   return made(home, row);
 }
 
 /** The answer where no rule is to be made: this call made one before, also while it ran a second time, or there is no room. */
 function withoutMaking(home: HomeContext, { id, origin }: HomeToolRequest): ToolAnswer | undefined {
-  const known = home.rules.all().find(({ maker }) => maker.call === id);
+  const known = rulesOf(home)
+    .all()
+    .find(({ maker }) => maker.call === id);
   if (known) return made(home, known);
   const full = roomFor(home, origin);
   return full === undefined ? undefined : invalid(full);
@@ -195,7 +203,8 @@ function makerOf({ id, origin, from, sources }: HomeToolRequest): Maker {
   };
 }
 
-function roomFor({ rules }: HomeContext, { principal }: Pick<Maker, "principal">): string | undefined {
+function roomFor(home: HomeContext, { principal }: Pick<Maker, "principal">): string | undefined {
+  const rules = rulesOf(home);
   const all = rules.all();
   if (all.length >= RULES_MAX) return `this home has ${RULES_MAX} rules; cancel some first`;
   const own = all.filter(({ maker }) => maker.principal === principal);
@@ -216,7 +225,7 @@ function made(home: HomeContext, row: RuleRow, reading?: ReadingOption): ToolAns
 
 function confirmation(home: HomeContext, row: RuleRow, reading: ReadingOption | undefined): string {
   const now = Date.now();
-  const { zone, quiet } = home.clock.read();
+  const { zone, quiet } = clockOf(home).read();
   const to = toWords(row.to, row.maker.conversation !== null);
   if (row.kind === "remind") return reminderConfirmation(row.rule, zone, to, now);
   const place = placeOf(home, row.rule);
@@ -235,9 +244,9 @@ function present(
   at: number,
 ): { value: boolean; at: number } | undefined {
   if (rule.reading !== PRESENCE) return undefined;
-  if (rule.source.of === "bridge") return { value: home.bridge.isConnected(at), at };
+  if (rule.source.of === "bridge") return { value: bridgeOf(home).isConnected(at), at };
   const id = agentOf(home, rule.source);
-  return id === undefined ? undefined : { value: home.agents.isOnline(id, at), at };
+  return id === undefined ? undefined : { value: agentsOf(home).isOnline(id, at), at };
 }
 
 /** @param advice for the model alone */
@@ -248,7 +257,9 @@ function said(text: string, advice?: string): ToolAnswer {
 async function rules(home: HomeContext, request: HomeToolRequest, input: RulesInput): Promise<Reply> {
   const checked = checkRules(input);
   if (!checked.ok) return invalid(checked.error);
-  const mine = home.rules.all().filter((row) => mayChange(row, request));
+  const mine = rulesOf(home)
+    .all()
+    .filter((row) => mayChange(row, request));
   if (input.do === "list") return said(listWords(home, mine));
   const named = mine.map((row) => ({ id: row.id, name: nameOf(row), row }));
   const found = findRule(named, input);
@@ -269,8 +280,8 @@ async function changeRule(
   what: "pause" | "resume" | "cancel",
 ): Promise<string> {
   const name = `${row.id} (${plainWords(nameOf(row), 60)})`;
-  if (what === "cancel") home.rules.remove(row.id);
-  else home.rules.put(withStatus(home, row, what === "pause" ? "paused" : "active"));
+  if (what === "cancel") rulesOf(home).remove(row.id);
+  else rulesOf(home).put(withStatus(home, row, what === "pause" ? "paused" : "active"));
   await onPresence(home);
   return `${name} is ${what === "cancel" ? "cancelled" : what === "pause" ? "paused" : "active again"}.`;
 }
@@ -296,7 +307,7 @@ function listWords(home: HomeContext, rows: readonly RuleRow[]): string {
 
 function rowWords(home: HomeContext, row: RuleRow): string {
   const now = Date.now();
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const name = plainWords(nameOf(row), 60);
   const state = row.status === "active" ? "" : ` (${row.status})`;
   const why = row.why === null ? "" : ` ${row.why}.`;
@@ -310,11 +321,13 @@ function rowWords(home: HomeContext, row: RuleRow): string {
 
 function historyWords(home: HomeContext, row: RuleRow): string {
   const now = Date.now();
-  const { zone } = home.clock.read();
-  const lines = home.rules.firings(row.id, HISTORY_MAX).map(({ at, until, acked_by }) => {
-    const end = until === null ? "" : ` to ${timeWords(until, zone, now)}`;
-    return `${timeWords(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;
-  });
+  const { zone } = clockOf(home).read();
+  const lines = rulesOf(home)
+    .firings(row.id, HISTORY_MAX)
+    .map(({ at, until, acked_by }) => {
+      const end = until === null ? "" : ` to ${timeWords(until, zone, now)}`;
+      return `${timeWords(at, zone, now)}${end}${acked_by === null ? "" : `, answered by ${acked_by}`}`;
+    });
   return lines.length === 0
     ? `${row.id} has not fired yet.`
     : `${row.id}, the newest first:\n${lines.join("\n")}`;
@@ -328,7 +341,7 @@ async function ack(
 ): Promise<Reply> {
   const { conversation, privateChat } = request.from;
   const here = [conversation ?? [], privateChat ?? []].flat();
-  const all = home.rules
+  const all = rulesOf(home)
     .all()
     .filter(
       (row): row is WatchRow => row.kind === "watch" && (mayChange(row, request) || isToldIn(row, here)),

@@ -2,26 +2,31 @@
  * An EvoClaw agent, which has no key, says something of its own accord: where `UNASKED_REPORTS` names it, owners are told. Nobody
  * knows who wrote it, so it is quoted, it counts as a stranger's text, and no model reads it unless a person asks about it later.
  */
+
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
 import { heldUntil, isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
-import type { Notice } from "../contract.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { Notice } from "../contract.ts";
 import { rulesDue } from "./alarm-part.ts";
 import { isHeld } from "./hand-over.ts";
 import { ownersHear } from "./owners.ts";
 import type { PendingNotice, Unasked } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 
 /** Lines of one message that was held back. */
 const LINES_MAX = 10;
 
 /** @returns whether the settings let this agent speak: it has no key, is served, and is named */
-export function maySpeak({ env, keys }: HomeContext, agent: string): boolean {
+export function maySpeak(home: HomeContext, agent: string): boolean {
+  const keys = keysOf(home);
+  const { env } = home;
   return keys.standing(agent) === "none" && keys.serves(agent) && readSettings(env).unaskedReports.has(agent);
 }
 
@@ -31,7 +36,7 @@ export async function onUnasked(home: HomeContext, agent: string, text: string):
   const words = report.ok ? unaskedText(report.value) : undefined;
   if (words === undefined) return;
   const now = Date.now();
-  const before = home.rules.unaskedOf(agent);
+  const before = rulesOf(home).unaskedOf(agent);
   const line = lineOf(before, agent, words, now);
   if (!line) return;
   const recipients = ownersHear(home);
@@ -48,10 +53,10 @@ export async function onUnasked(home: HomeContext, agent: string, text: string):
   const told = recipients.filter((recipient) => tellOwner(home, agent, recipient, notice, line));
   let { said } = before;
   if (told.length > 0) {
-    home.rules.noteSent({ at: now, critical: false }, told);
+    rulesOf(home).noteSent({ at: now, critical: false }, told);
     said = { to: told, at: [...said.at.filter((at) => at > now - HOUR_MS), now] };
   }
-  home.rules.noteUnasked(agent, { ...line.counts, said });
+  rulesOf(home).noteUnasked(agent, { ...line.counts, said });
   await rulesDue(home);
   await home.alarm.arm();
 }
@@ -74,7 +79,7 @@ function lineOf(before: Unasked, agent: string, words: string, now: number): Lin
 
 /** A row before it is handed over. @returns false: what is held back for this recipient has one line more */
 function tellOwner(home: HomeContext, agent: string, recipient: string, notice: Notice, line: Line): boolean {
-  const { rules } = home;
+  const rules = rulesOf(home);
   const { at } = notice;
   const waiting = rules
     .pending()
@@ -96,12 +101,14 @@ function tellOwner(home: HomeContext, agent: string, recipient: string, notice: 
 }
 
 /** The home's bound of messages, and a moment in which others may come. Quiet hours count when it is handed over. */
-function heldFor({ rules }: HomeContext, recipient: string, now: number): number | undefined {
+function heldFor(home: HomeContext, recipient: string, now: number): number | undefined {
+  const rules = rulesOf(home);
   const { messages, toldAt } = rules.sent();
   return heldUntil({ sent: messages, lastAt: toldAt.get(recipient) }, "info", now);
 }
 
-function addLine({ rules }: HomeContext, pending: PendingNotice, line: Line): void {
+function addLine(home: HomeContext, pending: PendingNotice, line: Line): void {
+  const rules = rulesOf(home);
   if (!("say" in pending.tells)) return;
   const { say } = pending.tells;
   const lines = say.text.split("\n");

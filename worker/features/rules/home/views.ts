@@ -14,14 +14,17 @@ import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
 import { HOUR_MS, MINUTE_MS } from "@edgecall/core/rules/zone.ts";
 import { seesAll, type Viewer } from "../../../kernel/api/may-see.ts";
-import type { RuleBody, RuleChanged, RuleList, RuleView } from "../contract.ts";
-import { viewOf } from "./clock.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import type { RuleBody, RuleChanged, RuleList, RuleView } from "../contract.ts";
 import { roleNow } from "./access.ts";
 import { onPresence } from "./alarm-part.ts";
+import { clockOf, viewOf } from "./clock.ts";
 import { whyNotResumed } from "./orphaned.ts";
 import { nameOf, secondOf, toWords } from "./recipients.ts";
 import type { ReminderRow, RuleRow, WatchRow } from "./rule-store.ts";
+import { rulesOf } from "./rule-store.ts";
 import { nextDue } from "./telling.ts";
 import { agentOf, NO_RULES_AT_BRIDGE, placeOf } from "./watched.ts";
 
@@ -31,8 +34,10 @@ const TEXT_MAX = 500;
 const CHANGES_AWAY = 1_000_000;
 
 export function ruleList(home: HomeContext, viewer: Viewer): RuleList {
-  const rules = home.rules.all().filter((row) => mayManage(row, viewer));
-  return { rules: rules.map((row) => ruleView(home, row)), ...viewOf(home.clock.read()) };
+  const rules = rulesOf(home)
+    .all()
+    .filter((row) => mayManage(row, viewer));
+  return { rules: rules.map((row) => ruleView(home, row)), ...viewOf(clockOf(home).read()) };
 }
 
 export async function changeRuleBy(
@@ -54,27 +59,28 @@ export async function changeRuleBy(
   // It may have fired meanwhile.
   const row = ownRule(home, id, viewer);
   if (!row) return NO_RULE;
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const changed =
     row.kind === "watch" ? changedWatch(row, body, then.value, zone) : changedReminder(row, body);
   if (!changed.ok) return { ok: false, status: 422, message: changed.error };
   const next = withStatus(home, changed.value, body.status);
   // What was held back may go out by the change, or what nobody answered be another's now.
-  home.rules.put(next.kind === "watch" ? { ...next, due: nextDue(home, next, Date.now()) } : next);
+  rulesOf(home).put(next.kind === "watch" ? { ...next, due: nextDue(home, next, Date.now()) } : next);
   await onPresence(home);
-  return { ok: true, rule: ruleView(home, home.rules.get(id) ?? changed.value) };
+  return { ok: true, rule: ruleView(home, rulesOf(home).get(id) ?? changed.value) };
 }
 
 const NO_RULE = { ok: false, status: 404, message: "no such rule" } as const;
 
 export async function removeRuleBy(home: HomeContext, id: string, viewer: Viewer): Promise<boolean> {
   if (!ownRule(home, id, viewer)) return false;
-  home.rules.remove(id);
+  rulesOf(home).remove(id);
   await onPresence(home);
   return true;
 }
 
-function ownRule({ rules }: HomeContext, id: string, viewer: Viewer): RuleRow | undefined {
+function ownRule(home: HomeContext, id: string, viewer: Viewer): RuleRow | undefined {
+  const rules = rulesOf(home);
   const row = rules.get(id);
   return row && mayManage(row, viewer) ? row : undefined;
 }
@@ -160,19 +166,21 @@ export function withStatus(home: HomeContext, row: RuleRow, status: RuleBody["st
     return { ...row, rule, status, why: null, record, state, due: null };
   }
   if (status === "paused") return { ...row, status, why: null };
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   return { ...row, status, why: null, handled: now, due: nextTime(zone, row.rule.schedule, now) ?? null };
 }
 
 function ruleView(home: HomeContext, row: RuleRow): RuleView {
   const { id, kind, status, why, maker, madeAt } = row;
-  const { zone } = home.clock.read();
+  const { zone } = clockOf(home).read();
   const [, channel = maker.channel, ...conversation] = maker.conversation?.split("/") ?? [];
-  const history = home.rules.firings(id, HISTORY_MAX).map(({ value, ...firing }) => ({
-    ...firing,
-    // SAFETY: `noteFiring` wrote it.
-    ...(value !== null && { value: JSON.parse(value) as number | string | boolean }),
-  }));
+  const history = rulesOf(home)
+    .firings(id, HISTORY_MAX)
+    .map(({ value, ...firing }) => ({
+      ...firing,
+      // SAFETY: `noteFiring` wrote it.
+      ...(value !== null && { value: JSON.parse(value) as number | string | boolean }),
+    }));
   const common = {
     id,
     kind,
@@ -235,14 +243,14 @@ export function watchPhase(row: WatchRow): Phase {
 /** Why nothing is told now; undefined: nothing is held back. */
 function silentWords(home: HomeContext, { status, record, rule, due, said }: WatchRow): string | undefined {
   const now = Date.now();
-  const { zone, quiet } = home.clock.read();
+  const { zone, quiet } = clockOf(home).read();
   const time = (at: number) => timeWords(at, zone, now);
   if (status !== "active") return status === "paused" ? "it is paused" : "it has stopped";
-  if (rule.source.of !== "bridge" && !home.bridge.isConnected(now))
+  if (rule.source.of !== "bridge" && !bridgeOf(home).isConnected(now))
     return "the home's bridge is not connected";
-  if (rule.source.of === "hosted" && !home.bridge.has(RULES_FEATURE, now)) return NO_RULES_AT_BRIDGE;
+  if (rule.source.of === "hosted" && !bridgeOf(home).has(RULES_FEATURE, now)) return NO_RULES_AT_BRIDGE;
   const agent = rule.source.of === "agent" ? agentOf(home, rule.source) : undefined;
-  if (agent !== undefined && !home.agents.isOnline(agent, now))
+  if (agent !== undefined && !agentsOf(home).isOnline(agent, now))
     return `'${agent}' is offline; if it still runs it watches on, and tells what was when it is back`;
   if (rule.only_between && !isInside(rule.only_between, now))
     return `it is watched between ${windowText(rule.only_between)} only`;
@@ -263,7 +271,7 @@ function silentWords(home: HomeContext, { status, record, rule, due, said }: Wat
     return `it waits for the end of the quiet hours at ${time(nextEdge(quiet, now))}; ${held}`;
   const until = due !== null && due > now ? ` until ${time(due)}` : "";
   const isNoisy = rule.severity !== "critical" && (said.noisy_at ?? 0) > now - HOUR_MS;
-  const isFull = capEnd(home.rules.sent().messages, rule.severity, now) !== undefined;
+  const isFull = capEnd(rulesOf(home).sent().messages, rule.severity, now) !== undefined;
   const why = isFull
     ? "the home has sent as many messages as it may in an hour"
     : "it was told a moment ago, and pauses";

@@ -1,4 +1,5 @@
 /** The devices that watches are about, by their keys: a rename changes nothing. */
+
 import { classWords } from "@edgecall/core/devices/entities/class-words.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
@@ -6,7 +7,11 @@ import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
 import { VALUE_TYPES } from "@edgecall/core/rules/value.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
-import type { HomeContext, HomeStores } from "../../../kernel/home/context.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import type { HomeContext } from "../../../kernel/home/context.ts";
+import { deviceStatesOf } from "../../../kernel/home/devices/device-states.ts";
 import { askAgent } from "./ask-agent.ts";
 
 /** The name by which a model means the bridge. */
@@ -15,7 +20,7 @@ const BRIDGE = "bridge";
 /** @returns undefined: there is no such device */
 export function watchedDevice(home: HomeContext, id: string): WatchedDevice | undefined {
   if (id === BRIDGE) return { name: "The home's bridge", source: { of: "bridge" }, readings: [] };
-  const { agents } = home;
+  const agents = agentsOf(home);
   if (!agents.has(id)) return undefined;
   const device = agents.device(id);
   if (device) {
@@ -53,7 +58,9 @@ export async function readingsOf(
   id: string,
   reading: string,
 ): Promise<Parsed<ReadingOption[]>> {
-  const { agents, bridge, states } = home;
+  const agents = agentsOf(home);
+  const bridge = bridgeOf(home);
+  const states = deviceStatesOf(home);
   const now = Date.now();
   if (agents.device(id)) {
     if (bridge.isConnected(now) && !bridge.has(RULES_FEATURE, now))
@@ -114,25 +121,31 @@ function typeOf(kind: string, unit: string | undefined): ReadingOption["type"] {
 }
 
 /** An agent without a key has no other name than its id. */
-export function keyOf({ keys }: Pick<HomeStores, "keys">, id: string): string {
+export function keyOf(home: HomeContext, id: string): string {
+  const keys = keysOf(home);
   return keys.publicKeyOf(id) ?? `id:${id}`;
 }
 
 /** The id by which it is known now; undefined: it was forgotten, or its key was revoked. */
-export function agentOf(home: HomeStores, source: WatchSource): string | undefined {
+export function agentOf(home: HomeContext, source: WatchSource): string | undefined {
   if (source.of === "bridge") return undefined;
   const isHosted = source.of === "hosted" || (source.of === "presence" && source.device === "hosted");
-  if (isHosted) return home.agents.devices().find(({ hosted }) => hosted.key === source.key)?.id;
-  const ids = home.agents.ids().filter((id) => keyOf(home, id) === source.key);
+  if (isHosted)
+    return agentsOf(home)
+      .devices()
+      .find(({ hosted }) => hosted.key === source.key)?.id;
+  const ids = agentsOf(home)
+    .ids()
+    .filter((id) => keyOf(home, id) === source.key);
   // A device that was given another id may be on the list under both.
-  return ids.find((id) => home.agents.isOnline(id, Date.now())) ?? ids[0];
+  return ids.find((id) => agentsOf(home).isOnline(id, Date.now())) ?? ids[0];
 }
 
 /** The device, as people call it. */
-export function placeOf(home: HomeStores, { source }: WatchRule): string {
+export function placeOf(home: HomeContext, { source }: WatchRule): string {
   if (source.of === "bridge") return "The home's bridge";
   const id = agentOf(home, source);
-  const device = id === undefined ? undefined : home.agents.device(id);
+  const device = id === undefined ? undefined : agentsOf(home).device(id);
   if (!device) return id ?? "a device that is gone";
   const { hosted, setting } = device;
   const area = setting?.area ?? hosted.area;

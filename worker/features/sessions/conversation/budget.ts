@@ -1,10 +1,10 @@
 /** The tokens that a session, and the conversation that began it, may still take. */
 import { tokensOf } from "@edgecall/core/loop/history.ts";
 import { asksSession } from "../../../kernel/api/home-tools.ts";
-import type { Settings } from "../../../kernel/settings/settings.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
+import type { Settings } from "../../../kernel/settings/settings.ts";
 
 /** A session that has not ended after a day takes nothing any more. */
 const DAY_MS = 86_400_000;

@@ -1,15 +1,15 @@
 /** Calls of the tools that Home runs. One that waits for a session is parked like a device's, and Home is asked again at its deadline. */
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { asksSession, type BegunSessions, isHomeTool, sessionId } from "../../../kernel/api/home-tools.ts";
-import { unfolded } from "../../rules/tool-contract.ts";
 import { conversationOf, withRetry } from "../../../kernel/api/stubs.ts";
-import { logError, logInfo } from "../../../kernel/log.ts";
-import type { Settings } from "../../../kernel/settings/settings.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import { settleCall } from "../../../kernel/conversation/settle-call.ts";
 import type { StoredCall, Turn } from "../../../kernel/conversation/store/rows.ts";
 import type { Transcript } from "../../../kernel/conversation/store/transcript.ts";
 import { traceOfCall } from "../../../kernel/conversation/trace.ts";
+import { logError, logInfo } from "../../../kernel/log.ts";
+import type { Settings } from "../../../kernel/settings/settings.ts";
+import { unfolded } from "../../rules/tool-contract.ts";
 import { budgetLeft } from "./budget.ts";
 import { hasOthers } from "./session-view.ts";
 

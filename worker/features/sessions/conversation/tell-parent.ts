@@ -3,9 +3,9 @@
  * writes repeats it, and whoever is told recognises the repeat.
  */
 import { conversationOf } from "../../../kernel/api/stubs.ts";
-import { logError } from "../../../kernel/log.ts";
 import type { ConversationContext } from "../../../kernel/conversation/context.ts";
 import type { Turn } from "../../../kernel/conversation/store/rows.ts";
+import { logError } from "../../../kernel/log.ts";
 import { sessionOutcome } from "./session-view.ts";
 
 /** Whoever is not reached by then has no use for it. */
@@ -36,7 +36,8 @@ async function tell(context: ConversationContext, turn: Turn): Promise<boolean> 
   if (!session || !context.transcript.turn(turn.id)) return true;
   try {
     const outcome = sessionOutcome(context, turn);
-    if (session.agent !== undefined && (await context.home().calls.sessionEnded(turn.id, outcome))) return true;
+    if (session.agent !== undefined && (await context.home().calls.sessionEnded(turn.id, outcome)))
+      return true;
     if (session.parent === null) return true;
     return await conversationOf(context.env, session.parent).sessionEnded(session.call, turn.id, outcome);
   } catch (error) {

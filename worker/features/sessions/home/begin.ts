@@ -2,6 +2,7 @@
  * `sessions_spawn` and `sessions_send`: each begins a turn with the id of its call, in a session of its own or in one that is there.
  * So a repeat finds the turn, and nothing here is stored. The end of the turn comes from the session itself.
  */
+
 import { joinSources } from "@edgecall/core/loop/taint.ts";
 import { SUB_AGENT_WORDS } from "@edgecall/core/text/sub-agent.ts";
 import type { SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
@@ -12,13 +13,14 @@ import {
   SESSION_PREFIX,
   sessionId,
 } from "../../../kernel/api/home-tools.ts";
-import { isAgentForm } from "../../lending/contract.ts";
 import type { StartRule } from "../../../kernel/api/start-turn.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { Limits, NewTurn, SessionTurn } from "../../../kernel/api/turns.ts";
 import type { Env } from "../../../kernel/env.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import { isAgentForm } from "../../lending/contract.ts";
 import { noSession, refused, type ToolAnswer } from "./answers.ts";
 import { isSeen } from "./seen.ts";
 
@@ -61,7 +63,7 @@ export async function spawn(
     refusalOfBudget(budget, input);
   if (refusal) return refusal;
   const { agent } = request.from;
-  if (agent && !home.conversations.share(name, [agent.person]))
+  if (agent && !conversationListOf(home).share(name, [agent.person]))
     return refused("execution_failed", "This home shares too many conversations.");
   const limits = limitsOf(request.origin.limits ?? {}, input);
   const model = input.model ?? request.origin.model;
@@ -189,7 +191,9 @@ async function refusalOf(home: HomeContext, request: HomeToolRequest): Promise<T
 }
 
 /** The sessions of a device, which keeps no list of them. */
-async function begunBy({ env, name, conversations }: HomeContext, principal: string): Promise<BegunSessions> {
+async function begunBy(home: HomeContext, principal: string): Promise<BegunSessions> {
+  const conversations = conversationListOf(home);
+  const { env, name } = home;
   const since = Date.now() - HOUR_MS;
   const own = conversations
     .of(principal, { limit: AN_HOUR_MAX })

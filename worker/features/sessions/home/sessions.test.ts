@@ -13,7 +13,14 @@ import {
   tool,
 } from "../../../../test/sessions.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
-import { answerQuestion, cancel, openQuestions, questionOf, results, turnsOf } from "../../../../test/turns.ts";
+import {
+  answerQuestion,
+  cancel,
+  openQuestions,
+  questionOf,
+  results,
+  turnsOf,
+} from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";

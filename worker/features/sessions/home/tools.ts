@@ -2,6 +2,7 @@
  * The tools that Home runs itself: for a conversation's model, and for a device's over the event `call`. Each is recognised by its
  * call's id where it begins something, so it may be asked again.
  */
+
 import { errorText } from "@edgecall/core/tools/errors.ts";
 import { SESSION_TOOLS, type SessionToolInputs } from "@edgecall/core/tools/session-tools.ts";
 import { GATEWAY_AGENT } from "../../../kernel/api/audit.ts";
@@ -9,12 +10,13 @@ import { checkArguments } from "../../../kernel/api/check-arguments.ts";
 import { EDGE_CALL, FIND_AGENTS } from "../../../kernel/api/edge-call.ts";
 import { checkFindAgents } from "../../../kernel/api/find-agents.ts";
 import { asksSession, type HomeToolReply, type HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import { isRuleTool } from "../../rules/tool-contract.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
-import { homeLine } from "../../../kernel/home/record/audit-lines.ts";
-import { addToRecord } from "../../audit/home/outlet.ts";
+import { rosterOf } from "../../../kernel/home/agents/home-roster.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { homeLine } from "../../../kernel/home/record/audit-lines.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import { addToRecord } from "../../audit/home/outlet.ts";
 import { runRuleTool } from "../../rules/home/tools.ts";
+import { isRuleTool } from "../../rules/tool-contract.ts";
 import { refused, type ToolAnswer } from "./answers.ts";
 import { send, spawn } from "./begin.ts";
 import { agentsList, history, list, status } from "./views.ts";
@@ -57,7 +59,8 @@ async function run(
 }
 
 /** A read that no device sees. */
-async function find({ roster }: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> {
+async function find(home: HomeContext, request: HomeToolRequest): Promise<ToolAnswer> {
+  const roster = rosterOf(home);
   const checked = checkFindAgents(request);
   if (!checked.ok) return checked.outcome;
   const found = await roster.find(checked.query, request.origin.limits?.agents, Date.now());

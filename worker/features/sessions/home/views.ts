@@ -1,4 +1,5 @@
 /** The tools that read sessions and agents, and `session_status`, which may end a turn. api/may-see.ts decides who sees what. */
+
 import { STRANGER } from "@edgecall/core/loop/taint.ts";
 import { headOf } from "@edgecall/core/loop/tokens.ts";
 import { oneLine } from "@edgecall/core/tools/one-line.ts";
@@ -11,7 +12,9 @@ import { unreadSources } from "../../../kernel/api/roster.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { SessionInfo } from "../../../kernel/api/turns.ts";
 import { agentPage } from "../../../kernel/home/agents/agent-page.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
 import { noSession, refused, type ToolAnswer } from "./answers.ts";
 import { hasReaders, isSeen } from "./seen.ts";
 
@@ -32,7 +35,8 @@ export function list(
   request: HomeToolRequest,
   { limit = LISTED, active_minutes, q, all = false }: SessionToolInputs["sessions_list"],
 ): ToolAnswer {
-  const { conversations, name } = home;
+  const conversations = conversationListOf(home);
+  const { name } = home;
   const { viewer, from } = request;
   if (hasReaders(home, request))
     return refused("permission_denied", "Others read this conversation, so no sessions are listed in it.");
@@ -135,7 +139,7 @@ export async function agentsList(
 ): Promise<ToolAnswer> {
   const reach = origin.limits?.agents;
   const isInReach = (id: string) => reach?.includes(id) ?? true;
-  const ids = group === undefined ? reach : home.agents.idsOfGroup(group).filter(isInReach);
+  const ids = group === undefined ? reach : agentsOf(home).idsOfGroup(group).filter(isInReach);
   const most = Math.min(limit, LISTED_MAX);
   const page = await agentPage(home, { limit: most, after, words: query, ids });
   if (!page) return refused("invalid_params", "'after' is no agent that fits.", "Begin without it.");
@@ -148,7 +152,7 @@ export async function agentsList(
     }),
     // As in a roster, only words that no owner has accepted are a stranger's.
     sources: unreadSources(
-      home.agents.rosterOf(
+      agentsOf(home).rosterOf(
         page.agents.map(({ id }) => id),
         Date.now(),
       ),

@@ -1,21 +1,26 @@
 /** A home's page for Prometheus: its counters and its present state. */
+
 import { exposition, type MetricFamily, type Sample } from "@edgecall/core/metrics/exposition.ts";
 import { callFamilies, turnFamilies } from "@edgecall/core/metrics/tally.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
+import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { questionsOf } from "../../../kernel/home/questions/questions.ts";
+import { auditOf } from "../../../kernel/home/record/audit.ts";
+import { countersOf } from "./usage-counters.ts";
 
 const STATES = ["asking", "waiting", "sent", "taken"];
 
-export function metricsPage({
-  ctx,
-  bridge,
-  agents,
-  ledger,
-  questions,
-  counters,
-  audit,
-  name: home,
-}: HomeContext): string {
+export function metricsPage(context: HomeContext): string {
+  const bridge = bridgeOf(context);
+  const agents = agentsOf(context);
+  const ledger = ledgerOf(context);
+  const questions = questionsOf(context);
+  const counters = countersOf(context);
+  const audit = auditOf(context);
+  const { ctx, name: home } = context;
   const now = Date.now();
   const outlet = audit.outletState();
   const { calls, turns } = counters.counts();

@@ -2,8 +2,10 @@
  * What the endpoints of models refuse, so that a conversation does not learn it anew: a row for an address and model. It is learned again
  * after some days, since a server at home may have been given another form meanwhile.
  */
+
 import { withHabits } from "@edgecall/core/loop/habits.ts";
 import type { ModelHabits } from "../../../kernel/api/plan.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 
 const KEEP_MS = 7 * 86_400_000;
 /** Bounds a home that tries one model after the other. */
@@ -55,3 +57,5 @@ export class ModelHabitStore {
     );
   }
 }
+
+export const modelHabitsOf = slot(({ ctx }) => new ModelHabitStore(ctx.storage));

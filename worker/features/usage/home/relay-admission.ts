@@ -1,19 +1,25 @@
 /** Home's part of the relay: whether an agent's key is valid, and whether today's budget has anything left. */
+
 import { checkBudget } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import type { RelayToken } from "@edgecall/core/protocol/relay-token.ts";
-import { type Admission, relayUnsigned } from "../contract.ts";
-import { readSettings } from "../../../kernel/settings/settings.ts";
+import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { readSettings } from "../../../kernel/settings/settings.ts";
+import { type Admission, relayUnsigned } from "../contract.ts";
+import { spendingOf } from "./spending.ts";
 
 const NOTHING = { tokens: 0, modelCalls: 0 };
 
 /** Admits a call and reserves what it may take. @param reserve tokens */
 export async function admitToRelay(
-  { keys, spending, env }: HomeContext,
+  home: HomeContext,
   token: RelayToken,
   reserve: number,
 ): Promise<Admission> {
+  const keys = keysOf(home);
+  const spending = spendingOf(home);
+  const { env } = home;
   const { budgets, countsDays, relay } = readSettings(env);
   const now = Date.now();
   const { agent } = token.claims;
@@ -32,9 +38,11 @@ export async function admitToRelay(
 
 /** Counts what an admitted call took, in place of what was reserved for it. */
 export function countRelayed(
-  { spending, env }: HomeContext,
+  home: HomeContext,
   { agent, reserved, model, usage }: { agent: string; reserved: number; model: string; usage: Usage },
 ): void {
+  const spending = spendingOf(home);
+  const { env } = home;
   const settings = readSettings(env);
   const now = Date.now();
   const difference = usage.input_tokens + usage.output_tokens - reserved;

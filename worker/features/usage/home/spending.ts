@@ -1,7 +1,9 @@
 /** What a home spends on models, and which models are healthy: one row a day, one a day and priced model, one a failing model. */
+
 import { type BudgetKey, budgetDay, type Spent } from "@edgecall/core/loop/budget.ts";
 import type { Usage } from "@edgecall/core/loop/history.ts";
 import { type ModelHealth, noteFailure } from "@edgecall/core/loop/models.ts";
+import { slot } from "../../../kernel/home/slot.ts";
 import type { DayUsage, ModelUsage } from "../contract.ts";
 
 /** A month and one day. */
@@ -159,3 +161,5 @@ export class Spending {
     this.#sql.exec("DELETE FROM model_health WHERE name = ?", name);
   }
 }
+
+export const spendingOf = slot(({ ctx }) => new Spending(ctx.storage));

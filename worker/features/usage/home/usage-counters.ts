@@ -21,10 +21,13 @@ import {
   type TurnCounts,
 } from "@edgecall/core/metrics/tally.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import { GATEWAY_TOOLS, type ReportedCall, type ReportedTurn } from "../contract.ts";
 import type { Agents } from "../../../kernel/home/agents/agents.ts";
+import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import type { LedgerCall } from "../../../kernel/home/calls/ledger.ts";
 import type { ConversationList } from "../../../kernel/home/people/conversation-list.ts";
+import { conversationListOf } from "../../../kernel/home/people/conversation-list.ts";
+import { slot } from "../../../kernel/home/slot.ts";
+import { GATEWAY_TOOLS, type ReportedCall, type ReportedTurn } from "../contract.ts";
 import { type UsageReport, UsageReports } from "./usage-reports.ts";
 
 /** Rows of calls. Names that a model invents must fill neither the home nor Prometheus. */
@@ -314,3 +317,7 @@ function rowName(...names: readonly string[]): string {
 function namesOf(name: string): string[] {
   return JSON.parse(name) as string[];
 }
+
+export const countersOf = slot(
+  (home) => new UsageCounters(home.ctx.storage, agentsOf(home), conversationListOf(home)),
+);

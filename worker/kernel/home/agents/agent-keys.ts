@@ -4,6 +4,7 @@
  * An agent that has a row here is trusted by its signature alone. After its key was revoked it is not trusted at all.
  * Nothing that the agent or anybody else sends can remove the row.
  */
+
 import { fromBase64Url } from "@edgecall/core/encoding.ts";
 import { BRIDGE, bridgeTokenBytes, type SignedBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
 import type { AgentKey, BridgeSession } from "@edgecall/core/protocol/frames.ts";
@@ -14,8 +15,10 @@ import { importPublicKey, isRotation, isSigned, type Key, stampOf } from "@edgec
 import type { AgentKeyView, KeyGrant, KeyProblem, NewKey, Standing } from "../../api/keys.ts";
 import type { Env } from "../../env.ts";
 import { readSettings } from "../../settings/settings.ts";
+import { slot } from "../slot.ts";
 import { type AgentSession, AgentSessions } from "./agent-sessions.ts";
 import type { GatewayKey } from "./gateway-key.ts";
+import { gatewayKeyOf } from "./gateway-key.ts";
 
 /** The highest verified counter of each topic. A message with a lower one is a repetition. */
 type CountedTopic = "presence" | "capabilities" | "tools" | "events";
@@ -394,3 +397,5 @@ function toStored(row: KeyRow): StoredKey {
     broker: row.broker,
   };
 }
+
+export const keysOf = slot((home) => new AgentKeys(home.ctx.storage, home.env, gatewayKeyOf(home)));

@@ -1,16 +1,19 @@
 /** `GET /v1/agents`: the agents that fit a query, a page at a time. Only those of the page are shown in full. */
+
 import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import type { HomeContext } from "../context.ts";
 import { activityOf } from "../status.ts";
 import type { AgentActivity } from "./agents.ts";
+import { agentsOf } from "./agents.ts";
+import { rosterOf } from "./home-roster.ts";
 
 /** Agents found by the meaning of words: those after the first few fit less and less. */
 const FOUND_MAX = 50;
 
 /** @returns undefined: the agent of `after` fits no more, so nobody knows where the next page begins */
 export async function agentPage(home: HomeContext, query: AgentListQuery): Promise<AgentPage | undefined> {
-  const { agents } = home;
+  const agents = agentsOf(home);
   const { limit, after, words, online, ids } = query;
   const now = Date.now();
   const within = ids && new Set(ids);
@@ -49,10 +52,11 @@ function placeAfter(
 }
 
 async function byMeaning(
-  { roster }: HomeContext,
+  home: HomeContext,
   all: readonly RosterAgent[],
   text: string,
 ): Promise<RosterAgent[]> {
+  const roster = rosterOf(home);
   const known = new Map(all.map((agent) => [agent.id, agent]));
   const found = await roster.search({ text, among: (id) => known.has(id), limit: FOUND_MAX });
   return found.flatMap(({ id }) => known.get(id) ?? []);

@@ -25,8 +25,10 @@ import { AGENT_COMMANDS, type CallTarget } from "../../api/edge-call.ts";
 import type { RosterAgent } from "../../api/roster.ts";
 import type { Env } from "../../env.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { areaOf, lineOf, nameOf } from "../devices/device-line.ts";
 import { type DeviceChange, type DeviceSetting, DeviceSettings } from "../devices/device-settings.ts";
+import { slot } from "../slot.ts";
 import { type ActionNames, Adverts } from "./advert-store.ts";
 import {
   type AcceptedText,
@@ -40,6 +42,7 @@ import {
 } from "./advert-text.ts";
 import { readCapabilities, readTools } from "./adverts.ts";
 import type { AgentKeys } from "./agent-keys.ts";
+import { keysOf } from "./agent-keys.ts";
 import { gatewayFeatures } from "./gateway-features.ts";
 import { type KnownTexts, NO_TEXTS, REVOKED, type VerifiedState } from "./verify-presence.ts";
 
@@ -914,3 +917,5 @@ function textOf({
 }: Pick<ListedAgent, "id" | "line" | "names" | "group">): AdvertText {
   return { id, line, actions: names.names, group };
 }
+
+export const agentsOf = slot((home) => new Agents(home.ctx.storage, bridgeOf(home), keysOf(home), home.env));

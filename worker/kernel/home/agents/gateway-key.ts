@@ -1,4 +1,5 @@
 /** The home's own key pair, whose commands its devices obey. It is made when it is first needed, and leaves Home's storage only in an export. */
+
 import { toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import { programBytes } from "@edgecall/core/protocol/program.ts";
 import {
@@ -8,6 +9,7 @@ import {
   sign,
   withSignature,
 } from "@edgecall/core/protocol/signing.ts";
+import { slot } from "../slot.ts";
 
 type Pair = { publicKey: string; key: Key; routeKey: CryptoKey };
 type PairRow = { public_key: string; private_key: string };
@@ -83,3 +85,5 @@ export class GatewayKey {
     return { public_key: publicKey, private_key: privateKey };
   }
 }
+
+export const gatewayKeyOf = slot(({ ctx }) => new GatewayKey(ctx.storage));

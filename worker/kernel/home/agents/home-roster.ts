@@ -2,10 +2,14 @@
  * Tells models of a home's agents, own and lent ones: all of a small home, and of a large one those that fit a question. Holds the search index,
  * which is made of the rows when it is first needed and follows them from then on.
  */
+
 import { AgentIndex, type AgentQuery, type FoundAgent } from "@edgecall/core/agents/agent-index.ts";
 import { closestIds } from "@edgecall/core/agents/closest-ids.ts";
 import { agentSource, firstUseSource, type Source } from "@edgecall/core/loop/taint.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";
+import { isLent } from "../../../features/lending/contract.ts";
+import type { Borrowed } from "../../../features/lending/home/borrowed.ts";
+import { borrowedOf } from "../../../features/lending/home/borrowed.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import {
   type FindQuery,
@@ -16,7 +20,6 @@ import {
   foundByReading,
   limitOf,
 } from "../../api/find-agents.ts";
-import { isLent } from "../../../features/lending/contract.ts";
 import {
   type HomeCounts,
   idWithName,
@@ -26,13 +29,17 @@ import {
   type RosterQuestion,
 } from "../../api/roster.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { devicesByReading, readingsThere, readingsThereOf, unknownWords } from "../devices/by-reading.ts";
 import type { DeviceStates, States } from "../devices/device-states.ts";
+import { deviceStatesOf } from "../devices/device-states.ts";
 import { type Condition, readCondition } from "../devices/reading-condition.ts";
 import { listedReadings, readingWords } from "../devices/reading-words.ts";
-import type { Borrowed } from "../../../features/lending/home/borrowed.ts";
+import { slot } from "../slot.ts";
 import type { AgentKeys } from "./agent-keys.ts";
+import { keysOf } from "./agent-keys.ts";
 import type { Agents } from "./agents.ts";
+import { agentsOf } from "./agents.ts";
 
 /** Agents that are read into the index at a time, some 10 ms with 28 actions each; then others get their turn. */
 const BATCH = 100;
@@ -317,3 +324,8 @@ const PARAMETER = /^[a-z][a-z0-9_]{0,23}$/;
 function actionsFirst(agent: RosterAgent, first: readonly string[] = []): RosterAgent {
   return { ...agent, actions: [...new Set([...first, ...agent.actions])] };
 }
+
+export const rosterOf = slot(
+  (home) =>
+    new HomeRoster(agentsOf(home), keysOf(home), bridgeOf(home), borrowedOf(home), deviceStatesOf(home)),
+);

@@ -1,5 +1,8 @@
 /** Keys are enrolled, replaced and revoked. The bridge, the roster and the open calls follow. */
+
 import { BRIDGE, STALE_TOKEN, splitBridgeToken } from "@edgecall/core/protocol/bridge-token.ts";
+import { rulesOf } from "../../../features/rules/home/rule-store.ts";
+import { keyOf } from "../../../features/rules/home/watched.ts";
 import { errorBody } from "../../api/errors.ts";
 import {
   type BrokerLoginState,
@@ -10,17 +13,21 @@ import {
   type Removed,
   UNSIGNED_BRIDGE,
 } from "../../api/keys.ts";
-import { KEY_REVOKED } from "../bridge/bridge-socket.ts";
+import { bridgeOf, KEY_REVOKED } from "../bridge/bridge-socket.ts";
+import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import type { HomeContext } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
-import { keyOf } from "../../../features/rules/home/watched.ts";
+import { keysOf } from "./agent-keys.ts";
+import { agentsOf } from "./agents.ts";
+import { gatewayKeyOf } from "./gateway-key.ts";
 import { REVOKED, UNSIGNED } from "./verify-presence.ts";
 
 export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant): Promise<Enrolled> {
-  const { keys, gatewayKey } = home;
+  const keys = keysOf(home);
+  const gatewayKey = gatewayKeyOf(home);
   // One that is there has its place among those of this name; a group that is called so since then has none.
-  if (keys.standing(key.agent) !== "signed" && home.agents.isGroup(key.agent))
+  if (keys.standing(key.agent) !== "signed" && agentsOf(home).isGroup(key.agent))
     return { ok: false, problem: "group_name" };
   const before = keys.publicKeyOf(key.agent);
   const known = keys.lastKeyOf(key.agent) ?? keyOf(home, key.agent);
@@ -32,16 +39,16 @@ export async function enrollKey(home: HomeContext, key: NewKey, grant: KeyGrant)
     .list()
     .some((one) => one.agent !== key.agent && keys.publicKeyOf(one.agent) === known);
   // A device that was given another id has its watches there.
-  if (!isElsewhere) home.rules.rekey(known, keyOf(home, key.agent));
+  if (!isElsewhere) rulesOf(home).rekey(known, keyOf(home, key.agent));
   if (before !== key.publicKey) keyChanged(home, key.agent, UNSIGNED);
   else if (key.login !== undefined) sendKeyToBridge(home, key.agent);
   return { ok: true, gatewayPublicKey };
 }
 
 export async function revokeKey(home: HomeContext, agent: string): Promise<boolean> {
-  if (!home.keys.revoke(agent, Date.now())) return false;
+  if (!keysOf(home).revoke(agent, Date.now())) return false;
   keyChanged(home, agent, REVOKED);
-  for (const call of home.ledger.open(agent)) {
+  for (const call of ledgerOf(home).open(agent)) {
     const elapsedMs = Date.now() - call.createdAt;
     const text = `Error: The key of agent '${agent}' was revoked while this was under way; whether it was done is unknown.`;
     await settleByGateway(home, call, {
@@ -58,7 +65,10 @@ export async function revokeKey(home: HomeContext, agent: string): Promise<boole
 }
 
 /** Takes a device that is gone off the list. Its revoked key stays on record, so that it is never trusted unsigned. */
-export function removeAgent({ agents, keys, ledger }: HomeContext, agent: string): Removed {
+export function removeAgent(home: HomeContext, agent: string): Removed {
+  const agents = agentsOf(home);
+  const keys = keysOf(home);
+  const ledger = ledgerOf(home);
   const standing = keys.standing(agent);
   if (!agents.has(agent) || agents.isHidden(agent)) return "unknown";
   if (standing === "signed") return "has_a_key";
@@ -68,7 +78,10 @@ export function removeAgent({ agents, keys, ledger }: HomeContext, agent: string
   return "removed";
 }
 
-export async function listKeys({ keys, agents, gatewayKey }: HomeContext): Promise<HomeKeys> {
+export async function listKeys(home: HomeContext): Promise<HomeKeys> {
+  const keys = keysOf(home);
+  const agents = agentsOf(home);
+  const gatewayKey = gatewayKeyOf(home);
   const unsigned = agents.ids().filter((id) => keys.standing(id) === "none" && !agents.device(id));
   return {
     gateway: await gatewayKey.publicKey(),
@@ -78,10 +91,9 @@ export async function listKeys({ keys, agents, gatewayKey }: HomeContext): Promi
 }
 
 /** Where devices reach the home's own broker, and whether this device's login is there. */
-export function brokerFor(
-  { keys, bridge }: HomeContext,
-  agent: string,
-): { url: string | null; login: BrokerLoginState } {
+export function brokerFor(home: HomeContext, agent: string): { url: string | null; login: BrokerLoginState } {
+  const keys = keysOf(home);
+  const bridge = bridgeOf(home);
   const url = keys.broker();
   if (url === null || !keys.hasLogin(agent)) return { url, login: null };
   return { url, login: bridge.isConnected(Date.now()) ? "sent" : "waiting" };
@@ -89,18 +101,20 @@ export function brokerFor(
 
 /** The agent is offline until it reports itself online with the right signature. */
 function keyChanged(home: HomeContext, agent: string, reason: string): void {
-  if (agent === BRIDGE) home.bridge.closeRevoked();
+  if (agent === BRIDGE) bridgeOf(home).closeRevoked();
   else {
-    home.agents.dropDevice(agent);
+    agentsOf(home).dropDevice(agent);
     // Another key may be another device: the first text by which it describes itself is accepted with the key.
-    home.agents.forgetAccepted(agent);
-    home.agents.forgetTexts(agent);
-    home.agents.setOffline(agent, reason);
+    agentsOf(home).forgetAccepted(agent);
+    agentsOf(home).forgetTexts(agent);
+    agentsOf(home).setOffline(agent, reason);
     sendKeyToBridge(home, agent);
   }
 }
 
-function sendKeyToBridge({ bridge, keys }: HomeContext, agent: string): void {
+function sendKeyToBridge(home: HomeContext, agent: string): void {
+  const bridge = bridgeOf(home);
+  const keys = keysOf(home);
   const now = Date.now();
   const knowsSessions = bridge.has("session", now);
   if (bridge.takesSingleKeys(now))
@@ -109,7 +123,8 @@ function sendKeyToBridge({ bridge, keys }: HomeContext, agent: string): void {
 }
 
 /** @param token signed with the bridge's key @returns undefined: the bridge may connect */
-export async function refuseBridge({ keys }: HomeContext, token: string): Promise<Response | undefined> {
+export async function refuseBridge(home: HomeContext, token: string): Promise<Response | undefined> {
+  const keys = keysOf(home);
   const signed = splitBridgeToken(token);
   const state = signed ? await keys.takeBridgeToken(signed) : "unsigned";
   return state === "fresh" ? undefined : bridgeRefusal(state);

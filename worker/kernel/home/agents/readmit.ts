@@ -6,20 +6,31 @@
  * the gateway can sign and only the device's present run obeys, above which number it has to go on. The bridge says which
  * run that is. If it is wrong, because somebody replays an old recording, no device obeys.
  */
+
 import { COUNTER_BLOCK } from "@edgecall/core/protocol/counter.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
 import type { Readmitted } from "../../api/keys.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import { GATEWAY_CALLER } from "../calls/commands.ts";
+import { ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { keysOf } from "./agent-keys.ts";
+import { agentsOf } from "./agents.ts";
 import { gatewayFeatures } from "./gateway-features.ts";
+import { gatewayKeyOf } from "./gateway-key.ts";
 
 /** A connection that Home was not told of may have used further blocks. */
 const MORE_BLOCKS = 16;
 const NOTICE_LIFE_MS = 60_000;
 
 export async function readmitAgent(home: HomeContext, agent: string): Promise<Readmitted> {
-  const { agents, bridge, env, gatewayKey, keys, ledger } = home;
+  const agents = agentsOf(home);
+  const bridge = bridgeOf(home);
+  const gatewayKey = gatewayKeyOf(home);
+  const keys = keysOf(home);
+  const ledger = ledgerOf(home);
+  const { env } = home;
   if (keys.standing(agent) !== "signed") return "unknown";
   const run = agents.seenCondition(agent, "old_numbers")?.params?.run;
   if (run === undefined) return "not_needed";

@@ -1,18 +1,21 @@
 /** What the rest of the Worker asks a home about agents. */
+
 import { RpcTarget } from "cloudflare:workers";
+import { devicesGone } from "../../../features/rules/home/alarm-part.ts";
 import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
+import type { AgentsApi, Targets } from "../../api/agents-api.ts";
 import type { AgentView } from "../../api/answers.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import type { FindQuery, FoundWords } from "../../api/find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "../../api/keys.ts";
+import type { HomeAccess } from "../access.ts";
+import { activityOf } from "../status.ts";
 import { agentPage } from "./agent-page.ts";
+import { agentsOf } from "./agents.ts";
+import { gatewayKeyOf } from "./gateway-key.ts";
+import { rosterOf } from "./home-roster.ts";
 import { enrollKey, listKeys, removeAgent, revokeKey } from "./key-enrollment.ts";
 import { readmitAgent } from "./readmit.ts";
-import { devicesGone } from "../../../features/rules/home/alarm-part.ts";
-import { activityOf } from "../status.ts";
-import type { Targets } from "../../api/agents-api.ts";
-import type { HomeAccess } from "../access.ts";
-import type { AgentsApi } from "../../api/agents-api.ts";
 
 export class AgentsRpc extends RpcTarget implements AgentsApi {
   readonly #at: HomeAccess;
@@ -23,15 +26,15 @@ export class AgentsRpc extends RpcTarget implements AgentsApi {
   }
 
   async findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords> {
-    return await this.#at.home.roster.find(query, reach, Date.now());
+    return await rosterOf(this.#at.home).find(query, reach, Date.now());
   }
 
   async target(agent: string): Promise<CallTarget | undefined> {
-    return this.#at.home.roster.target(agent, Date.now());
+    return rosterOf(this.#at.home).target(agent, Date.now());
   }
 
   async targets(): Promise<Targets> {
-    const { roster } = this.#at.home;
+    const roster = rosterOf(this.#at.home);
     const now = Date.now();
     const { agents: listed, excerptOf } = await roster.forQuestion(undefined, now);
     return {
@@ -45,11 +48,11 @@ export class AgentsRpc extends RpcTarget implements AgentsApi {
   }
 
   async agent(id: string): Promise<AgentView | undefined> {
-    return this.#at.home.agents.views([id], activityOf(this.#at.home), Date.now())[0];
+    return agentsOf(this.#at.home).views([id], activityOf(this.#at.home), Date.now())[0];
   }
 
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
-    return this.#at.home.agents.acceptText(agent, line);
+    return agentsOf(this.#at.home).acceptText(agent, line);
   }
 
   async removeAgent(agent: string): Promise<Removed> {
@@ -77,6 +80,6 @@ export class AgentsRpc extends RpcTarget implements AgentsApi {
   }
 
   async publicKey(): Promise<string> {
-    return await this.#at.home.gatewayKey.publicKey();
+    return await gatewayKeyOf(this.#at.home).publicKey();
   }
 }

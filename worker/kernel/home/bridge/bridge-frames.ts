@@ -27,21 +27,34 @@ import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { SESSION_FEATURE } from "@edgecall/core/protocol/session.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
+import { addToRecord } from "../../../features/audit/home/outlet.ts";
+import { tellBorrower } from "../../../features/lending/home/progress.ts";
+import { ruleAnswersOf } from "../../../features/rules/home/agent-answers.ts";
+import { onPresence } from "../../../features/rules/home/alarm-part.ts";
+import { tellBack } from "../../../features/rules/home/bridge-gone.ts";
+import { onAgentEvent, onHostedChanges } from "../../../features/rules/home/changes.ts";
+import { syncAgentLater, syncBridge } from "../../../features/rules/home/places.ts";
+import { maySpeak, onUnasked } from "../../../features/rules/home/unasked.ts";
+import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { closeQuietly, sendQuietly } from "../../sockets.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-presence.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
+import { loadOf } from "../calls/agent-load.ts";
 import { placeOf, showProgress } from "../calls/call-watchers.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
 import { storeFlights } from "../calls/flight-rows.ts";
-import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, OPEN_MAX } from "../calls/ledger.ts";
+import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../calls/ledger.ts";
+import { lifeSignsOf } from "../calls/life-signs.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
 import {
   deliverNow,
@@ -55,13 +68,9 @@ import { openRoute, type RoutedCall } from "../calls/route.ts";
 import { tryNext } from "../calls/routing.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
-import { tellBorrower } from "../../../features/lending/home/progress.ts";
+import { deviceStatesOf } from "../devices/device-states.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
-import { onPresence } from "../../../features/rules/home/alarm-part.ts";
-import { tellBack } from "../../../features/rules/home/bridge-gone.ts";
-import { onAgentEvent, onHostedChanges } from "../../../features/rules/home/changes.ts";
-import { syncAgentLater, syncBridge } from "../../../features/rules/home/places.ts";
-import { maySpeak, onUnasked } from "../../../features/rules/home/unasked.ts";
+import { bridgeOf } from "./bridge-socket.ts";
 
 /** A sign of life is stored when the one before is this old. */
 const LIFE_GRAIN_MS = 10_000;
@@ -90,7 +99,7 @@ export class BridgeFrames {
   }
 
   async onMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { bridge } = this.#home;
+    const bridge = bridgeOf(this.#home);
     if (bridge.isRevoked(socket)) return;
     const isWelcomed = bridge.isWelcomed(socket);
     bridge.heard(socket, Date.now());
@@ -130,7 +139,8 @@ export class BridgeFrames {
   }
 
   async #onFrame(socket: WebSocket, frame: BridgeFrame): Promise<void> {
-    const { bridge, ledger } = this.#home;
+    const bridge = bridgeOf(this.#home);
+    const ledger = ledgerOf(this.#home);
     switch (frame.t) {
       case "hello":
         return;
@@ -154,7 +164,7 @@ export class BridgeFrames {
       case "report":
         return await this.#onReport(frame.id, frame.agent, frame.payload);
       case "states":
-        return this.#home.states.onAnswer(frame);
+        return deviceStatesOf(this.#home).onAnswer(frame);
       case "changes":
         return await onHostedChanges(this.#home, frame);
       case "conditions":
@@ -176,15 +186,20 @@ export class BridgeFrames {
     const problem = versionProblem("bridge", frame.version);
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keeps = frame.features?.includes("kept") === true;
-    const vouchedAt = this.#home.bridge.lastVouchedAt();
-    const goneAt = this.#home.bridge.goneAt();
-    const { env, bridge, ledger, counters } = this.#home;
-    const gatewayKey = this.#home.keys.hasAgents() ? await this.#home.gatewayKey.publicKey() : undefined;
+    const vouchedAt = bridgeOf(this.#home).lastVouchedAt();
+    const goneAt = bridgeOf(this.#home).goneAt();
+    const bridge = bridgeOf(this.#home);
+    const ledger = ledgerOf(this.#home);
+    const counters = countersOf(this.#home);
+    const { env } = this.#home;
+    const gatewayKey = keysOf(this.#home).hasAgents()
+      ? await gatewayKeyOf(this.#home).publicKey()
+      : undefined;
     // What was sent over an earlier line is sent again, from its row.
     await storeFlights(this.#home);
     // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
-    const keys = this.#home.keys.forBridge(frame.features?.includes(SESSION_FEATURE) === true);
-    this.#home.keys.doubtSessions();
+    const keys = keysOf(this.#home).forBridge(frame.features?.includes(SESSION_FEATURE) === true);
+    keysOf(this.#home).doubtSessions();
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null, vouchedAt);
@@ -215,7 +230,7 @@ export class BridgeFrames {
 
   /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
   #sendKnown(socket: WebSocket, keys: AgentKey[]): void {
-    const texts = this.#home.agents.storedTexts();
+    const texts = agentsOf(this.#home).storedTexts();
     const end = Math.max(keys.length, texts.length, 1);
     for (let at = 0; at < end; at += KNOWN_AT_ONCE) {
       const upTo = at + KNOWN_AT_ONCE;
@@ -228,7 +243,7 @@ export class BridgeFrames {
   #turnAway(socket: WebSocket, frame: BridgeFrame & { t: "hello" }, problem: string): void {
     logInfo("bridge.turned_away", { bridge: frame.bridge, problem });
     const now = Date.now();
-    const { bridge } = this.#home;
+    const bridge = bridgeOf(this.#home);
     // It has been gone since before it dialled, however often it does.
     if (!bridge.isConnected(now)) this.#storeBridge(frame, bridge.goneAt() ?? now, null);
     closeQuietly(socket, problem, CLOSE.badProtocol);
@@ -264,7 +279,9 @@ export class BridgeFrames {
   }
 
   async #onSnapshot(socket: WebSocket, frame: BridgeFrame & { t: "snapshot" }): Promise<void> {
-    const { agents, bridge, alarm } = this.#home;
+    const agents = agentsOf(this.#home);
+    const bridge = bridgeOf(this.#home);
+    const { alarm } = this.#home;
     const of = bridge.connectedAt(socket);
     if (this.#snapshot?.of !== of) {
       // The object was rebuilt within a snapshot, so nobody knows what the frames before it named.
@@ -289,7 +306,7 @@ export class BridgeFrames {
     const arrived = await this.#apply(socket, reported);
     await onPresence(this.#home);
     if (arrived.length > 0) await resend(this.#home, arrived);
-    else if (this.#home.agents.voided().length === 0) return;
+    else if (agentsOf(this.#home).voided().length === 0) return;
     await this.#home.alarm.arm();
   }
 
@@ -298,7 +315,8 @@ export class BridgeFrames {
    * @returns the agents that came online, and those that can ask a person by now: their open calls have to be sent again
    */
   async #apply(socket: WebSocket, reported: AgentState[]): Promise<string[]> {
-    const { agents, keys } = this.#home;
+    const agents = agentsOf(this.#home);
+    const keys = keysOf(this.#home);
     const arrived: string[] = [];
     const greeted: string[] = [];
     const lacking: string[] = [];
@@ -331,7 +349,7 @@ export class BridgeFrames {
 
   /** The bridge has the key of a session before any message of it. */
   #passSession({ state, session }: VerifiedState): void {
-    const { bridge } = this.#home;
+    const bridge = bridgeOf(this.#home);
     const now = Date.now();
     if (session && bridge.has(SESSION_FEATURE, now))
       bridge.send({ t: "session", agent: state.id, session }, now);
@@ -342,7 +360,8 @@ export class BridgeFrames {
    * There may be only a few of these: a stranger on the broker must not fill the home. (An older bridge reports all.)
    */
   #hasRoom(id: string, isServed: boolean): boolean {
-    const { agents, keys } = this.#home;
+    const agents = agentsOf(this.#home);
+    const keys = keysOf(this.#home);
     if (agents.has(id)) return true;
     if (isServed) return agents.hasRoomFor(id);
     const unserved = agents.ids().filter((other) => !keys.serves(other) && !agents.device(other));
@@ -351,13 +370,14 @@ export class BridgeFrames {
 
   /** Its key was revoked and it was taken off the list. What the broker still retains of it does not bring it back. */
   #isRemoved(agent: string): boolean {
-    return this.#home.keys.standing(agent) === "revoked" && this.#home.agents.isHidden(agent);
+    return keysOf(this.#home).standing(agent) === "revoked" && agentsOf(this.#home).isHidden(agent);
   }
 
   /** The broker has no advert of it any more. Anybody on the broker can delete adverts, so an agent with a key is only offline. */
   async #onGone(agent: string): Promise<void> {
     await this.#inOrder(async () => {});
-    const { agents, keys } = this.#home;
+    const agents = agentsOf(this.#home);
+    const keys = keysOf(this.#home);
     const standing = keys.standing(agent);
     if (standing === "none") agents.remove(agent);
     else if (standing === "signed") agents.setOffline(agent, "its advert was taken from the broker");
@@ -375,7 +395,7 @@ export class BridgeFrames {
     text: string,
     named: () => string | undefined,
   ): Promise<boolean> {
-    const { keys } = this.#home;
+    const keys = keysOf(this.#home);
     if (keys.standing(agent) === "none") return true;
     const verified = await keys.verify(agent, kind, text);
     const why = verified.ok ? this.#misplaced(agent, kind, id, named(), verified.n) : verified.why;
@@ -386,21 +406,23 @@ export class BridgeFrames {
   /** A report is bound to its call, and the bridge may bring it late. Only the counters of events have to rise. */
   #misplaced(agent: string, kind: SignedKind, id: string, named: string | undefined, n: number) {
     if (named !== id) return "it names another call";
-    return kind === "reports" || this.#home.keys.takeEvent(agent, n) ? undefined : "it was said before";
+    return kind === "reports" || keysOf(this.#home).takeEvent(agent, n) ? undefined : "it was said before";
   }
 
   async #onEvent(socket: WebSocket, id: string, agent: string, text: string): Promise<void> {
-    const { alarm, keys, ledger } = this.#home;
+    const keys = keysOf(this.#home);
+    const ledger = ledgerOf(this.#home);
+    const { alarm } = this.#home;
     const named = () => calledIn(text);
     if (!(await this.#inOrder(() => this.#isVerified(agent, "events", id, text, named)))) return;
     const call = ledger.get(id);
     if (!call) return await this.#onRecord(id, agent, text);
     if (call.agent !== agent) return;
-    this.#home.life.seen(agent, Date.now());
+    lifeSignsOf(this.#home).seen(agent, Date.now());
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return logInfo("event.unreadable", { call: id, agent, problem: event.error });
     // The bridge asks nobody in the name of a device, so this is somebody else on the broker.
-    if (event.value.type === "question" && this.#home.agents.device(agent)) return;
+    if (event.value.type === "question" && agentsOf(this.#home).device(agent)) return;
     // A job uploads its pictures after its call was answered.
     if (event.value.type === "upload") return await this.#onUpload(socket, call, event.value);
     if (event.value.type === "call") {
@@ -434,7 +456,7 @@ export class BridgeFrames {
 
   /** What belongs to no open call: lines of a device's record, changes of the rules that it watches, and what it says unasked. */
   async #onRecord(id: string, agent: string, text: string): Promise<void> {
-    const { keys } = this.#home;
+    const keys = keysOf(this.#home);
     // An agent that is not served did nothing here. If its lines counted, anybody on the broker could push all others out of the record.
     if (!keys.serves(agent)) return;
     const event = checkJson(AgentEvent, text);
@@ -450,7 +472,8 @@ export class BridgeFrames {
 
   /** A device has a file that is too large for the broker, and learns where to upload it. */
   async #onUpload(socket: WebSocket, call: LedgerCall, request: UploadRequest): Promise<void> {
-    const { env, bridge, name } = this.#home;
+    const bridge = bridgeOf(this.#home);
+    const { env, name } = this.#home;
     const place = { home: name, conversation: placeOf(call, name), principal: call.caller.principal };
     const origin = readSettings(env).publicUrl ?? bridge.origin(socket);
     await sendNotice(this.#home, call, "upload", await uploadCommand(env, request, place, origin));
@@ -461,22 +484,22 @@ export class BridgeFrames {
     if (call.endsAt <= call.createdAt + call.silenceMs) return;
     const now = Date.now();
     // Each sign would be a billed row; one in a while is enough.
-    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) this.#home.ledger.extend(call.id, now);
+    if (call.deadline - now < call.silenceMs - LIFE_GRAIN_MS) ledgerOf(this.#home).extend(call.id, now);
   }
 
   async #onRefused(frame: BridgeFrame & { t: "refused" }): Promise<void> {
     const { id, code, message, retry_after_ms } = frame;
-    const refused = this.#home.ledger.get(id);
+    const refused = ledgerOf(this.#home).get(id);
     // The agent before this one refused it, and this one may run it.
     if (!refused || (refused.flags.any && frame.agent !== undefined && frame.agent !== refused.agent)) return;
     // An older bridge does not say which agent it means.
     const isThisAgent = frame.agent !== undefined || !refused.flags.any?.tried.length;
-    if (!isThisAgent) return this.#home.ledger.markTaken(id);
+    if (!isThisAgent) return ledgerOf(this.#home).markTaken(id);
     const why = OF_ONE_AGENT[code];
     const call = why === undefined ? refused : await tryNext(this.#home, refused, "refused", why);
     if (!call) return;
     // An earlier bridge may have published it. Only the device knows, and reports it when it is back.
-    if (call.sends > 1) return this.#home.ledger.markTaken(id);
+    if (call.sends > 1) return ledgerOf(this.#home).markTaken(id);
     const text = `Error: Agent '${call.agent}' could not be asked: ${message}. Nothing was run.`;
     await settleByGateway(this.#home, call, {
       status: "error",
@@ -491,11 +514,11 @@ export class BridgeFrames {
 
   /** The reason may be the agent's own: why it went offline. */
   #sourcesOf(agent: string): Source[] {
-    return this.#home.agents.isPlainDevice(agent) ? [] : [agentSource(agent)];
+    return agentsOf(this.#home).isPlainDevice(agent) ? [] : [agentSource(agent)];
   }
 
   async #onReport(id: string, agent: string, text: string): Promise<void> {
-    const { ledger } = this.#home;
+    const ledger = ledgerOf(this.#home);
     let parsed: ParsedReport | undefined;
     const read = () => {
       parsed ??= readReport(text);
@@ -508,9 +531,9 @@ export class BridgeFrames {
     if (!(await this.#inOrder(() => this.#isVerified(agent, "reports", id, text, named))))
       return dismissReport(this.#home, id, agent);
     // Nobody else waits for it, and the agent does not keep it.
-    if (this.#home.life.answered(id, agent, Date.now())) return dismissReport(this.#home, id, agent);
+    if (lifeSignsOf(this.#home).answered(id, agent, Date.now())) return dismissReport(this.#home, id, agent);
     const answer = read();
-    if (answer.ok && this.#home.ruleAnswers.answered(id, agent, answer.value.payload))
+    if (answer.ok && ruleAnswersOf(this.#home).answered(id, agent, answer.value.payload))
       return await acknowledgeReport(this.#home, id, agent, undefined);
     const routed = ledger.get(id) ? undefined : await this.#routed(agent, read());
     // Its conversation may have submitted it again meanwhile.
@@ -540,7 +563,7 @@ export class BridgeFrames {
   ): Promise<"again" | "done"> {
     if (!report.ok) return "done";
     if (routed?.id === id) return await this.#onRouted(routed, report.value);
-    const begunBy = routed && !this.#home.ledger.get(routed.id) ? routed : undefined;
+    const begunBy = routed && !ledgerOf(this.#home).get(routed.id) ? routed : undefined;
     // The call that began this job was forgotten, and is about to be submitted again.
     if (begunBy && Date.now() - begunBy.createdAt < FORGOTTEN_MS) return "again";
     return await this.#onUnannounced(id, agent, report);
@@ -565,7 +588,7 @@ export class BridgeFrames {
    * @returns "again": there is no room to store it, and the agent sends it again
    */
   async #onUnannounced(id: string, agent: string, report: ParsedReport): Promise<"again" | "done"> {
-    const { ledger } = this.#home;
+    const ledger = ledgerOf(this.#home);
     const of = report.ok ? report.value.payload.job_of : undefined;
     const call = typeof of === "string" ? ledger.get(of) : undefined;
     if (!report.ok || call?.agent !== agent) return "done";
@@ -585,7 +608,7 @@ export class BridgeFrames {
 
   #countDropped(call: LedgerCall, count: number): void {
     if (count === 0) return;
-    this.#home.counters.jobsDropped(count);
+    countersOf(this.#home).jobsDropped(count);
     logInfo("job.not_announced", { call: call.id, agent: call.agent, count });
   }
 
@@ -597,8 +620,8 @@ export class BridgeFrames {
       ? this.#outcomeOf(reported, report.value, elapsedMs)
       : unreadable(reported, report.error, elapsedMs);
     if (!reported.outcome) {
-      home.life.seen(reported.agent, now);
-      home.load.answered(reported, answer, now);
+      lifeSignsOf(home).seen(reported.agent, now);
+      loadOf(home).answered(reported, answer, now);
     }
     const hasNotBegun = this.#hasNotBegun(reported, report, answer);
     const call = hasNotBegun ? await tryNext(home, reported, "not_run", "did not begin") : reported;
@@ -609,10 +632,10 @@ export class BridgeFrames {
     const jobs = announces ? jobsOf(report.value.payload) : [];
     if (announces && outcome.job !== undefined) jobs.push(outcome.job);
     const lost: string[] = [];
-    if (jobs.length > 0) home.ledger.store(call.id);
+    if (jobs.length > 0) ledgerOf(home).store(call.id);
     for (const job of jobs) if (!(await expectJob(home, job, call, JOB_MAX_MS))) lost.push(job);
     if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
-    this.#countDropped(call, home.ledger.dropEarlyOf(call.id));
+    this.#countDropped(call, ledgerOf(home).dropEarlyOf(call.id));
     if (call.outcome) return await settleLate(home, call, outcome);
     if (settleFlight(home, call, outcome)) return;
     const isFirst = await settleFromReport(home, call, outcome);
@@ -627,7 +650,7 @@ export class BridgeFrames {
   #hasNotBegun({ agent, outcome }: LedgerCall, report: ParsedReport, reported: SettledOutcome): boolean {
     if (!report.ok || outcome || report.value.payload.not_run !== true) return false;
     const isError = reported.status === "error" && reported.job === undefined;
-    return isError && jobsOf(report.value.payload).length === 0 && !this.#home.agents.isForeign(agent);
+    return isError && jobsOf(report.value.payload).length === 0 && !agentsOf(this.#home).isForeign(agent);
   }
 
   #outcomeOf(
@@ -638,7 +661,7 @@ export class BridgeFrames {
     const { agent } = call;
     // A job's result is the result of the tool that began it.
     const isTool = call.command === "tool" || call.command === JOB;
-    const reporter = this.#home.agents.advertOf(agent, isTool ? call.payload.tool : undefined);
+    const reporter = agentsOf(this.#home).advertOf(agent, isTool ? call.payload.tool : undefined);
     const { foreign } = reporter;
     const outcome = outcomeOf(report, elapsedMs, { agent, ...reporter });
     if (call.conversation !== null) return outcome;
@@ -653,7 +676,8 @@ export class BridgeFrames {
 
   /** A socket closed. Its tags and attachment are gone by now, so the sockets that are left are asked. */
   async onClose(): Promise<void> {
-    const { bridge, agents } = this.#home;
+    const bridge = bridgeOf(this.#home);
+    const agents = agentsOf(this.#home);
     const now = Date.now();
     if (bridge.isConnected(now)) return;
     if (bridge.storeGone(now)) agents.setLastSeen(now);

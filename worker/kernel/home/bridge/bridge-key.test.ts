@@ -18,8 +18,8 @@ import { theHome } from "../../../../test/states.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, TestBridge } from "../../../../test/workerd.ts";
-import type { Env } from "../../env.ts";
 import worker from "../../../index.ts";
+import type { Env } from "../../env.ts";
 import type { Home } from "../home.ts";
 
 type Reply = {

@@ -5,6 +5,7 @@
  * runtime without waking the object. Its time-stamp shows a dead line, since a socket may report OPEN long after
  * its peer is gone (workerd#1187).
  */
+
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import { CLOSE, encodeFrame, type HomeFrame } from "@edgecall/core/protocol/frames.ts";
@@ -17,6 +18,7 @@ import {
 } from "@edgecall/core/protocol/names.ts";
 import type { BridgeUpdate } from "../../api/answers.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
+import { slot } from "../slot.ts";
 
 const TAG = "bridge";
 /** The bridge's log shows what to do. At most 123 bytes, the limit of a close frame. */
@@ -349,3 +351,5 @@ export function attach(socket: WebSocket, change: Partial<Attachment>): void {
   HEARD.delete(socket);
   store(socket, { ...attachmentOf(socket), ...change });
 }
+
+export const bridgeOf = slot(({ ctx }) => new BridgeSocket(ctx));

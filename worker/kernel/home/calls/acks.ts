@@ -2,10 +2,15 @@
  * Acks of reports that are stored. An agent that knows many acks at once gets them in its next call, or together after a moment.
  * An ack that is lost costs nothing: the agent sends its report again.
  */
+
 import { ACKS_MAX, type Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { logError } from "../../log.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import { encodeNotice, GATEWAY_CALLER } from "./commands.ts";
+import { ledgerOf } from "./ledger.ts";
+import { acksOf } from "./pending-acks.ts";
 
 /** The report is stored: the bridge and, if it knows acks, the agent may forget it. */
 export async function acknowledgeReport(
@@ -14,7 +19,9 @@ export async function acknowledgeReport(
   agent: string,
   caller: Caller | undefined,
 ): Promise<void> {
-  const { acks, agents, bridge } = home;
+  const acks = acksOf(home);
+  const agents = agentsOf(home);
+  const bridge = bridgeOf(home);
   const now = Date.now();
   if (bridge.has("acks", now) && agents.features(agent).includes("acks")) {
     if (acks.add(agent, id, () => flushAll(home)) >= ACKS_MAX) await flush(home, agent);
@@ -28,25 +35,26 @@ export async function acknowledgeReport(
 /** Conversations have these outcomes, which came with the reply to `submit`. */
 export async function confirmOutcomes(home: HomeContext, ids: readonly string[] = []): Promise<void> {
   for (const id of ids) {
-    const call = home.ledger.flights.confirm(id);
+    const call = ledgerOf(home).flights.confirm(id);
     if (call) await acknowledgeReport(home, id, call.agent, call.caller);
   }
 }
 
 /** A report that is not verified: the bridge may forget it. The agent gets no ack. */
-export function dismissReport({ bridge }: HomeContext, id: string, agent: string): void {
+export function dismissReport(home: HomeContext, id: string, agent: string): void {
+  const bridge = bridgeOf(home);
   bridge.send({ t: "ack", id, agent }, Date.now());
 }
 
 function flushAll(home: HomeContext): void {
-  for (const agent of home.acks.agents())
+  for (const agent of acksOf(home).agents())
     flush(home, agent).catch((error: unknown) => logError("acks.failed", error, { agent }));
 }
 
 async function flush(home: HomeContext, agent: string): Promise<void> {
-  const ids = home.acks.take(agent);
+  const ids = acksOf(home).take(agent);
   const now = Date.now();
   const recipient = { agent, caller: GATEWAY_CALLER };
   const payload = await encodeNotice(home, recipient, "ack", { request_ids: ids }, now);
-  if (payload !== undefined) home.bridge.send({ t: "acks", agent, ids, payload }, now);
+  if (payload !== undefined) bridgeOf(home).send({ t: "acks", agent, ids, payload }, now);
 }

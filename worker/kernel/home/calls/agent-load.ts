@@ -1,5 +1,7 @@
 /** The load of agents, for the choice between them. In memory alone: a Home that was rebuilt begins anew. */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
+import { slot } from "../slot.ts";
 import type { LedgerCall } from "./ledger.ts";
 
 /** Calls that an agent was given count half after this. */
@@ -55,3 +57,5 @@ function kindOf({ command, payload }: LedgerCall): string {
 function keyOf(agent: string, kind: string): string {
   return `${agent} ${kind}`;
 }
+
+export const loadOf = slot(() => new AgentLoad());

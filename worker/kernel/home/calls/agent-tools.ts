@@ -2,21 +2,22 @@
  * Home's own tools for the model of a device, over the event `call`. Home stores nothing of such a call: the device repeats its event
  * until it has the outcome, and the tools recognise its id. A device sees sessions as `agent:NAME`, and of those only what the person who asked it may see.
  */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
+import { FEDERATION } from "../../../features/lending/contract.ts";
+import { refused } from "../../../features/sessions/home/answers.ts";
+import { runHomeTool } from "../../../features/sessions/home/tools.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
 import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
-import { FEDERATION } from "../../../features/lending/contract.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
-import { refused } from "../../../features/sessions/home/answers.ts";
-import { runHomeTool } from "../../../features/sessions/home/tools.ts";
 import { sendCalled } from "./answer-agent.ts";
-import { idInConversation, type LedgerCall } from "./ledger.ts";
-import { goOn, isWaiting, waitFor } from "./waits.ts";
+import { idInConversation, type LedgerCall, ledgerOf } from "./ledger.ts";
+import { agentWaitsOf, goOn, isWaiting, waitFor } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */
 const REPEATS_WITHIN_MS = 60_000;
@@ -46,10 +47,10 @@ export async function runAgentsTool(
   const reply = await runHomeTool(home, await requestOf(home, parent, { id, name, args }));
   const session = name === "sessions_send" ? String(args.session) : sessionId(id);
   // The call that it belongs to may have ended meanwhile.
-  const waiting = home.ledger.get(parent.id);
+  const waiting = ledgerOf(home).get(parent.id);
   if ("waitsUntil" in reply && waiting && !waiting.outcome) {
     const wasWaiting = isWaiting(home, waiting);
-    home.agentWaits.set(id, { parent: parent.id, session });
+    agentWaitsOf(home).set(id, { parent: parent.id, session });
     waitFor(home, waiting, Date.now() + REPEATS_WITHIN_MS, wasWaiting);
     return undefined;
   }
@@ -89,7 +90,7 @@ async function requestOf(
 
 /** A session has ended that a device began. @returns true: the device waited for it, and gets the outcome */
 export async function sessionEnded(home: HomeContext, id: string, outcome: Outcome): Promise<boolean> {
-  const parent = home.ledger.get(home.agentWaits.get(id)?.parent ?? "");
+  const parent = ledgerOf(home).get(agentWaitsOf(home).get(id)?.parent ?? "");
   if (!parent || parent.outcome) return false;
   waitsNoMore(home, id);
   // A notice that is lost: the device asks again.
@@ -98,8 +99,8 @@ export async function sessionEnded(home: HomeContext, id: string, outcome: Outco
 }
 
 function waitsNoMore(home: HomeContext, id: string): void {
-  const parent = home.ledger.get(home.agentWaits.get(id)?.parent ?? "");
-  home.agentWaits.delete(id);
+  const parent = ledgerOf(home).get(agentWaitsOf(home).get(id)?.parent ?? "");
+  agentWaitsOf(home).delete(id);
   if (!parent || parent.outcome) return;
   goOn(home, parent);
   home.ctx.waitUntil(home.alarm.arm());
@@ -107,9 +108,9 @@ function waitsNoMore(home: HomeContext, id: string): void {
 
 /** A call has ended in which its device waited: nobody wants the end of those sessions. */
 export function endWaits(home: HomeContext, parent: string): void {
-  for (const [id, wait] of home.agentWaits) {
+  for (const [id, wait] of agentWaitsOf(home)) {
     if (wait.parent !== parent) continue;
-    home.agentWaits.delete(id);
+    agentWaitsOf(home).delete(id);
     home.ctx.waitUntil(cancelSession(home, wait.session, id));
   }
 }

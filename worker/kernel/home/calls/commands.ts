@@ -1,12 +1,18 @@
 /** What Home sends to an agent: the text of a command, which the bridge publishes as it is, and notices that nobody answers. */
+
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { CALL_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { stamped } from "@edgecall/core/protocol/signing.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
 import { gatewayFeatures } from "../agents/gateway-features.ts";
+import { gatewayKeyOf } from "../agents/gateway-key.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import { traceForAgent } from "../trace.ts";
 import type { CallFlags, LedgerCall } from "./ledger.ts";
+import { ledgerOf } from "./ledger.ts";
 
 /** A `cancel` or an `ack` that is older than this is useless. */
 const NOTICE_LIFE_MS = 60_000;
@@ -35,7 +41,10 @@ export async function encodeCommand(
   expiresInMs: number,
   now: number,
 ): Promise<string> {
-  const { agents, keys, gatewayKey, bridge } = home;
+  const agents = agentsOf(home);
+  const keys = keysOf(home);
+  const gatewayKey = gatewayKeyOf(home);
+  const bridge = bridgeOf(home);
   const { agent, n } = command;
   const base = { command: command.command, payload: command.payload, request_id: command.id };
   const boot_id = keys.bootOf(agent);
@@ -72,8 +81,8 @@ export async function encodeNotice(
   now: number,
 ): Promise<string | undefined> {
   const feature = command === "called" ? CALL_FEATURE : command;
-  if (!home.agents.features(agent).includes(feature)) return undefined;
-  const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: home.ledger.nextN(now) };
+  if (!agentsOf(home).features(agent).includes(feature)) return undefined;
+  const notice = { agent, command, payload, id: crypto.randomUUID(), caller, n: ledgerOf(home).nextN(now) };
   return await encodeCommand(home, notice, NOTICE_LIFE_MS, now);
 }
 
@@ -85,12 +94,12 @@ export async function sendNotice(
 ): Promise<void> {
   const now = Date.now();
   const text = await encodeNotice(home, recipient, command, payload, now);
-  if (text !== undefined) home.bridge.send({ t: "publish", agent: recipient.agent, payload: text }, now);
+  if (text !== undefined) bridgeOf(home).send({ t: "publish", agent: recipient.agent, payload: text }, now);
 }
 
 /** An agent learns its gateway's version, so that its own log and status can tell whether the two fit. */
 export async function greetAgent(home: HomeContext, agent: string): Promise<void> {
-  const features = gatewayFeatures(home.bridge, home.env);
+  const features = gatewayFeatures(bridgeOf(home), home.env);
   const payload = { version: VERSION, ...(features.length > 0 && { features }) };
   await sendNotice(home, { agent, caller: GATEWAY_CALLER }, "gateway", payload);
 }
@@ -110,7 +119,7 @@ export async function refuseQuestion(
     refused: why,
   };
   const id = crypto.randomUUID();
-  const command = { agent, command: "answer", payload, id, caller, n: home.ledger.nextN(now) };
+  const command = { agent, command: "answer", payload, id, caller, n: ledgerOf(home).nextN(now) };
   const text = await encodeCommand(home, command, NOTICE_LIFE_MS, now);
-  home.bridge.send({ t: "publish", agent, payload: text }, now);
+  bridgeOf(home).send({ t: "publish", agent, payload: text }, now);
 }

@@ -3,6 +3,7 @@
  * agent as its asker: it has the person, the limits and the conversation of the agent's own call, and always counts as tainted, since
  * it is another device's words.
  */
+
 import { type AgentEvent, CHAIN_MAX, type Chain } from "@edgecall/core/protocol/mqtt.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
@@ -10,15 +11,16 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import { checkEdgeCall, FIND_AGENTS } from "../../api/edge-call.ts";
 import { isHomeTool } from "../../api/home-tools.ts";
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import type { HomeContext } from "../context.ts";
 import { closeQuestions } from "../questions/approvals.ts";
 import { traceForDelegated } from "../trace.ts";
 import { runAgentsTool } from "./agent-tools.ts";
 import { answerAgent, sendCalled } from "./answer-agent.ts";
 import { stop } from "./dispatch.ts";
-import { idInConversation, JOB, type LedgerCall } from "./ledger.ts";
+import { idInConversation, JOB, type LedgerCall, ledgerOf } from "./ledger.ts";
 import { submit } from "./submit.ts";
-import { askerWaits, isWaiting, openInCall, waitFor } from "./waits.ts";
+import { agentWaitsOf, askerWaits, isWaiting, openInCall, waitFor } from "./waits.ts";
 
 /** Calls that agents ask for: open ones of one call, all of one call, and open ones of one device. */
 const OPEN_A_CALL = 5;
@@ -32,10 +34,11 @@ type CallEvent = AgentEvent & { type: "call" };
 
 /** An agent asks. It repeats the event until it has the outcome. @param parent its own call, which may be over */
 export async function onAgentCall(home: HomeContext, parent: LedgerCall, event: CallEvent): Promise<void> {
-  const { ledger, keys } = home;
+  const ledger = ledgerOf(home);
+  const keys = keysOf(home);
   const known = ledger.get(event.call_id);
   // The wait of a call that is over needs no bound: it is answered.
-  const isRepeated = !parent.outcome && home.agentWaits.get(event.call_id)?.parent === parent.id;
+  const isRepeated = !parent.outcome && agentWaitsOf(home).get(event.call_id)?.parent === parent.id;
   const refusal = known ? foreignId(known, parent) : isRepeated ? undefined : refusalOf(home, parent, event);
   if (refusal) return await sendCalled(home, parent.agent, event.call_id, refusal);
   // It does not have the outcome yet, or there is none.
@@ -60,7 +63,8 @@ function foreignId({ asker }: LedgerCall, parent: LedgerCall): SettledOutcome | 
 
 /** Returns a refusal of the request itself. It is answered, and not recorded: a device must not fill the record. */
 function refusalOf(home: HomeContext, parent: LedgerCall, event: CallEvent): SettledOutcome | undefined {
-  const { ledger, keys } = home;
+  const ledger = ledgerOf(home);
+  const keys = keysOf(home);
   const { agent, flags, command, outcome } = parent;
   if (outcome) return notRun("execution_failed", "The call that this belongs to has ended.");
   // Whoever has the broker's password may send as an agent without a key.
@@ -149,7 +153,7 @@ function notRun(errorType: ErrorType, why: string, advice = "Explain this in you
 }
 
 /** At once, when a call has ended whose agent asked for others: nobody wants their outcomes. */
-export function nextDue(home: HomeStores, now: number): number | undefined {
+export function nextDue(home: HomeContext, now: number): number | undefined {
   return orphans(home).length > 0 ? now : undefined;
 }
 
@@ -163,7 +167,8 @@ export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   }
 }
 
-function orphans({ ledger }: HomeStores): LedgerCall[] {
+function orphans(home: HomeContext): LedgerCall[] {
+  const ledger = ledgerOf(home);
   return ledger.delegated().filter(({ asker }) => {
     const parent = asker?.by === "agent" ? ledger.get(asker.call) : undefined;
     return !parent || parent.outcome !== undefined;

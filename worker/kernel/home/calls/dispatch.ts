@@ -1,18 +1,23 @@
 /** Calls are sent, most of them without a row, and sent again when the bridge or an agent comes back. */
+
 import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import { isLent } from "../../../features/lending/contract.ts";
+import { sendCancel } from "../../../features/lending/home/outgoing.ts";
 import type { CancelledCall, SettledOutcome, SubmitRequest } from "../../api/calls.ts";
 import { type AgentCommand, type CallTarget, FIND_AGENTS, PROMPT_MAX_MS } from "../../api/edge-call.ts";
-import { isLent } from "../../../features/lending/contract.ts";
 import { ago } from "../../api/roster.ts";
 import { logInfo } from "../../log.ts";
+import { agentsOf } from "../agents/agents.ts";
 import type { HomeRoster } from "../agents/home-roster.ts";
-import { NO_AGENT } from "../record/audit-lines.ts";
+import { rosterOf } from "../agents/home-roster.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
 import { offWords, outdated } from "../devices/permission.ts";
-import { sendCancel } from "../../../features/lending/home/outgoing.ts";
+import { questionsOf } from "../questions/questions.ts";
+import { NO_AGENT } from "../record/audit-lines.ts";
 import { traceForBridge } from "../trace.ts";
 import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
 import { watchFlights } from "./flight-rows.ts";
@@ -21,11 +26,13 @@ import {
   idInConversation,
   JOB,
   type LedgerCall,
+  ledgerOf,
   type NewCall,
   type NextAgent,
   OPEN_MAX,
 } from "./ledger.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
+import { acksOf } from "./pending-acks.ts";
 import { sealRoute } from "./route.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
@@ -40,7 +47,10 @@ export type Reachable = { ok: true; target: CallTarget } | Unreachable;
  * The agent, if it can be called right now; else why not, in words.
  * @param action the tool to be called; undefined: the agent is to do something else
  */
-export function reach({ agents, roster, ledger }: HomeContext, agentId: string, action: unknown): Reachable {
+export function reach(home: HomeContext, agentId: string, action: unknown): Reachable {
+  const agents = agentsOf(home);
+  const roster = rosterOf(home);
+  const ledger = ledgerOf(home);
   const now = Date.now();
   const off = offWords(agents.device(agentId));
   if (off) return { ok: false, errorType: "permission_denied", ...off };
@@ -114,7 +124,7 @@ export async function dispatchAgain(home: HomeContext, call: NewCall): Promise<D
 
 async function storeAndSend(home: HomeContext, call: NewCall, sends = 1): Promise<Dispatched> {
   const now = Date.now();
-  const stored = home.ledger.add(call, home.ledger.nextN(now), "sent", now, sends);
+  const stored = ledgerOf(home).add(call, ledgerOf(home).nextN(now), "sent", now, sends);
   // Row and alarm are one write, so the alarm comes before anything that is awaited.
   const armed = home.alarm.wakeBy(Math.min(stored.deadline, now + TAKEN_WITHIN_MS));
   await send(home, stored, now);
@@ -134,7 +144,7 @@ export async function sendElsewhere(
   to: NextAgent,
 ): Promise<boolean> {
   const now = Date.now();
-  const moved = home.ledger.reassign(call, states, to, home.ledger.nextN(now), now);
+  const moved = ledgerOf(home).reassign(call, states, to, ledgerOf(home).nextN(now), now);
   if (!moved) return false;
   const armed = home.alarm.wakeBy(Math.min(moved.deadline, now + TAKEN_WITHIN_MS));
   await send(home, moved, now);
@@ -143,7 +153,9 @@ export async function sendElsewhere(
 }
 
 /** The alarm, at once, sends it to the lender (peers/lender-calls.ts). */
-async function storeForLender({ ledger, alarm }: HomeContext, call: NewCall): Promise<Dispatched> {
+async function storeForLender(home: HomeContext, call: NewCall): Promise<Dispatched> {
+  const ledger = ledgerOf(home);
+  const { alarm } = home;
   const now = Date.now();
   const stored = ledger.add(call, ledger.nextN(now), "waiting", now);
   await alarm.wakeBy(now);
@@ -163,13 +175,14 @@ export function mayHaveFlown(home: HomeContext, { sentBefore, args }: SubmitRequ
 }
 
 /** An agent that cannot ask a person by itself is asked for by Home, and what waits for a person has a row. */
-function returnsRoutes({ agents }: HomeContext, agent: string): boolean {
+function returnsRoutes(home: HomeContext, agent: string): boolean {
+  const agents = agentsOf(home);
   return agents.features(agent).includes("route") && agents.canAsk(agent);
 }
 
 /** Sends a call without a row. It returns when the call has its outcome, or a row after all. */
 async function launch(home: HomeContext, call: NewCall): Promise<Dispatched> {
-  const { ledger } = home;
+  const ledger = ledgerOf(home);
   const now = Date.now();
   const flight = ledger.launch(call, ledger.nextN(now), now);
   watchFlights(home);
@@ -183,14 +196,15 @@ async function launch(home: HomeContext, call: NewCall): Promise<Dispatched> {
 export async function queue(home: HomeContext, call: NewCall, forMs: number): Promise<void> {
   const now = Date.now();
   const flags = { ...call.flags, queued: true };
-  const n = home.ledger.nextN(now);
-  const stored = home.ledger.add({ ...call, flags, lateFor: call.id }, n, "waiting", now);
-  home.ledger.postpone(stored.id, now + forMs);
+  const n = ledgerOf(home).nextN(now);
+  const stored = ledgerOf(home).add({ ...call, flags, lateFor: call.id }, n, "waiting", now);
+  ledgerOf(home).postpone(stored.id, now + forMs);
   await home.alarm.arm();
 }
 
 /** Stores a call that a person has to approve first. Its question belongs into the same write. */
-export function holdForApproval({ ledger }: HomeContext, call: NewCall): LedgerCall {
+export function holdForApproval(home: HomeContext, call: NewCall): LedgerCall {
+  const ledger = ledgerOf(home);
   const now = Date.now();
   const lateFor = call.flags?.queued ? { lateFor: call.id } : {};
   return ledger.add({ ...call, ...lateFor }, ledger.nextN(now), "asking", now);
@@ -214,7 +228,7 @@ export async function settleOutdated(home: HomeContext, call: LedgerCall): Promi
 /** A person approved the call: its time starts now, or it waits for its agent for as long as it may. */
 export async function releaseApproved(home: HomeContext, call: LedgerCall): Promise<void> {
   const now = Date.now();
-  if (waitsForAgent(home, call, now)) home.ledger.waitForAgent(call.id, call.endsAt);
+  if (waitsForAgent(home, call, now)) ledgerOf(home).waitForAgent(call.id, call.endsAt);
   else await sendAnew(home, call, now);
   await home.alarm.arm();
 }
@@ -230,7 +244,7 @@ export async function expectJob(
   withinMs: number,
   flags?: CallFlags,
 ): Promise<boolean> {
-  const { ledger } = home;
+  const ledger = ledgerOf(home);
   const known = ledger.get(token);
   const now = Date.now();
   if (known?.flags.early && known.payload.call === call.id) {
@@ -274,11 +288,11 @@ export async function resend(home: HomeContext, agents: readonly string[] | unde
   // Many agents may come back at once, and few of them have open calls.
   const [only] = agents?.length === 1 ? agents : [];
   const these = agents && new Set(agents);
-  for (const call of home.ledger.open(only)) {
+  for (const call of ledgerOf(home).open(only)) {
     if (these?.has(call.agent) === false) continue;
     if (call.state === "asking" || call.command === JOB || isLent(call.agent)) continue;
     // One without a ledger never gets again what it may have got once.
-    if (home.agents.isForgetful(call.agent) && call.state !== "waiting") continue;
+    if (agentsOf(home).isForgetful(call.agent) && call.state !== "waiting") continue;
     if (await settleOutdated(home, call)) continue;
     if (call.endsAt - now <= AGENT_MARGIN_MS) continue;
     if (waitsForAgent(home, call, now) || isHeldBack(home, call, now)) continue;
@@ -288,7 +302,7 @@ export async function resend(home: HomeContext, agents: readonly string[] | unde
 
 /** Sends a call once more, or for the first time when it had to wait: then its time starts now. */
 async function sendAnew(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
-  const { ledger } = home;
+  const ledger = ledgerOf(home);
   const n = ledger.nextN(now);
   const waited = call.state === "asking" || call.state === "waiting";
   const endsAt = waited ? now + runTimeOf(home, call) : call.endsAt;
@@ -298,15 +312,16 @@ async function sendAnew(home: HomeContext, call: LedgerCall, now: number): Promi
 }
 
 /** How long a call may take once it is on its way. */
-function runTimeOf({ agents }: HomeContext, call: LedgerCall): number {
+function runTimeOf(home: HomeContext, call: LedgerCall): number {
+  const agents = agentsOf(home);
   const isPrompt = call.command === "prompt" && !agents.isForeign(call.agent);
   return isPrompt ? PROMPT_MAX_MS : call.silenceMs;
 }
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
   const left = call.endsAt - now;
-  const route = home.ledger.flights.get(call.id) && (await sealRoute(home, call));
-  const command = { ...call, route, acks: home.acks.take(call.agent) };
+  const route = ledgerOf(home).flights.get(call.id) && (await sealRoute(home, call));
+  const command = { ...call, route, acks: acksOf(home).take(call.agent) };
   const payload = await encodeCommand(home, command, left - AGENT_MARGIN_MS, now);
   const frame = {
     t: "call",
@@ -318,11 +333,12 @@ async function send(home: HomeContext, call: LedgerCall, now: number): Promise<v
     ...traceForBridge(call),
   } as const;
   // If the bridge went this very moment, it gets the call when it comes back.
-  if (!home.bridge.send(frame, now)) home.ledger.markUnsent(call.id);
+  if (!bridgeOf(home).send(frame, now)) ledgerOf(home).markUnsent(call.id);
 }
 
 /** A queued call waits for its agent, and for a program that fits. Any other call is left to the bridge's judgement. */
-function waitsForAgent({ agents }: HomeContext, { agent, flags }: LedgerCall, now: number): boolean {
+function waitsForAgent(home: HomeContext, { agent, flags }: LedgerCall, now: number): boolean {
+  const agents = agentsOf(home);
   if (!flags.queued) return false;
   const target = agents.target(agent, now);
   return !target?.online || target.incompatibleWith !== undefined;
@@ -330,7 +346,7 @@ function waitsForAgent({ agents }: HomeContext, { agent, flags }: LedgerCall, no
 
 /** True if the agent is there and was to ask a person, but cannot ask by its present advert, or has not sent one yet. */
 export function isHeldBack(home: HomeContext, call: LedgerCall, now: number): boolean {
-  return call.flags.asks === true && !home.agents.canAsk(call.agent) && !waitsForAgent(home, call, now);
+  return call.flags.asks === true && !agentsOf(home).canAsk(call.agent) && !waitsForAgent(home, call, now);
 }
 
 /**
@@ -346,11 +362,11 @@ export async function cancelCalls(
   const now = Date.now();
   const sent: string[] = [];
   for (const cancelled of calls) {
-    if (home.ledger.flights.hasLanded(cancelled.id)) {
+    if (ledgerOf(home).flights.hasLanded(cancelled.id)) {
       sent.push(cancelled.id);
       continue;
     }
-    const call = home.ledger.get(cancelled.id) ?? addUnknown(home, cancelled, conversation, now);
+    const call = ledgerOf(home).get(cancelled.id) ?? addUnknown(home, cancelled, conversation, now);
     if (call.outcome !== undefined || (await stop(home, call, now))) sent.push(call.id);
   }
   return sent;
@@ -360,7 +376,7 @@ export async function cancelCalls(
 export async function stop(home: HomeContext, call: LedgerCall, now: number): Promise<boolean> {
   const sent = call.state === "sent" || call.state === "taken";
   // A tool that waits for its own approval has done nothing. A tool that runs others may have, before one of them asked.
-  const isHeld = call.command === "tool" && home.questions.asksFor(call.id, call.payload.tool);
+  const isHeld = call.command === "tool" && questionsOf(home).asksFor(call.id, call.payload.tool);
   const mayHaveRun = sent && !isHeld;
   const text = mayHaveRun
     ? "Cancelled while the device was at it: it may or may not have run."
@@ -369,7 +385,7 @@ export async function stop(home: HomeContext, call: LedgerCall, now: number): Pr
   const elapsedMs = now - call.createdAt;
   const outcome: SettledOutcome = { status: "error", errorType, text, elapsedMs, sources: [] };
   // The conversation that cancels knows already, so the outcome counts as delivered.
-  if (home.ledger.settle(call.id, outcome, true, now)) noteSettled(home, call, outcome, now);
+  if (ledgerOf(home).settle(call.id, outcome, true, now)) noteSettled(home, call, outcome, now);
   if (sent) await sendCancel(home, call);
   return mayHaveRun;
 }
@@ -393,15 +409,15 @@ function addUnknown(
   };
   const agent = returnsRoutes(home, sentTo) ? sentTo : NO_AGENT;
   const call = { id, conversation, agent, caller: GATEWAY_CALLER, order };
-  return home.ledger.add(call, 0, agent === NO_AGENT ? "waiting" : "sent", now);
+  return ledgerOf(home).add(call, 0, agent === NO_AGENT ? "waiting" : "sent", now);
 }
 
 /** Somebody watches these calls from now on. */
 export async function watchCalls(home: HomeContext, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    const call = home.ledger.get(id);
+    const call = ledgerOf(home).get(id);
     if (!call || call.outcome) continue;
-    if (!call.flags.watch) home.ledger.markWatched(id);
+    if (!call.flags.watch) ledgerOf(home).markWatched(id);
     await sendNotice(home, call, "watch", { request_id: id });
   }
 }

@@ -1,10 +1,12 @@
 /** Flights become rows: each that is out for too long, and all when the bridge's line ends. */
+
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
+import { ledgerOf } from "./ledger.ts";
 
 /** Sees to it that each flight becomes a row in time. */
 export function watchFlights(home: HomeContext): void {
-  const { flights } = home.ledger;
+  const { flights } = ledgerOf(home);
   const due = flights.nextDue();
   if (due === undefined || flights.timer !== undefined) return;
   flights.timer = setTimeout(
@@ -19,10 +21,12 @@ export function watchFlights(home: HomeContext): void {
 /** Gives flights a row each, in the state that they have, and from there on the alarm watches them. */
 export async function storeFlights(
   home: HomeContext,
-  ids = home.ledger.flights.of().map(({ id }) => id),
+  ids = ledgerOf(home)
+    .flights.of()
+    .map(({ id }) => id),
 ): Promise<void> {
   try {
-    for (const id of ids) home.ledger.store(id);
+    for (const id of ids) ledgerOf(home).store(id);
     if (ids.length > 0) await home.alarm.arm();
   } catch (error) {
     logError("flight.not_stored", error, { calls: ids.length });

@@ -2,14 +2,16 @@
  * Home's ledger: each call once, by its UUID, from its arrival to the delivery of its outcome. A call on its way may have no
  * row yet (flights.ts). Readers see both alike, and a write to such a call makes its row first.
  */
+
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import { isLent } from "../../../features/lending/contract.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
-import { isLent } from "../../../features/lending/contract.ts";
 import type { Limits } from "../../api/turns.ts";
+import { slot } from "../slot.ts";
 import { Flights } from "./flights.ts";
 
 /**
@@ -681,3 +683,5 @@ function toCall(row: CallRow): LedgerCall {
     flags: JSON.parse(row.flags) as CallFlags,
   };
 }
+
+export const ledgerOf = slot(({ ctx }) => new Ledger(ctx.storage));

@@ -2,6 +2,7 @@
  * Tells whether an agent answers at this moment: the bridge learns of a frozen device only after its keep-alive. A message of
  * a moment ago shows it, else a `ping` (probe.ts). In memory alone: a Home that was rebuilt asks anew.
  */
+import { slot } from "../slot.ts";
 
 /** A message shows for so long that its agent answers. */
 const ALIVE_MS = 5_000;
@@ -56,3 +57,5 @@ export class LifeSigns {
     this.#probes.delete(id);
   }
 }
+
+export const lifeSignsOf = slot(() => new LifeSigns());

@@ -1,4 +1,5 @@
 /** Outcomes that their conversation cannot accept are delivered again, and not forever. */
+
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -7,7 +8,7 @@ import { Transcript } from "../../conversation/store/transcript.ts";
 import { RetrySchedule } from "../../retry-schedule.ts";
 import type { HomeContext } from "../context.ts";
 import { openHome } from "../home.ts";
-import { KEEP_SETTLED_MS } from "./ledger.ts";
+import { KEEP_SETTLED_MS, ledgerOf } from "./ledger.ts";
 import { nextDue, onAlarm, settleFromReport } from "./outcome-delivery.ts";
 
 const HOUR_MS = 3_600_000;
@@ -64,7 +65,7 @@ test("a conversation that cannot accept an outcome gets it again, each time late
       armed += 1;
     });
     const began = Date.now();
-    const job = context.ledger.add(
+    const job = ledgerOf(context).add(
       { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
       1,
       "taken",
@@ -93,7 +94,7 @@ test("a conversation that cannot accept an outcome gets it again, each time late
   await answer();
   await runInDurableObject(home, async () => {
     await onAlarm(context, due());
-    expect(context.ledger.undelivered()).toEqual([]);
+    expect(ledgerOf(context).undelivered()).toEqual([]);
     expect(nextDue(context)).toBeUndefined();
   });
   expect(await told()).toContain("12 GB saved");
@@ -103,7 +104,7 @@ test("after two days it is given up", async () => {
   const { name, call } = await waitingConversation();
   await runInDurableObject(await madeHome(), async (_, ctx) => {
     const context = contextOf(ctx);
-    const job = context.ledger.add(
+    const job = ledgerOf(context).add(
       { id: "token", conversation: name, agent: "pi", caller: CALLER, order: ORDER, lateFor: call },
       1,
       "taken",
@@ -114,7 +115,7 @@ test("after two days it is given up", async () => {
     const rebuilt = { ...context, deliveryRetries: new RetrySchedule() };
     expect(nextDue(rebuilt)).toBe(0);
     await onAlarm(rebuilt, Date.now() + KEEP_SETTLED_MS + 1);
-    expect(context.ledger.undelivered()).toEqual([]);
+    expect(ledgerOf(context).undelivered()).toEqual([]);
     expect(nextDue(rebuilt)).toBeUndefined();
   });
 });

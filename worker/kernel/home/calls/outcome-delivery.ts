@@ -3,19 +3,24 @@
  * the conversation has it, for two days.
  */
 
+import { addToRecord } from "../../../features/audit/home/outlet.ts";
+import { answerPeer } from "../../../features/lending/home/outgoing.ts";
+import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
-import { foreignLine, NO_AGENT } from "../record/audit-lines.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { rosterOf } from "../agents/home-roster.ts";
+import type { HomeContext } from "../context.ts";
 import { keepBroughtFiles } from "../files/brought-files.ts";
-import { answerPeer } from "../../../features/lending/home/outgoing.ts";
+import { questionsOf } from "../questions/questions.ts";
+import { foreignLine, NO_AGENT } from "../record/audit-lines.ts";
 import { recordCall } from "../trace.ts";
 import { endWaits } from "./agent-tools.ts";
 import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
-import { JOB, KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
+import { deliveryRetriesOf } from "./delivery-retries.ts";
+import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "./ledger.ts";
 import type { RoutedCall } from "./route.ts";
 import { shownPayload } from "./shown-payload.ts";
 import { askerGoesOn } from "./waits.ts";
@@ -29,7 +34,7 @@ const HOUR_MS = 3_600_000;
  * @returns false: it is no flight
  */
 export function settleFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
-  if (!home.ledger.flights.land(call.id, outcome)) return false;
+  if (!ledgerOf(home).flights.land(call.id, outcome)) return false;
   recordCall(home, call, outcome, Date.now());
   record(home, call, outcome);
   return true;
@@ -48,7 +53,7 @@ export async function settleFromReport(
   const outcome = withChoice(call, reported);
   const isDelivered = asksAgain(call) || (call.asker === null && (await deliver(home, call, outcome)));
   const now = Date.now();
-  if (!home.ledger.settle(call.id, outcome, isDelivered, now)) return false;
+  if (!ledgerOf(home).settle(call.id, outcome, isDelivered, now)) return false;
   noteSettled(home, call, outcome, now);
   // A conversation had it before the row; whoever else asked gets it after.
   if (asksAgain(call) || call.asker) await deliver(home, { ...call, settledAt: now }, outcome);
@@ -61,10 +66,13 @@ export async function settleFromReport(
  * @returns false: the conversation could not be reached, so the report has to come again
  */
 export async function deliverRouted(
-  { env, ledger, roster }: HomeContext,
+  home: HomeContext,
   call: RoutedCall,
   outcome: SettledOutcome,
 ): Promise<boolean> {
+  const ledger = ledgerOf(home);
+  const roster = rosterOf(home);
+  const { env } = home;
   try {
     await conversationOf(env, call.conversation).settle(call.id, outcome, roster.version(Date.now()));
   } catch (error) {
@@ -90,12 +98,12 @@ export async function settleByGateway(
 ): Promise<boolean> {
   const outcome = withChoice(call, decided);
   const now = Date.now();
-  if (!home.ledger.settle(call.id, outcome, asksAgain(call), now)) return false;
+  if (!ledgerOf(home).settle(call.id, outcome, asksAgain(call), now)) return false;
   noteSettled(home, call, outcome, now);
   if (asksAgain(call)) return await deliver(home, call, outcome);
   // If this object is stopped in the next lines, its alarm delivers the outcome.
-  home.deliveryRetries.failed(call.id, now, now);
-  await home.alarm.wakeBy(home.deliveryRetries.dueAt(call.id));
+  deliveryRetriesOf(home).failed(call.id, now, now);
+  await home.alarm.wakeBy(deliveryRetriesOf(home).dueAt(call.id));
   await deliverStored(home, { ...call, settledAt: now }, outcome);
   return true;
 }
@@ -107,7 +115,7 @@ export async function settleLate(
   reported: SettledOutcome,
 ): Promise<void> {
   const outcome = withChoice(call, reported);
-  const replaced = home.ledger.replace(call.id, outcome, Date.now());
+  const replaced = ledgerOf(home).replace(call.id, outcome, Date.now());
   if (!replaced) return;
   record(home, call, outcome);
   keepBroughtFiles(home, call, outcome);
@@ -127,12 +135,12 @@ export function noteSettled(home: HomeContext, call: LedgerCall, outcome: Settle
   askerGoesOn(home, call);
   endWaits(home, call.id);
   // delegation.ts ends what its agent asked for.
-  if (call.flags.delegates !== undefined && home.ledger.delegatedBy(call.id).length > 0)
+  if (call.flags.delegates !== undefined && ledgerOf(home).delegatedBy(call.id).length > 0)
     home.ctx.waitUntil(home.alarm.wakeBy(now));
   if (call.agent === NO_AGENT) return;
   // The calls of a turn are counted when it ends. What its agents asked for is not among them.
   if (call.conversation === null || call.lateFor !== null || call.asker !== null)
-    home.counters.settled(call, outcome, now);
+    countersOf(home).settled(call, outcome, now);
   const { status, errorType } = outcome;
   const ms = now - call.createdAt;
   logInfo("call.settled", { call: call.id, agent: call.agent, status, errorType, ms });
@@ -143,30 +151,31 @@ function record(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): v
   if (call.agent === NO_AGENT) return;
   // A job is the agent's own work, which is never sent.
   const isOnDevice = call.sends > 0 || call.command === JOB;
-  if (isOnDevice && !home.agents.isForgetful(call.agent)) return;
+  if (isOnDevice && !agentsOf(home).isForgetful(call.agent)) return;
   const shown = { ...call, payload: shownPayload(home, call) };
-  addToRecord(home, call.agent, call.id, [foreignLine(shown, outcome, home.questions.decidedOf(call.id))]);
+  addToRecord(home, call.agent, call.id, [foreignLine(shown, outcome, questionsOf(home).decidedOf(call.id))]);
 }
 
 /** When an outcome has to be delivered again, epoch ms. */
-export function nextDue({ deliveryRetries, ledger }: HomeStores): number | undefined {
+export function nextDue(home: HomeContext): number | undefined {
+  const deliveryRetries = deliveryRetriesOf(home);
+  const ledger = ledgerOf(home);
   return deliveryRetries.nextDue(ledger.undelivered().map(({ id }) => id));
 }
 
 /** Delivers what could not be delivered before, when it is due. */
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
-  for (const call of home.ledger.undelivered()) {
+  for (const call of ledgerOf(home).undelivered()) {
     if ((call.settledAt ?? 0) + KEEP_SETTLED_MS <= now) giveUpDelivery(home, call);
-    else if (call.outcome && home.deliveryRetries.dueAt(call.id) <= now)
+    else if (call.outcome && deliveryRetriesOf(home).dueAt(call.id) <= now)
       await deliverStored(home, call, call.outcome);
   }
 }
 
 /** The next alarm, at once, delivers what is stored of these calls, however often their delivery failed. */
-export async function deliverNow(
-  { deliveryRetries, alarm }: HomeContext,
-  ids: readonly string[],
-): Promise<void> {
+export async function deliverNow(home: HomeContext, ids: readonly string[]): Promise<void> {
+  const deliveryRetries = deliveryRetriesOf(home);
+  const { alarm } = home;
   for (const id of ids) deliveryRetries.remove(id);
   await alarm.arm();
 }
@@ -174,14 +183,14 @@ export async function deliverNow(
 /** The conversation asks Home for what it still waits for, so nobody is left without an answer. */
 function giveUpDelivery(home: HomeContext, { id, conversation, outcome }: LedgerCall): void {
   logError("call.undeliverable", new Error("its conversation did not take it"), { call: id, conversation });
-  home.ledger.markDelivered(id, outcome);
-  home.deliveryRetries.remove(id);
+  ledgerOf(home).markDelivered(id, outcome);
+  deliveryRetriesOf(home).remove(id);
 }
 
 async function deliverStored(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): Promise<void> {
   if (await deliver(home, call, outcome)) {
-    home.ledger.markDelivered(call.id, outcome);
-    home.deliveryRetries.remove(call.id);
+    ledgerOf(home).markDelivered(call.id, outcome);
+    deliveryRetriesOf(home).remove(call.id);
   } else await home.alarm.arm();
 }
 
@@ -214,19 +223,20 @@ async function answerConversation(
   }
   try {
     const stub = conversationOf(home.env, call.conversation);
-    if (call.lateFor === null) await stub.settle(call.id, outcome, home.roster.version(Date.now()));
+    if (call.lateFor === null) await stub.settle(call.id, outcome, rosterOf(home).version(Date.now()));
     else await stub.late(call.lateFor, call.id, outcome, mayBeginTurn(home, call));
     return true;
   } catch (error) {
     logError("call.deliver_failed", error, { call: call.id });
-    home.ledger.beganNone(call.id);
+    ledgerOf(home).beganNone(call.id);
     const now = Date.now();
-    home.deliveryRetries.failed(call.id, call.settledAt ?? now, now);
+    deliveryRetriesOf(home).failed(call.id, call.settledAt ?? now, now);
     return false;
   }
 }
 
-function mayBeginTurn({ ledger }: HomeContext, { id, agent, command, flags }: LedgerCall): boolean {
+function mayBeginTurn(home: HomeContext, { id, agent, command, flags }: LedgerCall): boolean {
+  const ledger = ledgerOf(home);
   if (command !== JOB && flags.queued !== true) return false;
   if (ledger.turnsBegunBy(agent, Date.now() - HOUR_MS, id) < TURNS_AN_HOUR) {
     // Many may come at once: each counts before its conversation answers.

@@ -1,4 +1,5 @@
 /** Acks of stored reports that wait for the next call to their agent, or for a moment to pass. */
+import { slot } from "../slot.ts";
 
 /** An agent sends a report again after 30 s. */
 const GATHER_MS = 250;
@@ -31,3 +32,5 @@ export class PendingAcks {
     return [...this.#waiting.keys()];
   }
 }
+
+export const acksOf = slot(() => new PendingAcks());

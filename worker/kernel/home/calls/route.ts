@@ -4,7 +4,9 @@
  *
  *     base64url of a JSON list "." base64url of its HMAC-SHA-256
  */
+
 import { fromBase64Url, toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
+import { gatewayKeyOf } from "../agents/gateway-key.ts";
 import type { HomeContext } from "../context.ts";
 import { KEEP_SETTLED_MS, type LedgerCall } from "./ledger.ts";
 
@@ -16,7 +18,8 @@ export type RoutedCall = Pick<LedgerCall, "id" | "agent" | "command" | "payload"
 const FORM = /^([A-Za-z0-9_-]{1,1900})\.([A-Za-z0-9_-]{43})$/;
 
 /** @returns the text for the agent */
-export async function sealRoute({ gatewayKey }: HomeContext, call: LedgerCall): Promise<string> {
+export async function sealRoute(home: HomeContext, call: LedgerCall): Promise<string> {
+  const gatewayKey = gatewayKeyOf(home);
   const { id, conversation, agent, command, payload, createdAt } = call;
   const claims = [id, conversation, agent, command, payload.tool ?? null, createdAt];
   const body = toBase64Url(utf8(JSON.stringify(claims)));
@@ -29,11 +32,13 @@ export async function sealRoute({ gatewayKey }: HomeContext, call: LedgerCall): 
  * @returns undefined: it is forged, another agent's, or older than settled calls are kept
  */
 export async function openRoute(
-  { gatewayKey, name }: HomeContext,
+  home: HomeContext,
   route: string,
   agent: string,
   now: number,
 ): Promise<RoutedCall | undefined> {
+  const gatewayKey = gatewayKeyOf(home);
+  const { name } = home;
   const [, body = "", mac = ""] = FORM.exec(route) ?? [];
   if (body === "") return undefined;
   // verify compares in constant time.

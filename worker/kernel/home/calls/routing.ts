@@ -2,6 +2,7 @@
  * Calls that name no agent: `any`, or a group of agents that do the same work. The choice stands in the call's row before the
  * call is sent. A call goes to another agent only when the one before has certainly not run it.
  */
+
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
@@ -10,9 +11,13 @@ import { LISTED_MAX, type RosterAgent } from "../../api/roster.ts";
 import type { Limits } from "../../api/turns.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
+import { loadOf } from "./agent-load.ts";
 import { sendElsewhere, type Unreachable } from "./dispatch.ts";
-import { JOB, type LedgerCall, OPEN_MAX } from "./ledger.ts";
+import { JOB, type LedgerCall, ledgerOf, OPEN_MAX } from "./ledger.ts";
+import { lifeSignsOf } from "./life-signs.ts";
 import { probe } from "./probe.ts";
 import { isOpen } from "./taint-reason.ts";
 
@@ -51,7 +56,8 @@ export type Candidate = {
 };
 
 /** True if this names no agent: a group, or any. No agent has such a name. */
-export function isRouted({ agents }: HomeContext, id: string): boolean {
+export function isRouted(home: HomeContext, id: string): boolean {
+  const agents = agentsOf(home);
   return id === ANY || agents.isGroup(id);
 }
 
@@ -106,17 +112,19 @@ export async function choose<T>(
 type Fitting = { candidate: Candidate; target: CallTarget };
 
 /** One of another make cannot be asked. */
-function isThere({ life }: HomeContext, { id, foreign }: Candidate, now: number): boolean {
+function isThere(home: HomeContext, { id, foreign }: Candidate, now: number): boolean {
+  const life = lifeSignsOf(home);
   return foreign || life.isAlive(id, now);
 }
 
 function chosen(
-  { load }: HomeContext,
+  home: HomeContext,
   { args }: Wanted,
   { candidate, target }: Fitting,
   of: number,
   now: number,
 ): Choice {
+  const load = loadOf(home);
   load.gave(target.id, now);
   const { open } = candidate;
   const calls = open === 0 ? "no open call" : `${open} open ${open === 1 ? "call" : "calls"}`;
@@ -131,13 +139,14 @@ async function firstAnswer(home: HomeContext, ids: readonly string[]): Promise<v
   );
   for (const [at, id] of ids.entries()) {
     await asking[at];
-    if (home.life.isAlive(id, Date.now())) return;
+    if (lifeSignsOf(home).isAlive(id, Date.now())) return;
   }
 }
 
 /** The agents that the words of the call fit, by what lists hold of them; or why there is none. */
 async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAgent[] | Unreachable> {
-  const { agents, ledger } = home;
+  const agents = agentsOf(home);
+  const ledger = ledgerOf(home);
   const { args, caller, limits, tried } = wanted;
   const { agent_id: of, query, action } = args;
   if (query === undefined && action === undefined)
@@ -174,10 +183,11 @@ async function candidatesOf(home: HomeContext, wanted: Wanted): Promise<RosterAg
 
 /** Those that the question fits. Of a few agents, all that can be asked fit when it fits none by its words. */
 async function fittingWords(
-  { roster }: HomeContext,
+  home: HomeContext,
   text: string,
   online: readonly RosterAgent[],
 ): Promise<readonly RosterAgent[]> {
+  const roster = rosterOf(home);
   const ids = new Set(idsOf(online));
   const found = await roster.search({ text, among: (id) => ids.has(id), limit: FOUND_MAX });
   if (found.length === 0 && online.length <= LISTED_MAX) return online;
@@ -193,7 +203,9 @@ function firstFitting(
   now: number,
   counts: (candidate: Candidate) => boolean,
 ): Fitting[] {
-  const { ledger, life, load } = home;
+  const ledger = ledgerOf(home);
+  const life = lifeSignsOf(home);
+  const load = loadOf(home);
   const open = ledger.openByAgent();
   const { action = "prompt", query } = wanted.args;
   const candidates = found.map(({ id, foreign }) => ({
@@ -207,7 +219,7 @@ function firstFitting(
   const fitting: Fitting[] = [];
   for (const candidate of inOrder(candidates)) {
     if (fitting.length === PROBED_AT_ONCE) break;
-    const target = counts(candidate) ? home.agents.target(candidate.id, now) : undefined;
+    const target = counts(candidate) ? agentsOf(home).target(candidate.id, now) : undefined;
     if (target && problemOf(home, wanted, target) === undefined) fitting.push({ candidate, target });
   }
   return fitting;
@@ -253,7 +265,7 @@ function silent(ids: readonly string[]): Unreachable {
 function unfit(home: HomeContext, wanted: Wanted, found: readonly RosterAgent[]): Unreachable {
   const now = Date.now();
   for (const { id } of found) {
-    const target = home.agents.target(id, now);
+    const target = agentsOf(home).target(id, now);
     const problem = target && problemOf(home, wanted, target);
     if (problem) return problem;
   }
@@ -317,7 +329,7 @@ export async function tryNext(
   });
   if (isMoved) return undefined;
   // Much may have happened meanwhile.
-  const now = home.ledger.get(call.id);
+  const now = ledgerOf(home).get(call.id);
   return now && !now.outcome && now.agent === call.agent ? now : undefined;
 }
 

@@ -1,18 +1,26 @@
 /** What the rest of the Worker asks a home about calls. */
+
 import { RpcTarget } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
-import type { CancelledCall, CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
+import { runHomeTool } from "../../../features/sessions/home/tools.ts";
+import type {
+  CancelledCall,
+  CommandRequest,
+  SettledOutcome,
+  SubmitReply,
+  SubmitRequest,
+} from "../../api/calls.ts";
+import type { CallsApi } from "../../api/calls-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
 import { maySee, type Viewer } from "../../api/may-see.ts";
 import { isBlank } from "../../migrate.ts";
+import type { HomeAccess } from "../access.ts";
+import { rosterOf } from "../agents/home-roster.ts";
+import { closeQuestions } from "../questions/approvals.ts";
 import { sessionEnded } from "./agent-tools.ts";
 import { cancelCalls, watchCalls } from "./dispatch.ts";
-import { JOB } from "./ledger.ts";
+import { JOB, ledgerOf } from "./ledger.ts";
 import { submit, submitCommand } from "./submit.ts";
-import { closeQuestions } from "../questions/approvals.ts";
-import { runHomeTool } from "../../../features/sessions/home/tools.ts";
-import type { HomeAccess } from "../access.ts";
-import type { CallsApi } from "../../api/calls-api.ts";
 
 export class CallsRpc extends RpcTarget implements CallsApi {
   readonly #at: HomeAccess;
@@ -24,7 +32,7 @@ export class CallsRpc extends RpcTarget implements CallsApi {
 
   async submit(request: SubmitRequest): Promise<SubmitReply> {
     const reply = await submit(this.#at.home, request);
-    return { ...reply, rosterVersion: this.#at.home.roster.version(Date.now()) };
+    return { ...reply, rosterVersion: rosterOf(this.#at.home).version(Date.now()) };
   }
 
   async runTool(request: HomeToolRequest): Promise<HomeToolReply> {
@@ -46,7 +54,7 @@ export class CallsRpc extends RpcTarget implements CallsApi {
   }
 
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
-    const { ledger } = this.#at.home;
+    const ledger = ledgerOf(this.#at.home);
     const call = ledger.get(id);
     if (!call || (call.agent !== agent && call.flags.any?.of !== agent)) return undefined;
     if (call.conversation !== null || call.asker) return undefined;

@@ -2,26 +2,31 @@
  * Calls that nobody answers. A device that stays silent until a call's deadline ends it, and so does a bridge whose line is
  * dead, sooner. Home then settles the call itself, with an outcome that states what is known.
  */
+
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
 import { sendCancel } from "../../../features/lending/home/outgoing.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
+import type { HomeContext } from "../context.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
+import { ledgerOf } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
 import { tryNext } from "./routing.ts";
 import { isWaiting } from "./waits.ts";
 
 /** When the next call has to be taken or answered, or the line that calls wait for counts as dead. */
-export function nextDue(home: HomeStores): number | undefined {
-  const deadline = home.ledger.nextDue();
-  const lostAt = home.bridge.lostAt();
+export function nextDue(home: HomeContext): number | undefined {
+  const deadline = ledgerOf(home).nextDue();
+  const lostAt = bridgeOf(home).lostAt();
   if (lostAt === undefined || (deadline !== undefined && deadline <= lostAt)) return deadline;
   return onTheLine(home).length > 0 ? lostAt : deadline;
 }
 
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
-  const { ledger } = home;
+  const ledger = ledgerOf(home);
   const untaken = ledger.untaken(now);
   for (const call of untaken) ledger.markTaken(call.id);
   cutDeadLine(home, untaken, now);
@@ -40,7 +45,7 @@ async function giveUp(home: HomeContext, overdue: LedgerCall, now: number): Prom
   const cannotAsk = !wasSent && isHeldBack(home, call, now);
   const isSettled = await settleByGateway(home, call, silenceOutcome(call, now, cannotAsk));
   // It may be that the agent does not have the session that the call was sent in.
-  home.keys.doubtSession(call.agent);
+  keysOf(home).doubtSession(call.agent);
   // The device may still be at it, or get the call only now. Nobody waits for what it would do.
   if (isSettled && wasSent) await sendCancel(home, call);
 }
@@ -76,7 +81,9 @@ function silenceOutcome(call: LedgerCall, now: number, cannotAsk: boolean): Outc
  * open for minutes. The calls on it are sent again when a bridge comes back. If none comes, they are given up soon.
  */
 function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: number): void {
-  const { bridge, agents, ledger } = home;
+  const bridge = bridgeOf(home);
+  const agents = agentsOf(home);
+  const ledger = ledgerOf(home);
   const lostAt = bridge.lostAt();
   if (lostAt === undefined) return;
   // Only calls that this bridge was sent tell something of its line.
@@ -96,6 +103,8 @@ function cutDeadLine(home: HomeContext, untaken: readonly LedgerCall[], now: num
 }
 
 /** Calls that wait for an answer over the line. One that waits for a person, or for another call, is not: that answer goes out when the line is back. */
-function onTheLine(home: HomeStores): LedgerCall[] {
-  return home.ledger.onTheWay().filter((call) => !isWaiting(home, call));
+function onTheLine(home: HomeContext): LedgerCall[] {
+  return ledgerOf(home)
+    .onTheWay()
+    .filter((call) => !isWaiting(home, call));
 }

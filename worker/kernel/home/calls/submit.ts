@@ -1,7 +1,11 @@
 /** Calls come in: from a conversation's model, and from the API. Each is refused in words, queued, held for a person, or sent. */
+
 import { agentSource, type Source } from "@edgecall/core/loop/taint.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
+import { addToRecord } from "../../../features/audit/home/outlet.ts";
+import { isAgentForm } from "../../../features/lending/contract.ts";
+import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
 import {
   AGENT_COMMANDS,
@@ -10,15 +14,15 @@ import {
   type CallTarget,
   toAgentCommand,
 } from "../../api/edge-call.ts";
-import { isAgentForm } from "../../../features/lending/contract.ts";
 import type { Limits } from "../../api/turns.ts";
 import { readSettings, type Settings } from "../../settings/settings.ts";
-import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
+import { agentsOf } from "../agents/agents.ts";
 import type { HomeContext } from "../context.ts";
 import { hiddenSetting, type Permission, permissionFor } from "../devices/permission.ts";
 import { askBeforeSending } from "../questions/approvals.ts";
+import { repliesOf } from "../questions/replies.ts";
 import { showIfComplete } from "../questions/together.ts";
+import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
 import { confirmOutcomes } from "./acks.ts";
 import {
   type Dispatched,
@@ -30,7 +34,7 @@ import {
   reach,
   type Unreachable,
 } from "./dispatch.ts";
-import { type Asker, type CallFlags, mayBeForgotten, type NewCall } from "./ledger.ts";
+import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "./ledger.ts";
 import { choose, isRouted } from "./routing.ts";
 import { shownPayload } from "./shown-payload.ts";
 import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
@@ -38,7 +42,7 @@ import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
 /** Takes a call of `edge_call`, once for each id. @param asker absent: a conversation, or a client */
 export async function submit(home: HomeContext, request: SubmitRequest, asker?: Asker): Promise<SubmitReply> {
   const { reply: of } = request;
-  const isOut = of && home.replies.add(request.id, of);
+  const isOut = of && repliesOf(home).add(request.id, of);
   try {
     return await submitOne(home, request, asker);
   } finally {
@@ -55,10 +59,10 @@ async function submitOne(
   await confirmOutcomes(home, request.confirmed);
   const reply = await takeCall(home, request, asker);
   // A call that was sent is counted when it is settled.
-  if (!reply.accepted && !home.ledger.get(request.id)) {
+  if (!reply.accepted && !ledgerOf(home).get(request.id)) {
     const { agent_id, action, params, query } = request.args;
     if (request.conversation === null)
-      home.counters.called(request.id, agent_id, action ?? "prompt", 0, reply.outcome, Date.now());
+      countersOf(home).called(request.id, agent_id, action ?? "prompt", 0, reply.outcome, Date.now());
     const payload = action === undefined ? { prompt: query } : { tool: action, parameters: params ?? {} };
     const command = action === undefined ? "prompt" : "tool";
     // A model may have invented the id; the error's text has it.
@@ -96,11 +100,13 @@ async function takeCall(
   });
 }
 
-function isKnown({ ledger }: HomeContext, id: string): boolean {
+function isKnown(home: HomeContext, id: string): boolean {
+  const ledger = ledgerOf(home);
   return ledger.get(id) !== undefined || ledger.flights.hasLanded(id);
 }
 
-async function knownCall({ ledger }: HomeContext, id: string): Promise<SubmitReply> {
+async function knownCall(home: HomeContext, id: string): Promise<SubmitReply> {
+  const ledger = ledgerOf(home);
   const known = ledger.get(id);
   const { flights } = ledger;
   if (!known) return accepted({ deadline: Date.now(), outcome: flights.held(id) });
@@ -177,11 +183,12 @@ async function takeNamed(
 
 /** The home's people's word on a call of a hosted device. @returns undefined: the agent is none, or the call is a read */
 function ofDevice(
-  { agents }: HomeContext,
+  home: HomeContext,
   target: CallTarget,
   { payload }: AgentCommand,
   tainted: boolean,
 ): Permission | undefined {
+  const agents = agentsOf(home);
   const device = agents.device(target.id);
   const action = String(payload.tool);
   if (device && agents.isHiddenSetting(target.id, action)) return hiddenSetting(device, action);
@@ -233,7 +240,7 @@ async function queueOrRefuse(
 
 /** Takes one command to one agent, from the API. Its report comes over `/wait?call=`. */
 export async function submitCommand(home: HomeContext, request: CommandRequest): Promise<SubmitReply> {
-  const known = home.ledger.get(request.id);
+  const known = ledgerOf(home).get(request.id);
   if (known?.outcome) return { accepted: false, outcome: known.outcome };
   if (known) return { accepted: true, deadline: known.endsAt };
   const found = reach(home, request.agent, request.order.payload.tool);

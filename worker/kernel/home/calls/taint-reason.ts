@@ -1,7 +1,11 @@
 /** Says whose texts taint a call, in words for a person. */
+
 import { firstUseSource, isTainted, type Source, STRANGER, taints } from "@edgecall/core/loop/taint.ts";
 import type { UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import type { SubmitRequest } from "../../api/calls.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 
 /** A question shows the descriptions of so many agents, and so many names of actions of each. */
@@ -26,7 +30,7 @@ export function taintsOf(
   }: Pick<SubmitRequest, "conversation" | "tainted" | "sources" | "args">,
   agent: string | { group: string } = args.agent_id,
 ): { tainted: boolean; because: readonly Source[] } {
-  const because = conversation === null ? home.roster.unread() : (sources ?? []);
+  const because = conversation === null ? rosterOf(home).unread() : (sources ?? []);
   const to =
     typeof agent === "string" ? { agent, isOpen: isOpen(home, agent) } : { agent: agent.group, isOpen: true };
   const judged = because.map((source) => byUse(home, source));
@@ -40,7 +44,7 @@ export function taintsOf(
 function byUse(home: HomeContext, source: Source): Source {
   if (!source.startsWith("agent:")) return source;
   const id = idOf(source);
-  return isOpen(home, id) && home.agents.isRead(id) ? firstUseSource(id) : source;
+  return isOpen(home, id) && agentsOf(home).isRead(id) ? firstUseSource(id) : source;
 }
 
 function idOf(source: Source): string {
@@ -48,7 +52,9 @@ function idOf(source: Source): string {
 }
 
 /** True for an agent of EvoClaw's kind that only `*` lets in: no owner named it, it has no key, and it is neither the bridge's nor another home's. */
-export function isOpen({ agents, keys }: HomeContext, id: string): boolean {
+export function isOpen(home: HomeContext, id: string): boolean {
+  const agents = agentsOf(home);
+  const keys = keysOf(home);
   return agents.has(id) && agents.isForeign(id) && !agents.device(id) && keys.isOpen(id);
 }
 
@@ -70,7 +76,7 @@ export function taintReason(
   const causes = because.filter((source) => taints(byUse(home, source), to));
   const ids = new Set(causes.filter((source) => source !== STRANGER).map(idOf));
   const all = [...ids].flatMap((agent) => {
-    const text = home.agents.unreadOf(agent);
+    const text = agentsOf(home).unreadOf(agent);
     return text ? [{ agent, ...text, actions: text.actions.slice(0, ACTIONS_MAX) }] : [];
   });
   const named = new Set(all.map(({ agent }) => agent));

@@ -1,20 +1,20 @@
 /** A call that waits for a person, or for another agent that its own one asked: its time stands still meanwhile. */
+
 import { AFTER_EXPIRY_MS } from "../../api/questions.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
-import { type LedgerCall, mayBeForgotten } from "./ledger.ts";
+import type { HomeContext } from "../context.ts";
+import { questionsOf } from "../questions/questions.ts";
+import { slot } from "../slot.ts";
+import { type LedgerCall, ledgerOf, mayBeForgotten } from "./ledger.ts";
 
-type Stores = Pick<HomeStores, "ledger" | "questions" | "agentWaits">;
-
-export function isWaiting(home: Stores, { id, flags }: LedgerCall): boolean {
-  if (home.questions.openOf(id).length > 0) return true;
+export function isWaiting(home: HomeContext, { id, flags }: LedgerCall): boolean {
+  if (questionsOf(home).openOf(id).length > 0) return true;
   return flags.delegates !== undefined && openInCall(home, id) > 0;
 }
 
 /** Calls that the agent of this call asked for and that have not ended. */
-export function openInCall(
-  { ledger, agentWaits }: Pick<Stores, "ledger" | "agentWaits">,
-  id: string,
-): number {
+export function openInCall(home: HomeContext, id: string): number {
+  const ledger = ledgerOf(home);
+  const agentWaits = agentWaitsOf(home);
   return (
     ledger.delegatedBy(id).length + [...agentWaits.values()].filter(({ parent }) => parent === id).length
   );
@@ -25,36 +25,39 @@ export function openInCall(
  * @param until epoch ms
  * @param wasWaiting whether it waited for something else already
  */
-export function waitFor(home: Stores, call: LedgerCall, until: number, wasWaiting: boolean): void {
+export function waitFor(home: HomeContext, call: LedgerCall, until: number, wasWaiting: boolean): void {
   // While it waits, the time from its deadline to its end is what it has left.
   const left = call.endsAt - (wasWaiting ? call.deadline : Date.now());
   const deadline = wasWaiting ? Math.max(call.deadline, until) : until;
-  home.ledger.postpone(call.id, deadline, deadline + Math.max(0, left));
+  ledgerOf(home).postpone(call.id, deadline, deadline + Math.max(0, left));
   askerWaits(home, call.id);
 }
 
 /** The end of this call may be later now, so the call of the agent that asked for it waits for longer. */
-export function askerWaits(home: Stores, id: string): void {
-  const call = home.ledger.get(id);
+export function askerWaits(home: HomeContext, id: string): void {
+  const call = ledgerOf(home).get(id);
   if (call?.asker?.by !== "agent") return;
-  const parent = home.ledger.get(call.asker.call);
+  const parent = ledgerOf(home).get(call.asker.call);
   const until = call.endsAt + AFTER_EXPIRY_MS;
   if (parent && !parent.outcome && parent.deadline < until) waitFor(home, parent, until, true);
 }
 
 /** Its time goes on, unless it waits for something else. */
-export function goOn(home: Stores, call: LedgerCall): void {
+export function goOn(home: HomeContext, call: LedgerCall): void {
   if (isWaiting(home, call)) return;
   const now = Date.now();
   // The gateway was off for long. The alarm gives the call up, since it must not go out again.
   if (mayBeForgotten(call.sentAt ?? call.createdAt, now)) return;
-  home.ledger.restart(call.id, Math.max(call.silenceMs, call.endsAt - call.deadline), now);
+  ledgerOf(home).restart(call.id, Math.max(call.silenceMs, call.endsAt - call.deadline), now);
 }
 
 /** A call has ended that an agent asked for. */
 export function askerGoesOn(home: HomeContext, { asker }: LedgerCall): void {
-  const parent = asker?.by === "agent" ? home.ledger.get(asker.call) : undefined;
+  const parent = asker?.by === "agent" ? ledgerOf(home).get(asker.call) : undefined;
   if (!parent || parent.outcome) return;
   goOn(home, parent);
   home.ctx.waitUntil(home.alarm.arm());
 }
+
+/** Calls of Home's own tools that an agent waits for: the call in which it does, and the session. Memory: the agent asks again. */
+export const agentWaitsOf = slot(() => new Map<string, { parent: string; session: string }>());

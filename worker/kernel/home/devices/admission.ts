@@ -2,12 +2,16 @@
  * Which of the bridge's hosted devices get their place among the agents. Their ids follow from names that anybody on the broker
  * can choose, so an id that means something else here is refused, and settings and grants that name it are not the device's.
  */
+
 import { DEVICES_FEATURE, DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { isReservedId } from "@edgecall/core/protocol/names.ts";
+import { isOpen, lentOf } from "../../../features/lending/home/lent.ts";
 import { logInfo } from "../../log.ts";
+import { keysOf } from "../agents/agent-keys.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
-import { isOpen } from "../../../features/lending/home/lent.ts";
 
 const GROUP_NAME = "a name for many agents: it needs another id";
 
@@ -18,7 +22,11 @@ export function admits(home: HomeContext, state: AgentState): boolean {
   return why === undefined;
 }
 
-function refusalOf({ agents, keys, lent, bridge }: HomeContext, { id, hosted }: AgentState) {
+function refusalOf(home: HomeContext, { id, hosted }: AgentState) {
+  const agents = agentsOf(home);
+  const keys = keysOf(home);
+  const lent = lentOf(home);
+  const bridge = bridgeOf(home);
   const before = agents.device(id);
   // A stranger at the broker takes no device's place. An agent that this home serves does.
   if (!hosted) {

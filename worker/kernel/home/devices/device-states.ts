@@ -1,8 +1,11 @@
 /** Asks the bridge what hosted devices reported last. It answers from its memory at once, and nothing of it is stored here. */
+
 import type { DeviceReadings, LeftOut } from "@edgecall/core/protocol/devices.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { BridgeSocket } from "../bridge/bridge-socket.ts";
+import { bridgeOf } from "../bridge/bridge-socket.ts";
+import { slot } from "../slot.ts";
 
 /** A bridge that takes longer is busy or its line is dead. Whoever asks goes on without. */
 const WITHIN_MS = 1_000;
@@ -57,3 +60,6 @@ export class DeviceStates {
     waiting.done({ states, leftOut: left_out ?? null });
   }
 }
+
+/** Reports of hosted devices; the bridge alone has them. */
+export const deviceStatesOf = slot((home) => new DeviceStates(bridgeOf(home)));

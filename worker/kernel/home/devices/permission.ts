@@ -9,6 +9,7 @@ import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import type { DeviceMode } from "../../api/devices.ts";
 import type { HostedDevice } from "../agents/agents.ts";
+import { agentsOf } from "../agents/agents.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
 import { isAllowed } from "./device-settings.ts";
@@ -83,10 +84,8 @@ export function permissionFor(
  * A change waited for a person, or for the bridge. It goes on only if the device is what it was then, and may still be changed.
  * @returns the reason why not
  */
-export function outdated(
-  { agents }: HomeContext,
-  { agent, payload, flags }: LedgerCall,
-): Advised | undefined {
+export function outdated(home: HomeContext, { agent, payload, flags }: LedgerCall): Advised | undefined {
+  const agents = agentsOf(home);
   if (!flags.device) return undefined;
   const device = agents.device(agent);
   if (!device || !isAllowed(flags.device.allow, device.hosted))
@@ -100,11 +99,8 @@ export function outdated(
 }
 
 /** A person approved a call: from now on the device's changes are not asked about. @param by the person */
-export function rememberApproval(
-  { agents }: HomeContext,
-  { agent, flags }: LedgerCall,
-  by: string | null,
-): void {
+export function rememberApproval(home: HomeContext, { agent, flags }: LedgerCall, by: string | null): void {
+  const agents = agentsOf(home);
   const device = agents.device(agent);
   if (!device || !flags.device?.remember || by === null) return;
   // One of 0.3 may have waited, and covers the same.

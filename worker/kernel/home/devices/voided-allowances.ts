@@ -2,15 +2,19 @@
  * Allowances of up to 0.3 covered less than those of now. One that may have meant something else is void: the device asks again. The
  * owners are told once, as a list, and `GET /v1/devices` says `changed`.
  */
-import type { HomeContext, HomeStores } from "../context.ts";
+
 import { tell } from "../../../features/rules/home/hand-over.ts";
 import { ownersOf } from "../../../features/rules/home/recipients.ts";
+import { agentsOf } from "../agents/agents.ts";
+import { rosterOf } from "../agents/home-roster.ts";
+import type { HomeContext } from "../context.ts";
 
 /** Time after the first one in which the bridge tells of the others. */
 const COLLECTED_FOR_MS = 60_000;
 const LISTED_MAX = 30;
 
-export function nextDue({ agents }: HomeStores): number | undefined {
+export function nextDue(home: HomeContext): number | undefined {
+  const agents = agentsOf(home);
   const times = agents.voided().map(({ since }) => since);
   return times.length === 0 ? undefined : Math.min(...times) + COLLECTED_FOR_MS;
 }
@@ -19,10 +23,12 @@ export function onAlarm(home: HomeContext, now: number): void {
   const due = nextDue(home);
   if (due === undefined || due > now) return;
   // Names are the publisher's words, so they stand beside the ids, and only those that are labels.
-  const ids = home.agents.voided().map(({ device }) => device.id);
-  home.agents.voidedTold();
+  const ids = agentsOf(home)
+    .voided()
+    .map(({ device }) => device.id);
+  agentsOf(home).voidedTold();
   const more = ids.length > LISTED_MAX ? ` and ${ids.length - LISTED_MAX} more` : "";
-  const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${home.roster.withNames(ids.slice(0, LISTED_MAX)).join(", ")}${more}. Your next yes, or the page Devices of the console, allows them as before.`;
+  const text = `Since the update, what you allow a device covers everything that can change what is sent to it. What was allowed before may have meant something else for these, so they ask again before they are changed: ${rosterOf(home).withNames(ids.slice(0, LISTED_MAX)).join(", ")}${more}. Your next yes, or the page Devices of the console, allows them as before.`;
   const notice = { id: `allowances:${due}`, text, rules: [], buttons: [], critical: false, at: now };
   tell(home, ownersOf(home), notice, null, now);
 }

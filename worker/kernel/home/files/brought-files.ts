@@ -2,6 +2,7 @@
  * Keeps the pictures of a call that belongs to no conversation (of MCP, or a command), where its uploads are kept, and lists both: a client
  * finds them again later.
  */
+
 import { fromBase64 } from "@edgecall/core/encoding.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { mediaId, newMedia } from "../../api/media.ts";
@@ -10,6 +11,7 @@ import { logError } from "../../log.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import type { LedgerCall } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { filesOf } from "./file-list.ts";
 
 /** Nothing waits for it: the outcome brings the pictures all the same. */
 export function keepBroughtFiles(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): void {
@@ -19,11 +21,9 @@ export function keepBroughtFiles(home: HomeContext, call: LedgerCall, outcome: S
   );
 }
 
-async function keep(
-  { env, name, files }: HomeContext,
-  call: LedgerCall,
-  { media = [] }: SettledOutcome,
-): Promise<void> {
+async function keep(home: HomeContext, call: LedgerCall, { media = [] }: SettledOutcome): Promise<void> {
+  const files = filesOf(home);
+  const { env, name } = home;
   const { id, agent, payload, caller } = call;
   const place = placeOf(call, name);
   const pictures = await Promise.all(

@@ -2,10 +2,12 @@
  * The list of the pictures and files that devices sent to any conversation of the home, the newest first. Rows of Home; the
  * conversations have the bytes, and decide what is left of them.
  */
+
 import { toBase64Url, utf8 } from "@edgecall/core/encoding.ts";
 import type { FileQuery, ListedFile, NewFiles } from "../../api/files.ts";
 import { maySee, type Viewer } from "../../api/may-see.ts";
 import { kindOfMedia } from "../../api/media.ts";
+import { slot } from "../slot.ts";
 
 /** The newest so many files of a home are listed: a page reads no more rows. */
 const LISTED_MAX = 2_000;
@@ -89,3 +91,5 @@ export class FileList {
     );
   }
 }
+
+export const filesOf = slot(({ ctx }) => new FileList(ctx.storage));

@@ -2,6 +2,7 @@
  * The conversations of a home over every channel, except one-shots: so that a back-up finds them, and a person finds an earlier
  * one of the API by its first words. Rows of Home.
  */
+
 import { cutText } from "@edgecall/core/text/cut.ts";
 import {
   type ListedConversation,
@@ -9,6 +10,7 @@ import {
   type ListQuery,
   TITLE_MAX,
 } from "../../api/conversation-list.ts";
+import { slot } from "../slot.ts";
 
 /** A row says to the minute when its conversation was last used. */
 const GRAIN_MS = 60_000;
@@ -169,3 +171,5 @@ function titleOf(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return cutText(line, TITLE_MAX);
 }
+
+export const conversationListOf = slot(({ ctx }) => new ConversationList(ctx.storage));

@@ -1,11 +1,13 @@
 /** What the rest of the Worker asks a home about tokens. */
+
 import { RpcTarget } from "cloudflare:workers";
 import type { TokenView } from "../../api/answers.ts";
 import type { NewToken } from "../../api/tokens.ts";
+import type { TokensApi } from "../../api/tokens-api.ts";
 import { isBlank } from "../../migrate.ts";
 import type { ApiToken } from "../../settings/tokens.ts";
 import type { HomeAccess } from "../access.ts";
-import type { TokensApi } from "../../api/tokens-api.ts";
+import { tokensOf } from "./tokens.ts";
 
 export class TokensRpc extends RpcTarget implements TokensApi {
   readonly #at: HomeAccess;
@@ -16,18 +18,18 @@ export class TokensRpc extends RpcTarget implements TokensApi {
   }
 
   async tokens(): Promise<TokenView[]> {
-    return this.#at.home.tokens.list();
+    return tokensOf(this.#at.home).list();
   }
 
   async makeToken(token: NewToken): Promise<TokenView | undefined> {
-    return this.#at.home.tokens.make(token, Date.now());
+    return tokensOf(this.#at.home).make(token, Date.now());
   }
 
   async revokeToken(id: string, withMade: boolean): Promise<TokenView[]> {
-    return this.#at.home.tokens.revoke(id, withMade);
+    return tokensOf(this.#at.home).revoke(id, withMade);
   }
 
   async useToken(by: { hash: string } | { id: string }): Promise<ApiToken | undefined> {
-    return this.#at.isBlank ? undefined : this.#at.home.tokens.use(by, this.#at.home.name, Date.now());
+    return this.#at.isBlank ? undefined : tokensOf(this.#at.home).use(by, this.#at.home.name, Date.now());
   }
 }

@@ -1,8 +1,10 @@
 /** API tokens that were made in the console or by `edgecall tokens`: rows of Home, with only the tokens' hashes. No back-up contains them. */
+
 import { madeFrom } from "@edgecall/core/protocol/token-makers.ts";
 import type { TokenView } from "../../api/answers.ts";
 import type { NewToken } from "../../api/tokens.ts";
 import type { ApiToken, Scope } from "../../settings/tokens.ts";
+import { slot } from "../slot.ts";
 
 /** Tokens of a home. A person has a few, and each program one. */
 const TOKENS_MAX = 200;
@@ -118,3 +120,5 @@ function scopesOf({ scopes }: Row): Scope[] {
   // SAFETY: `make` wrote them.
   return JSON.parse(scopes) as Scope[];
 }
+
+export const tokensOf = slot(({ ctx }) => new HomeTokens(ctx.storage));

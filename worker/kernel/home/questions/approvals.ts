@@ -3,6 +3,8 @@
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
+import { personName } from "../../../features/chat/home/person-name.ts";
+import { tellBorrower } from "../../../features/lending/home/progress.ts";
 import type { CallNews } from "../../api/calls.ts";
 import {
   ACCEPT,
@@ -15,21 +17,23 @@ import {
 } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
+import { agentsOf } from "../agents/agents.ts";
 import { placeOf } from "../calls/call-watchers.ts";
 import { refuseQuestion } from "../calls/commands.ts";
 import { dispatch, holdForApproval, reach, releaseApproved, settleOutdated } from "../calls/dispatch.ts";
 import type { LedgerCall, NewCall } from "../calls/ledger.ts";
+import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
-import { personName } from "../../../features/chat/home/person-name.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
+import type { HomeContext } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
-import { tellBorrower } from "../../../features/lending/home/progress.ts";
 import { recordQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
+import { questionRetriesOf } from "./question-retries.ts";
+import { questionsOf } from "./questions.ts";
 import { gather, groupKeyOf, nextShown, showDue } from "./together.ts";
 
 /** How long an approval that the gateway asks for stays open. A device's question has its own time. */
@@ -49,7 +53,7 @@ export async function askFromAgent(
   call: LedgerCall,
   event: AgentEvent & { type: "question" },
 ): Promise<void> {
-  const known = home.questions.known(call.id, event.question_id);
+  const known = questionsOf(home).known(call.id, event.question_id);
   if (known) {
     // It does not have the answer yet. Each answer prolongs the call, but not beyond the time that it may ask for.
     const mayAsk = Date.now() < known.expiresAt + AFTER_EXPIRY_MS;
@@ -96,7 +100,8 @@ function withUnread(home: HomeContext, call: LedgerCall, approval: ApprovalReque
 }
 
 /** Why a device may ask nothing more for now, in words for it; undefined: it may. */
-function refusalOf({ questions }: HomeContext, call: LedgerCall): string | undefined {
+function refusalOf(home: HomeContext, call: LedgerCall): string | undefined {
+  const questions = questionsOf(home);
   const open = questions.openOf(call.id);
   if (new Set(open.map((one) => one.listedIn ?? one.groupKey ?? one.id)).size >= OPEN_A_CALL)
     return `Not asked: ${OPEN_A_CALL} questions of this call wait for an answer already. Ask again when one is answered.`;
@@ -123,7 +128,7 @@ export async function askBeforeSending(
   const hash = await approvalHash(agent, command, payload);
   const expiresAt = Date.now() + GATEWAY_APPROVAL_MS;
   // The same call came again, or was cancelled, meanwhile.
-  const known = home.ledger.get(newCall.id);
+  const known = ledgerOf(home).get(newCall.id);
   if (known) return known.endsAt;
   // There is no await between call and question: a call without its question would wait for nobody.
   const call = holdForApproval(home, newCall);
@@ -147,11 +152,11 @@ export async function askBeforeSending(
 async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): Promise<void> {
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
-  if (!home.questions.add(question, now)) return;
+  if (!questionsOf(home).add(question, now)) return;
   tellBorrower(home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
-    home.ledger.postpone(call.id, until);
+    ledgerOf(home).postpone(call.id, until);
     askerWaits(home, call.id);
   } else waitFor(home, call, until, wasWaiting);
   if (question.groupKey !== undefined) return await gather(home, call, until);
@@ -169,10 +174,10 @@ export async function answerQuestion(
 ): Promise<AnswerResult> {
   const { answered, problem } = accepting(home, id, answer, by);
   if (problem) return problem;
-  const result = home.questions.answer(id, answered, by, Date.now());
+  const result = questionsOf(home).answer(id, answered, by, Date.now());
   if (!result.ok) return result;
   if (answered !== answer)
-    for (const { agent } of unreadIn(result.question)) home.agents.acceptText(agent, undefined);
+    for (const { agent } of unreadIn(result.question)) agentsOf(home).acceptText(agent, undefined);
   const answeredByName = personName(home, by.principal, by.displayName);
   await passOn(home, { ...result.question, answeredByName }, answered);
   return result;
@@ -180,11 +185,13 @@ export async function answerQuestion(
 
 /** `accept` accepts the texts for which a person is asked, as they were shown, and approves. Any other answer stays what it is. */
 function accepting(
-  { agents, questions }: HomeContext,
+  home: HomeContext,
   id: string,
   answer: string,
   by: { mayAccept: boolean },
 ): { answered: string; problem?: AnswerResult } {
+  const agents = agentsOf(home);
+  const questions = questionsOf(home);
   const question = questions.get(id);
   const unread = question ? unreadIn(question) : [];
   if (answer !== ACCEPT || unread.length === 0) return { answered: answer };
@@ -232,7 +239,7 @@ async function passOnToAll(
 }
 
 async function passOnToCall(home: HomeContext, question: Question, answer: string): Promise<void> {
-  const call = home.ledger.get(question.call);
+  const call = ledgerOf(home).get(question.call);
   if (call) recordQuestion(home, call, question, answer);
   if (call && !call.outcome) {
     if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
@@ -245,7 +252,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
 async function closeShown(home: HomeContext, question: Question, answer: string): Promise<void> {
   if (question.listedIn === null) return await closeInConversation(home, question, answer);
   const how = answer === EXPIRED ? EXPIRED : CLOSED;
-  const listing = home.questions.closeListing(question.listedIn, how, Date.now());
+  const listing = questionsOf(home).closeListing(question.listedIn, how, Date.now());
   if (listing) await closeInConversation(home, listing, how);
 }
 
@@ -312,26 +319,29 @@ async function closeInConversation(home: HomeContext, question: Question, answer
 }
 
 /** True for a call whose client waits in Home's own waiting room. */
-function hasNoConversation({ ledger }: HomeContext, callId: string): boolean {
+function hasNoConversation(home: HomeContext, callId: string): boolean {
+  const ledger = ledgerOf(home);
   return ledger.get(callId)?.conversation === null;
 }
 
 /** The questions that a call waits for, for a client that begins to watch it. */
-export function openQuestions({ questions }: HomeContext, callId: string): CallNews[] {
+export function openQuestions(home: HomeContext, callId: string): CallNews[] {
+  const questions = questionsOf(home);
   return questions.openOf(callId).map(newsOf);
 }
 
 /** A call is over: its questions need no answer any more. */
 export async function closeQuestions(home: HomeContext, callId: string): Promise<void> {
-  for (const question of home.questions.openOf(callId)) {
-    home.questions.close(question.id, CLOSED, null, Date.now());
+  for (const question of questionsOf(home).openOf(callId)) {
+    questionsOf(home).close(question.id, CLOSED, null, Date.now());
     await closeShown(home, question, CLOSED);
   }
 }
 
 /** When a question expires, or has to be delivered again, epoch ms. */
-export function nextDue(home: HomeStores): number | undefined {
-  const { questions, questionRetries } = home;
+export function nextDue(home: HomeContext): number | undefined {
+  const questions = questionsOf(home);
+  const questionRetries = questionRetriesOf(home);
   const expiry = questions.nextExpiry();
   // Most times nobody is asked anything.
   if (expiry === undefined) return undefined;
@@ -343,14 +353,14 @@ export function nextDue(home: HomeStores): number | undefined {
 /** Closes questions that nobody answered, and delivers those that their conversation does not have yet. */
 export async function onAlarm(home: HomeContext, now: number): Promise<void> {
   await showDue(home, now);
-  for (const question of home.questions.expired(now)) {
+  for (const question of questionsOf(home).expired(now)) {
     // The last one that it lists took it along.
-    if (home.questions.get(question.id)?.answer !== null) continue;
-    home.questions.close(question.id, EXPIRED, null, now);
-    home.questionRetries.remove(question.id);
+    if (questionsOf(home).get(question.id)?.answer !== null) continue;
+    questionsOf(home).close(question.id, EXPIRED, null, now);
+    questionRetriesOf(home).remove(question.id);
     await passOn(home, question, EXPIRED);
   }
-  for (const question of home.questions.undelivered())
-    if (home.questionRetries.dueAt(question.id) <= now)
+  for (const question of questionsOf(home).undelivered())
+    if (questionRetriesOf(home).dueAt(question.id) <= now)
       await deliverQuestion(home, question, question.askedAt);
 }

@@ -2,18 +2,23 @@
  * An approval that a call of somebody without the right to approve needs is also shown to those who may decide it: in their private
  * chats with its buttons, and on their browsers and topics by a link to the console.
  */
-import type { Question, QuestionToPerson } from "../../api/questions.ts";
-import type { Notice } from "../../../features/rules/contract.ts";
-import { conversationOf } from "../../api/stubs.ts";
-import { logError } from "../../log.ts";
-import { type Role, roleInSettings } from "../../../features/chat/settings.ts";
-import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
-import type { LedgerCall } from "../calls/ledger.ts";
+
 import type { Admitting } from "../../../features/chat/home/channel-connections.ts";
 import { personName } from "../../../features/chat/home/person-name.ts";
-import type { HomeContext } from "../context.ts";
+import { sendersOf } from "../../../features/chat/home/senders.ts";
+import { type Role, roleInSettings } from "../../../features/chat/settings.ts";
+import { outletsOf } from "../../../features/push/home/outlet-store.ts";
+import type { Notice } from "../../../features/rules/contract.ts";
 import { tell } from "../../../features/rules/home/hand-over.ts";
 import { connectionsOf, peopleOver, privateChatName } from "../../../features/rules/home/recipients.ts";
+import type { Question, QuestionToPerson } from "../../api/questions.ts";
+import { conversationOf } from "../../api/stubs.ts";
+import { logError } from "../../log.ts";
+import { AuthSettingsError, apiTokenRecords } from "../../settings/tokens.ts";
+import type { LedgerCall } from "../calls/ledger.ts";
+import { ledgerOf } from "../calls/ledger.ts";
+import type { HomeContext } from "../context.ts";
+import { tokensOf } from "../people/tokens.ts";
 
 /** A home has few. With a long list of them not everybody is asked; the console lists every approval. */
 const APPROVERS_MAX = 5;
@@ -45,7 +50,9 @@ export async function askApprovers(
       return [];
     }
   });
-  const outlets = home.outlets.all().filter(({ principal }) => mayTokenApprove(home, principal));
+  const outlets = outletsOf(home)
+    .all()
+    .filter(({ principal }) => mayTokenApprove(home, principal));
   const ids = outlets.map(({ id }) => id);
   if (ids.length > 0) {
     tell(home, ids, noticeOf(question.id, shown, asker), question.conversation);
@@ -78,7 +85,8 @@ export async function closeAtApprovers(
 }
 
 /** Returns the call; of a question that lists several, the first one's. They have the same caller. */
-function callOf({ ledger }: HomeContext, { call, members }: About): LedgerCall | undefined {
+function callOf(home: HomeContext, { call, members }: About): LedgerCall | undefined {
+  const ledger = ledgerOf(home);
   return ledger.get(members?.[0]?.call ?? call);
 }
 
@@ -105,12 +113,14 @@ function mayApprove(home: HomeContext, { principal, channel }: LedgerCall["calle
   const sender = principal.slice(channel.length + 1);
   return over.some((one) => {
     const role: Role | undefined =
-      roleInSettings(one, sender) ?? home.senders.roleOf({ channel, connection: one.connection, sender });
+      roleInSettings(one, sender) ?? sendersOf(home).roleOf({ channel, connection: one.connection, sender });
     return role !== undefined && one.approve.includes(role);
   });
 }
 
-function mayTokenApprove({ env, name, tokens }: HomeContext, principal: string): boolean {
+function mayTokenApprove(context: HomeContext, principal: string): boolean {
+  const tokens = tokensOf(context);
+  const { env, name } = context;
   const now = Date.now();
   try {
     return [

@@ -1,18 +1,21 @@
 /** Shows a question to whoever waits for its call: in its conversation, or in Home's own waiting room. */
+
 import type { CallNews } from "../../api/calls.ts";
 import { listedMembers, type NewQuestion, type Question } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { notifyWatchers } from "../calls/call-watchers.ts";
-import { idInConversation } from "../calls/ledger.ts";
+import { idInConversation, ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
 import { askApprovers } from "./approvers.ts";
+import { questionRetriesOf } from "./question-retries.ts";
+import { questionsOf } from "./questions.ts";
 
 /** Asks for a call that Home runs itself, and that is in no ledger. Whoever made it makes it again after the answer (rules/ask-first.ts). */
 export async function askForOwnCall(home: HomeContext, question: NewQuestion): Promise<void> {
   const now = Date.now();
-  if (home.questions.openOf(question.call).length > 0) return;
-  home.questions.add(question, now);
+  if (questionsOf(home).openOf(question.call).length > 0) return;
+  questionsOf(home).add(question, now);
   await deliverSoon(home, question, now);
 }
 
@@ -22,7 +25,7 @@ export async function deliverSoon(
   question: NewQuestion & Pick<Question, "members">,
   now: number,
 ): Promise<void> {
-  home.questionRetries.failed(question.id, now, now);
+  questionRetriesOf(home).failed(question.id, now, now);
   await home.alarm.arm();
   await deliverQuestion(home, question, now);
   await home.alarm.arm();
@@ -35,7 +38,7 @@ export async function deliverQuestion(
   askedAt: number,
 ): Promise<void> {
   const { id, agent, text, options, expiresAt, approval } = question;
-  const call = home.ledger.get(question.call);
+  const call = ledgerOf(home).get(question.call);
   // A person sees it at the call with which the chain began.
   const members = question.members && listedMembers(question.members);
   const shownAs = members?.[0]?.call ?? (call ? idInConversation(call) : question.call);
@@ -52,7 +55,7 @@ export async function deliverQuestion(
   };
   if (call?.conversation === null) {
     notifyWatchers(home.ctx, shownAs, newsOf(question));
-    home.questions.setDelivered(id);
+    questionsOf(home).setDelivered(id);
     await askApprovers(home, question, shown);
     return;
   }
@@ -61,10 +64,10 @@ export async function deliverQuestion(
     const asks = await askApprovers(home, question, shown);
     const stub = conversationOf(home.env, question.conversation);
     await stub.ask({ ...shown, ...(asks && { asks }) });
-    home.questions.setDelivered(id);
-    home.questionRetries.remove(id);
+    questionsOf(home).setDelivered(id);
+    questionRetriesOf(home).remove(id);
   } catch (error) {
-    home.questionRetries.failed(id, askedAt, Date.now());
+    questionRetriesOf(home).failed(id, askedAt, Date.now());
     logError("question.deliver_failed", error, { question: id });
   }
 }

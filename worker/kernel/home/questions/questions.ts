@@ -10,6 +10,7 @@
 import type { ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
 import type { AnswerResult, NewQuestion, Question } from "../../api/questions.ts";
 import { acceptSocket, closeQuietly } from "../../sockets.ts";
+import { slot } from "../slot.ts";
 import { listedParameters } from "./listed.ts";
 
 type QuestionRow = {
@@ -313,3 +314,5 @@ function withMembers(question: Question, members: Question[]): Question {
     members,
   };
 }
+
+export const questionsOf = slot(({ ctx }) => new Questions(ctx));

@@ -1,7 +1,10 @@
 /** Counts which calls of a model's reply have come, so that a question is shown as soon as nothing more is to be asked. */
+
 import type { ReplyOfCalls } from "../../api/calls.ts";
-import type { Ledger } from "../calls/ledger.ts";
-import type { Questions } from "./questions.ts";
+import { ledgerOf } from "../calls/ledger.ts";
+import type { HomeContext } from "../context.ts";
+import { slot } from "../slot.ts";
+import { questionsOf } from "./questions.ts";
 
 /** Replies whose calls are counted. More are not expected at once; those left out wait for the quiet time. */
 const REPLIES_MAX = 100;
@@ -32,17 +35,20 @@ export class Replies {
   }
 
   /** False: every call of the reply has come, and has ended or waits for a person. */
-  mayAsk(id: string, { ledger, questions }: { ledger: Ledger; questions: Questions }): boolean {
+  mayAsk(id: string, home: HomeContext): boolean {
     const reply = this.#of.get(id);
     if (!reply || reply.seen.size < reply.calls) return true;
     for (const one of reply.seen) {
-      const call = ledger.get(one);
+      const call = ledgerOf(home).get(one);
       if (!call && reply.coming.has(one)) return true;
       if (!call || call.outcome) continue;
       // An agent's own loop may ask more than once.
       const hasLoop = call.command === "prompt" && call.state !== "asking";
-      if (hasLoop || questions.openOf(one).length === 0) return true;
+      if (hasLoop || questionsOf(home).openOf(one).length === 0) return true;
     }
     return false;
   }
 }
+
+/** Calls that were asked for together, for questions that list several. */
+export const repliesOf = slot(() => new Replies());

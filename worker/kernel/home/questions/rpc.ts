@@ -1,11 +1,15 @@
 /** What the rest of the Worker asks a home about questions. */
+
 import { RpcTarget } from "cloudflare:workers";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../../api/may-see.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../../api/questions.ts";
-import type { HomeContext } from "../context.ts";
-import { answerQuestion } from "./approvals.ts";
-import type { HomeAccess } from "../access.ts";
 import type { QuestionsApi } from "../../api/questions-api.ts";
+import type { HomeAccess } from "../access.ts";
+import { ledgerOf } from "../calls/ledger.ts";
+import type { HomeContext } from "../context.ts";
+import { conversationListOf } from "../people/conversation-list.ts";
+import { answerQuestion } from "./approvals.ts";
+import { questionsOf } from "./questions.ts";
 
 export class QuestionsRpc extends RpcTarget implements QuestionsApi {
   readonly #at: HomeAccess;
@@ -16,7 +20,7 @@ export class QuestionsRpc extends RpcTarget implements QuestionsApi {
   }
 
   async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
-    const question = this.#at.home.questions.get(id);
+    const question = questionsOf(this.#at.home).get(id);
     const owned = question && ownedBy(this.#at.home, question, isThere ? viewer : undefined);
     // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
     if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
@@ -32,11 +36,12 @@ export class QuestionsRpc extends RpcTarget implements QuestionsApi {
   }
 
   async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {
-    const { questions, conversations } = this.#at.home;
+    const questions = questionsOf(this.#at.home);
+    const conversations = conversationListOf(this.#at.home);
     const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.#at.home, question)));
     const shown = open.slice(0, limit).map((question) => {
       const title = conversations.titleOf(question.conversation);
-      const { via } = this.#at.home.ledger.get(question.call)?.caller.chain ?? {};
+      const { via } = ledgerOf(this.#at.home).get(question.call)?.caller.chain ?? {};
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
       return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };
@@ -46,11 +51,9 @@ export class QuestionsRpc extends RpcTarget implements QuestionsApi {
 }
 
 /** A question belongs to its conversation; that of a call without one, to whoever made the call. */
-function ownedBy(
-  { conversations, ledger }: HomeContext,
-  { call, conversation, approval }: Question,
-  reader?: Viewer,
-): Owned {
+function ownedBy(home: HomeContext, { call, conversation, approval }: Question, reader?: Viewer): Owned {
+  const conversations = conversationListOf(home);
+  const ledger = ledgerOf(home);
   const shared = conversations.sharedWith(conversation);
   return {
     kind: approval ? "approval" : "conversation",

@@ -5,14 +5,17 @@
  * Joined is only what is decided alike: calls of one reply, so of one conversation and caller, with the same reason (which says what
  * is dangerous), the same taint and the same kind of action. Each keeps its own row, hash and check.
  */
+
 import type { NewQuestion, Question } from "../../api/questions.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import { idInConversation, type LedgerCall } from "../calls/ledger.ts";
-import type { HomeContext, HomeStores } from "../context.ts";
+import type { HomeContext } from "../context.ts";
 import { deliverSoon } from "./deliver-question.ts";
 import { listOf } from "./listed.ts";
 import type { Gathering } from "./questions.ts";
+import { questionsOf } from "./questions.ts";
+import { repliesOf } from "./replies.ts";
 
 /** More approvals are waited for this long after each, longer while calls of the reply are still to come, and this long at most. */
 const QUIET_MS = 1_000;
@@ -53,22 +56,25 @@ async function extendDeadline(home: HomeContext, call: LedgerCall, until: number
 
 /** A call of a reply was taken, refused or answered, or waits for a person: perhaps nothing more is to be asked. */
 export async function showIfComplete(home: HomeContext, reply: string | undefined): Promise<void> {
-  if (reply === undefined || home.replies.mayAsk(reply, home)) return;
-  for (const { key } of home.questions.gathering()) if (replyOf(key) === reply) await show(home, key);
+  if (reply === undefined || repliesOf(home).mayAsk(reply, home)) return;
+  for (const { key } of questionsOf(home).gathering()) if (replyOf(key) === reply) await show(home, key);
 }
 
 /** Returns when approvals that are being gathered have to be shown, epoch ms. */
-export function nextShown(home: HomeStores): number | undefined {
-  const times = home.questions.gathering().map((group) => shownAt(home, group));
+export function nextShown(home: HomeContext): number | undefined {
+  const times = questionsOf(home)
+    .gathering()
+    .map((group) => shownAt(home, group));
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 export async function showDue(home: HomeContext, now: number): Promise<void> {
-  for (const group of home.questions.gathering())
+  for (const group of questionsOf(home).gathering())
     if (shownAt(home, group) <= now) await show(home, group.key);
 }
 
-function shownAt({ replies }: HomeStores, { key, first, last }: Gathering): number {
+function shownAt(home: HomeContext, { key, first, last }: Gathering): number {
+  const replies = repliesOf(home);
   const quietMs = replies.areComing(replyOf(key)) ? COMING_MS : QUIET_MS;
   return Math.min(last + quietMs, first + GATHER_MAX_MS);
 }
@@ -80,8 +86,8 @@ function replyOf(key: string): string {
 
 async function show(home: HomeContext, key: string): Promise<void> {
   const now = Date.now();
-  for (let open = home.questions.ofGroup(key); open.length > 0; open = home.questions.ofGroup(key)) {
-    const shown = home.questions.list(firstThatFit(open), now, listOf);
+  for (let open = questionsOf(home).ofGroup(key); open.length > 0; open = questionsOf(home).ofGroup(key)) {
+    const shown = questionsOf(home).list(firstThatFit(open), now, listOf);
     await deliverSoon(home, shown, now);
   }
 }

@@ -10,6 +10,7 @@ import type { OutletState } from "../../api/answers.ts";
 import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
+import { slot } from "../slot.ts";
 import { type OutletPlace, OutletRow } from "./outlet-row.ts";
 
 /** A device's clock may be ahead by so much. Apart from that, no line is newer than its row. */
@@ -279,3 +280,5 @@ function meets({
 function isOf(chain: string, { call_id, request_id, caller }: AuditLine): boolean {
   return [call_id, request_id, (caller.chain as { id?: unknown } | undefined)?.id].includes(chain);
 }
+
+export const auditOf = slot(({ ctx, env }) => new Audit(ctx.storage, env));

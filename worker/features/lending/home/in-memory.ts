@@ -1,0 +1,13 @@
+/** What Home remembers of other homes until it is rebuilt. */
+import { slot } from "../../../kernel/home/slot.ts";
+import { RetrySchedule } from "../../../kernel/retry-schedule.ts";
+import type { PeerNews } from "../contract.ts";
+
+/** Calls that wait for their lender's answer. */
+export const peerRetriesOf = slot(() => new RetrySchedule());
+
+/** The next news of a call of another home, by its id there. One request at a time tells it. */
+export const peerNewsOf = slot(() => new Map<string, PeerNews>());
+
+/** The time when each lender was asked for its agents, epoch ms. */
+export const lendersAskedOf = slot(() => new Map<string, number>());
