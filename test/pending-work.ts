@@ -5,8 +5,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { onTestFinished } from "vitest";
+import { Home } from "../worker/home.ts";
 import { Conversation } from "../worker/kernel/conversation/conversation.ts";
-import { Home } from "../worker/kernel/home/home.ts";
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 

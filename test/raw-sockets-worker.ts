@@ -2,9 +2,10 @@
  * The Worker as it is, and one route more: `/room?name=&path=` hands a client's socket to a conversation's waiting room, as the
  * Worker does with its own. `/listening?name=` counts the room's sockets. Both objects say how a socket ended.
  */
-import type { Env } from "../worker/kernel/env.ts";
-import { Home as RealHome } from "../worker/kernel/home/home.ts";
+
+import { Home as RealHome } from "../worker/home.ts";
 import worker, { Conversation as RealConversation } from "../worker/index.ts";
+import type { Env } from "../worker/kernel/env.ts";
 
 export class Home extends RealHome {
   override async webSocketError(socket: WebSocket): Promise<void> {

@@ -1,6 +1,6 @@
 /** For tests inside workerd: brings turns into a state, and checks what people see and how they end. */
 import { expect } from "vitest";
-import { Home } from "../worker/kernel/home/home.ts";
+import { Home } from "../worker/home.ts";
 import { script } from "./scripted-model.ts";
 import { hold } from "./stopping.ts";
 import { until } from "./wait.ts";
@@ -33,7 +33,7 @@ export const sounds = { status: "success", tool: "siren", result: "it sounds" };
 /** Starts a turn whose only call is at the bridge while the conversation is parked. */
 export async function sirenOut(id: string, bridge: TestBridge) {
   const text = script({ calls: [siren] }, results);
-  const submit = hold(Home, "submit", "after");
+  const submit = hold(Home, "calls.submit", "after");
   const waiting = say(id, text);
   await submit.reached();
   submit.release();

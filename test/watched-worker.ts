@@ -2,7 +2,7 @@
  * The unchanged Worker, whose Home reports when it is built, called, and woken by its alarm. A hibernated object is built again
  * for the next event, so a Home that reports nothing was asleep or idle.
  */
-import { Home as RealHome } from "../worker/kernel/home/home.ts";
+import { Home as RealHome } from "../worker/home.ts";
 import worker, { Conversation } from "../worker/index.ts";
 
 export class Home extends RealHome {

@@ -40,8 +40,8 @@ import { health, status } from "./kernel/routes/status.ts";
 import { tokens } from "./kernel/routes/tokens.ts";
 import { turns } from "./kernel/routes/turns.ts";
 
+export { Home } from "./home.ts";
 export { Conversation } from "./kernel/conversation/conversation.ts";
-export { Home } from "./kernel/home/home.ts";
 
 /** These check the caller themselves, by a session, a signature or another kind of token, or serve everybody. */
 const CHECKING_THEMSELVES = [

@@ -2,6 +2,7 @@
  * The unchanged objects and Worker with a counter in front of everything that Cloudflare bills: requests, rows, alarms,
  * and the time that the objects are awake. It is separate from the Worker, so that no deployment pays for the counting.
  */
+import { Home } from "../../worker/home.ts";
 import { Home as RealHome } from "../../worker/kernel/home/home.ts";
 import worker, { Conversation as RealConversation } from "../../worker/index.ts";
 import type { Actor, CostLine, Via } from "./lines.ts";

@@ -187,5 +187,7 @@ test("an incomplete download runs nothing", async () => {
 });
 
 test("shellcheck finds nothing", { tags: ["needs/shellcheck"] }, async () => {
-  await promisify(execFile)("shellcheck", [join(import.meta.dirname, "../../worker/features/pairing/install.sh")]);
+  await promisify(execFile)("shellcheck", [
+    join(import.meta.dirname, "../../worker/features/pairing/install.sh"),
+  ]);
 });

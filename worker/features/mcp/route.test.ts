@@ -71,7 +71,7 @@ describe("the protocol", () => {
       protocolVersion: "2025-06-18",
       serverInfo: { name: "edgecall" },
       // By it an agent knows its own gateway.
-      _meta: { [MCP_GATEWAY_KEY]: await theHome().agents.publicKey() },
+      _meta: { [MCP_GATEWAY_KEY]: await theHome()["agents.publicKey"]() },
     });
     const begun = await post({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect([begun.status, begun.text]).toEqual([202, ""]);

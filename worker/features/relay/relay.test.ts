@@ -11,7 +11,7 @@ import { SignedAgent } from "../../../test/signed-agent.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { ask } from "../../../test/workerd.ts";
-import { Home } from "../../kernel/home/home.ts";
+import { Home } from "../../home.ts";
 
 const worker = (exports as unknown as { default: Fetcher }).default;
 const PLACE = "gateway/v1/relay/a";
@@ -125,7 +125,7 @@ test("a token that no device here made is refused, and no object is woken withou
   const agent = await paired();
   const stranger = await SignedAgent.make(agent.id);
   const text = script({ text: "no" });
-  const woken = vi.spyOn(Home.prototype, "admitToRelay");
+  const woken = vi.spyOn(Home.prototype, "relay.admitToRelay");
   onTestFinished(() => woken.mockRestore());
   const [body = "", signature = ""] = (await agent.relayToken(PLACE)).split(".");
   const other = btoa(JSON.stringify({ agent: agent.id, exp: 9e9, for: PLACE, nonce: "12345678" })).replaceAll(

@@ -46,3 +46,19 @@ export interface HomeApi {
   /** Sockets. `/bridge`: the bridge's. `/wait?call=`: gets a command's outcome. `/questions`: hears when the open questions change. */
   fetch(request: Request): Promise<Response>;
 }
+
+/** The object's own methods have dotted names. */
+type Dotted<Topics> = Joined<
+  {
+    [T in keyof Topics & string]: {
+      [M in keyof Topics[T] & string as `${T}.${M}`]: Topics[T][M];
+    };
+  }[keyof Topics & string]
+>;
+type Joined<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+type Whole = "backup" | "fetch" | "namesToBackUp" | "restore" | "status";
+
+export type HomeMethods = Dotted<Omit<HomeApi, Whole>>;

@@ -9,8 +9,8 @@ import { hold, stop } from "../../../test/stopping.ts";
 import { AGENTS, expectTurns, results, sameCallAgain, siren, sounds } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say, TestBridge } from "../../../test/workerd.ts";
+import { Home } from "../../home.ts";
 import { Conversation } from "../conversation/conversation.ts";
-import { Home } from "../home/home.ts";
 
 const WITHIN_MS = 20_000;
 
@@ -54,16 +54,16 @@ test(
 );
 
 const sirenCommand = { command: "tool", payload: { tool: "siren", parameters: {} } };
-const calls: Record<string, { method: "command" | "submit"; send: () => Promise<unknown> }> = {
+const calls: Record<string, { method: "calls.command" | "calls.submit"; send: () => Promise<unknown> }> = {
   "a command of the API": {
-    method: "command",
+    method: "calls.command",
     send: async () => {
       const body = JSON.stringify(sirenCommand);
       return await (await ask("/v1/agents/pi/commands", { method: "POST", body })).json();
     },
   },
   "a call of an MCP client": {
-    method: "submit",
+    method: "calls.submit",
     send: async () => await mcpCall("edge_call", { agent_id: "pi", action: "siren" }),
   },
 };

@@ -11,7 +11,37 @@ export function conversationOf(env: Env, name: string): ConversationApi {
 }
 
 export function homeOf(env: Env, home: string): HomeApi {
-  return env.HOME.getByName(home) as unknown as HomeApi;
+  // SAFETY: worker/home.ts defines a method for each.
+  return byTopic(env.HOME.getByName(home)) as HomeApi;
+}
+
+/** What a home has besides its topics. */
+const WHOLE: ReadonlySet<string | symbol> = new Set([
+  "fetch",
+  "status",
+  "namesToBackUp",
+  "backup",
+  "restore",
+]);
+
+/** `home.rules.list()` calls the object's method `rules.list`. */
+function byTopic(stub: object): unknown {
+  const methods = stub as Record<string, (...args: unknown[]) => unknown>;
+  const call =
+    (name: string) =>
+    (...args: unknown[]) =>
+      methods[name]?.(...args);
+  const topic = (name: string) => new Proxy({}, { get: (_, method) => call(`${name}.${String(method)}`) });
+  return new Proxy(
+    {},
+    {
+      get(_, name) {
+        // A promise that resolves with this asks it for `then`.
+        if (name === "then" || typeof name === "symbol") return undefined;
+        return WHOLE.has(name) ? call(name) : topic(name);
+      },
+    },
+  );
 }
 
 /** An object that is being replaced (a deploy resets each) is back in a moment. */

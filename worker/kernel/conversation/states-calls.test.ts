@@ -28,7 +28,7 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { say } from "../../../test/workerd.ts";
-import { Home } from "../home/home.ts";
+import { Home } from "../../home.ts";
 
 const cpu = on("pi", { action: "cpu" });
 const otherCpu = { arguments: { ...cpu.arguments, params: { core: 1 } } };
@@ -44,7 +44,7 @@ function parametersOf(call: { payload: string } | undefined): unknown {
 stopConversationWhile({
   "calls are given to Home, which does not have them yet": async ({ id, bridge, stop }) => {
     bridge.onCall = () => load;
-    const submit = hold(Home, "submit", "before");
+    const submit = hold(Home, "calls.submit", "before");
     const waiting = say(id, script({ calls: [cpu, otherCpu] }, results));
     await submit.reached();
     expect(await openCalls()).toEqual([]);
@@ -55,7 +55,7 @@ stopConversationWhile({
   },
 
   "Home has the calls, its reply is not there": async ({ id, bridge, stop }) => {
-    const submit = hold(Home, "submit", "after");
+    const submit = hold(Home, "calls.submit", "after");
     const waiting = say(id, script({ calls: [cpu, siren] }, results));
     await until(() => bridge.calls().length === 2);
     await submit.reached();
@@ -141,7 +141,7 @@ stopConversationWhile({
   "Home has a call that waited for another, its reply is not there": async ({ id, bridge, stop }) => {
     const waiting = say(id, script({ calls: [dependent, first] }, results));
     const [call] = await until(() => bridge.calls().length === 1 && bridge.calls());
-    const submit = hold(Home, "submit", "after");
+    const submit = hold(Home, "calls.submit", "after");
     bridge.report(call?.id ?? "", "pi", sounds);
     const [, second] = await until(() => bridge.calls().length === 2 && bridge.calls());
     await submit.reached();

@@ -22,7 +22,7 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say } from "../../../test/workerd.ts";
-import { Home } from "../home/home.ts";
+import { Home } from "../../home.ts";
 import type { Turn } from "./store/rows.ts";
 import { Subscribers } from "./subscribers.ts";
 
@@ -42,7 +42,7 @@ stopConversationWhile({
 
   // A conversation that learns of it only the second time continues too; the call may wait for days.
   "Home has queued a call, the turn does not know": async ({ id, bridge, stop }) => {
-    const submit = hold(Home, "submit", "after");
+    const submit = hold(Home, "calls.submit", "after");
     const water = { calls: [on("garden", { action: "water" })] };
     const waiting = say(id, script(water, { text: "Queued." }, { text: "In the end: $notes" }));
     await submit.reached();
@@ -128,7 +128,7 @@ stopConversationWhile({
   "a cancel is with Home, which has not told the device": async (trial) => {
     const { id, bridge, stop } = trial;
     const { waiting } = await sirenOut(id, bridge);
-    const stopping = hold(Home, "cancel", "before");
+    const stopping = hold(Home, "calls.cancel", "before");
     const cancelled = cancel(id);
     await stopping.reached();
     await stop(stopping.release);
@@ -138,7 +138,7 @@ stopConversationWhile({
   "Home has cancelled, the turn does not know": async (trial) => {
     const { id, bridge, stop } = trial;
     const { waiting } = await sirenOut(id, bridge);
-    const stopping = hold(Home, "cancel", "after");
+    const stopping = hold(Home, "calls.cancel", "after");
     const cancelled = cancel(id);
     await stopping.reached();
     await stop(stopping.release);
@@ -147,7 +147,7 @@ stopConversationWhile({
 
   "it is being forgotten": async ({ how, id, bridge, stop }) => {
     const { waiting } = await sirenOut(id, bridge);
-    const stopping = hold(Home, "cancel", "before");
+    const stopping = hold(Home, "calls.cancel", "before");
     const forget = () => ask(`/v1/conversations/${id}`, { method: "DELETE" });
     const forgotten = forget();
     await stopping.reached();

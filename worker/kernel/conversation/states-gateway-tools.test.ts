@@ -7,7 +7,7 @@ import { hold } from "../../../test/stopping.ts";
 import { expectTurns, on, turnsOf } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say } from "../../../test/workerd.ts";
-import { Home } from "../home/home.ts";
+import { Home } from "../../home.ts";
 
 const PAGE = "https://a.example/";
 const read = { text: "It says: $results" };
@@ -44,7 +44,7 @@ stopConversationWhile({
 
   "a gateway's tool is done, and Home has its line or not": async ({ how, id, stop }) => {
     await withWeb(id, () => html("first try"));
-    const record = hold(Home, "record", how === "evict" ? "before" : "after");
+    const record = hold(Home, "audit.record", how === "evict" ? "before" : "after");
     const waiting = say(id, script({ calls: [fetching(PAGE)] }, read));
     await record.reached();
     await stop(async () => {

@@ -15,11 +15,11 @@ import { expectTurns, turnsOf } from "../../../test/turns.ts";
 import { setVariables } from "../../../test/variables.ts";
 import { until } from "../../../test/wait.ts";
 import { say } from "../../../test/workerd.ts";
-import { Home } from "../home/home.ts";
+import { Home } from "../../home.ts";
 
 stopConversationWhile({
   "the turn is accepted, its first model call not made yet": async ({ id, stop }) => {
-    const plan = hold(Home, "plan");
+    const plan = hold(Home, "conversations.plan");
     const text = script({ text: "Hello." });
     const waiting = say(id, text);
     await plan.reached();

@@ -9,20 +9,9 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { STANDBY } from "@edgecall/core/protocol/frames.ts";
-import { AuditRpc } from "../../features/audit/home/rpc.ts";
 import { backupPage, dropStaleImport, hasStaleImport, restoreStep } from "../../features/backup/backup.ts";
 import type { BackupPage, BackupPlace, RestoreStep } from "../../features/backup/contract.ts";
-import { ChatRpc } from "../../features/chat/home/rpc.ts";
-import { DevicesRpc } from "../../features/devices/home/rpc.ts";
-import { LendingRpc } from "../../features/lending/home/rpc.ts";
-import { OauthRpc } from "../../features/oauth/home/rpc.ts";
-import { PairingRpc } from "../../features/pairing/home/rpc.ts";
-import { PushRpc } from "../../features/push/home/rpc.ts";
-import { RelayRpc } from "../../features/relay/rpc.ts";
 import { onPresence } from "../../features/rules/home/alarm-part.ts";
-import { RulesRpc } from "../../features/rules/home/rpc.ts";
-import { UpdatesRpc } from "../../features/updates/rpc.ts";
-import { UsageRpc } from "../../features/usage/home/rpc.ts";
 import type { HomeStatus } from "../api/answers.ts";
 import { errorBody } from "../api/errors.ts";
 import type { HomeApi } from "../api/home-api.ts";
@@ -30,27 +19,21 @@ import type { Env } from "../env.ts";
 import { isBlank, migrate, type NewerRowsError, newerRows, postponeAlarm } from "../migrate.ts";
 import { closeQuietly } from "../sockets.ts";
 import { newTracer } from "../trace.ts";
-import type { HomeAccess } from "./access.ts";
 import { bridgeRefusal, refuseBridge } from "./agents/key-enrollment.ts";
-import { AgentsRpc } from "./agents/rpc.ts";
 import { HomeAlarm } from "./alarm.ts";
 import { BridgeFrames } from "./bridge/bridge-frames.ts";
 import { bridgeOf } from "./bridge/bridge-socket.ts";
 import { acceptWatcher } from "./calls/call-watchers.ts";
 import { Ledger, ledgerOf } from "./calls/ledger.ts";
-import { CallsRpc } from "./calls/rpc.ts";
 import type { HomeContext } from "./context.ts";
-import { FilesRpc } from "./files/rpc.ts";
+import type { HomeAccess } from "./part.ts";
 import { conversationListOf } from "./people/conversation-list.ts";
-import { ConversationsRpc } from "./people/conversations-rpc.ts";
-import { TokensRpc } from "./people/tokens-rpc.ts";
 import { openQuestions } from "./questions/approvals.ts";
 import { questionsOf } from "./questions/questions.ts";
-import { QuestionsRpc } from "./questions/rpc.ts";
 import { HOME_MIGRATIONS } from "./schema.ts";
 import { statusOf } from "./status.ts";
 
-export class Home extends DurableObject<Env> implements HomeApi {
+export class HomeObject extends DurableObject<Env> {
   /** Undefined: this home has no tables, since no request yet had anything to store. */
   #opened: OpenHome | undefined;
   #newer: NewerRowsError | undefined;
@@ -79,87 +62,18 @@ export class Home extends DurableObject<Env> implements HomeApi {
     return this.#opened === undefined && !this.#newer;
   }
 
-  readonly #access: HomeAccess = this.#makeAccess();
-
-  #makeAccess(): HomeAccess {
-    const open = () => this.#home;
-    const blank = () => this.#isBlank;
+  /** What its parts may do with it. */
+  get access(): HomeAccess {
+    const home = () => this.#home;
+    const isBlank = () => this.#isBlank;
     return {
       get home() {
-        return open();
+        return home();
       },
       get isBlank() {
-        return blank();
+        return isBlank();
       },
     };
-  }
-
-  get calls() {
-    return new CallsRpc(this.#access);
-  }
-
-  get questions() {
-    return new QuestionsRpc(this.#access);
-  }
-
-  get rules() {
-    return new RulesRpc(this.#access);
-  }
-
-  get push() {
-    return new PushRpc(this.#access);
-  }
-
-  get lending() {
-    return new LendingRpc(this.#access);
-  }
-
-  get agents() {
-    return new AgentsRpc(this.#access);
-  }
-
-  get devices() {
-    return new DevicesRpc(this.#access);
-  }
-
-  get files() {
-    return new FilesRpc(this.#access);
-  }
-
-  get pairing() {
-    return new PairingRpc(this.#access);
-  }
-
-  get updates() {
-    return new UpdatesRpc(this.#access);
-  }
-
-  get conversations() {
-    return new ConversationsRpc(this.#access);
-  }
-
-  get usage() {
-    return new UsageRpc(this.#access);
-  }
-
-  get relay() {
-    return new RelayRpc(this.#access);
-  }
-
-  get chat() {
-    return new ChatRpc(this.#access);
-  }
-
-  get tokens() {
-    return new TokensRpc(this.#access);
-  }
-
-  get oauth() {
-    return new OauthRpc(this.#access);
-  }
-
-  get audit() {
-    return new AuditRpc(this.#access);
   }
 
   async status(): Promise<HomeStatus> {

@@ -26,9 +26,9 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { say, TestBridge } from "../../../test/workerd.ts";
+import { Home } from "../../home.ts";
 import { Conversation } from "../conversation/conversation.ts";
 import { HomeAlarm } from "./alarm.ts";
-import { Home } from "./home.ts";
 
 const WITHIN_MS = 20_000;
 const cpu = on("pi", { action: "cpu" });
@@ -139,7 +139,7 @@ test(
     const first = await TestBridge.connect(AGENTS);
     const id = crypto.randomUUID();
     const { waiting, question } = await gatewayAsks(id, first);
-    const stopping = hold(Home, "cancel", "before");
+    const stopping = hold(Home, "calls.cancel", "before");
     const cancelled = cancel(id);
     await stopping.reached();
     await stopObject("abort", theHome(), stopping.release);
@@ -159,14 +159,14 @@ test(
     const id = crypto.randomUUID();
     const { waiting, call } = await sirenOut(id, bridge);
     // A conversation that cannot reach its home does this.
-    const cancelOfHome = Home.prototype.calls.cancel;
-    Home.prototype.calls.cancel = async () => {
+    const cancelOfHome = Home.prototype["calls.cancel"];
+    Home.prototype["calls.cancel"] = async () => {
       throw new Error("overloaded");
     };
     try {
       await cancel(id);
     } finally {
-      Home.prototype.calls.cancel = cancelOfHome;
+      Home.prototype["calls.cancel"] = cancelOfHome;
     }
     expect((await waiting).body).toMatchObject({ calls: [{ error_type: "outcome_unknown" }] });
     bridge.report(call, "pi", sounds);

@@ -28,9 +28,9 @@ import {
 } from "../../../test/turns.ts";
 import { until } from "../../../test/wait.ts";
 import { ask, say } from "../../../test/workerd.ts";
+import { Home } from "../../home.ts";
 import { homeOf } from "../api/stubs.ts";
 import { Conversation } from "../conversation/conversation.ts";
-import { Home } from "./home.ts";
 
 stopHomeWhile({
   // An approval of the device is the same row with an approval in it; the answer needs its hash.
@@ -106,7 +106,7 @@ stopHomeWhile({
   },
 
   "a call is cancelled before it is there": async ({ id, first, stop }) => {
-    const submit = hold(Home, "submit", "before");
+    const submit = hold(Home, "calls.submit", "before");
     const waiting = say(id, script({ calls: [siren] }, { text: "never" }));
     await submit.reached();
     await cancel(id);
@@ -136,7 +136,7 @@ stopHomeWhile({
 
   "a call that is with the device is being cancelled": async ({ how, id, first, stop }) => {
     const { call, waiting } = await sirenOut(id, first);
-    const cancelling = hold(Home, "cancel", "after");
+    const cancelling = hold(Home, "calls.cancel", "after");
     const cancelled = cancel(id);
     await cancelling.reached();
     const bridge = await stop(cancelling.release);
@@ -189,7 +189,7 @@ stopHomeWhile({
     const approval = { tool: "siren", parameters: {}, reason: "the policy says ask", hash };
     deviceAsks(first, call, { text: "May I?", approval });
     const { id: question } = await questionOf(id);
-    const cancelling = hold(Home, "cancel", "after");
+    const cancelling = hold(Home, "calls.cancel", "after");
     const cancelled = cancel(id);
     await cancelling.reached();
     const bridge = await stop(cancelling.release);

@@ -18,10 +18,10 @@ import { answerQuestion, on, questionOf, turnsOf } from "../../../test/turns.ts"
 import { until } from "../../../test/wait.ts";
 import { agent, ask, type CallFrame, CPU, SIREN, say, TestBridge } from "../../../test/workerd.ts";
 import { oncePlace } from "../../features/openai/conversation-key.ts";
+import { Home } from "../../home.ts";
 import { sourcesFor } from "../conversation/client-context.ts";
 import { Transcript } from "../conversation/store/transcript.ts";
 import type { ApiToken } from "../settings/tokens.ts";
-import { Home } from "./home.ts";
 
 afterEach(reset);
 
@@ -366,7 +366,7 @@ test.each(HOWS)(
     const id = crypto.randomUUID();
     await say(id, script(asks({ action: "look" }), { text: "ok" }));
     // No client waits for its turn's end: it is stored with its taint, or it is not stored.
-    const submit = hold(Home, "submit", "after");
+    const submit = hold(Home, "calls.submit", "after");
     const garden = { calls: [on("garden", { action: "water" })] };
     const turn = say(id, script(garden, { text: "queued" }, { text: "In the end: $notes" }));
     await submit.reached();

@@ -9,7 +9,7 @@ import { AGENTS, answerEnds, deviceAsks, openCalls, siren, sounds, turnsOf } fro
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { TestBridge } from "../../../../test/workerd.ts";
-import { Home } from "../../../kernel/home/home.ts";
+import { Home } from "../../../home.ts";
 import type { Delivery } from "../contract.ts";
 
 const WITHIN_MS = 20_000;
@@ -34,7 +34,7 @@ test(
   "/stop ends every turn, even if the conversation is stopped while it ends the first",
   async () => {
     const { bridge, chat, deliver, call, turns } = await busyChat();
-    const stopping = hold(Home, "cancel", "before");
+    const stopping = hold(Home, "calls.cancel", "before");
     const stopped = deliver("3", { do: "command", command: { name: "stop", argument: "" } }).catch(() => {});
     await stopping.reached();
     await stop("abort", chat(), stopping.release);
@@ -54,7 +54,7 @@ test(
   "/new deletes the messages, even if the conversation is stopped during it",
   async () => {
     const { chat, deliver, turns } = await busyChat();
-    const stopping = hold(Home, "cancel", "before");
+    const stopping = hold(Home, "calls.cancel", "before");
     const renew = { do: "command", command: { name: "new", argument: "" } } as const;
     const renewed = deliver("3", renew).catch(() => {});
     await stopping.reached();

@@ -13,7 +13,7 @@ import { answerQuestion, openQuestions } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
-import { Home } from "../../../kernel/home/home.ts";
+import { Home } from "../../../home.ts";
 import { readInvitation } from "../contract.ts";
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "route"];
@@ -208,9 +208,9 @@ describe("one answer, whatever is wrong", () => {
 
   test("what takes no key to see wakes no home", async () => {
     const id = await lent();
-    const real = Home.prototype.lending.peer;
+    const real = Home.prototype["lending.peer"];
     let woken = 0;
-    Home.prototype.lending.peer = async function (this: Home, ...args) {
+    Home.prototype["lending.peer"] = async function (this: Home, ...args) {
       woken += 1;
       return await real.apply(this, args);
     };
@@ -228,7 +228,7 @@ describe("one answer, whatever is wrong", () => {
       await far.ask("agents", {});
       expect(woken).toBe(1);
     } finally {
-      Home.prototype.lending.peer = real;
+      Home.prototype["lending.peer"] = real;
     }
   });
 });

@@ -10,8 +10,8 @@ import { TOKENS } from "../../../../test/tokens.ts";
 import { type Asked, cancel, expectTurns, on, turnsOf } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import { homeOf } from "../../../kernel/api/stubs.ts";
-import { Home } from "../../../kernel/home/home.ts";
 
 const WITHIN_MS = 25_000;
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "route"];
@@ -51,9 +51,9 @@ async function lend(agents = ["lathe", "mute"], name = "near"): Promise<string> 
 /** Records all requests between the homes, and fails what would be sent to the gateway itself. */
 function recorded(): string[] {
   const texts: string[] = [];
-  const { peer } = Home.prototype;
+  const peer = Home.prototype["lending.peer"];
   const { fetch } = globalThis;
-  Home.prototype.peer = async function (this: Home, kind, token, body) {
+  Home.prototype["lending.peer"] = async function (this: Home, kind, token, body) {
     const reply = await peer.call(this, kind, token, body);
     const claims = atob((token.split(".")[0] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
     texts.push(JSON.stringify({ kind, claims, body, reply }));
@@ -65,7 +65,7 @@ function recorded(): string[] {
     return await fetch(input, init);
   };
   onTestFinished(() => {
-    Home.prototype.peer = peer;
+    Home.prototype["lending.peer"] = peer;
     globalThis.fetch = fetch;
   });
   return texts;

@@ -1,8 +1,7 @@
 /** What the rest of the Worker asks a home about lending. */
 
-import { RpcTarget } from "cloudflare:workers";
 import type { LendingView } from "../../../kernel/api/answers.ts";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
 import {
   type BorrowInto,
@@ -19,39 +18,32 @@ import { borrowedOf } from "./borrowed.ts";
 import { borrow, giveBack, lend, lendingView, takeBack } from "./grants.ts";
 import { onPeer } from "./incoming.ts";
 
-export class LendingRpc extends RpcTarget implements LendingApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class LendingRpc extends HomePart implements LendingApi {
   async peer(kind: PeerKind, token: string, body: string): Promise<PeerReply> {
-    return this.#at.isBlank ? UNKNOWN_PEER : await onPeer(this.#at.home, kind, token, body);
+    return this.isBlank ? UNKNOWN_PEER : await onPeer(this.home, kind, token, body);
   }
 
   async lending(): Promise<LendingView> {
-    return lendingView(this.#at.home);
+    return lendingView(this.home);
   }
 
   async lend(lending: NewLending, by: string, url: string): Promise<Lending> {
-    return await lend(this.#at.home, lending, by, url);
+    return await lend(this.home, lending, by, url);
   }
 
   async takeBack(grant: string, by: string): Promise<boolean> {
-    return await takeBack(this.#at.home, grant, by);
+    return await takeBack(this.home, grant, by);
   }
 
   async borrow(invitation: Invitation, into: BorrowInto): Promise<Borrowing> {
-    return await borrow(this.#at.home, invitation, into);
+    return await borrow(this.home, invitation, into);
   }
 
   async acceptLentWords(name: string): Promise<boolean> {
-    return borrowedOf(this.#at.home).acceptWords(name);
+    return borrowedOf(this.home).acceptWords(name);
   }
 
   async giveBack(name: string, by: string): Promise<boolean> {
-    return await giveBack(this.#at.home, name, by);
+    return await giveBack(this.home, name, by);
   }
 }

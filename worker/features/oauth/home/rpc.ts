@@ -1,8 +1,7 @@
 /** What the rest of the Worker asks a home about oauth. */
 
-import { RpcTarget } from "cloudflare:workers";
 import type { OauthClientView, OauthGrantView } from "../../../kernel/api/answers.ts";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 import type {
@@ -30,63 +29,56 @@ import {
   useGrant,
 } from "./token-grants.ts";
 
-export class OauthRpc extends RpcTarget implements OauthApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class OauthRpc extends HomePart implements OauthApi {
   async consent(given: Consent): Promise<ConsentResult> {
-    return await consent(this.#at.home, given);
+    return await consent(this.home, given);
   }
 
   async redeemCode(request: CodeRequest): Promise<TokenGrant> {
-    return await redeemCode(this.#at.home, request);
+    return await redeemCode(this.home, request);
   }
 
   async refreshGrant(request: RefreshRequest): Promise<TokenGrant | undefined> {
-    return this.#at.isBlank ? undefined : await refreshGrant(this.#at.home, request);
+    return this.isBlank ? undefined : await refreshGrant(this.home, request);
   }
 
   async useGrant(id: string): Promise<ApiToken | undefined> {
-    return this.#at.isBlank ? undefined : useGrant(this.#at.home, id);
+    return this.isBlank ? undefined : useGrant(this.home, id);
   }
 
   async grants(): Promise<OauthGrantView[]> {
-    return grantsOf(this.#at.home).list(Date.now());
+    return grantsOf(this.home).list(Date.now());
   }
 
   async endGrant(id: string, by: Pick<ApiToken, "name" | "role">): Promise<boolean> {
-    return endGrant(this.#at.home, id, by);
+    return endGrant(this.home, id, by);
   }
 
   async revokeFor(grant: string, client: ClientProof): Promise<OauthRefusal | undefined> {
-    return this.#at.isBlank ? undefined : await revokeFor(this.#at.home, grant, client);
+    return this.isBlank ? undefined : await revokeFor(this.home, grant, client);
   }
 
   async oauthClients(): Promise<OauthClientView[]> {
-    return oauthClientsOf(this.#at.home).list();
+    return oauthClientsOf(this.home).list();
   }
 
   async oauthClient(id: string): Promise<StoredClient | undefined> {
-    return oauthClientsOf(this.#at.home).typed(id);
+    return oauthClientsOf(this.home).typed(id);
   }
 
   async makeOauthClient(client: NewOauthClient, by: string): Promise<boolean> {
-    return oauthClientsOf(this.#at.home).make(client, by, Date.now());
+    return oauthClientsOf(this.home).make(client, by, Date.now());
   }
 
   async removeOauthClient(id: string): Promise<boolean> {
-    return await removeClient(this.#at.home, id);
+    return await removeClient(this.home, id);
   }
 
   async clientDocument(id: string): Promise<StoredDocument | undefined> {
-    return oauthClientsOf(this.#at.home).document(id);
+    return oauthClientsOf(this.home).document(id);
   }
 
   async storeClientDocument(document: StoredDocument): Promise<void> {
-    oauthClientsOf(this.#at.home).storeDocument(document, Date.now());
+    oauthClientsOf(this.home).storeDocument(document, Date.now());
   }
 }

@@ -7,10 +7,10 @@ import { pkce, REDIRECT, SignIn } from "../../../../test/oauth-sign-in.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { agent, ask, CPU, TestBridge } from "../../../../test/workerd.ts";
+import type { Home } from "../../../home.ts";
 import type { OauthGrantView } from "../../../kernel/api/answers.ts";
 import { mediaId } from "../../../kernel/api/media.ts";
 import { FileList } from "../../../kernel/home/files/file-list.ts";
-import type { Home } from "../../../kernel/home/home.ts";
 import { unseal } from "../../../kernel/http/sealed.ts";
 
 const ORIGIN = "https://gateway";
@@ -411,7 +411,7 @@ describe("a code", () => {
     };
     // Within the object, since requests of a test arrive one after the other.
     const answers = await runInDurableObject(env.HOME.getByName("a"), (home: Home) =>
-      Promise.all([home.oauth.redeemCode(request), home.oauth.redeemCode(request)]),
+      Promise.all([home["oauth.redeemCode"](request), home["oauth.redeemCode"](request)]),
     );
     expect(answers.map(({ ok }) => ok).sort()).toEqual([false, true]);
     expect((await grants())[0]).toMatchObject({ state: "ended", ended_by: "its code was used twice" });

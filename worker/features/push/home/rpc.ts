@@ -1,7 +1,6 @@
 /** What the rest of the Worker asks a home about push. */
 
-import { RpcTarget } from "cloudflare:workers";
-import type { HomeAccess } from "../../../kernel/home/access.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
 import type { Pressed } from "../../rules/contract.ts";
 import { pressLinked } from "../../rules/home/press.ts";
@@ -9,28 +8,21 @@ import type { NewOutlet, OutletView, PressClaims, PushView } from "../contract.t
 import type { PushApi } from "../push-api.ts";
 import { outletsOf } from "./outlet-store.ts";
 
-export class PushRpc extends RpcTarget implements PushApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class PushRpc extends HomePart implements PushApi {
   async pressLink(claims: PressClaims): Promise<Pressed | undefined> {
-    return this.#at.isBlank ? undefined : await pressLinked(this.#at.home, claims);
+    return this.isBlank ? undefined : await pressLinked(this.home, claims);
   }
 
   async push(principal: string): Promise<PushView> {
-    const outlets = outletsOf(this.#at.home);
+    const outlets = outletsOf(this.home);
     return { public_key: (await outlets.vapid()).publicKey, outlets: outlets.views(principal) };
   }
 
   async addOutlet(outlet: NewOutlet): Promise<OutletView | undefined> {
-    return await outletsOf(this.#at.home).put(outlet, Date.now());
+    return await outletsOf(this.home).put(outlet, Date.now());
   }
 
   async removeOutlet(id: string, principal: string): Promise<boolean> {
-    return outletsOf(this.#at.home).remove(id, principal);
+    return outletsOf(this.home).remove(id, principal);
   }
 }

@@ -10,8 +10,8 @@ import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { ask, say } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../../kernel/api/home-tools.ts";
-import { Home } from "../../../kernel/home/home.ts";
 import type { Delivery } from "../../chat/contract.ts";
 import type { RuleList, RulePress } from "../contract.ts";
 
@@ -28,7 +28,7 @@ const watch = {
 };
 
 /** Home's answers, in place of its own. @returns the requests */
-function answers<Method extends "pressRule" | "runTool">(
+function answers<Method extends "rules.pressRule" | "calls.runTool">(
   method: Method,
   answer: (request: Parameters<Home[Method]>[0]) => Awaited<ReturnType<Home[Method]>>,
 ): Array<Parameters<Home[Method]>[0]> {
@@ -58,7 +58,7 @@ const made = (): HomeToolReply => ({
 describe("a rule that was made", () => {
   test("is confirmed to the person whatever the model says, with a button that undoes it", async () => {
     setVariables({ GATEWAY_TOOLS: "rules" });
-    answers("runTool", made);
+    answers("calls.runTool", made);
     const { body } = await say("made", script(watch, { text: "I cannot do that." }));
     expect(body).toMatchObject({
       answer: "I cannot do that.",
@@ -68,8 +68,8 @@ describe("a rule that was made", () => {
 
   test("is confirmed in a chat by a message of its own; pressed, the button goes", async () => {
     setVariables({ GATEWAY_TOOLS: "rules" });
-    const requests = answers("runTool", made);
-    const presses = answers("pressRule", () => ({ done: true, text: "Freezer is cancelled." }));
+    const requests = answers("calls.runTool", made);
+    const presses = answers("rules.pressRule", () => ({ done: true, text: "Freezer is cancelled." }));
     const chat = env.CONVERSATION.getByName("a/telegram/family:7");
     const origin = { principal: "telegram:7", role: "member", channel: "telegram" } as const;
     const reply = { connection: "family", chat: 7 };
@@ -139,7 +139,7 @@ describe("the tools of rules", () => {
 
   test("are switched off by a setting, and a call of them is refused", async () => {
     setVariables({ GATEWAY_TOOLS: "none" });
-    const requests = answers("runTool", made);
+    const requests = answers("calls.runTool", made);
     const words = script(watch, { text: "$results" });
     const { body } = await say("off", words);
     expect(await offered(words)).toEqual([]);
@@ -149,7 +149,7 @@ describe("the tools of rules", () => {
 
   test("folded into one, mean the same", async () => {
     setVariables({ GATEWAY_TOOLS: "rules" });
-    const requests: HomeToolRequest[] = answers("runTool", made);
+    const requests: HomeToolRequest[] = answers("calls.runTool", made);
     const folded = (args: object) => ({ calls: [{ name: "rules", arguments: args }] });
     await say(
       "folded",

@@ -271,7 +271,8 @@ function privateChat(home: HomeContext, connection: Admitting, sender: string): 
   const conversation = privateChatName(home, connection, sender);
   if (conversation === undefined || !NEEDS_WORD.has(channel)) return conversation;
   const hasWritten =
-    conversationListOf(home).has(conversation) || sendersOf(home).roleOf({ channel, connection: name, sender });
+    conversationListOf(home).has(conversation) ||
+    sendersOf(home).roleOf({ channel, connection: name, sender });
   return hasWritten ? conversation : undefined;
 }
 

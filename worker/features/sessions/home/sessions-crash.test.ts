@@ -10,8 +10,8 @@ import { results, turnsOf } from "../../../../test/turns.ts";
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { say } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import { Conversation } from "../../../kernel/conversation/conversation.ts";
-import { Home } from "../../../kernel/home/home.ts";
 
 const WITHIN_MS = 30_000;
 
@@ -69,7 +69,7 @@ describe.each(HOWS)("%s of", (how) => {
     "the conversation while Home is asked to begin a session, %s it has",
     async (when) => {
       const { id, text } = background(script({ text: "42" }));
-      const held = hold(Home, "runTool", when);
+      const held = hold(Home, "calls.runTool", when);
       asked(id, text);
       await held.reached();
       await stopConversation(how, id, held.release);
@@ -82,7 +82,7 @@ describe.each(HOWS)("%s of", (how) => {
     "the home while it begins a session",
     async () => {
       const { id, text } = background(script({ text: "42" }));
-      const held = hold(Home, "runTool", "before");
+      const held = hold(Home, "calls.runTool", "before");
       asked(id, text);
       await held.reached();
       await stop(how, theHome(), held.release);

@@ -41,7 +41,7 @@ const USES: Record<Name, Seen> = { ...READS, owner: { mias: false, shared: false
 beforeAll(async () => {
   for (const id of ["mias", "shared"]) await say(id, script({ text: "said" }), { token: TOKENS.member });
   const share = (id: string, names: string[]) =>
-    theHome().conversations.shareConversation(`a/api/${id}`, names) as unknown as Promise<boolean>;
+    theHome()["conversations.shareConversation"](`a/api/${id}`, names) as unknown as Promise<boolean>;
   await share("shared", ["max", "agent:ann"]);
   const origin = { principal: "agent:ann", role: "guest", channel: "api" } as const;
   const turn = {

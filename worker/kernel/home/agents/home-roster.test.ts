@@ -11,9 +11,9 @@ import { type ModelRequest, type Step, script } from "../../../../test/scripted-
 import { setVariables } from "../../../../test/variables.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import type { Limits } from "../../api/turns.ts";
-import { Home } from "../home.ts";
 
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -279,7 +279,7 @@ describe("find_agents", () => {
 describe("the plan", () => {
   test("is asked for once in a turn, and lists what the conversation used", async () => {
     await largeHome();
-    const plan = vi.spyOn(Home.prototype, "plan");
+    const plan = vi.spyOn(Home.prototype, "conversations.plan");
     const conversation = crypto.randomUUID();
     const cpu = { calls: [{ arguments: { agent_id: LIVING_ROOM_LAMP, action: "cpu" } }] };
     await say(conversation, script(cpu, cpu, find("lamp"), { text: "x" }));
@@ -293,7 +293,7 @@ describe("the plan", () => {
 
   test("an agent that went during the turn is known to the next model call", async () => {
     const bridge = await TestBridge.connect([agent("pi"), agent("attic")]);
-    const plan = vi.spyOn(Home.prototype, "plan");
+    const plan = vi.spyOn(Home.prototype, "conversations.plan");
     bridge.onCall = ({ agent: id }) => {
       bridge.send({ t: "agent", agent: agent("attic", { online: false, reason: "last will" }) });
       return { status: "success", tool: "cpu", result: id };

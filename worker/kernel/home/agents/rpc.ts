@@ -1,6 +1,5 @@
 /** What the rest of the Worker asks a home about agents. */
 
-import { RpcTarget } from "cloudflare:workers";
 import { devicesGone } from "../../../features/rules/home/alarm-part.ts";
 import type { AgentListQuery, AgentPage } from "../../api/agent-list.ts";
 import type { AgentsApi, Targets } from "../../api/agents-api.ts";
@@ -8,7 +7,7 @@ import type { AgentView } from "../../api/answers.ts";
 import type { CallTarget } from "../../api/edge-call.ts";
 import type { FindQuery, FoundWords } from "../../api/find-agents.ts";
 import type { Enrolled, HomeKeys, KeyGrant, NewKey, Readmitted, Removed } from "../../api/keys.ts";
-import type { HomeAccess } from "../access.ts";
+import { HomePart } from "../part.ts";
 import { activityOf } from "../status.ts";
 import { agentPage } from "./agent-page.ts";
 import { agentsOf } from "./agents.ts";
@@ -17,24 +16,17 @@ import { rosterOf } from "./home-roster.ts";
 import { enrollKey, listKeys, removeAgent, revokeKey } from "./key-enrollment.ts";
 import { readmitAgent } from "./readmit.ts";
 
-export class AgentsRpc extends RpcTarget implements AgentsApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class AgentsRpc extends HomePart implements AgentsApi {
   async findAgents(query: FindQuery, reach?: readonly string[]): Promise<FoundWords> {
-    return await rosterOf(this.#at.home).find(query, reach, Date.now());
+    return await rosterOf(this.home).find(query, reach, Date.now());
   }
 
   async target(agent: string): Promise<CallTarget | undefined> {
-    return rosterOf(this.#at.home).target(agent, Date.now());
+    return rosterOf(this.home).target(agent, Date.now());
   }
 
   async targets(): Promise<Targets> {
-    const roster = rosterOf(this.#at.home);
+    const roster = rosterOf(this.home);
     const now = Date.now();
     const { agents: listed, excerptOf } = await roster.forQuestion(undefined, now);
     return {
@@ -44,42 +36,42 @@ export class AgentsRpc extends RpcTarget implements AgentsApi {
   }
 
   async agents(query: AgentListQuery): Promise<AgentPage | undefined> {
-    return await agentPage(this.#at.home, query);
+    return await agentPage(this.home, query);
   }
 
   async agent(id: string): Promise<AgentView | undefined> {
-    return agentsOf(this.#at.home).views([id], activityOf(this.#at.home), Date.now())[0];
+    return agentsOf(this.home).views([id], activityOf(this.home), Date.now())[0];
   }
 
   async acceptText(agent: string, line: string | undefined): Promise<"accepted" | "changed" | "unknown"> {
-    return agentsOf(this.#at.home).acceptText(agent, line);
+    return agentsOf(this.home).acceptText(agent, line);
   }
 
   async removeAgent(agent: string): Promise<Removed> {
-    const removed = removeAgent(this.#at.home, agent);
-    if (removed === "removed") await devicesGone(this.#at.home);
+    const removed = removeAgent(this.home, agent);
+    if (removed === "removed") await devicesGone(this.home);
     return removed;
   }
 
   async enrollAgent(key: NewKey, grant: KeyGrant): Promise<Enrolled> {
-    return await enrollKey(this.#at.home, key, grant);
+    return await enrollKey(this.home, key, grant);
   }
 
   async readmitAgent(agent: string): Promise<Readmitted> {
-    return await readmitAgent(this.#at.home, agent);
+    return await readmitAgent(this.home, agent);
   }
 
   async revokeAgentKey(agent: string): Promise<boolean> {
-    const isRevoked = await revokeKey(this.#at.home, agent);
-    if (isRevoked) await devicesGone(this.#at.home);
+    const isRevoked = await revokeKey(this.home, agent);
+    if (isRevoked) await devicesGone(this.home);
     return isRevoked;
   }
 
   async keys(): Promise<HomeKeys> {
-    return await listKeys(this.#at.home);
+    return await listKeys(this.home);
   }
 
   async publicKey(): Promise<string> {
-    return await gatewayKeyOf(this.#at.home).publicKey();
+    return await gatewayKeyOf(this.home).publicKey();
   }
 }

@@ -18,9 +18,9 @@ import { theHome } from "../../../../test/states.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, TestBridge } from "../../../../test/workerd.ts";
+import type { Home } from "../../../home.ts";
 import worker from "../../../index.ts";
 import type { Env } from "../../env.ts";
-import type { Home } from "../home.ts";
 
 type Reply = {
   status: number;
@@ -221,7 +221,7 @@ test("revoked: the socket is closed at once, and later frames on it are ignored"
   await runInDurableObject(theHome(), async (home: Home, state) => {
     const [socket] = state.getWebSockets("bridge");
     if (!socket) throw new Error("no socket");
-    expect(await home.agents.revokeAgentKey("@bridge")).toBe(true);
+    expect(await home["agents.revokeAgentKey"]("@bridge")).toBe(true);
     for (const frame of frames) await home.webSocketMessage(socket, JSON.stringify(frame));
   });
   await until(() => bridge.closed);

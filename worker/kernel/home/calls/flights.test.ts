@@ -23,9 +23,9 @@ import {
 } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { Conversation } from "../../conversation/conversation.ts";
-import { Home } from "../home.ts";
 import { Flights } from "./flights.ts";
 
 const WITHIN_MS = 20_000;
@@ -149,7 +149,7 @@ test(
   "Home is lost with the outcome, before its conversation has it: the call is submitted again, and counts once",
   async () => {
     const first = await TestBridge.connect(AGENTS);
-    const reply = hold(Home, "submit", "after");
+    const reply = hold(Home, "calls.submit", "after");
     const { id, waiting, call } = await callOut(first);
     first.report(call, "pi", sounds);
     await reply.reached();
@@ -168,7 +168,7 @@ test(
   "the conversation is lost before it has the outcome: Home has kept it, and the device is not asked again",
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
-    const reply = hold(Home, "submit", "after");
+    const reply = hold(Home, "calls.submit", "after");
     const { id, waiting, call } = await callOut(bridge);
     bridge.report(call, "pi", sounds);
     await reply.reached();
@@ -186,7 +186,7 @@ test(
   async () => {
     const bridge = await TestBridge.connect(AGENTS);
     const { id, waiting, call } = await callOut(bridge);
-    const ended = hold(Home, "turnEnded", "before");
+    const ended = hold(Home, "conversations.turnEnded", "before");
     bridge.report(call, "pi", sounds);
     await expectSounds(id, waiting);
     await ended.reached();
@@ -421,7 +421,7 @@ test("outcomes are held until they are confirmed, the newest hundred", async () 
 });
 
 function holdSubmit() {
-  return hold(Home, "submit", "before");
+  return hold(Home, "calls.submit", "before");
 }
 
 async function turnCalls(id: string) {

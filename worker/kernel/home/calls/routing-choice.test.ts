@@ -9,9 +9,9 @@ import { hold, rowsOf, stop } from "../../../../test/stopping.ts";
 import { cancel, on, results } from "../../../../test/turns.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import type { SubmitRequest } from "../../api/calls.ts";
 import { homeOf } from "../../api/stubs.ts";
-import { Home } from "../home.ts";
 import { type Candidate, inOrder } from "./routing.ts";
 
 const FEATURES = ["tool", "prompt", "cancel", "ack", "question", "watch", "job", "route"];
@@ -303,7 +303,7 @@ describe("once", () => {
     const bridge = await TestBridge.connect(["a1", "a2"].map((id) => member(id)));
     bridge.isThere = () => false;
     const id = crypto.randomUUID();
-    const submitted = hold(Home, "submit", "after");
+    const submitted = hold(Home, "calls.submit", "after");
     const waiting = say(id, script({ calls: [on("any", { action: "siren" })] }, results));
     await until(() => bridge.received.some(({ t }) => t === "publish"), { what: "an agent is asked" });
     await cancel(id);
@@ -321,7 +321,7 @@ describe("once", () => {
     await submit(cpu, { id });
     const viewer = { name: "olga", role: "owner" as const, scopes: ["ask" as const, "command" as const] };
     const stub = env.HOME.getByName("a");
-    const outcome = await until(async () => await stub.calls.outcome("any", id, viewer), {
+    const outcome = await until(async () => await stub["calls.outcome"]("any", id, viewer), {
       what: "the outcome",
     });
     expect(outcome).toMatchObject({
@@ -329,6 +329,6 @@ describe("once", () => {
       routed: { agent: "a1", why: "chosen of 1: online, has 'cpu', no open call" },
       sources: ["agent:a1"],
     });
-    expect(await stub.calls.outcome("a2", id, viewer)).toBeUndefined();
+    expect(await stub["calls.outcome"]("a2", id, viewer)).toBeUndefined();
   });
 });

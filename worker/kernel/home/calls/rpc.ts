@@ -1,6 +1,5 @@
 /** What the rest of the Worker asks a home about calls. */
 
-import { RpcTarget } from "cloudflare:workers";
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { runHomeTool } from "../../../features/sessions/home/tools.ts";
 import type {
@@ -14,47 +13,40 @@ import type { CallsApi } from "../../api/calls-api.ts";
 import type { HomeToolReply, HomeToolRequest } from "../../api/home-tools.ts";
 import { maySee, type Viewer } from "../../api/may-see.ts";
 import { isBlank } from "../../migrate.ts";
-import type { HomeAccess } from "../access.ts";
 import { rosterOf } from "../agents/home-roster.ts";
+import { HomePart } from "../part.ts";
 import { closeQuestions } from "../questions/approvals.ts";
 import { sessionEnded } from "./agent-tools.ts";
 import { cancelCalls, watchCalls } from "./dispatch.ts";
 import { JOB, ledgerOf } from "./ledger.ts";
 import { submit, submitCommand } from "./submit.ts";
 
-export class CallsRpc extends RpcTarget implements CallsApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class CallsRpc extends HomePart implements CallsApi {
   async submit(request: SubmitRequest): Promise<SubmitReply> {
-    const reply = await submit(this.#at.home, request);
-    return { ...reply, rosterVersion: rosterOf(this.#at.home).version(Date.now()) };
+    const reply = await submit(this.home, request);
+    return { ...reply, rosterVersion: rosterOf(this.home).version(Date.now()) };
   }
 
   async runTool(request: HomeToolRequest): Promise<HomeToolReply> {
-    return await runHomeTool(this.#at.home, request);
+    return await runHomeTool(this.home, request);
   }
 
   async command(request: CommandRequest): Promise<SubmitReply> {
-    return await submitCommand(this.#at.home, request);
+    return await submitCommand(this.home, request);
   }
 
   async cancel(calls: CancelledCall[], conversation: string): Promise<string[]> {
-    const sent = await cancelCalls(this.#at.home, calls, conversation);
-    for (const { id } of calls) await closeQuestions(this.#at.home, id);
+    const sent = await cancelCalls(this.home, calls, conversation);
+    for (const { id } of calls) await closeQuestions(this.home, id);
     return sent;
   }
 
   async watch(ids: string[]): Promise<void> {
-    await watchCalls(this.#at.home, ids);
+    await watchCalls(this.home, ids);
   }
 
   async outcome(agent: string, id: string, viewer: Viewer): Promise<SettledOutcome | null | undefined> {
-    const ledger = ledgerOf(this.#at.home);
+    const ledger = ledgerOf(this.home);
     const call = ledger.get(id);
     if (!call || (call.agent !== agent && call.flags.any?.of !== agent)) return undefined;
     if (call.conversation !== null || call.asker) return undefined;
@@ -65,6 +57,6 @@ export class CallsRpc extends RpcTarget implements CallsApi {
   }
 
   async sessionEnded(callId: string, outcome: Outcome): Promise<boolean> {
-    return !this.#at.isBlank && (await sessionEnded(this.#at.home, callId, outcome));
+    return !this.isBlank && (await sessionEnded(this.home, callId, outcome));
   }
 }

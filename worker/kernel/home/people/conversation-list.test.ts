@@ -5,7 +5,7 @@ import { madeHome } from "../../../../test/made-home.ts";
 import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { ask, say } from "../../../../test/workerd.ts";
-import type { Home } from "../home.ts";
+import type { Home } from "../../../home.ts";
 import { ConversationList } from "./conversation-list.ts";
 
 type Page = {

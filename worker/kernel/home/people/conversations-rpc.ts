@@ -1,6 +1,5 @@
 /** What the rest of the Worker asks a home about conversations. */
 
-import { RpcTarget } from "cloudflare:workers";
 import { refreshBorrowed } from "../../../features/lending/home/lender-calls.ts";
 import type { ReportedTurn } from "../../../features/usage/contract.ts";
 import { spendingOf } from "../../../features/usage/home/spending.ts";
@@ -9,60 +8,53 @@ import type { ListedConversation, Listing, ListQuery } from "../../api/conversat
 import type { ConversationsApi } from "../../api/conversations-api.ts";
 import type { Plan } from "../../api/plan.ts";
 import type { RosterQuestion } from "../../api/roster.ts";
-import type { HomeAccess } from "../access.ts";
 import { rosterOf } from "../agents/home-roster.ts";
 import { confirmOutcomes } from "../calls/acks.ts";
 import { filesOf } from "../files/file-list.ts";
+import { HomePart } from "../part.ts";
 import { planOf } from "../status.ts";
 import { conversationListOf } from "./conversation-list.ts";
 
-export class ConversationsRpc extends RpcTarget implements ConversationsApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class ConversationsRpc extends HomePart implements ConversationsApi {
   async plan(reserve: number | undefined, began?: Listing, question?: RosterQuestion): Promise<Plan> {
     const now = Date.now();
-    refreshBorrowed(this.#at.home, now);
+    refreshBorrowed(this.home, now);
     // Read first: a change while the search index is made calls for a new plan.
-    const version = rosterOf(this.#at.home).version(now);
-    const roster = await rosterOf(this.#at.home).forQuestion(question, now);
-    const plan = planOf(this.#at.home, roster, version);
-    if (reserve !== undefined) spendingOf(this.#at.home).add(reserve, 1, Date.now());
-    if (began) conversationListOf(this.#at.home).turnBegan(began, Date.now());
+    const version = rosterOf(this.home).version(now);
+    const roster = await rosterOf(this.home).forQuestion(question, now);
+    const plan = planOf(this.home, roster, version);
+    if (reserve !== undefined) spendingOf(this.home).add(reserve, 1, Date.now());
+    if (began) conversationListOf(this.home).turnBegan(began, Date.now());
     return plan;
   }
 
   async turnEnded(turn: ReportedTurn, confirmed: readonly string[]): Promise<void> {
-    await confirmOutcomes(this.#at.home, confirmed);
-    const counters = countersOf(this.#at.home);
-    const conversations = conversationListOf(this.#at.home);
+    await confirmOutcomes(this.home, confirmed);
+    const counters = countersOf(this.home);
+    const conversations = conversationListOf(this.home);
     const now = Date.now();
     counters.turnEnded(turn, now);
     if (turn.conversation !== undefined) conversations.turnEnded(turn.conversation, now);
   }
 
   async conversationsOf(principal: string, query: ListQuery): Promise<ListedConversation[]> {
-    return conversationListOf(this.#at.home).of(principal, query);
+    return conversationListOf(this.home).of(principal, query);
   }
 
   async renameConversation(name: string, title: string): Promise<string | undefined> {
-    return conversationListOf(this.#at.home).rename(name, title);
+    return conversationListOf(this.home).rename(name, title);
   }
 
   async sharedWith(name: string): Promise<string[]> {
-    return conversationListOf(this.#at.home).sharedWith(name);
+    return conversationListOf(this.home).sharedWith(name);
   }
 
   async shareConversation(name: string, principals: string[]): Promise<boolean> {
-    return conversationListOf(this.#at.home).share(name, principals);
+    return conversationListOf(this.home).share(name, principals);
   }
 
   async forgetConversation(name: string): Promise<void> {
-    conversationListOf(this.#at.home).remove(name);
-    filesOf(this.#at.home).forget(name);
+    conversationListOf(this.home).remove(name);
+    filesOf(this.home).forget(name);
   }
 }

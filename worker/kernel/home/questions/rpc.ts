@@ -1,32 +1,24 @@
 /** What the rest of the Worker asks a home about questions. */
 
-import { RpcTarget } from "cloudflare:workers";
 import { mayAnswer, maySee, type Owned, type Viewer } from "../../api/may-see.ts";
 import type { AnswerResult, OpenQuestions, Question } from "../../api/questions.ts";
 import type { QuestionsApi } from "../../api/questions-api.ts";
-import type { HomeAccess } from "../access.ts";
 import { ledgerOf } from "../calls/ledger.ts";
 import type { HomeContext } from "../context.ts";
+import { HomePart } from "../part.ts";
 import { conversationListOf } from "../people/conversation-list.ts";
 import { answerQuestion } from "./approvals.ts";
 import { questionsOf } from "./questions.ts";
 
-export class QuestionsRpc extends RpcTarget implements QuestionsApi {
-  readonly #at: HomeAccess;
-
-  constructor(at: HomeAccess) {
-    super();
-    this.#at = at;
-  }
-
+export class QuestionsRpc extends HomePart implements QuestionsApi {
   async answer(id: string, answer: string, viewer: Viewer, isThere = false): Promise<AnswerResult> {
-    const question = questionsOf(this.#at.home).get(id);
-    const owned = question && ownedBy(this.#at.home, question, isThere ? viewer : undefined);
+    const question = questionsOf(this.home).get(id);
+    const owned = question && ownedBy(this.home, question, isThere ? viewer : undefined);
     // A reader of the conversation knows of the question, and learns what is missing. For everybody else it does not exist.
     if (!owned || !maySee(viewer, { ...owned, kind: "conversation" }))
       return { ok: false, status: 404, code: "not_found", message: "no such question" };
     const mayApprove = owned.kind === "approval" && mayAnswer(viewer, owned);
-    return await answerQuestion(this.#at.home, id, answer, {
+    return await answerQuestion(this.home, id, answer, {
       principal: viewer.name,
       displayName: viewer.displayName,
       mayApprove,
@@ -36,12 +28,12 @@ export class QuestionsRpc extends RpcTarget implements QuestionsApi {
   }
 
   async questions(viewer: Viewer, limit: number): Promise<OpenQuestions> {
-    const questions = questionsOf(this.#at.home);
-    const conversations = conversationListOf(this.#at.home);
-    const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.#at.home, question)));
+    const questions = questionsOf(this.home);
+    const conversations = conversationListOf(this.home);
+    const open = questions.open().filter((question) => maySee(viewer, ownedBy(this.home, question)));
     const shown = open.slice(0, limit).map((question) => {
       const title = conversations.titleOf(question.conversation);
-      const { via } = ledgerOf(this.#at.home).get(question.call)?.caller.chain ?? {};
+      const { via } = ledgerOf(this.home).get(question.call)?.caller.chain ?? {};
       // The question itself has what its members would run.
       const members = question.members?.map((one) => ({ ...one, approval: null }));
       return { ...question, via, ...(title !== undefined && { title }), ...(members && { members }) };

@@ -8,9 +8,9 @@ import { script } from "../../../../test/scripted-model.ts";
 import { TOKENS } from "../../../../test/tokens.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, CPU, say, TestBridge } from "../../../../test/workerd.ts";
+import { Home } from "../../../home.ts";
 import type { AuditPage } from "../../api/audit.ts";
 import type { AuditVariables } from "../../settings/audit.ts";
-import { Home } from "../home.ts";
 import { Audit } from "./audit.ts";
 
 const line = (timestamp: string, tool: string, more = {}) => ({
@@ -235,7 +235,7 @@ test("an agent that is not served cannot add lines", async () => {
       const payload = JSON.stringify({ type: "audit", request_id: from, lines });
       await home.webSocketMessage(socket, JSON.stringify({ t: "event", id: from, agent: from, payload }));
     }
-    expect((await home.audit.audit({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
+    expect((await home["audit.audit"]({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
   });
 });
 
@@ -397,7 +397,7 @@ describe("with an outside store", () => {
       await ctx.storage.deleteAlarm();
       expect(await ctx.storage.getAlarm()).toBeNull();
       const now = Date.now();
-      await home.audit.record("c", storedLine("2026-11-22T10:00:00.000Z", "webfetch"));
+      await home["audit.record"]("c", storedLine("2026-11-22T10:00:00.000Z", "webfetch"));
       const at = await until(() => ctx.storage.getAlarm());
       expect(at).toBeGreaterThanOrEqual(now + 60_000);
       expect(at).toBeLessThan(now + 120_000);
