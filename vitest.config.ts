@@ -38,7 +38,6 @@ const LONG = [
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",
-  "pi-agent/env/write-attempts",
   "pi-agent/process",
   "pi-agent/serve/file-attempts",
   "pi-agent/env/sandbox/sandbox-walk",
@@ -109,8 +108,13 @@ const ALONE = [
   "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-// And a whole `npm test` within a test.
-ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
+// A whole `npm test` within a test; a bound in processor time; and programs whose writes are measured by what the disk loses.
+ALONE.push(
+  "test/image/**/*.test.ts",
+  "test/bare/**/*.test.ts",
+  "bench/start.test.ts",
+  "pi-agent/env/write-attempts.test.ts",
+);
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
@@ -157,7 +161,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [...IN_NODE, "worker/**/*.unit.test.ts"],
-          exclude: [...LONG, "**/node_modules/**"],
+          exclude: [...LONG, ...ALONE, "**/node_modules/**"],
           ...SHORT,
           // To load the same modules for each file anew took as long as the tests.
           isolate: false,
