@@ -108,11 +108,12 @@ const ALONE = [
   "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-// A whole `npm test` within a test; a bound in processor time; and programs whose writes are measured by what the disk loses.
+// A whole `npm test` within a test; bounds in processor time; and programs whose writes are measured by what the disk loses.
 ALONE.push(
   "test/image/**/*.test.ts",
   "test/bare/**/*.test.ts",
   "bench/start.test.ts",
+  "worker/channels/format/hostile-text.unit.test.ts",
   "pi-agent/env/write-attempts.test.ts",
 );
 
