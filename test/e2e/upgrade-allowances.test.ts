@@ -1,4 +1,4 @@
-/** What was allowed with 0.3 covers less than an allowance of today: the owners are told once which devices ask again. */
+/** An allowance of 0.3 covers less than one of today: the owners are told once which devices ask again. */
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { PlayedPublisher } from "../../bridge/testkit/publisher.ts";
