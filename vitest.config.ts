@@ -24,14 +24,17 @@ IN_NODE.push("test/*.test.ts");
 
 /** Random walks, kills, sleeps, long tables and repeated contracts, ten seconds and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
+  "bridge/devices/devices",
   "bridge/devices/process",
   "bridge/gateway/many-agents",
   "bridge/rules/process",
+  "cli/agent/doctor",
   "core/devices/publisher-walk",
   "core/devices/template/names",
   "core/devices/trust/allow-hash",
   "core/loop/fit",
   "local/gateway",
+  "local/polling/polling",
   "pi-agent/killed",
   "pi-agent/linear-time",
   "pi-agent/watching/killed",
@@ -41,15 +44,27 @@ const LONG = [
   "pi-agent/process",
   "pi-agent/serve/file-attempts",
   "pi-agent/env/sandbox/sandbox-walk",
+  "pi-agent/skills/examples",
   "pi-agent/toolbox/presets",
   "pi-agent/tools/files/unified-diff",
+  "pi-agent/tools/machine/update-self",
+  "test/otel-collector",
   "tool-browser/browser",
   "pi-agent/tools/programs/exec-guard-contained",
+  "pi-agent/tools/programs/bash-cases",
   "pi-agent/tools/programs/git-read",
+  "pi-agent/tools/programs/nodes",
+  "worker/channels/format/format.unit",
+  "worker/frontends/mcp/serve.unit",
 ].map((name) => `${name}.test.ts`);
 const LONG_IN_WORKERD = [
   "worker/conversation/remote-cases",
   "worker/conversation/sleep",
+  "worker/conversation/states-calls",
+  "worker/conversation/states-ends",
+  "worker/conversation/states-model",
+  "worker/home/states-home",
+  "worker/home/states-home-people",
   "worker/home/taint-walk",
 ].map((name) => `${name}.test.ts`);
 
@@ -70,21 +85,11 @@ const IDLE = [
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together
- * about a minute. All others are in `slow` and `alone`: `npm run test:all`, and CI.
+ * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise. All others are in `slow` and `alone`: `npm run test:all`, and CI.
  */
-const EACH_TIME = [
-  "actions",
-  "broken-frames",
-  "console-approvals",
-  "mcp",
-  "once",
-  "openai",
-  "pairing",
-  "relay",
-  "restarts",
-  "tools-flows",
-].map((name) => `test/e2e/${name}.test.ts`);
+const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "tools-flows"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 /** These boot machines, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
 const ALONE = [
   "bridge-service",
@@ -129,7 +134,7 @@ const PATIENT = {
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
 /** More than the processors: most tests wait for something more than half of their time. */
-const WORKERS = availableParallelism() + 3;
+const WORKERS = availableParallelism() + 5;
 
 const TAGS = needsTags();
 const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
@@ -157,6 +162,8 @@ export default defineConfig({
     tags: TAGS,
     globalSetup: ["./test/run-folder.ts"],
     reporters: ["default", new NeedsReporter(MISSING)],
+    // What a test printed is read when it has failed.
+    silent: "passed-only",
     projects: [
       {
         test: {
