@@ -24,33 +24,47 @@ IN_NODE.push("test/*.test.ts");
 
 /** Random walks, kills, sleeps, long tables and repeated contracts, ten seconds and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
+  "bridge/devices/devices",
   "bridge/devices/process",
   "bridge/gateway/many-agents",
   "bridge/rules/process",
+  "cli/agent/doctor",
   "core/devices/publisher-walk",
   "core/devices/template/names",
   "core/devices/trust/allow-hash",
   "core/loop/fit",
   "local/gateway",
+  "local/polling/polling",
   "pi-agent/killed",
   "pi-agent/linear-time",
   "pi-agent/watching/killed",
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",
-  "pi-agent/env/write-attempts",
   "pi-agent/process",
   "pi-agent/serve/file-attempts",
   "pi-agent/env/sandbox/sandbox-walk",
+  "pi-agent/skills/examples",
   "pi-agent/toolbox/presets",
   "pi-agent/tools/files/unified-diff",
+  "pi-agent/tools/machine/update-self",
+  "test/otel-collector",
   "tool-browser/browser",
   "pi-agent/tools/programs/exec-guard-contained",
+  "pi-agent/tools/programs/bash-cases",
   "pi-agent/tools/programs/git-read",
+  "pi-agent/tools/programs/nodes",
+  "worker/features/chat/platforms/format/format.unit",
+  "worker/features/mcp/serve.unit",
 ].map((name) => `${name}.test.ts`);
 const LONG_IN_WORKERD = [
   "worker/kernel/conversation/remote-cases",
   "worker/kernel/conversation/sleep",
+  "worker/kernel/conversation/states-calls",
+  "worker/kernel/conversation/states-ends",
+  "worker/kernel/conversation/states-model",
+  "worker/kernel/home/states-home",
+  "worker/kernel/home/states-home-people",
   "worker/kernel/home/taint-walk",
 ].map((name) => `${name}.test.ts`);
 
@@ -71,21 +85,11 @@ const IDLE = [
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise, together
- * about a minute. All others are in `slow` and `alone`: `npm run test:all`, and CI.
+ * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise. All others are in `slow` and `alone`: `npm run test:all`, and CI.
  */
-const EACH_TIME = [
-  "actions",
-  "broken-frames",
-  "console-approvals",
-  "mcp",
-  "once",
-  "openai",
-  "pairing",
-  "relay",
-  "restarts",
-  "tools-flows",
-].map((name) => `test/e2e/${name}.test.ts`);
+const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "tools-flows"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 /** These boot machines, take fixed ports, hold requests by the hundred, or mean a bound in time: nothing runs beside them. */
 const ALONE = [
   "bridge-service",
@@ -109,8 +113,14 @@ const ALONE = [
   "upgrade",
   "with-bridge",
 ].map((name) => `test/e2e/${name}.test.ts`);
-// And a whole `npm test` within a test.
-ALONE.push("test/image/**/*.test.ts", "test/bare/**/*.test.ts");
+// A whole `npm test` within a test; bounds in processor time; and programs whose writes are measured by what the disk loses.
+ALONE.push(
+  "test/image/**/*.test.ts",
+  "test/bare/**/*.test.ts",
+  "bench/start.test.ts",
+  "worker/features/chat/platforms/format/hostile-text.unit.test.ts",
+  "pi-agent/env/write-attempts.test.ts",
+);
 
 /** As patient as test/wait.ts: expect.poll of its own gives up after 1 s. */
 const POLL = { expect: { poll: { timeout: 15_000 } } };
@@ -124,7 +134,7 @@ const PATIENT = {
 const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
 /** More than the processors: most tests wait for something more than half of their time. */
-const WORKERS = availableParallelism() + 3;
+const WORKERS = availableParallelism() + 5;
 
 const TAGS = needsTags();
 const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
@@ -152,12 +162,14 @@ export default defineConfig({
     tags: TAGS,
     globalSetup: ["./test/run-folder.ts"],
     reporters: ["default", new NeedsReporter(MISSING)],
+    // What a test printed is read when it has failed.
+    silent: "passed-only",
     projects: [
       {
         test: {
           name: "unit",
           include: [...IN_NODE, "worker/**/*.unit.test.ts"],
-          exclude: [...LONG, "**/node_modules/**"],
+          exclude: [...LONG, ...ALONE, "**/node_modules/**"],
           ...SHORT,
           // To load the same modules for each file anew took as long as the tests.
           isolate: false,

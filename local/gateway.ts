@@ -51,7 +51,7 @@ export type GatewayOptions = {
   files?: ReadonlyMap<string, ServedFile>;
   /** Another wrangler.toml, for tests. */
   config?: string;
-  /** Where this program keeps the owner's token: replaces it. @returns the new one, and the secrets that change with it */
+  /** Replaces the owner's token, if this program keeps it. @returns the new one, and the secrets that change with it */
   rotateOwner?: (() => { token: string; vars: Record<string, string> }) | undefined;
   /** Told after workerd died and was started anew. */
   onRestart?: () => void;
@@ -125,7 +125,7 @@ export async function startWorker(options: GatewayOptions): Promise<Gateway> {
           compatibilityDate: config.compatibilityDate,
           compatibilityFlags: config.compatibilityFlags,
           durableObjects: config.durableObjects,
-          // Whoever reaches this machine's own address is its owner, a test or the bench, and asks as fast as they like.
+          // Only its owner, a test or the bench reaches this machine's own address, and may ask as fast as they like.
           bindings: { RATE_LIMITS: "off", ...config.vars, ...vars },
           ratelimits: config.rateLimits,
           serviceBindings: {

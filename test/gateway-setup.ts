@@ -2,7 +2,7 @@
  * Builds the programs once for a run. Each start of the Worker would build the same, for 2.5 s of a processor; and the bridge and
  * the agent, as one file each, start with a second of it less than from their sources.
  */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +23,8 @@ export default async function setup(): Promise<void> {
     assets: at("frontends/console/public"),
   });
   await writeBuiltGateway(folder, { bundle: script, files: page ?? new Map() });
+  // The browser's package stays beside the agent.
+  symlinkSync(fileURLToPath(new URL("../node_modules", import.meta.url)), join(folder, "node_modules"));
   writeFileSync(join(folder, "agent.cjs"), await bundleAgent({ testTools: true }));
   writeFileSync(join(folder, "bridge.mjs"), await bundleBridge());
 }

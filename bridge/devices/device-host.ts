@@ -193,7 +193,7 @@ export class DeviceHost {
     this.#read(topic);
   }
 
-  /** What the devices said is as old as before when the clock is set. */
+  /** Moves the times of what devices said by as much as the clock was set, so their ages stay. */
   #noticeClock(): void {
     const { setBy } = this.#time.read();
     if (setBy === 0) return;

@@ -1,5 +1,5 @@
 /**
- * What people call readings, states and kinds of devices in ten languages: English, German, French, Spanish, Italian, Dutch, Polish,
+ * Lists the words that people use for readings, states and kinds of devices in ten languages: English, German, French, Spanish, Italian, Dutch, Polish,
  * Portuguese, Chinese, Japanese. The words of states and classes follow Home Assistant's sentences (package `home-assistant-intents`
  * 2026.10.27, Apache-2.0; github.com/OHF-Voice/intents, CC BY 4.0), the others are our own. Pure.
  */

@@ -83,7 +83,7 @@ const ATTEMPTS: Record<string, Attempt> = {
       times: 100,
     },
   ),
-  // What is read of JSON.
+  // These read JSON.
   "attributes of 1,300 members, read by 2,000 entities": many(
     { state_topic: "all", json_attributes_topic: "all" },
     JSON.stringify(members(1_300, (n) => n)),

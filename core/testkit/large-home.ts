@@ -10,7 +10,7 @@ type Language = (typeof LANGUAGES)[number];
 
 type Names = {
   rooms: string;
-  /** What stands in each room's socket. */
+  /** Names the device in each room's socket. */
   plugged: string;
   /** The name of a device from its room's: {R}, {r} in lower case, {C} in a compound; {P} is what is plugged in. */
   lamp: string;
@@ -104,7 +104,7 @@ const NAMES: Readonly<Record<Language, Names>> = {
   },
 };
 
-/** What the last device of each room is. */
+/** Names the kind of each room's last device. */
 const FIFTH = [
   "leak",
   "blind",

@@ -148,7 +148,10 @@ class Watch {
     if (!isSuspect) return undefined;
     const { bytes, isWhole } = await this.#written();
     const isUnseen = !isWhole || lost >= UNSEEN_FACTOR * callBytes;
-    if (bytes <= callBytes && !(isUnseen && (await this.#wroteItself(callBytes, true)))) return undefined;
+    // Not every file system counts folders as written by a program. What cannot be read is judged by what the disk lost.
+    const isLost = !isWhole && this.#isAlone && lost >= callBytes;
+    const isOver = isUnseen && (isLost || (await this.#wroteItself(callBytes, true)));
+    if (bytes <= callBytes && !isOver) return undefined;
     return `It wrote over ${megabytes(callBytes)} into the workspace, the most that one call may (max_write_mb in [tools]). What it wrote is still there.`;
   }
 

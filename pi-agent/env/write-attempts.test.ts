@@ -276,8 +276,8 @@ describe.concurrent("S25: more of the disk than a call may take", () => {
   test.each(DISK)("S25: %s", async (_, command) => await isStopped(command));
 });
 
-// What the disk lost tells of these alone, and another test may free as much at that moment.
-describe("S25: more of the disk than a call may take, unseen", { retry: 2 }, () => {
+// Only what the disk lost tells of these. Another test may free as much at that moment, so nothing runs beside this file.
+describe("S25: more of the disk than a call may take, unseen", () => {
   test.each(HIDDEN)("S25: %s", async (_, command) => await isStopped(command));
 
   test.each([...DISK, ...HIDDEN].filter(([how]) => /no text$|without a name/.test(how)))(

@@ -17,7 +17,7 @@ const SECRET = "serve-attempts-secret";
 const WRITTEN = "written-by-the-client";
 let folder: string;
 let ws: string;
-/** What the folders hold: names, kinds, modes and contents, except below the workspace's `free`. */
+/** Lists the folders' names, kinds, modes and contents, except below the workspace's `free`. */
 const around = () =>
   execFileSync(
     "sh",
@@ -192,7 +192,7 @@ const ATTEMPTS: Attempt[] = [
   ),
   changing("remove", "tosecret", { real: "OUT/secret", git: false }),
   changing("mkdir", "out/d", { real: "OUT/d/x", git: true }),
-  // What git runs
+  // Git runs these.
   ...[
     ".git/hooks/pre-commit",
     ".GIT/hooks/x",

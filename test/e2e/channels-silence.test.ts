@@ -35,7 +35,7 @@ test("C4: a member's approval on Telegram is given by an owner on Slack, and the
   expect(shown.text).toContain("c4.txt");
   await slack.press(shown.buttons[0]?.data ?? "", OWNER);
   await waitForText(sent, /^c4: (?!Error)/);
-  await waitForText(sent, `✔ Approved by slack:${OWNER}`);
+  await waitForText(sent, new RegExp(`✔ Approved by p${OWNER}`));
   await until(() => owners().find(({ id }) => id === shown.id)?.buttons.length === 0, {
     what: "the owner's buttons are gone",
   });

@@ -89,14 +89,10 @@ const AppConfig = z.strictObject({
   slug: z.string().check(z.regex(/^[-_.A-Za-z0-9]+$/)),
   description: z.string(),
   arch: z.array(z.enum(["aarch64", "amd64"])),
-  startup: z.enum(["initialize", "system", "services", "application", "once"]),
-  boot: z.enum(["auto", "manual", "manual_only"]),
-  backup: z.enum(["hot", "cold"]),
   tmpfs: z.boolean(),
   services: z.array(z.string().check(z.regex(/^(mqtt|mysql):(provide|want|need)$/))),
   ports: z.record(z.string().check(z.regex(/^\d+\/(tcp|udp)$/)), z.nullable(z.number())),
   ports_description: z.record(z.string(), z.string()),
-  watchdog: z.string().check(z.regex(/^(?:https?|\[PROTO:\w+\]|tcp):\/\/\[HOST\]:(\[PORT:\d+\]|\d+).*$/)),
   options: z.record(z.string(), z.null()),
   schema: z.record(z.string(), Option),
 });
@@ -116,8 +112,8 @@ test("the app has Home Assistant's fields, and its page describes each option (a
     expect(docs).toContain(`\`${name}\``);
     expect(source).toContain(`${name}: z.optional(`);
   }
-  expect(yaml("home-assistant/build.yaml")).toEqual({ args: { RUN_AS: "0:0" } });
-  expect(read("Dockerfile")).toContain("ARG RUN_AS=");
+  // Only root may read its options.
+  expect(read("home-assistant/Dockerfile.end")).toContain("\nUSER 0:0\n");
   // 128 by 128, as the store shows it.
   const icon = readFileSync(`${BRIDGE}home-assistant/icon.png`);
   expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([128, 128]);

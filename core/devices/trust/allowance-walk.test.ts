@@ -223,7 +223,7 @@ function examples(schema: Record<string, unknown>): unknown[] {
   return type === "string" ? ["a", "abc"] : [minimum, maximum, minimum + 0.1];
 }
 
-/** What each action of a device sends. */
+/** Lists the messages that each action of a device sends. */
 function sentBy(catalog: Catalog, key: string): { hash: string; sent: Record<string, Sent> } | undefined {
   const found = catalog.devices(NOW).find((one) => one.key === key);
   if (!found) return undefined;

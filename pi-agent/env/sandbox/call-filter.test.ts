@@ -36,10 +36,6 @@ describe("S25: blocks that nobody wrote", () => {
     ["fallocate that writes zeros", "truncate -s 900M big; fallocate -z -l 900M big"],
     ["fallocate of a deleted file", "exec 5>f; rm f; fallocate -l 900M /proc/self/fd/5; sleep 1"],
     [
-      "the call of Python",
-      python("import os", "f = open('big', 'wb')", "os.posix_fallocate(f.fileno(), 0, 20 << 30)"),
-    ],
-    [
       "the plain system call",
       syscall(
         "f = os.open('big', os.O_RDWR | os.O_CREAT)",
@@ -136,6 +132,11 @@ describe("S25: blocks that nobody wrote", () => {
         "for at in range(0, 1000 << 20, 4096): m[at] = 1",
         "m.flush()",
       ),
+    ],
+    // Where the system call is refused, glibc writes a byte into each block instead: a writer like the others here.
+    [
+      "the call of Python that takes blocks",
+      python("import os", "f = open('big', 'wb')", "os.posix_fallocate(f.fileno(), 0, 20 << 30)"),
     ],
     [
       "a sparse file that is filled",
