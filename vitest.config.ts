@@ -179,7 +179,17 @@ export default defineConfig({
           setupFiles: ["./test/as-found.ts"],
         },
       },
-      { test: { name: "long", include: LONG, ...SHORT } },
+      {
+        test: {
+          // Fewer at a time, and patient: each computes for seconds, or starts programs.
+          name: "long",
+          include: LONG,
+          ...SHORT,
+          testTimeout: PATIENT.testTimeout,
+          maxWorkers: WHOLE_PRODUCTS,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         test: {
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
