@@ -22,7 +22,7 @@ const IN_NODE = [
 ].map((folder) => `${folder}/**/*.test.ts`);
 IN_NODE.push("test/*.test.ts");
 
-/** Random walks, kills, sleeps, long tables and repeated contracts, ten seconds and more each: `npm test` leaves them to `npm run test:all`. */
+/** Random walks, kills, sleeps, long tables and repeated contracts, five seconds and more each: `npm test` leaves them to `npm run test:all`. */
 const LONG = [
   "bridge/devices/devices",
   "bridge/devices/process",
@@ -85,7 +85,8 @@ const IDLE = [
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * Of the tests that start the whole product, `npm test` runs these: a file for each door and each promise. All others are in `slow` and `alone`: `npm run test:all`, and CI.
+ * Of the tests that start the whole product, `npm test` runs these: a file for most doors and promises. All others are in
+ * `slow` and `alone`: `npm run test:all`, and CI.
  */
 const EACH_TIME = ["actions", "mcp", "once", "openai", "pairing", "restarts", "tools-flows"].map(
   (name) => `test/e2e/${name}.test.ts`,
@@ -135,6 +136,8 @@ const ONE_BY_ONE = { ...PATIENT, fileParallelism: false };
 
 /** More than the processors: most tests wait for something more than half of their time. */
 const WORKERS = availableParallelism() + 5;
+/** Fewer, since each file starts several programs with time limits of their own. */
+const WHOLE_PRODUCTS = availableParallelism() + 3;
 
 const TAGS = needsTags();
 const MISSING = new Set(TAGS.filter(({ skip }) => skip).map(({ name }) => name));
@@ -162,7 +165,7 @@ export default defineConfig({
     tags: TAGS,
     globalSetup: ["./test/run-folder.ts"],
     reporters: ["default", new NeedsReporter(MISSING)],
-    // What a test printed is read when it has failed.
+    // Output is shown only of tests that failed.
     silent: "passed-only",
     projects: [
       {
@@ -176,7 +179,17 @@ export default defineConfig({
           setupFiles: ["./test/as-found.ts"],
         },
       },
-      { test: { name: "long", include: LONG, ...SHORT } },
+      {
+        test: {
+          // Fewer at a time, and patient: each computes for seconds, or starts programs.
+          name: "long",
+          include: LONG,
+          ...SHORT,
+          testTimeout: PATIENT.testTimeout,
+          maxWorkers: WHOLE_PRODUCTS,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         test: {
           // Vitest begins with the first name of the alphabet: the others are run while this one waits.
@@ -214,7 +227,7 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts"],
           exclude: [...IDLE, ...EACH_TIME, ...ALONE, "**/node_modules/**"],
           ...PATIENT,
-          maxWorkers: WORKERS,
+          maxWorkers: WHOLE_PRODUCTS,
           sequence: { groupOrder: 2 },
         },
       },

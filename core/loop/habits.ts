@@ -125,6 +125,11 @@ export function habitsFor(error: ModelError, inForce: ReadonlySet<Habit> = new S
   return [...undone, ...habits.filter(isNew), ...habits.filter((habit) => !isNew(habit))];
 }
 
+/** Tells whether the words are of something that a form may have taken out of the request, or changed. */
+export function tellsOfMissing({ words }: ModelError): boolean {
+  return ROWS.some((row) => row.undoes !== undefined && row.words.test(words));
+}
+
 /** Known of an endpoint from its documentation, so that it does not have to refuse first. */
 const OF_HOSTS: ReadonlyArray<readonly [host: RegExp, habits: readonly Habit[]]> = [
   [/(?:^|\.)googleapis\.com$/, ["named_results", "dummy_signatures"]],

@@ -15,6 +15,7 @@ import {
   text,
 } from "../testkit/endpoint.ts";
 import { HabitsInMemory } from "./habits.ts";
+import { sourceOf } from "./replay.ts";
 import type { ModelRequest } from "./request.ts";
 
 let endpoint: Endpoint;
@@ -222,6 +223,39 @@ test("L8: a form that was learned is dropped when the endpoint refuses it, and t
   const [a, b] = ["max_tokens", "max_completion_tokens"];
   expect(names).toEqual([a, b, b, b, a, a]);
 });
+
+test.each([
+  [["ids_of_nine"]],
+  [["ids_of_nine", "no_replay"]],
+  [["no_temperature", "no_replay", "ids_of_nine"]],
+] as const)(
+  "L8: of forms that another endpoint behind the address taught, %j, each is dropped that spoils what is missed",
+  async (known) => {
+    const habits = new HabitsInMemory();
+    endpoint.settings = { ...endpoint.settings, habits };
+    const from = sourceOf(endpoint.settings);
+    habits.learned(from, known);
+    const id = "functions.add:0";
+    endpoint.handle = async (request, response) => {
+      const { messages } = await bodyOf(request);
+      const sent = JSON.stringify(messages);
+      const isBack = sent.includes(`"id":"${id}"`) && sent.includes("I add.");
+      const error = { message: "reasoning_content is missing in assistant tool call message at index 1" };
+      const reply = { choices: [{ message: { content: "3" }, finish_reason: "stop" }] };
+      response.writeHead(isBack ? 200 : 400, { "content-type": "application/json" });
+      response.end(JSON.stringify(isBack ? reply : { error }));
+    };
+    const call = { id, type: "function" as const, function: { name: "add", arguments: "{}" } };
+    const replay = { from, message: { reasoning_content: "I add." } };
+    const messages = [
+      ...QUESTION.messages,
+      { role: "assistant" as const, content: "", tool_calls: [call], replay },
+      { role: "tool" as const, tool_call_id: id, content: "3" },
+    ];
+    expect(await ask({ messages })).toMatchObject({ text: "3" });
+    expect(habits.of(from)).toEqual([]);
+  },
+);
 
 test("a refusal that remains without the parameter ends the call", async () => {
   let asked = 0;

@@ -6,7 +6,14 @@
  * (docs/decisions/).
  */
 import { cutText } from "../text/cut.ts";
-import { type Habit, HabitsInMemory, habitsFor, habitsOfHost, knownHabits } from "./habits.ts";
+import {
+  type Habit,
+  HabitsInMemory,
+  habitsFor,
+  habitsOfHost,
+  knownHabits,
+  tellsOfMissing,
+} from "./habits.ts";
 import { addUsage } from "./history.ts";
 import type { ModelReply } from "./model-reply.ts";
 import { sourceOf } from "./replay.ts";
@@ -156,17 +163,19 @@ async function ask(settings: ModelSettings, request: ModelRequest, fetch: Fetch)
 class Forms {
   readonly habits: Set<Habit>;
   readonly #settings: ModelSettings;
+  /** Learned by earlier requests. */
+  readonly #known: readonly Habit[];
   /** Forms that were taken up for this request, and known ones that were dropped: a router may ask another endpoint today. */
-  readonly #changed: Habit[] = [];
-  readonly #tried = new Set<Habit>();
+  readonly #changed: Habit[][] = [];
+  readonly #tried = new Set<string>();
   #words = "";
   #guesses = 0;
   #refusals = 0;
 
   constructor(settings: ModelSettings, url: URL) {
     this.#settings = settings;
-    const known = (settings.habits ?? LEARNED).of(sourceOf(settings));
-    this.habits = new Set([...habitsOfHost(url.hostname), ...knownHabits(known)]);
+    this.#known = knownHabits((settings.habits ?? LEARNED).of(sourceOf(settings)));
+    this.habits = new Set([...habitsOfHost(url.hostname), ...this.#known]);
   }
 
   /**
@@ -185,28 +194,38 @@ class Forms {
     if (last) this.#toggle(last);
     if (this.#refusals > MAX_REFUSALS || this.#guesses > MAX_GUESSES) return false;
     const now = makes(this.habits);
-    for (const habit of habitsFor(error, this.habits)) {
-      if (this.#tried.has(habit)) continue;
-      this.#toggle(habit);
+    for (const forms of this.#candidates(error)) {
+      if (this.#tried.has(forms.join())) continue;
+      this.#toggle(forms);
       if (makes(this.habits) !== now) {
-        this.#tried.add(habit);
-        this.#changed.push(habit);
+        this.#tried.add(forms.join());
+        this.#changed.push(forms);
         return true;
       }
-      this.#toggle(habit);
+      this.#toggle(forms);
     }
     return false;
   }
 
-  #toggle(habit: Habit): void {
-    if (!this.habits.delete(habit)) this.habits.add(habit);
+  /** @returns the forms to change, each group in a try of its own. Something that is missing may have been spoiled by any known form */
+  #candidates(error: ModelError): Habit[][] {
+    const habits = habitsFor(error, this.habits);
+    const known = this.#known.filter((habit) => this.habits.has(habit));
+    const spoiled = known.length > 0 && tellsOfMissing(error) ? known : [];
+    const others = habits.filter((habit) => !spoiled.includes(habit)).map((habit) => [habit]);
+    return spoiled.length > 0 ? [spoiled, ...others] : others;
+  }
+
+  #toggle(forms: readonly Habit[]): void {
+    for (const habit of forms) if (!this.habits.delete(habit)) this.habits.add(habit);
   }
 
   /** The endpoint took the request. */
   remember(): void {
     if (this.#changed.length === 0) return;
-    const learned = this.#changed.filter((habit) => this.habits.has(habit));
-    const dropped = this.#changed.filter((habit) => !this.habits.has(habit));
+    const changed = this.#changed.flat();
+    const learned = changed.filter((habit) => this.habits.has(habit));
+    const dropped = changed.filter((habit) => !this.habits.has(habit));
     (this.#settings.habits ?? LEARNED).learned(sourceOf(this.#settings), learned, dropped);
   }
 }

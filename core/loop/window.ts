@@ -19,8 +19,16 @@ const ASK_MS = 1_500;
 /** llama.cpp's answer has the model's chat template in it. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
+/** The newest address and its answer: each request to a model asks, and addresses take long to read. */
+let newest = { baseUrl: "", isLocal: false };
+
 /** Tells whether the server is on this machine or in its network. The gateway's relay is not: its model runs elsewhere. */
 export function isLocalModel({ baseUrl }: Pick<ModelSettings, "baseUrl">): boolean {
+  if (newest.baseUrl !== baseUrl) newest = { baseUrl, isLocal: isLocalAddress(baseUrl) };
+  return newest.isLocal;
+}
+
+function isLocalAddress(baseUrl: string): boolean {
   if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl)) return false;
   const { hostname, pathname } = new URL(baseUrl);
   return isPrivateHost(hostname) && !pathname.includes("/v1/relay/");

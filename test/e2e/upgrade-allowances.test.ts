@@ -1,6 +1,6 @@
 /** An allowance of 0.3 covers less than one of today: the owners are told once which devices ask again. */
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { PlayedPublisher } from "../../bridge/testkit/publisher.ts";
 import { openPrograms } from "../kept/programs.ts";
 import { OWNER, onTelegram } from "../platforms/people.ts";
@@ -79,8 +79,8 @@ describe("a home of 0.3.0 in which a light was allowed", { tags: ["needs/linux"]
     const asToday = { "plug-lamp": ["allowed", false], strip: ["ask", true] };
     await home.start(env);
     const now = await begin(home.gateway);
-    // Until its bridge lists them, the home has them as 0.3.0 stored them.
-    await vi.waitFor(async () => expect(await modesOf(now)).toMatchObject(asToday), LISTED);
+    // The home has the devices as 0.3.0 stored them, until its bridge lists them.
+    await expect.poll(() => modesOf(now), LISTED).toMatchObject(asToday);
     const [message] = await until(() => told().length > 0 && told(), {
       within: TOLD_WITHIN_MS,
       what: "the list of devices that ask again",
@@ -96,7 +96,7 @@ describe("a home of 0.3.0 in which a light was allowed", { tags: ["needs/linux"]
     expect(waiting).toEqual([]);
     await home.start(env);
     const devices = await begin(home.gateway);
-    await vi.waitFor(async () => expect(await modesOf(devices)).toMatchObject(asToday), LISTED);
+    await expect.poll(() => modesOf(devices), LISTED).toMatchObject(asToday);
     // A yes to its first change allows it anew.
     const { reason } = await devices.ask("strip", "set", { on: true });
     expect(reason).toContain("changed since you allowed it");

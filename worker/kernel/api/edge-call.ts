@@ -234,14 +234,30 @@ export function edgeCallDefinition(
   const { excerptOf } = roster;
   if (online.length + queueing.length + (excerptOf?.online ?? 0) === 0) return undefined;
   const ofAgents = steady ? STEADY_WORDS : callDescription(agentLines(roster), more);
-  return toolDefinition(EDGE_CALL, excerptOf ? LARGE_HOME_WORDS : ofAgents, {
+  return definitionOf(excerptOf ? LARGE_HOME_WORDS : ofAgents, {
+    type: "string",
+    description: steady ? targetText(true) : targetWords(roster),
+    ...(!excerptOf && !steady && { enum: targetsOf(roster) }),
+  });
+}
+
+/** A cache: most requests to a model have the definition of the request before, and its schema takes long to reduce. */
+const MADE = new Map<string, ToolDefinition>();
+const MADE_MAX = 50;
+
+function definitionOf(description: string, agentId: Readonly<Record<string, unknown>>): ToolDefinition {
+  const key = JSON.stringify([description, agentId]);
+  const made = MADE.get(key) ?? makeDefinition(description, agentId);
+  if (MADE.size >= MADE_MAX) MADE.clear();
+  MADE.set(key, made);
+  return made;
+}
+
+function makeDefinition(description: string, agentId: Readonly<Record<string, unknown>>): ToolDefinition {
+  return toolDefinition(EDGE_CALL, description, {
     type: "object",
     properties: {
-      agent_id: {
-        type: "string",
-        description: steady ? targetText(true) : targetWords(roster),
-        ...(!excerptOf && !steady && { enum: targetsOf(roster) }),
-      },
+      agent_id: agentId,
       query: { type: "string", description: "natural language query (agent handles routing)" },
       action: { type: "string", description: "optional: specific action name for structured calls" },
       params: { type: "object", description: "optional: parameters for the structured action" },

@@ -5,7 +5,7 @@ import type { Entry } from "@edgecall/core/loop/history.ts";
 import { callModel, type Fetch } from "@edgecall/core/loop/model.ts";
 import type { NamedModel } from "@edgecall/core/loop/models.ts";
 import { summaryPrompt } from "@edgecall/core/loop/summary.ts";
-import { estimateTokens, headOf } from "@edgecall/core/loop/tokens.ts";
+import { headOf } from "@edgecall/core/loop/tokens.ts";
 import { logError } from "../log.ts";
 import type { Settings } from "../settings/settings.ts";
 import { hasOwnHistory } from "./client-context.ts";
@@ -23,6 +23,8 @@ export type Cut = {
   context: ConversationContext;
   turn: Turn;
   history: readonly StoredEntry[];
+  /** Our estimate of the history. */
+  tokens: number;
   settings: Settings;
   signal: AbortSignal;
   model: NamedModel;
@@ -30,9 +32,9 @@ export type Cut = {
 };
 
 export async function cutToFit(cut: Cut, room: EntryRoom): Promise<readonly Entry[]> {
-  const { context, turn, history, settings, signal, model, fetch } = cut;
+  const { context, turn, history, tokens, settings, signal, model, fetch } = cut;
   const { transcript } = context;
-  if (estimateTokens(history) <= room.maxTokens) return history;
+  if (tokens <= room.maxTokens) return history;
   const begins = history.findIndex((entry) => entry.turn === turn.n);
   const lastQuestion = Math.max(
     0,

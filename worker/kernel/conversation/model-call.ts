@@ -98,7 +98,8 @@ async function askModel(step: Step): Promise<void> {
   const { transcript, subscribers, chat, env } = context;
   const shown = withoutOldPictures(history);
   // What is sent beside the history is known only with the plan, and the endpoint's figure corrects this.
-  const reserved = Math.min(estimateTokens(shown), settings.history.maxTokens);
+  const tokens = estimateTokens(shown);
+  const reserved = Math.min(tokens, settings.history.maxTokens);
   const own = history.filter((entry) => entry.turn === turn.n);
   let model: NamedModel | undefined;
   let received = 0;
@@ -155,7 +156,7 @@ async function askModel(step: Step): Promise<void> {
       history: settings.history,
       beside: tokensBeside([system.stable, system.changing, note], offer.tools),
       cut: (room) =>
-        cutToFit({ context, turn, history: shown, settings, signal, model: chosen, fetch }, room),
+        cutToFit({ context, turn, history: shown, tokens, settings, signal, model: chosen, fetch }, room),
       send: (entries, maxTokens, sent) => {
         estimate = sent;
         const messages = toMessages(system, entries, note, picturesOf(context, entries));
