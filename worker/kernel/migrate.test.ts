@@ -2,8 +2,6 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BRIDGE } from "@edgecall/core/protocol/bridge-token.ts";
 import { describe, expect, test } from "vitest";
-import { ChannelSenders } from "../features/chat/home/senders.ts";
-import { UsageCounters } from "../features/usage/home/usage-counters.ts";
 import { CONVERSATION_MIGRATIONS, CONVERSATION_TABLES, type Table } from "./conversation/store/schema.ts";
 import { Tables } from "./conversation/store/tables.ts";
 import { Transcript } from "./conversation/store/transcript.ts";
@@ -23,7 +21,9 @@ import { Agents } from "./home/agents/agents.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
 import { Ledger } from "./home/calls/ledger.ts";
 import { ConversationList } from "./home/people/conversation-list.ts";
+import { ChannelSenders } from "./home/people/senders.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
+import { UsageCounters } from "./home/usage/usage-counters.ts";
 import { type Migration, migrate } from "./migrate.ts";
 
 /** Every schema that was released, with rows from its time. */

@@ -9,6 +9,7 @@
  */
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "../../kernel/api/backup.ts";
 import { conversationOf, homeOf, withRetry } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
@@ -17,7 +18,6 @@ import { text } from "../../kernel/http/fields.ts";
 import { as, json, route } from "../../kernel/http/route.ts";
 import { logError } from "../../kernel/log.ts";
 import { jsonLines, line } from "../../kernel/routes/json-lines.ts";
-import type { BackupPage, BackupPlace, BackupRow, RestoreStep } from "./contract.ts";
 
 export const backup = newRoutes();
 

@@ -1,4 +1,5 @@
 /** Methods of a home about chat. */
+
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type {
   AdmittedSender,
@@ -7,8 +8,10 @@ import type {
   SenderKey,
   StoredConnection,
   Stranger,
-} from "./sender-contract.ts";
-import type { Connection, Role } from "./settings.ts";
+} from "../../kernel/api/senders.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
+import type { Connection, Role } from "../../kernel/settings/chat.ts";
 
 export interface ChatApi {
   /** A sender of a chat app whom the settings do not name. @returns a stranger's code, unless the stranger got it just now */
@@ -25,3 +28,6 @@ export interface ChatApi {
   storeConnection(connection: Connection, by: string): Promise<boolean>;
   removeConnection(channel: string, name: string): Promise<boolean>;
 }
+
+/** This home, as to chat. */
+export const chatAt = (env: Env, home: string): ChatApi => topicAt(env, home, "chat");

@@ -1,5 +1,8 @@
 /** Methods of a home about lending. */
+
 import type { LendingView } from "../../kernel/api/answers.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 import type {
   BorrowInto,
   Borrowing,
@@ -24,3 +27,6 @@ export interface LendingApi {
   acceptLentWords(name: string): Promise<boolean>;
   giveBack(name: string, by: string): Promise<boolean>;
 }
+
+/** This home, as to lending. */
+export const lendingAt = (env: Env, home: string): LendingApi => topicAt(env, home, "lending");

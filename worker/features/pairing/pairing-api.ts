@@ -1,4 +1,6 @@
 /** Methods of a home about pairing. */
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "./contract.ts";
 
 export interface PairingApi {
@@ -7,3 +9,6 @@ export interface PairingApi {
   deviceCode(end: string): Promise<CodeState & { online?: boolean }>;
   pairDevice(body: PairBody, end: string): Promise<PairResult>;
 }
+
+/** This home, as to pairing. */
+export const pairingAt = (env: Env, home: string): PairingApi => topicAt(env, home, "pairing");

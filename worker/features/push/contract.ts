@@ -1,5 +1,5 @@
 /** Where a person is told what rules say, beside the conversation: browsers (Web Push) and topics of ntfy. */
-import type { RuleButton } from "../rules/contract.ts";
+import type { RuleButton } from "../../kernel/api/notices.ts";
 
 /** Of a browser's subscription, base64url. @property p256dh its public key, 65 bytes @property auth 16 bytes */
 export type PushKeys = { p256dh: string; auth: string };

@@ -1,6 +1,8 @@
 /** Methods of a home about push. */
 
-import type { Pressed } from "../rules/contract.ts";
+import type { Pressed } from "../../kernel/api/notices.ts";
+import { topicAt } from "../../kernel/api/stubs.ts";
+import type { Env } from "../../kernel/env.ts";
 import type { NewOutlet, OutletView, PressClaims, PushView } from "./contract.ts";
 
 export interface PushApi {
@@ -13,3 +15,6 @@ export interface PushApi {
   /** @returns false: this person has no such one */
   removeOutlet(id: string, principal: string): Promise<boolean>;
 }
+
+/** This home, as to push. */
+export const pushAt = (env: Env, home: string): PushApi => topicAt(env, home, "push");

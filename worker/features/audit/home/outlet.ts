@@ -18,12 +18,6 @@ const LONGEST_PAUSE_MS = 3_600_000;
 /** The next alarm sends the rest: an invocation may make 50 requests on the free plan. */
 const PAGES_AT_ONCE = 20;
 
-/** Adds lines to the record, and sees that the outside store gets them. */
-export function addToRecord(home: HomeContext, agent: string, id: string, lines: readonly AuditLine[]): void {
-  auditOf(home).add(agent, id, lines);
-  if (auditOf(home).outlet()) home.ctx.waitUntil(home.alarm.arm());
-}
-
 /** When the store is to be asked next, epoch ms; undefined: it has everything, or no store is set. */
 export function nextDue(home: HomeContext, now: number): number | undefined {
   const audit = auditOf(home);

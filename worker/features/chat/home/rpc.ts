@@ -1,9 +1,6 @@
 /** What the rest of the Worker asks a home about chat. */
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
-import type { ChatApi } from "../chat-api.ts";
 import type {
   AdmittedSender,
   Knock,
@@ -11,10 +8,12 @@ import type {
   SenderKey,
   StoredConnection,
   Stranger,
-} from "../sender-contract.ts";
-import type { Connection, Role } from "../settings.ts";
-import { chatConnectionsOf } from "./channel-connections.ts";
-import { sendersOf } from "./senders.ts";
+} from "../../../kernel/api/senders.ts";
+import { HomePart } from "../../../kernel/home/part.ts";
+import { chatConnectionsOf } from "../../../kernel/home/people/channel-connections.ts";
+import { sendersOf } from "../../../kernel/home/people/senders.ts";
+import type { Connection, Role } from "../../../kernel/settings/chat.ts";
+import type { ChatApi } from "../chat-api.ts";
 
 export class ChatRpc extends HomePart implements ChatApi {
   async admit(stranger: Stranger, mayKnock: boolean): Promise<{ role: Role } | { knock: Knock | undefined }> {

@@ -12,10 +12,10 @@ import { script } from "../../../../test/scripted-model.ts";
 import { CHANNEL_SECRETS, TOKENS } from "../../../../test/tokens.ts";
 import { until } from "../../../../test/wait.ts";
 import { agent, ask, SIREN, TestBridge } from "../../../../test/workerd.ts";
+import type { Knock } from "../../../kernel/api/senders.ts";
 import { Transcript } from "../../../kernel/conversation/store/transcript.ts";
 import { isBlank } from "../../../kernel/migrate.ts";
 import { hmac } from "../platforms/signature.ts";
-import type { Knock } from "../sender-contract.ts";
 
 type Json = Record<string, unknown>;
 

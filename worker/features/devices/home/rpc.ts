@@ -1,8 +1,8 @@
 /** What the rest of the Worker asks a home about devices. */
 import type { DeviceList, DeviceView } from "../../../kernel/api/answers.ts";
 import type { DeviceBody, Person } from "../../../kernel/api/devices.ts";
+import { emit } from "../../../kernel/home/feature.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import { devicesGone } from "../../rules/home/alarm-part.ts";
 import type { DevicesApi } from "../devices-api.ts";
 import { changeDevice, deviceViews, forgetDevice } from "./device-views.ts";
 
@@ -21,7 +21,7 @@ export class DevicesRpc extends HomePart implements DevicesApi {
 
   async forgetDevice(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown"> {
     const forgotten = forgetDevice(this.home, id, by);
-    if (forgotten === "forgotten") await devicesGone(this.home);
+    if (forgotten === "forgotten") await emit("agentsGone", this.home);
     return forgotten;
   }
 }

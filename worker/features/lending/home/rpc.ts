@@ -2,7 +2,6 @@
 
 import type { LendingView } from "../../../kernel/api/answers.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
 import {
   type BorrowInto,
   type Borrowing,

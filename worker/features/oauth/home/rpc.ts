@@ -2,7 +2,6 @@
 
 import type { OauthClientView, OauthGrantView } from "../../../kernel/api/answers.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
 import type { ApiToken } from "../../../kernel/settings/tokens.ts";
 import type {
   ClientProof,
@@ -19,15 +18,7 @@ import type {
 import type { OauthApi } from "../oauth-api.ts";
 import { oauthClientsOf } from "./clients.ts";
 import { grantsOf } from "./grants.ts";
-import {
-  consent,
-  endGrant,
-  redeemCode,
-  refreshGrant,
-  removeClient,
-  revokeFor,
-  useGrant,
-} from "./token-grants.ts";
+import { consent, endGrant, redeemCode, refreshGrant, removeClient, revokeFor } from "./token-grants.ts";
 
 export class OauthRpc extends HomePart implements OauthApi {
   async consent(given: Consent): Promise<ConsentResult> {
@@ -40,10 +31,6 @@ export class OauthRpc extends HomePart implements OauthApi {
 
   async refreshGrant(request: RefreshRequest): Promise<TokenGrant | undefined> {
     return this.isBlank ? undefined : await refreshGrant(this.home, request);
-  }
-
-  async useGrant(id: string): Promise<ApiToken | undefined> {
-    return this.isBlank ? undefined : useGrant(this.home, id);
   }
 
   async grants(): Promise<OauthGrantView[]> {

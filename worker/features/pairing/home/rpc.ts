@@ -1,7 +1,6 @@
 /** What the rest of the Worker asks a home about pairing. */
 
 import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
 import type { CodeState, NewCode, PairBody, PairResult } from "../contract.ts";
 import type { PairingApi } from "../pairing-api.ts";
 import { deviceCodesOf } from "./device-codes.ts";

@@ -2,12 +2,13 @@
 
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { withTimeLimit } from "@edgecall/core/time-limit.ts";
+import type { Notice } from "../../../kernel/api/notices.ts";
 import type { Env } from "../../../kernel/env.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { DeliverLaterError } from "../../../kernel/home/notices/reach.ts";
 import { OTHER_KEY } from "../../../kernel/home/stored-secrets.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import type { Notice } from "../../rules/contract.ts";
 import type { BrowserTarget, NtfyTarget } from "../contract.ts";
 import { encryptPush } from "../encrypt.ts";
 import { pressLink } from "../press-links.ts";
@@ -27,17 +28,6 @@ const LONGEST_PAUSE_S = 3_600;
 const BROWSER_BUTTONS = 2;
 const NTFY_BUTTONS = 3;
 const NTFY_PRIORITY = { critical: 5, normal: 3 };
-
-/** The server wants another try, not before this. */
-export class PushLaterError extends Error {
-  override readonly name = "PushLaterError";
-  readonly pauseMs: number;
-
-  constructor(status: number, pauseMs: number) {
-    super(`the push server answered ${status}`);
-    this.pauseMs = pauseMs;
-  }
-}
 
 /** @param outlet the id of one @param opens the conversation that its notification opens @throws an error: try again later */
 export async function deliverPush(
@@ -75,7 +65,7 @@ export async function deliverPush(
     return;
   }
   outlets.noteProblem(row.id, `the server answered ${status}`);
-  if (status === 429 || status >= 500) throw new PushLaterError(status, pauseOf(response));
+  if (status === 429 || status >= 500) throw new DeliverLaterError(status, pauseOf(response));
 }
 
 function pauseOf(response: Response): number {

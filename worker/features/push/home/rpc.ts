@@ -1,12 +1,11 @@
 /** What the rest of the Worker asks a home about push. */
 
+import type { Pressed } from "../../../kernel/api/notices.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import { isBlank } from "../../../kernel/migrate.ts";
-import type { Pressed } from "../../rules/contract.ts";
-import { pressLinked } from "../../rules/home/press.ts";
 import type { NewOutlet, OutletView, PressClaims, PushView } from "../contract.ts";
 import type { PushApi } from "../push-api.ts";
 import { outletsOf } from "./outlet-store.ts";
+import { pressLinked } from "./press-linked.ts";
 
 export class PushRpc extends HomePart implements PushApi {
   async pressLink(claims: PressClaims): Promise<Pressed | undefined> {

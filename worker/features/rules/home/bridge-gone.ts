@@ -2,9 +2,10 @@
 
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
+import { clockOf } from "../../../kernel/home/clock.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
-import { clockOf } from "./clock.ts";
-import { isHeld, tell } from "./hand-over.ts";
+import { isHeld, tell } from "../../../kernel/home/notices/hand-over.ts";
+import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
 import { recipientsOf } from "./recipients.ts";
 import type { RuleRow, WatchRow } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
@@ -54,10 +55,10 @@ export function tellBack(home: HomeContext, goneAt: number | undefined, now: num
   const rules = rulesOf(home);
   const clock = clockOf(home);
   if (goneAt === undefined || goneAt !== rules.toldGone()) return;
-  const held = rules
+  const held = noticesOf(home)
     .pending()
     .filter((one) => one.id.startsWith(`gone:${goneAt}:`) && isHeld(home, one, now));
-  for (const { id } of held) rules.removeNotice(id);
+  for (const { id } of held) noticesOf(home).remove(id);
   const words = `✓ The home's bridge is online again since ${timeWords(now, clock.read().zone, now)}.`;
   say(home, `back:${goneAt}`, now, () => words, new Set(held.map(({ recipient }) => recipient)));
 }

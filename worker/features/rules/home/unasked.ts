@@ -9,15 +9,17 @@ import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
 import { heldUntil, isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
 import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
+import type { Notice } from "../../../kernel/api/notices.ts";
 import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
+import { isHeld } from "../../../kernel/home/notices/hand-over.ts";
+import type { PendingNotice } from "../../../kernel/home/notices/notice-store.ts";
+import { noticesOf } from "../../../kernel/home/notices/notice-store.ts";
+import { ownersHear } from "../../../kernel/home/notices/owners.ts";
 import { logInfo } from "../../../kernel/log.ts";
 import { readSettings } from "../../../kernel/settings/settings.ts";
-import type { Notice } from "../contract.ts";
 import { rulesDue } from "./alarm-part.ts";
-import { isHeld } from "./hand-over.ts";
-import { ownersHear } from "./owners.ts";
-import type { PendingNotice, Unasked } from "./rule-store.ts";
+import type { Unasked } from "./rule-store.ts";
 import { rulesOf } from "./rule-store.ts";
 
 /** Lines of one message that was held back. */
@@ -79,9 +81,9 @@ function lineOf(before: Unasked, agent: string, words: string, now: number): Lin
 
 /** A row before it is handed over. @returns false: what is held back for this recipient has one line more */
 function tellOwner(home: HomeContext, agent: string, recipient: string, notice: Notice, line: Line): boolean {
-  const rules = rulesOf(home);
+  const _rules = rulesOf(home);
   const { at } = notice;
-  const waiting = rules
+  const waiting = noticesOf(home)
     .pending()
     .find(
       (one) => one.recipient === recipient && one.id.startsWith(`said:${agent}:`) && isHeld(home, one, at),
@@ -90,7 +92,7 @@ function tellOwner(home: HomeContext, agent: string, recipient: string, notice: 
     addLine(home, waiting, line);
     return false;
   }
-  rules.addNotice({
+  noticesOf(home).add({
     id: `${notice.id} ${recipient}`,
     recipient,
     rule: "",
@@ -108,13 +110,13 @@ function heldFor(home: HomeContext, recipient: string, now: number): number | un
 }
 
 function addLine(home: HomeContext, pending: PendingNotice, line: Line): void {
-  const rules = rulesOf(home);
+  const _rules = rulesOf(home);
   if (!("say" in pending.tells)) return;
   const { say } = pending.tells;
   const lines = say.text.split("\n");
   if (lines.length > LINES_MAX && !line.always) return;
   const isFull = lines.length === LINES_MAX && !line.always;
   const text = [...lines, isFull ? "and more of it" : line.text].join("\n");
-  rules.removeNotice(pending.id);
-  rules.addNotice({ ...pending, tells: { ...pending.tells, say: { ...say, text } } });
+  noticesOf(home).remove(pending.id);
+  noticesOf(home).add({ ...pending, tells: { ...pending.tells, say: { ...say, text } } });
 }

@@ -9,7 +9,7 @@ import { ledgerOf } from "../../../kernel/home/calls/ledger.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { questionsOf } from "../../../kernel/home/questions/questions.ts";
 import { auditOf } from "../../../kernel/home/record/audit.ts";
-import { countersOf } from "./usage-counters.ts";
+import { countersOf } from "../../../kernel/home/usage/usage-counters.ts";
 
 const STATES = ["asking", "waiting", "sent", "taken"];
 

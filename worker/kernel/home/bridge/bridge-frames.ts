@@ -27,21 +27,13 @@ import { checkJson, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { SESSION_FEATURE } from "@edgecall/core/protocol/session.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { ErrorType } from "@edgecall/core/tools/errors.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
-import { tellBorrower } from "../../../features/lending/home/progress.ts";
-import { ruleAnswersOf } from "../../../features/rules/home/agent-answers.ts";
-import { onPresence } from "../../../features/rules/home/alarm-part.ts";
-import { tellBack } from "../../../features/rules/home/bridge-gone.ts";
-import { onAgentEvent, onHostedChanges } from "../../../features/rules/home/changes.ts";
-import { syncAgentLater, syncBridge } from "../../../features/rules/home/places.ts";
-import { maySpeak, onUnasked } from "../../../features/rules/home/unasked.ts";
-import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { uploadCommand } from "../../api/uploads.ts";
 import { logError, logInfo } from "../../log.ts";
 import { readSettings } from "../../settings/settings.ts";
 import { closeQuietly, sendQuietly } from "../../sockets.ts";
+import { agentAnswersOf } from "../agents/agent-answers.ts";
 import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { gatewayKeyOf } from "../agents/gateway-key.ts";
@@ -69,7 +61,10 @@ import { tryNext } from "../calls/routing.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
+import { emit } from "../feature.ts";
 import { askFromAgent, closeQuestions } from "../questions/approvals.ts";
+import { addToRecord } from "../record/add-to-record.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 import { bridgeOf } from "./bridge-socket.ts";
 
 /** A sign of life is stored when the one before is this old. */
@@ -165,14 +160,24 @@ export class BridgeFrames {
         return await this.#onReport(frame.id, frame.agent, frame.payload);
       case "states":
         return deviceStatesOf(this.#home).onAnswer(frame);
-      case "changes":
-        return await onHostedChanges(this.#home, frame);
       case "conditions":
         return this.#storeConditions(frame.all);
       case "updated": {
         const { id, ok, text } = frame;
         return bridge.storeUpdate(socket, { id, ok, text });
       }
+      default:
+        return await this.#onFeatureFrame(frame);
+    }
+  }
+
+  async #onFeatureFrame(frame: BridgeFrame): Promise<void> {
+    for (const { frames } of this.#home.features) {
+      // SAFETY: the handler is that of this kind of frame.
+      const handle = frames?.[frame.t] as
+        | ((home: HomeContext, frame: BridgeFrame) => Promise<void>)
+        | undefined;
+      await handle?.(this.#home, frame);
     }
   }
 
@@ -223,9 +228,8 @@ export class BridgeFrames {
     };
     sendQuietly(socket, encodeFrame(welcome));
     if (keeps) this.#sendKnown(socket, keys);
-    tellBack(this.#home, goneAt, Date.now());
-    if (frame.features?.includes(RULES_FEATURE)) await syncBridge(this.#home, frame.rules);
-    await onPresence(this.#home);
+    await emit("bridgeWelcomed", this.#home, frame, goneAt);
+    await emit("presence", this.#home);
   }
 
   /** Sends the bridge all keys, and the hashes of the texts that it need not send. */
@@ -298,13 +302,13 @@ export class BridgeFrames {
     this.#snapshot = undefined;
     bridge.snapshotStored(socket);
     await resend(this.#home, undefined);
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
     await alarm.arm();
   }
 
   async #onAgents(socket: WebSocket, reported: AgentState[]): Promise<void> {
     const arrived = await this.#apply(socket, reported);
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
     if (arrived.length > 0) await resend(this.#home, arrived);
     else if (agentsOf(this.#home).voided().length === 0) return;
     await this.#home.alarm.arm();
@@ -342,7 +346,7 @@ export class BridgeFrames {
       if (reported.length > 1) await scheduler.wait(0);
     });
     for (const id of greeted) await greetAgent(this.#home, id);
-    for (const id of served) syncAgentLater(this.#home, id);
+    for (const id of served) void emit("agentServed", this.#home, id);
     if (lacking.length > 0) sendQuietly(socket, encodeFrame({ t: "lacks", agents: lacking }));
     return arrived;
   }
@@ -381,7 +385,7 @@ export class BridgeFrames {
     const standing = keys.standing(agent);
     if (standing === "none") agents.remove(agent);
     else if (standing === "signed") agents.setOffline(agent, "its advert was taken from the broker");
-    await onPresence(this.#home);
+    await emit("presence", this.#home);
   }
 
   /**
@@ -443,7 +447,7 @@ export class BridgeFrames {
     // Only clients that watch right now see it, and it is not stored: the result has what counts.
     const { tool, text: output } = event.value;
     showProgress(this.#home, call, output, { tool });
-    tellBorrower(this.#home, call, { text: output });
+    void emit("progress", this.#home, call, { text: output });
   }
 
   /** The device has the call: a client that watches shows since when. */
@@ -461,8 +465,9 @@ export class BridgeFrames {
     if (!keys.serves(agent)) return;
     const event = checkJson(AgentEvent, text);
     if (event.ok && event.value.type === "event" && event.value.request_id === id)
-      return await onAgentEvent(this.#home, agent, event.value);
-    if (!event.ok && maySpeak(this.#home, agent)) return await onUnasked(this.#home, agent, text);
+      return await emit("agentEvent", this.#home, agent, event.value);
+    if (!event.ok)
+      for (const feature of this.#home.features) if (await feature.unasked?.(this.#home, agent, text)) return;
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     keys.storeCounters(agent);
@@ -533,7 +538,7 @@ export class BridgeFrames {
     // Nobody else waits for it, and the agent does not keep it.
     if (lifeSignsOf(this.#home).answered(id, agent, Date.now())) return dismissReport(this.#home, id, agent);
     const answer = read();
-    if (answer.ok && ruleAnswersOf(this.#home).answered(id, agent, answer.value.payload))
+    if (answer.ok && agentAnswersOf(this.#home).answered(id, agent, answer.value.payload))
       return await acknowledgeReport(this.#home, id, agent, undefined);
     const routed = ledger.get(id) ? undefined : await this.#routed(agent, read());
     // Its conversation may have submitted it again meanwhile.

@@ -6,9 +6,7 @@
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { agentSource, STRANGER } from "@edgecall/core/loop/taint.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
-import { FEDERATION } from "../../../features/lending/contract.ts";
-import { refused } from "../../../features/sessions/home/answers.ts";
-import { runHomeTool } from "../../../features/sessions/home/tools.ts";
+import { FEDERATION } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { FIND_AGENTS } from "../../api/edge-call.ts";
 import { type HomeToolName, type HomeToolRequest, sessionId } from "../../api/home-tools.ts";
@@ -16,7 +14,9 @@ import { conversationOf } from "../../api/stubs.ts";
 import { logError } from "../../log.ts";
 import type { HomeContext } from "../context.ts";
 import { sendCalled } from "./answer-agent.ts";
+import { runHomeTool } from "./home-tools.ts";
 import { idInConversation, type LedgerCall, ledgerOf } from "./ledger.ts";
+import { refused } from "./tool-answer.ts";
 import { agentWaitsOf, goOn, isWaiting, waitFor } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */

@@ -4,8 +4,7 @@ import { TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { UPDATE_ACTION } from "@edgecall/core/protocol/versions.ts";
 import type { Advised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
-import { isLent } from "../../../features/lending/contract.ts";
-import { sendCancel } from "../../../features/lending/home/outgoing.ts";
+import { isLent } from "../../api/agent-ids.ts";
 import type { CancelledCall, SettledOutcome, SubmitRequest } from "../../api/calls.ts";
 import { type AgentCommand, type CallTarget, FIND_AGENTS, PROMPT_MAX_MS } from "../../api/edge-call.ts";
 import { ago } from "../../api/roster.ts";
@@ -19,7 +18,7 @@ import { offWords, outdated } from "../devices/permission.ts";
 import { questionsOf } from "../questions/questions.ts";
 import { NO_AGENT } from "../record/audit-lines.ts";
 import { traceForBridge } from "../trace.ts";
-import { encodeCommand, GATEWAY_CALLER, sendNotice } from "./commands.ts";
+import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
 import { watchFlights } from "./flight-rows.ts";
 import {
   type CallFlags,

@@ -7,7 +7,7 @@ import type { Source } from "@edgecall/core/loop/taint.ts";
 import type { Caller } from "@edgecall/core/protocol/mqtt.ts";
 import { LEDGER_KEEP_MS, TAKEN_WITHIN_MS } from "@edgecall/core/protocol/names.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
-import { isLent } from "../../../features/lending/contract.ts";
+import { isLent } from "../../api/agent-ids.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
 import type { Limits } from "../../api/turns.ts";

@@ -3,9 +3,6 @@
  * the conversation has it, for two days.
  */
 
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
-import { answerPeer } from "../../../features/lending/home/outgoing.ts";
-import { countersOf } from "../../../features/usage/home/usage-counters.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { conversationOf } from "../../api/stubs.ts";
 import { logError, logInfo } from "../../log.ts";
@@ -14,8 +11,10 @@ import { rosterOf } from "../agents/home-roster.ts";
 import type { HomeContext } from "../context.ts";
 import { keepBroughtFiles } from "../files/brought-files.ts";
 import { questionsOf } from "../questions/questions.ts";
+import { addToRecord } from "../record/add-to-record.ts";
 import { foreignLine, NO_AGENT } from "../record/audit-lines.ts";
 import { recordCall } from "../trace.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 import { endWaits } from "./agent-tools.ts";
 import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
@@ -205,7 +204,7 @@ async function deliver(home: HomeContext, call: LedgerCall, outcome: SettledOutc
     case "agent":
       return await answerAgent(home, call, outcome);
     case "home":
-      return answerPeer(home, call, outcome);
+      return home.features.some((feature) => feature.answerHome?.(home, call, outcome));
     case undefined:
       return await answerConversation(home, call, outcome);
   }

@@ -5,11 +5,11 @@
 
 import type { Outcome } from "@edgecall/core/loop/history.ts";
 import { errorText } from "@edgecall/core/tools/errors.ts";
-import { sendCancel } from "../../../features/lending/home/outgoing.ts";
 import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { sendCancel } from "./commands.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
 import { ledgerOf } from "./ledger.ts";

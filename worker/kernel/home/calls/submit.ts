@@ -3,9 +3,7 @@
 import { agentSource, type Source } from "@edgecall/core/loop/taint.ts";
 import { type Advised, asAdvised } from "@edgecall/core/tools/advice.ts";
 import { type ErrorType, errorText } from "@edgecall/core/tools/errors.ts";
-import { addToRecord } from "../../../features/audit/home/outlet.ts";
-import { isAgentForm } from "../../../features/lending/contract.ts";
-import { countersOf } from "../../../features/usage/home/usage-counters.ts";
+import { isAgentForm } from "../../api/agent-ids.ts";
 import type { CommandRequest, SettledOutcome, SubmitReply, SubmitRequest } from "../../api/calls.ts";
 import {
   AGENT_COMMANDS,
@@ -22,7 +20,9 @@ import { hiddenSetting, type Permission, permissionFor } from "../devices/permis
 import { askBeforeSending } from "../questions/approvals.ts";
 import { repliesOf } from "../questions/replies.ts";
 import { showIfComplete } from "../questions/together.ts";
+import { addToRecord } from "../record/add-to-record.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
+import { countersOf } from "../usage/usage-counters.ts";
 import { confirmOutcomes } from "./acks.ts";
 import {
   type Dispatched,

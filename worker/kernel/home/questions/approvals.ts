@@ -3,8 +3,6 @@
 import { approvalHash } from "@edgecall/core/protocol/approval.ts";
 import type { AgentEvent, ApprovalRequest, UnreadText } from "@edgecall/core/protocol/mqtt.ts";
 import { shortened, visibleJson } from "@edgecall/core/tools/visible.ts";
-import { personName } from "../../../features/chat/home/person-name.ts";
-import { tellBorrower } from "../../../features/lending/home/progress.ts";
 import type { CallNews } from "../../api/calls.ts";
 import {
   ACCEPT,
@@ -29,6 +27,8 @@ import { taintReason } from "../calls/taint-reason.ts";
 import { askerWaits, goOn, isWaiting, waitFor } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
+import { emit } from "../feature.ts";
+import { personName } from "../people/person-name.ts";
 import { recordQuestion } from "../trace.ts";
 import { closeAtApprovers } from "./approvers.ts";
 import { deliverQuestion, deliverSoon, newsOf } from "./deliver-question.ts";
@@ -153,7 +153,7 @@ async function ask(home: HomeContext, call: LedgerCall, question: NewQuestion): 
   const now = Date.now();
   const wasWaiting = isWaiting(home, call);
   if (!questionsOf(home).add(question, now)) return;
-  tellBorrower(home, call, { waits_for: question.approval ? "approval" : "an answer" });
+  void emit("progress", home, call, { waits_for: question.approval ? "approval" : "an answer" });
   const until = question.expiresAt + AFTER_EXPIRY_MS;
   if (call.state === "asking") {
     ledgerOf(home).postpone(call.id, until);
@@ -242,7 +242,7 @@ async function passOnToCall(home: HomeContext, question: Question, answer: strin
   const call = ledgerOf(home).get(question.call);
   if (call) recordQuestion(home, call, question, answer);
   if (call && !call.outcome) {
-    if (!isWaiting(home, call)) tellBorrower(home, call, { waits_for: "nothing" });
+    if (!isWaiting(home, call)) void emit("progress", home, call, { waits_for: "nothing" });
     if (question.agentQuestion === null) await decideHeldCall(home, call, answer, question.answeredBy);
     else await sendAnswer(home, question, call, answer);
   }

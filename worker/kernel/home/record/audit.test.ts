@@ -397,7 +397,7 @@ describe("with an outside store", () => {
       await ctx.storage.deleteAlarm();
       expect(await ctx.storage.getAlarm()).toBeNull();
       const now = Date.now();
-      await home["audit.record"]("c", storedLine("2026-11-22T10:00:00.000Z", "webfetch"));
+      await home["calls.record"]("c", storedLine("2026-11-22T10:00:00.000Z", "webfetch"));
       const at = await until(() => ctx.storage.getAlarm());
       expect(at).toBeGreaterThanOrEqual(now + 60_000);
       expect(at).toBeLessThan(now + 120_000);
