@@ -7,9 +7,9 @@ import type { Env } from "../../kernel/env.ts";
 
 export interface AuditApi {
   /** Lines of the record, the newest first. */
-  audit(query: AuditQuery): Promise<AuditLine[]>;
+  find(query: AuditQuery): Promise<AuditLine[]>;
   /** A page of the record, in the order in which it came. @param after that of the page before; 0: from the beginning */
-  auditPage(after: number, filter: AuditFilter): Promise<AuditPage>;
+  page(after: number, filter: AuditFilter): Promise<AuditPage>;
 }
 
 /** This home, as to audit. */

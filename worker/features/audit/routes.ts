@@ -43,7 +43,7 @@ route(
     },
   },
   async (c, { token, query: { limit, ...query } }) => {
-    const found = await auditAt(c.env, token.home).audit({ ...query, limit: limit + 1 });
+    const found = await auditAt(c.env, token.home).find({ ...query, limit: limit + 1 });
     return json(c, { entries: found.slice(0, limit), more: found.length > limit });
   },
 );
@@ -70,7 +70,7 @@ async function* exported(env: Env, home: string, after: number, filter: AuditFil
   let page: AuditPage = { batches: [], after, more: true };
   let count = 0;
   while (page.more) {
-    page = await auditAt(env, home).auditPage(page.after, filter);
+    page = await auditAt(env, home).page(page.after, filter);
     let lines = "";
     for (const batch of page.batches)
       for (const entry of batch.lines) {

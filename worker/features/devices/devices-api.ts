@@ -7,11 +7,11 @@ import type { Env } from "../../kernel/env.ts";
 
 export interface DevicesApi {
   /** The hosted devices with what they report, in the order of their ids. @param all also readings that are diagnostic or settings */
-  devices(all: boolean): Promise<DeviceList>;
+  list(all: boolean): Promise<DeviceList>;
   /** @returns `changed`: the device is not what the person saw */
-  changeDevice(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "unknown">;
+  change(id: string, change: DeviceBody, by: Person): Promise<DeviceView | "changed" | "unknown">;
   /** People's decisions about the device are deleted, and the bridge's memory of it. */
-  forgetDevice(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown">;
+  forget(id: string, by: Person): Promise<"forgotten" | "online" | "no_bridge" | "unknown">;
 }
 
 /** This home, as to devices. */

@@ -23,7 +23,7 @@ route(
     },
   },
   async (c, { token, query: { all } }) => {
-    const list: DeviceList = await devicesAt(c.env, token.home).devices(all);
+    const list: DeviceList = await devicesAt(c.env, token.home).list(all);
     return json(c, list);
   },
 );
@@ -43,7 +43,7 @@ route(
         "invalid_body",
         "allow: expected with mode 'allowed': the device's own `allow`, as GET /v1/devices showed it to whoever decides",
       );
-    const changed = await devicesAt(c.env, token.home).changeDevice(device, body, personOf(token));
+    const changed = await devicesAt(c.env, token.home).change(device, body, personOf(token));
     if (changed === "unknown") throw unknown(device);
     if (changed === "changed")
       throw new HttpError(409, "device_changed", "allow: the device is something else by now; read it again");
@@ -57,7 +57,7 @@ route(
   "DELETE /v1/devices/:device",
   { scope: "admin", path: { device: AGENT } },
   async (c, { token, path: { device } }) => {
-    const forgotten = await devicesAt(c.env, token.home).forgetDevice(device, personOf(token));
+    const forgotten = await devicesAt(c.env, token.home).forget(device, personOf(token));
     if (forgotten === "unknown") throw unknown(device);
     if (forgotten === "online")
       throw new HttpError(

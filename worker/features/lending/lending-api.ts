@@ -17,7 +17,7 @@ export interface LendingApi {
   /** Another home asks. @param token signed with its key @param body JSON */
   peer(kind: PeerKind, token: string, body: string): Promise<PeerReply>;
   /** The grants that this home lends and borrows. */
-  lending(): Promise<LendingView>;
+  view(): Promise<LendingView>;
   /** @param by the owner @param url the gateway's own origin */
   lend(lending: NewLending, by: string, url: string): Promise<Lending>;
   /** Ends a grant at once. @returns false: there is none that counts */

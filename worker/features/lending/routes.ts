@@ -19,7 +19,7 @@ const BORROWED = { name: text(HOME_ID, "the name of what is borrowed: a-z, 0-9 a
 
 /** Lists the grants that this home lends and borrows. */
 route(lending, "GET /v1/lending", OWNERS, async (c, { token }) =>
-  json(c, await lendingAt(c.env, token.home).lending()),
+  json(c, await lendingAt(c.env, token.home).view()),
 );
 
 /** Lends agents to another home. Only this answer contains the invitation. */

@@ -29,11 +29,11 @@ export interface OauthApi {
   /** A client gives its token back. @returns why it is refused; undefined also when there was nothing to revoke */
   revokeFor(grant: string, client: ClientProof): Promise<OauthRefusal | undefined>;
   /** The clients that people entered by hand. */
-  oauthClients(): Promise<OauthClientView[]>;
-  oauthClient(id: string): Promise<StoredClient | undefined>;
+  clients(): Promise<OauthClientView[]>;
+  client(id: string): Promise<StoredClient | undefined>;
   /** @returns false: there are too many */
-  makeOauthClient(client: NewOauthClient, by: string): Promise<boolean>;
-  removeOauthClient(id: string): Promise<boolean>;
+  makeClient(client: NewOauthClient, by: string): Promise<boolean>;
+  removeClient(id: string): Promise<boolean>;
   /** The copy of a client's metadata document. */
   clientDocument(id: string): Promise<StoredDocument | undefined>;
   storeClientDocument(document: StoredDocument): Promise<void>;

@@ -5,9 +5,9 @@ import type { CodeState, NewCode, PairBody, PairResult } from "./contract.ts";
 
 export interface PairingApi {
   /** @returns undefined: too many codes are open */
-  makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined>;
-  deviceCode(end: string): Promise<CodeState & { online?: boolean }>;
-  pairDevice(body: PairBody, end: string): Promise<PairResult>;
+  makeCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined>;
+  code(end: string): Promise<CodeState & { online?: boolean }>;
+  pair(body: PairBody, end: string): Promise<PairResult>;
 }
 
 /** This home, as to pairing. */

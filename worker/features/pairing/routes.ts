@@ -42,7 +42,7 @@ route(joining, "POST /pair", { reads: PairBody }, async (c) => {
   const { brokerUrl } = readSettings(c.env);
   const { home, end } = partsOf(body.code);
   if (end === undefined || !isNamedHome(c.env, home)) throw problem({ ok: false, problem: "wrong_code" });
-  const paired = await pairingAt(c.env, home).pairDevice(body, end);
+  const paired = await pairingAt(c.env, home).pair(body, end);
   if (!paired.ok) throw problem(paired);
   const { welcome } = paired;
   const broker = welcome.broker ?? (brokerUrl === undefined ? null : { url: brokerUrl });
@@ -57,7 +57,7 @@ const makeCode = route(
   "POST /v1/device-codes",
   { scope: "admin", body: NewCode },
   async (c, { token: { home, name: by }, body: { agent, broker } }) => {
-    const made = await pairingAt(c.env, home).makeDeviceCode({ agent, broker, by });
+    const made = await pairingAt(c.env, home).makeCode({ agent, broker, by });
     if (!made)
       throw new HttpError(409, "too_many", "too many codes are open; the first of them expire in 10 minutes");
     const code = `${home}-${made.end}`;
@@ -76,7 +76,7 @@ const showCode = route(
     const { home, end } = partsOf(code);
     if (end === undefined || home !== token.home)
       throw new HttpError(404, "not_found", "there is no such code");
-    const state: CodeState & { online?: boolean } = await pairingAt(c.env, home).deviceCode(end);
+    const state: CodeState & { online?: boolean } = await pairingAt(c.env, home).code(end);
     const key =
       state.state === "used"
         ? (await homeOf(c.env, home).agents.keys()).agents.find(({ agent }) => agent === state.agent)

@@ -9,11 +9,11 @@ export interface PushApi {
   /** The link of a button, which counts once. @returns undefined: it was used, or its topic was removed */
   pressLink(claims: PressClaims): Promise<Pressed | undefined>;
   /** The key of the home for push services, and where this person is told what rules say. */
-  push(principal: string): Promise<PushView>;
+  view(principal: string): Promise<PushView>;
   /** @returns undefined: there are too many */
-  addOutlet(outlet: NewOutlet): Promise<OutletView | undefined>;
+  add(outlet: NewOutlet): Promise<OutletView | undefined>;
   /** @returns false: this person has no such one */
-  removeOutlet(id: string, principal: string): Promise<boolean>;
+  remove(id: string, principal: string): Promise<boolean>;
 }
 
 /** This home, as to push. */

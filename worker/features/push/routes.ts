@@ -39,7 +39,7 @@ const NewTopic = z.strictObject({
 
 /** Returns the home's key for push services, and where the caller is told what rules say. */
 route(push, "GET /v1/push", { scope: "ask" }, async (c, { token }) =>
-  json(c, await pushAt(c.env, token.home).push(token.name)),
+  json(c, await pushAt(c.env, token.home).view(token.name)),
 );
 
 /** Adds a browser by its subscription for Web Push. The same one again replaces it. */
@@ -66,7 +66,7 @@ route(
   "DELETE /v1/push/:outlet",
   { scope: "ask", path: { outlet: text(/^[0-9a-f]{16}$/, "an id of the list") } },
   async (c, { token, path }) => {
-    if (await pushAt(c.env, token.home).removeOutlet(path.outlet, token.name)) return nothing(c);
+    if (await pushAt(c.env, token.home).remove(path.outlet, token.name)) return nothing(c);
     throw new HttpError(404, "not_found", "you have no such browser or topic");
   },
 );
@@ -100,7 +100,7 @@ function topicOf(checked: ReturnType<typeof pushUrl>): Parsed<NtfyTarget> {
 async function add(c: Context<App>, token: ApiToken, name: string, target: BrowserTarget | NtfyTarget) {
   if (token.grant)
     throw new HttpError(403, "forbidden", "a connected program cannot turn this on; sign in to the console");
-  const made = await pushAt(c.env, token.home).addOutlet({
+  const made = await pushAt(c.env, token.home).add({
     principal: token.name,
     token: token.made?.id ?? null,
     origin: readSettings(c.env).publicUrl ?? new URL(c.req.url).origin,

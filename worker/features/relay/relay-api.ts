@@ -8,11 +8,11 @@ import type { Admission } from "./contract.ts";
 
 export interface RelayApi {
   /** True if the agent's present key signed this token. */
-  isRelayToken(token: RelayToken): Promise<boolean>;
+  isToken(token: RelayToken): Promise<boolean>;
   /** A device asks for the gateway's model. @param reserve tokens that the call may take */
-  admitToRelay(token: RelayToken, reserve: number): Promise<Admission>;
+  admit(token: RelayToken, reserve: number): Promise<Admission>;
   /** Counts what an admitted call took. @param usage absent: the endpoint reported none, and the reservation stays */
-  countRelayed(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void>;
+  count(agent: string, reserved: number, model: string, usage: Usage | undefined): Promise<void>;
 }
 
 /** This home, as to relay. */

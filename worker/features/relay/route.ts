@@ -62,14 +62,14 @@ route(relay, "POST /v1/relay/:home/chat/completions", CHAT, async (c, { path: { 
   const text = JSON.stringify(body.request);
   const reserve = Math.ceil(text.length / CHARS_PER_TOKEN) + body.maxTokens;
   const admission = isNamedHome(c.env, home)
-    ? await relayAt(c.env, home).admitToRelay(token, reserve)
+    ? await relayAt(c.env, home).admit(token, reserve)
     : relayUnsigned(token.claims.agent);
   if (!admission.ok && admission.status === 401) await countGuess(c);
   if (!admission.ok) throw new HttpError(admission.status, admission.code, admission.message);
 
   const { agent } = token.claims;
   const counted = (usage: Usage | undefined) => {
-    const work = relayAt(c.env, home).countRelayed(agent, reserve, model.name, usage);
+    const work = relayAt(c.env, home).count(agent, reserve, model.name, usage);
     c.executionCtx.waitUntil(work.catch((error: unknown) => logError("relay.uncounted", error, { agent })));
   };
   const url = `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`;
@@ -114,7 +114,7 @@ const MODEL_TOTAL_MS = 300_000;
 /** Answers 204 when the agent's stored key made the token; 401 when the key is revoked or unknown. */
 route(relay, "GET /v1/relay/:home/key", { path: HOME }, async (c, { path: { home } }) => {
   const token = await relayTokenOf(c);
-  if (isNamedHome(c.env, home) && (await relayAt(c.env, home).isRelayToken(token))) return nothing(c);
+  if (isNamedHome(c.env, home) && (await relayAt(c.env, home).isToken(token))) return nothing(c);
   await countGuess(c);
   const { message } = relayUnsigned(token.claims.agent);
   throw new HttpError(401, "unauthorized", message);

@@ -16,7 +16,7 @@ const path = { rule: text(RULE_ID, "a rule's id, as in w-7f2c") };
 
 /** Lists the caller's rules, and to administrators all of the home. */
 route(rules, "GET /v1/rules", { scope: "ask" }, async (c, { token }) => {
-  const list: RuleList = await rulesAt(c.env, token.home).rules(token);
+  const list: RuleList = await rulesAt(c.env, token.home).list(token);
   return json(c, list);
 });
 
@@ -26,7 +26,7 @@ route(
   "PATCH /v1/rules/:rule",
   { scope: "ask", path, body: RuleBody },
   async (c, { token, path: { rule }, body }) => {
-    const changed = await rulesAt(c.env, token.home).changeRule(rule, body, token);
+    const changed = await rulesAt(c.env, token.home).change(rule, body, token);
     if (!changed.ok)
       throw new HttpError(
         changed.status,
@@ -40,7 +40,7 @@ route(
 
 /** Removes a rule, with its history. */
 route(rules, "DELETE /v1/rules/:rule", { scope: "ask", path }, async (c, { token, path: { rule } }) => {
-  if (!(await rulesAt(c.env, token.home).removeRule(rule, token)))
+  if (!(await rulesAt(c.env, token.home).remove(rule, token)))
     throw new HttpError(404, "not_found", "no such rule");
   return nothing(c);
 });

@@ -8,13 +8,13 @@ import type { Env } from "../../kernel/env.ts";
 import type { RuleBody, RuleChanged, RuleList } from "./contract.ts";
 
 export interface RulesApi {
-  rules(viewer: Viewer): Promise<RuleList>;
+  list(viewer: Viewer): Promise<RuleList>;
   clock(): Promise<ClockView>;
   /** @param by the owner @returns the error names the field */
   changeClock(change: ClockBody, by: string): Promise<Parsed<ClockView>>;
-  changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
+  change(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged>;
   /** @returns false: this person has no such rule */
-  removeRule(id: string, viewer: Viewer): Promise<boolean>;
+  remove(id: string, viewer: Viewer): Promise<boolean>;
 }
 
 /** This home, as to rules. */

@@ -1,7 +1,7 @@
 /** Stubs of the two objects, by name. Each use makes a new one: a stub that threw is broken. */
 import type { Env } from "../env.ts";
 import type { ConversationApi } from "./conversation-api.ts";
-import { FLAT_NAMES } from "./flat-names.ts";
+import { flatName } from "./flat-names.ts";
 import type { HomeApi } from "./home-api.ts";
 
 // workers-types turns a result that holds `unknown` (a tool's arguments) into `never`: the interfaces stand in for its types.
@@ -62,7 +62,7 @@ function methodsOf(stub: object, topic: string): unknown {
         return await methods[name]?.(...args);
       } catch (error) {
         if (!isUnknownMethod(error)) throw error;
-        return await methods[FLAT_NAMES[name] ?? method]?.(...args);
+        return await methods[flatName(name)]?.(...args);
       }
     };
   return new Proxy(
@@ -71,12 +71,9 @@ function methodsOf(stub: object, topic: string): unknown {
   );
 }
 
-/**
- * An object that began under 0.3 lives on for some minutes after a deploy, with methods of one flat name each. 0.5 needs this no more.
- * @see https://developers.cloudflare.com/workers/versions-and-deployments/gradual-deployments/
- */
+/** The object is one of 0.3 (flat-names.ts). */
 function isUnknownMethod(error: unknown): boolean {
-  return error instanceof TypeError && error.message.includes("does not implement the method");
+  return error instanceof TypeError && error.message.includes("The RPC receiver does not implement");
 }
 
 /** An object that is being replaced (a deploy resets each) is back in a moment. */

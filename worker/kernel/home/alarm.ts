@@ -15,7 +15,8 @@ import * as approvals from "./questions/approvals.ts";
 import { prune } from "./retention.ts";
 
 /** The order counts: an expired question and silence end a call with different outcomes. */
-const AFTER_FEATURES: readonly AlarmPart[] = [
+const BEFORE_FEATURES: readonly AlarmPart[] = [
+  approvals,
   silentCalls,
   delegation,
   outcomeDelivery,
@@ -24,6 +25,8 @@ const AFTER_FEATURES: readonly AlarmPart[] = [
     onAlarm: (home, now) => bridgeOf(home).closeWithoutHello(now),
   },
   voidedAllowances,
+];
+const AFTER_FEATURES: readonly AlarmPart[] = [
   // After all that writes notices.
   { nextDue: nextHandOver, onAlarm: handOver },
   // It has no time of its own: an alarm runs for nearly each call.
@@ -31,7 +34,7 @@ const AFTER_FEATURES: readonly AlarmPart[] = [
 ];
 
 function partsOf({ features }: HomeContext): readonly AlarmPart[] {
-  return [approvals, ...features.flatMap(({ alarm }) => alarm ?? []), ...AFTER_FEATURES];
+  return [...BEFORE_FEATURES, ...features.flatMap(({ alarm }) => alarm ?? []), ...AFTER_FEATURES];
 }
 
 export class HomeAlarm implements Alarm {

@@ -1,4 +1,6 @@
 /** Methods of a home's object over RPC, from the kernel's parts and those of the features. */
+
+import { flatName } from "../api/flat-names.ts";
 import type { Dotted, Joined } from "../api/home-api.ts";
 import { AgentsRpc } from "./agents/rpc.ts";
 import { CallsRpc } from "./calls/rpc.ts";
@@ -32,15 +34,22 @@ export function defineMethods(
 ): void {
   const topics = [KERNEL, ...features.map(({ rpc = {} }) => rpc)].flatMap(Object.entries);
   for (const [topic, Part] of topics)
-    for (const method of Object.getOwnPropertyNames(Part.prototype).filter((name) => name !== "constructor"))
-      Object.defineProperty(Home.prototype, `${topic}.${method}`, {
+    for (const method of Object.getOwnPropertyNames(Part.prototype).filter(
+      (name) => name !== "constructor",
+    )) {
+      const descriptor = {
         configurable: true,
         writable: true,
         value(this: HomeObject, ...args: unknown[]) {
           // SAFETY: `method` is one of its own.
           return (new Part(this.access) as unknown as Methods)[method]?.(...args);
         },
-      });
+      };
+      const name = `${topic}.${method}`;
+      Object.defineProperty(Home.prototype, name, descriptor);
+      // For conversations of 0.3.
+      Object.defineProperty(Home.prototype, flatName(name), descriptor);
+    }
 }
 
 type Methods = Record<string, (...args: unknown[]) => unknown>;

@@ -8,12 +8,12 @@ import type { AuditApi } from "../audit-api.ts";
 import { followRecord } from "./follow-record.ts";
 
 export class AuditRpc extends HomePart implements AuditApi {
-  async audit({ follow, ...query }: AuditQuery): Promise<AuditLine[]> {
+  async find({ follow, ...query }: AuditQuery): Promise<AuditLine[]> {
     if (follow) await followRecord(this.home, query.agent);
     return auditOf(this.home).find(query);
   }
 
-  async auditPage(after: number, filter: AuditFilter): Promise<AuditPage> {
+  async page(after: number, filter: AuditFilter): Promise<AuditPage> {
     return auditOf(this.home).page(after, filter);
   }
 }

@@ -22,7 +22,7 @@ export class LendingRpc extends HomePart implements LendingApi {
     return this.isBlank ? UNKNOWN_PEER : await onPeer(this.home, kind, token, body);
   }
 
-  async lending(): Promise<LendingView> {
+  async view(): Promise<LendingView> {
     return lendingView(this.home);
   }
 

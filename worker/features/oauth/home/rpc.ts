@@ -45,19 +45,19 @@ export class OauthRpc extends HomePart implements OauthApi {
     return this.isBlank ? undefined : await revokeFor(this.home, grant, client);
   }
 
-  async oauthClients(): Promise<OauthClientView[]> {
+  async clients(): Promise<OauthClientView[]> {
     return oauthClientsOf(this.home).list();
   }
 
-  async oauthClient(id: string): Promise<StoredClient | undefined> {
+  async client(id: string): Promise<StoredClient | undefined> {
     return oauthClientsOf(this.home).typed(id);
   }
 
-  async makeOauthClient(client: NewOauthClient, by: string): Promise<boolean> {
+  async makeClient(client: NewOauthClient, by: string): Promise<boolean> {
     return oauthClientsOf(this.home).make(client, by, Date.now());
   }
 
-  async removeOauthClient(id: string): Promise<boolean> {
+  async removeClient(id: string): Promise<boolean> {
     return await removeClient(this.home, id);
   }
 

@@ -119,7 +119,7 @@ async function registered(env: Env, id: string): Promise<StoredClient> {
 }
 
 async function typed(env: Env, home: string, id: string): Promise<StoredClient> {
-  const client = homeOfTypedId(id) === home ? await oauthAt(env, home).oauthClient(id) : undefined;
+  const client = homeOfTypedId(id) === home ? await oauthAt(env, home).client(id) : undefined;
   if (!client) throw unknownClient();
   return client;
 }

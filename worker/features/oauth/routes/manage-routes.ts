@@ -48,7 +48,7 @@ route(
 
 /** Lists the clients that were entered by hand. */
 route(oauthGrants, "GET /v1/oauth/clients", { scope: "admin" }, async (c, { token }) =>
-  json(c, { clients: await oauthAt(c.env, token.home).oauthClients() }),
+  json(c, { clients: await oauthAt(c.env, token.home).clients() }),
 );
 
 const NewClient = z.strictObject({
@@ -75,10 +75,7 @@ route(
     const secret = wantsSecret ? toBase64Url(crypto.getRandomValues(new Uint8Array(32))) : undefined;
     const secretHash = secret === undefined ? null : await sha256Hex(secret);
     if (
-      !(await oauthAt(c.env, home).makeOauthClient(
-        { id, name: clientName(name), redirectUris, secretHash },
-        by,
-      ))
+      !(await oauthAt(c.env, home).makeClient({ id, name: clientName(name), redirectUris, secretHash }, by))
     )
       throw new HttpError(
         409,
@@ -96,7 +93,7 @@ route(
   "DELETE /v1/oauth/clients/:id",
   { scope: "admin", path: { id: text(TYPED_ID, "a client's id, as the list has it") } },
   async (c, { token, path: { id } }) => {
-    if (await oauthAt(c.env, token.home).removeOauthClient(id)) return nothing(c);
+    if (await oauthAt(c.env, token.home).removeClient(id)) return nothing(c);
     throw new HttpError(404, "not_found", "no such client");
   },
 );

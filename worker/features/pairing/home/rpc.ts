@@ -7,15 +7,15 @@ import { deviceCodesOf } from "./device-codes.ts";
 import { codeState, pairDevice } from "./device-pairing.ts";
 
 export class PairingRpc extends HomePart implements PairingApi {
-  async makeDeviceCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
+  async makeCode(wanted: NewCode): Promise<{ end: string; expiresAt: number } | undefined> {
     return await deviceCodesOf(this.home).make(wanted, Date.now());
   }
 
-  async deviceCode(end: string): Promise<CodeState & { online?: boolean }> {
+  async code(end: string): Promise<CodeState & { online?: boolean }> {
     return codeState(this.home, end);
   }
 
-  async pairDevice(body: PairBody, end: string): Promise<PairResult> {
+  async pair(body: PairBody, end: string): Promise<PairResult> {
     return this.isBlank ? { ok: false, problem: "wrong_code" } : await pairDevice(this.home, body, end);
   }
 }

@@ -12,16 +12,16 @@ export class PushRpc extends HomePart implements PushApi {
     return this.isBlank ? undefined : await pressLinked(this.home, claims);
   }
 
-  async push(principal: string): Promise<PushView> {
+  async view(principal: string): Promise<PushView> {
     const outlets = outletsOf(this.home);
     return { public_key: (await outlets.vapid()).publicKey, outlets: outlets.views(principal) };
   }
 
-  async addOutlet(outlet: NewOutlet): Promise<OutletView | undefined> {
+  async add(outlet: NewOutlet): Promise<OutletView | undefined> {
     return await outletsOf(this.home).put(outlet, Date.now());
   }
 
-  async removeOutlet(id: string, principal: string): Promise<boolean> {
+  async remove(id: string, principal: string): Promise<boolean> {
     return outletsOf(this.home).remove(id, principal);
   }
 }

@@ -11,7 +11,7 @@ import { changeClock } from "./clock-changed.ts";
 import { changeRuleBy, removeRuleBy, ruleList } from "./views.ts";
 
 export class RulesRpc extends HomePart implements RulesApi {
-  async rules(viewer: Viewer): Promise<RuleList> {
+  async list(viewer: Viewer): Promise<RuleList> {
     return ruleList(this.home, viewer);
   }
 
@@ -23,11 +23,11 @@ export class RulesRpc extends HomePart implements RulesApi {
     return await changeClock(this.home, change, by);
   }
 
-  async changeRule(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged> {
+  async change(id: string, change: RuleBody, viewer: Viewer): Promise<RuleChanged> {
     return await changeRuleBy(this.home, id, change, viewer);
   }
 
-  async removeRule(id: string, viewer: Viewer): Promise<boolean> {
+  async remove(id: string, viewer: Viewer): Promise<boolean> {
     return await removeRuleBy(this.home, id, viewer);
   }
 }

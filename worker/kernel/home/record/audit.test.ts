@@ -235,7 +235,7 @@ test("an agent that is not served cannot add lines", async () => {
       const payload = JSON.stringify({ type: "audit", request_id: from, lines });
       await home.webSocketMessage(socket, JSON.stringify({ t: "event", id: from, agent: from, payload }));
     }
-    expect((await home["audit.audit"]({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
+    expect((await home["audit.find"]({ limit: 9 })).map(({ agent_id }) => agent_id)).toEqual(["evo"]);
   });
 });
 
