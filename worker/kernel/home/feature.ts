@@ -86,8 +86,8 @@ export type Subscriptions = {
 export type HomeFeature = {
   /** Its methods over RPC, by topic. */
   readonly rpc?: Readonly<Record<string, new (at: HomeAccess) => HomePart>>;
-  /** Its tables, after those of schema.ts. */
-  readonly migrations?: { readonly part: string; readonly steps: readonly Migration[] };
+  /** Its tables beside those of schema.ts. `part` of each step is the feature's name. */
+  readonly migrations?: ReadonlyArray<Migration & { part: string }>;
   readonly alarm?: AlarmPart;
   /** Deletes what is old. Once an hour. */
   prune?(home: HomeContext, now: number): void;
