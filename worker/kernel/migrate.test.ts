@@ -22,7 +22,7 @@ import { Agents } from "./home/agents/agents.ts";
 import { GatewayKey } from "./home/agents/gateway-key.ts";
 import { Ledger } from "./home/calls/ledger.ts";
 import { ConversationList } from "./home/people/conversation-list.ts";
-import { ChannelSenders } from "./home/people/senders.ts";
+import { SenderStore } from "./home/people/senders.ts";
 import { HOME_MIGRATIONS } from "./home/schema.ts";
 import { UsageCounters } from "./home/usage/usage-counters.ts";
 import { type Migration, migrate, newerRows, partVersions } from "./migrate.ts";
@@ -144,7 +144,7 @@ test.each(KEPT)("a home of version $version is read by today's code", async ({ v
       roster: rosterOf(storage),
       open: ledger.open(),
       settled: ledger.get("6a4b1d7e-0000-4000-8000-000000000001"),
-      senders: new ChannelSenders(storage).senders(),
+      senders: new SenderStore(storage).senders(),
     };
   });
   expect(roster).toMatchObject([

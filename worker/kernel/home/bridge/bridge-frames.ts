@@ -56,7 +56,7 @@ import {
   settleFromReport,
   settleLate,
 } from "../calls/outcome-delivery.ts";
-import { openRoute, type RoutedCall } from "../calls/route.ts";
+import { openReturnAddress, type RoutedCall } from "../calls/route.ts";
 import { tryNext } from "../calls/routing.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
@@ -191,7 +191,7 @@ export class BridgeFrames {
     const problem = versionProblem("bridge", frame.version);
     if (problem !== undefined) return this.#turnAway(socket, frame, problem);
     const keeps = frame.features?.includes("kept") === true;
-    const vouchedAt = bridgeOf(this.#home).lastVouchedAt();
+    const vouchedAt = bridgeOf(this.#home).lastConfirmedAt();
     const goneAt = bridgeOf(this.#home).goneAt();
     const bridge = bridgeOf(this.#home);
     const ledger = ledgerOf(this.#home);
@@ -204,7 +204,7 @@ export class BridgeFrames {
     await storeFlights(this.#home);
     // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
     const keys = keysOf(this.#home).forBridge(frame.features?.includes(SESSION_FEATURE) === true);
-    keysOf(this.#home).doubtSessions();
+    keysOf(this.#home).markSessionsUnconfirmed();
     bridge.welcome(socket, frame.features);
     ledger.lineRestored(Date.now());
     this.#storeBridge(frame, null, vouchedAt);
@@ -556,7 +556,7 @@ export class BridgeFrames {
   /** The call that a report's route names. */
   async #routed(agent: string, report: ParsedReport): Promise<RoutedCall | undefined> {
     const route = report.ok ? report.value.route : undefined;
-    return route === undefined ? undefined : await openRoute(this.#home, route, agent, Date.now());
+    return route === undefined ? undefined : await openReturnAddress(this.#home, route, agent, Date.now());
   }
 
   /** @returns "again": the agent has to send it again */

@@ -32,7 +32,7 @@ import {
 } from "./ledger.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
 import { acksOf } from "./pending-acks.ts";
-import { sealRoute } from "./route.ts";
+import { sealReturnAddress } from "./route.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;
@@ -319,7 +319,7 @@ function runTimeOf(home: HomeContext, call: LedgerCall): number {
 
 async function send(home: HomeContext, call: LedgerCall, now: number): Promise<void> {
   const left = call.endsAt - now;
-  const route = ledgerOf(home).flights.get(call.id) && (await sealRoute(home, call));
+  const route = ledgerOf(home).flights.get(call.id) && (await sealReturnAddress(home, call));
   const command = { ...call, route, acks: acksOf(home).take(call.agent) };
   const payload = await encodeCommand(home, command, left - AGENT_MARGIN_MS, now);
   const frame = {
@@ -361,7 +361,7 @@ export async function cancelCalls(
   const now = Date.now();
   const sent: string[] = [];
   for (const cancelled of calls) {
-    if (ledgerOf(home).flights.hasLanded(cancelled.id)) {
+    if (ledgerOf(home).flights.wasAnswered(cancelled.id)) {
       sent.push(cancelled.id);
       continue;
     }

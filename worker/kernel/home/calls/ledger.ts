@@ -12,7 +12,7 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
 import type { Limits } from "../../api/turns.ts";
 import { slot } from "../slot.ts";
-import { Flights } from "./flights.ts";
+import { CallsInFlight } from "./flights.ts";
 
 /**
  * Settled calls are kept this long, so that a late repetition is recognised (the agents' ledgers keep 24 h). An outcome
@@ -179,7 +179,7 @@ export class Ledger {
   /** Calls whose results may be beginning a turn now, with their agents. */
   readonly #beginning = new Map<string, string>();
   /** Calls without a row. */
-  readonly flights = new Flights<LedgerCall>();
+  readonly flights = new CallsInFlight<LedgerCall>();
   /** False: no open call was asked for by an agent. True after each start, until the rows were looked at. */
   #mayBeDelegated = true;
   /** The same of calls to agents of other homes. */

@@ -22,7 +22,7 @@ import { deliveryRetriesOf } from "./delivery-retries.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "./ledger.ts";
 import type { RoutedCall } from "./route.ts";
 import { shownPayload } from "./shown-payload.ts";
-import { askerGoesOn } from "./waits.ts";
+import { resumeParent } from "./waits.ts";
 
 /** So many results of jobs begin a turn, per hour and device. The model learns of any other with the next question. */
 const TURNS_AN_HOUR = 20;
@@ -131,7 +131,7 @@ export function noteSettled(home: HomeContext, call: LedgerCall, outcome: Settle
   record(home, call, outcome);
   keepBroughtFiles(home, call, outcome);
   recordCall(home, call, outcome, now);
-  askerGoesOn(home, call);
+  resumeParent(home, call);
   endWaits(home, call.id);
   // delegation.ts ends what its agent asked for.
   if (call.flags.delegates !== undefined && ledgerOf(home).delegatedBy(call.id).length > 0)

@@ -102,7 +102,7 @@ async function takeCall(
 
 function isKnown(home: HomeContext, id: string): boolean {
   const ledger = ledgerOf(home);
-  return ledger.get(id) !== undefined || ledger.flights.hasLanded(id);
+  return ledger.get(id) !== undefined || ledger.flights.wasAnswered(id);
 }
 
 async function knownCall(home: HomeContext, id: string): Promise<SubmitReply> {
