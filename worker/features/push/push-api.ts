@@ -3,7 +3,7 @@
 import type { Pressed } from "../../kernel/api/notices.ts";
 import { topicAt } from "../../kernel/api/stubs.ts";
 import type { Env } from "../../kernel/env.ts";
-import type { NewSubscription, SubscriptionView, PressClaims, PushView } from "./contract.ts";
+import type { NewSubscription, PressClaims, PushView, SubscriptionView } from "./contract.ts";
 
 export interface PushApi {
   /** The link of a button, which counts once. @returns undefined: it was used, or its topic was removed */

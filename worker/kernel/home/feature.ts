@@ -97,7 +97,7 @@ export type HomeFeature = {
     Partial<Record<BridgeFrame["t"], (home: HomeContext, frame: never) => Promise<void>>>
   >;
   /** A text of an agent that belongs to no call and is no event. @returns false: it means nothing to this feature */
-  unasked?(home: HomeContext, agent: string, text: string): Promise<boolean>;
+  unsolicited?(home: HomeContext, agent: string, text: string): Promise<boolean>;
   /** Runs a tool of the home's. @returns undefined: the tool is not this feature's */
   tool?(home: HomeContext, request: HomeToolRequest): Promise<ToolReply> | undefined;
   /** Calls of agents that are not at this home's bridge. */

@@ -2,8 +2,8 @@
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type {
-  AdmittedSender,
   AccessRequest,
+  AdmittedSender,
   PairingRequest,
   SenderKey,
   StoredConnection,
@@ -16,7 +16,10 @@ import type { Connection, Role } from "../../../kernel/settings/chat.ts";
 import type { ChatApi } from "../chat-api.ts";
 
 export class ChatRpc extends HomePart implements ChatApi {
-  async admit(stranger: UnknownSender, mayKnock: boolean): Promise<{ role: Role } | { knock: AccessRequest | undefined }> {
+  async admit(
+    stranger: UnknownSender,
+    mayKnock: boolean,
+  ): Promise<{ role: Role } | { knock: AccessRequest | undefined }> {
     const role = sendersOf(this.home).roleOf(stranger);
     if (role) return { role };
     return { knock: mayKnock ? sendersOf(this.home).requestAccess(stranger, Date.now()) : undefined };

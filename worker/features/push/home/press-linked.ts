@@ -14,7 +14,8 @@ export async function pressLinked(
 ): Promise<Pressed | undefined> {
   const now = Date.now();
   const row = subscriptionStoreOf(home).get(outlet);
-  if (!row || !hasAccess(home, row, now) || !subscriptionStoreOf(home).useLink(once, until, now)) return undefined;
+  if (!row || !hasAccess(home, row, now) || !subscriptionStoreOf(home).useLink(once, until, now))
+    return undefined;
   const by = { principal: row.principal, role: "member", conversation: outlet } as const;
   return await pressButton(home, { do: what, rule, occurrence, by });
 }

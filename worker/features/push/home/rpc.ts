@@ -2,7 +2,7 @@
 
 import type { Pressed } from "../../../kernel/api/notices.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
-import type { NewSubscription, SubscriptionView, PressClaims, PushView } from "../contract.ts";
+import type { NewSubscription, PressClaims, PushView, SubscriptionView } from "../contract.ts";
 import type { PushApi } from "../push-api.ts";
 import { subscriptionStoreOf } from "./outlet-store.ts";
 import { pressLinked } from "./press-linked.ts";

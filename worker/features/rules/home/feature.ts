@@ -32,7 +32,7 @@ export const rules = {
     noticeMade: (home, { at, critical }, recipients) => rulesOf(home).noteSent({ at, critical }, recipients),
     notDelivered: noteNotDelivered,
   },
-  async unasked(home, agent, text) {
+  async unsolicited(home, agent, text) {
     if (!maySpeak(home, agent)) return false;
     await onUnsolicited(home, agent, text);
     return true;

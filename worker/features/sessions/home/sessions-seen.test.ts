@@ -75,7 +75,10 @@ async function run(
     sources: [],
     begun: { running: 0, lastHour: 0 },
   };
-  const home = theHome() as unknown as Record<"calls.runTool", (request: HomeToolRequest) => Promise<HomeToolReply>>;
+  const home = theHome() as unknown as Record<
+    "calls.runTool",
+    (request: HomeToolRequest) => Promise<HomeToolReply>
+  >;
   return await home["calls.runTool"](request);
 }
 

@@ -52,8 +52,8 @@ import {
   deliverNow,
   deliverRouted,
   settleByGateway,
-  settleFlight,
   settleFromReport,
+  settleInFlight,
   settleLate,
 } from "../calls/outcome-delivery.ts";
 import { openReturnAddress, type RoutedCall } from "../calls/route.ts";
@@ -467,7 +467,8 @@ export class BridgeFrames {
     if (event.ok && event.value.type === "event" && event.value.request_id === id)
       return await emit("agentEvent", this.#home, agent, event.value);
     if (!event.ok)
-      for (const feature of this.#home.features) if (await feature.unasked?.(this.#home, agent, text)) return;
+      for (const feature of this.#home.features)
+        if (await feature.unsolicited?.(this.#home, agent, text)) return;
     const batch = checkJson(AuditBatch, text);
     if (!batch.ok || batch.value.request_id !== id) return;
     keys.storeCounters(agent);
@@ -548,7 +549,7 @@ export class BridgeFrames {
     if (call && call.agent !== agent) logInfo("report.wrong_agent", { call: id, agent });
     else if (call && !call.flags.early) await this.#settle(call, read());
     // The conversation says when it has the outcome.
-    if (ledger.flights.held(id)) return;
+    if (ledger.inFlight.held(id)) return;
     // In any case: an id that is unknown now stays unknown.
     await acknowledgeReport(this.#home, id, agent, call?.caller);
   }
@@ -642,7 +643,7 @@ export class BridgeFrames {
     if (lost.length > 0) outcome = withoutJobs(outcome, call.agent, lost);
     this.#countDropped(call, ledgerOf(home).dropEarlyOf(call.id));
     if (call.outcome) return await settleLate(home, call, outcome);
-    if (settleFlight(home, call, outcome)) return;
+    if (settleInFlight(home, call, outcome)) return;
     const isFirst = await settleFromReport(home, call, outcome);
     // It ran out of time in the very moment: then this is its late result.
     if (!isFirst) await settleLate(home, call, outcome);

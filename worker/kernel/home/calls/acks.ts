@@ -35,7 +35,7 @@ export async function acknowledgeReport(
 /** Conversations have these outcomes, which came with the reply to `submit`. */
 export async function confirmOutcomes(home: HomeContext, ids: readonly string[] = []): Promise<void> {
   for (const id of ids) {
-    const call = ledgerOf(home).flights.confirm(id);
+    const call = ledgerOf(home).inFlight.confirm(id);
     if (call) await acknowledgeReport(home, id, call.agent, call.caller);
   }
 }

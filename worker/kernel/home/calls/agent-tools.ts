@@ -17,7 +17,7 @@ import { sendCalled } from "./answer-agent.ts";
 import { runHomeTool } from "./home-tools.ts";
 import { idInConversation, type LedgerCall, ledgerOf } from "./ledger.ts";
 import { refused } from "./tool-answer.ts";
-import { agentWaitsOf, resumeDeadline, isWaiting, pauseDeadline } from "./waits.ts";
+import { agentWaitsOf, isWaiting, pauseDeadline, resumeDeadline } from "./waits.ts";
 
 /** A device repeats its event every 30 s. One that is silent for longer waits no more. */
 const REPEATS_WITHIN_MS = 60_000;

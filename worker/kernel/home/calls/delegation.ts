@@ -20,7 +20,7 @@ import { answerAgent, sendCalled } from "./answer-agent.ts";
 import { stop } from "./dispatch.ts";
 import { idInConversation, JOB, type LedgerCall, ledgerOf } from "./ledger.ts";
 import { submit } from "./submit.ts";
-import { agentWaitsOf, pauseParent, isWaiting, openInCall, pauseDeadline } from "./waits.ts";
+import { agentWaitsOf, isWaiting, openInCall, pauseDeadline, pauseParent } from "./waits.ts";
 
 /** Calls that agents ask for: open ones of one call, all of one call, and open ones of one device. */
 const OPEN_A_CALL = 5;

@@ -6,13 +6,13 @@ import { ledgerOf } from "./ledger.ts";
 
 /** Sees to it that each flight becomes a row in time. */
 export function watchFlights(home: HomeContext): void {
-  const { flights } = ledgerOf(home);
-  const due = flights.nextDue();
-  if (due === undefined || flights.timer !== undefined) return;
-  flights.timer = setTimeout(
+  const { inFlight } = ledgerOf(home);
+  const due = inFlight.nextDue();
+  if (due === undefined || inFlight.timer !== undefined) return;
+  inFlight.timer = setTimeout(
     () => {
-      flights.timer = undefined;
-      void storeFlights(home, flights.overdue(Date.now()));
+      inFlight.timer = undefined;
+      void storeFlights(home, inFlight.overdue(Date.now()));
     },
     Math.max(0, due - Date.now()),
   );
@@ -22,7 +22,7 @@ export function watchFlights(home: HomeContext): void {
 export async function storeFlights(
   home: HomeContext,
   ids = ledgerOf(home)
-    .flights.of()
+    .inFlight.of()
     .map(({ id }) => id),
 ): Promise<void> {
   try {

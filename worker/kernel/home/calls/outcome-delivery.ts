@@ -32,8 +32,8 @@ const HOUR_MS = 3_600_000;
  * Settles a flight by its report: the reply to its `submit` brings the outcome, and the conversation writes the log line.
  * @returns false: it is no flight
  */
-export function settleFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
-  if (!ledgerOf(home).flights.land(call.id, outcome)) return false;
+export function settleInFlight(home: HomeContext, call: LedgerCall, outcome: SettledOutcome): boolean {
+  if (!ledgerOf(home).inFlight.land(call.id, outcome)) return false;
   recordCall(home, call, outcome, Date.now());
   record(home, call, outcome);
   return true;
@@ -81,7 +81,7 @@ export async function deliverRouted(
   logInfo("call.settled", { call: call.id, agent: call.agent, status: outcome.status, by: "route" });
   // The conversation may have submitted the call again meanwhile.
   ledger.settle(call.id, outcome, true, Date.now());
-  ledger.flights.confirm(call.id);
+  ledger.inFlight.confirm(call.id);
   return true;
 }
 

@@ -4,7 +4,13 @@
  */
 
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { AdmittedSender, AccessRequest, PairingRequest, SenderKey, UnknownSender } from "../../api/senders.ts";
+import type {
+  AccessRequest,
+  AdmittedSender,
+  PairingRequest,
+  SenderKey,
+  UnknownSender,
+} from "../../api/senders.ts";
 import type { Role } from "../../settings/chat.ts";
 import { slot } from "../slot.ts";
 

@@ -24,7 +24,7 @@ import { ledgerOf } from "../calls/ledger.ts";
 import { settleByGateway } from "../calls/outcome-delivery.ts";
 import { shownPayload } from "../calls/shown-payload.ts";
 import { taintReason } from "../calls/taint-reason.ts";
-import { pauseParent, resumeDeadline, isWaiting, pauseDeadline } from "../calls/waits.ts";
+import { isWaiting, pauseDeadline, pauseParent, resumeDeadline } from "../calls/waits.ts";
 import type { HomeContext } from "../context.ts";
 import { rememberApproval } from "../devices/permission.ts";
 import { emit } from "../feature.ts";
