@@ -14,9 +14,9 @@ import { encryptPush } from "../encrypt.ts";
 import { pressLink } from "../press-links.ts";
 import { isOwnServer, pushUrl } from "../settings.ts";
 import { vapidHeader } from "../vapid.ts";
-import { hasAccess } from "./outlet-access.ts";
-import type { Subscription } from "./outlet-store.ts";
-import { subscriptionStoreOf } from "./outlet-store.ts";
+import { hasAccess } from "./subscription-access.ts";
+import type { Subscription } from "./subscription-store.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 /** What nobody took within a day is not told any more. */
 const LIFE_MS = 24 * 3_600_000;

@@ -2,8 +2,8 @@
 
 import type { HomeFeature } from "../../../kernel/home/feature.ts";
 import { deliverPush } from "./deliver.ts";
-import { subscriptionStoreOf } from "./outlet-store.ts";
 import { PushRpc } from "./rpc.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 export const push = {
   rpc: { push: PushRpc },

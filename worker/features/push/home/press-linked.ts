@@ -4,8 +4,8 @@ import type { Pressed } from "../../../kernel/api/notices.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";
 import { pressButton } from "../../../kernel/home/notices/press.ts";
 import type { PressClaims } from "../contract.ts";
-import { hasAccess } from "./outlet-access.ts";
-import { subscriptionStoreOf } from "./outlet-store.ts";
+import { hasAccess } from "./subscription-access.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 /** @returns undefined: the link was used, its topic was removed, or the person who turned it on has no access any more */
 export async function pressLinked(

@@ -4,8 +4,8 @@ import type { Pressed } from "../../../kernel/api/notices.ts";
 import { HomePart } from "../../../kernel/home/part.ts";
 import type { NewSubscription, PressClaims, PushView, SubscriptionView } from "../contract.ts";
 import type { PushApi } from "../push-api.ts";
-import { subscriptionStoreOf } from "./outlet-store.ts";
 import { pressLinked } from "./press-linked.ts";
+import { subscriptionStoreOf } from "./subscription-store.ts";
 
 export class PushRpc extends HomePart implements PushApi {
   async pressLink(claims: PressClaims): Promise<Pressed | undefined> {

@@ -11,7 +11,7 @@ import { pressRule } from "./press.ts";
 import { RulesRpc } from "./rpc.ts";
 import { rulesOf } from "./rule-store.ts";
 import { runRuleTool } from "./tools.ts";
-import { maySpeak, onUnsolicited } from "./unasked.ts";
+import { maySpeak, onUnsolicited } from "./unsolicited.ts";
 
 export const rules = {
   rpc: { rules: RulesRpc },

@@ -41,10 +41,11 @@ import { NO_TEXTS, type VerifiedState, verifyPresence } from "../agents/verify-p
 import { acknowledgeReport, dismissReport } from "../calls/acks.ts";
 import { loadOf } from "../calls/agent-load.ts";
 import { placeOf, showProgress } from "../calls/call-watchers.ts";
+import { tryNext } from "../calls/choose-agent.ts";
 import { greetAgent, sendNotice } from "../calls/commands.ts";
 import { onAgentCall } from "../calls/delegation.ts";
 import { expectJob, resend } from "../calls/dispatch.ts";
-import { storeFlights } from "../calls/flight-rows.ts";
+import { storeInFlight } from "../calls/in-flight-rows.ts";
 import { hasReported, JOB, JOB_MAX_MS, type LedgerCall, ledgerOf, OPEN_MAX } from "../calls/ledger.ts";
 import { lifeSignsOf } from "../calls/life-signs.ts";
 import { ARRIVES_LATER, jobsOf, outcomeOf, withoutAdvice } from "../calls/outcome.ts";
@@ -56,8 +57,7 @@ import {
   settleInFlight,
   settleLate,
 } from "../calls/outcome-delivery.ts";
-import { openReturnAddress, type RoutedCall } from "../calls/route.ts";
-import { tryNext } from "../calls/routing.ts";
+import { openReturnAddress, type RoutedCall } from "../calls/return-address.ts";
 import type { HomeContext } from "../context.ts";
 import { admits } from "../devices/admission.ts";
 import { deviceStatesOf } from "../devices/device-states.ts";
@@ -201,7 +201,7 @@ export class BridgeFrames {
       ? await gatewayKeyOf(this.#home).publicKey()
       : undefined;
     // What was sent over an earlier line is sent again, from its row.
-    await storeFlights(this.#home);
+    await storeInFlight(this.#home);
     // From here to the welcome nothing is awaited: a session that began meanwhile would be told to the bridge before.
     const keys = keysOf(this.#home).forBridge(frame.features?.includes(SESSION_FEATURE) === true);
     keysOf(this.#home).markSessionsUnconfirmed();
@@ -687,7 +687,7 @@ export class BridgeFrames {
     const now = Date.now();
     if (bridge.isConnected(now)) return;
     if (bridge.storeGone(now)) agents.setLastSeen(now);
-    await storeFlights(this.#home);
+    await storeInFlight(this.#home);
   }
 }
 

@@ -18,8 +18,9 @@ import { offWords, outdated } from "../devices/permission.ts";
 import { questionsOf } from "../questions/questions.ts";
 import { NO_AGENT } from "../record/audit-lines.ts";
 import { traceForBridge } from "../trace.ts";
+import { acksOf } from "./acks.ts";
 import { encodeCommand, GATEWAY_CALLER, sendCancel, sendNotice } from "./commands.ts";
-import { watchFlights } from "./flight-rows.ts";
+import { watchFlights } from "./in-flight-rows.ts";
 import {
   type CallFlags,
   idInConversation,
@@ -31,8 +32,7 @@ import {
   OPEN_MAX,
 } from "./ledger.ts";
 import { noteSettled, settleByGateway } from "./outcome-delivery.ts";
-import { acksOf } from "./pending-acks.ts";
-import { sealReturnAddress } from "./route.ts";
+import { sealReturnAddress } from "./return-address.ts";
 
 /** Each hop inwards gets a little less than the one outside it, so that the inner answer arrives first. */
 const BRIDGE_MARGIN_MS = 2_000;

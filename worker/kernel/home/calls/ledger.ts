@@ -12,7 +12,7 @@ import type { SettledOutcome } from "../../api/calls.ts";
 import type { AgentCommand } from "../../api/edge-call.ts";
 import type { Limits } from "../../api/turns.ts";
 import { slot } from "../slot.ts";
-import { CallsInFlight } from "./flights.ts";
+import { CallsInFlight } from "./in-flight.ts";
 
 /**
  * Settled calls are kept this long, so that a late repetition is recognised (the agents' ledgers keep 24 h). An outcome

@@ -20,7 +20,7 @@ import { answerAgent } from "./answer-agent.ts";
 import { notifyOutcome } from "./call-watchers.ts";
 import { deliveryRetriesOf } from "./delivery-retries.ts";
 import { JOB, KEEP_SETTLED_MS, type LedgerCall, ledgerOf } from "./ledger.ts";
-import type { RoutedCall } from "./route.ts";
+import type { RoutedCall } from "./return-address.ts";
 import { shownPayload } from "./shown-payload.ts";
 import { resumeParent } from "./waits.ts";
 

@@ -9,12 +9,12 @@ import { keysOf } from "../agents/agent-keys.ts";
 import { agentsOf } from "../agents/agents.ts";
 import { bridgeOf } from "../bridge/bridge-socket.ts";
 import type { HomeContext } from "../context.ts";
+import { tryNext } from "./choose-agent.ts";
 import { sendCancel } from "./commands.ts";
 import { isHeldBack } from "./dispatch.ts";
 import type { LedgerCall } from "./ledger.ts";
 import { ledgerOf } from "./ledger.ts";
 import { settleByGateway } from "./outcome-delivery.ts";
-import { tryNext } from "./routing.ts";
 import { isWaiting } from "./waits.ts";
 
 /** When the next call has to be taken or answered, or the line that calls wait for counts as dead. */

@@ -24,6 +24,7 @@ import { addToRecord } from "../record/add-to-record.ts";
 import { homeLine, NO_AGENT, type RequestedCall } from "../record/audit-lines.ts";
 import { countersOf } from "../usage/usage-counters.ts";
 import { confirmOutcomes } from "./acks.ts";
+import { choose, isRouted } from "./choose-agent.ts";
 import {
   type Dispatched,
   dispatch,
@@ -35,7 +36,6 @@ import {
   type Unreachable,
 } from "./dispatch.ts";
 import { type Asker, type CallFlags, ledgerOf, mayBeForgotten, type NewCall } from "./ledger.ts";
-import { choose, isRouted } from "./routing.ts";
 import { shownPayload } from "./shown-payload.ts";
 import { type TaintReason, taintReason, taintsOf } from "./taint-reason.ts";
 

@@ -11,7 +11,7 @@ import type { AuditFilter, AuditPage, AuditQuery } from "../../api/audit.ts";
 import { logError } from "../../log.ts";
 import { type AuditVariables, readAuditSettings } from "../../settings/audit.ts";
 import { slot } from "../slot.ts";
-import { type SinkPlace, SinkRow } from "./outlet-row.ts";
+import { type SinkPlace, SinkRow } from "./sink-row.ts";
 
 /** A device's clock may be ahead by so much. Apart from that, no line is newer than its row. */
 const CLOCK_AHEAD_MS = 86_400_000;

@@ -26,7 +26,7 @@ import { agent, CPU, SIREN, say, TestBridge } from "../../../../test/workerd.ts"
 import { Home } from "../../../home.ts";
 import type { SettledOutcome } from "../../api/calls.ts";
 import { Conversation } from "../../conversation/conversation.ts";
-import { CallsInFlight } from "./flights.ts";
+import { CallsInFlight } from "./in-flight.ts";
 
 const WITHIN_MS = 20_000;
 const OUTCOME: SettledOutcome = { status: "success", text: "done", elapsedMs: 1, sources: [] };

@@ -12,14 +12,14 @@ export function watchFlights(home: HomeContext): void {
   inFlight.timer = setTimeout(
     () => {
       inFlight.timer = undefined;
-      void storeFlights(home, inFlight.overdue(Date.now()));
+      void storeInFlight(home, inFlight.overdue(Date.now()));
     },
     Math.max(0, due - Date.now()),
   );
 }
 
 /** Gives flights a row each, in the state that they have, and from there on the alarm watches them. */
-export async function storeFlights(
+export async function storeInFlight(
   home: HomeContext,
   ids = ledgerOf(home)
     .inFlight.of()
