@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { expect, test } from "vitest";

@@ -4,8 +4,9 @@
  * The topics of states are subscribed to before anything is published, and only messages after the plan's mark count. So "done"
  * is said of a command alone after which the device reported what was asked for.
  */
-import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/core/devices/device.ts";
+
 import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/discovery/device.ts";
 import type { DeviceLedger } from "./command-ledger.ts";
 import type { DeviceContext } from "./context.ts";
 import { type DeviceCall, type Ended, notRun } from "./device-call.ts";

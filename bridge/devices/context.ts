@@ -1,4 +1,4 @@
-import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import type { BridgeContext } from "../context.ts";
 import type { HostedRules } from "../rules/hosted-rules.ts";
 import type { HostedAgents } from "./hosted-agents.ts";

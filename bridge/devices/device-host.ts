@@ -1,6 +1,6 @@
 /**
  * Hosts the devices of the broker that describe themselves by Home Assistant's MQTT discovery: reads their configs and states, tells
- * Home of each as an agent, and carries out its calls. core/devices knows what the messages mean; this part has the connection,
+ * Home of each as an agent, and carries out its calls. discovery/ knows what the messages mean; this part has the connection,
  * the files and the time.
  *
  * A broker sends hundreds of configs and states at once: after each connect, and when a publisher starts. Home is told of what came
@@ -8,9 +8,9 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import { isConfigTopic } from "@edgecall/core/devices/discovery/tasmota.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
+import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import { isConfigTopic } from "@edgecall/discovery/config/tasmota.ts";
 import { SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";

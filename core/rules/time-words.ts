@@ -1,5 +1,5 @@
 /** Times, spans and values in words, as people read them at home. */
-import { numberText } from "../devices/values/quantity.ts";
+import { numberText } from "../text/quantity.ts";
 import type { Value } from "./value.ts";
 import { DAY_MS, HOUR_MS, type LocalTime, localTime, MINUTE_MS } from "./zone.ts";
 
