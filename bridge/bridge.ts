@@ -1,7 +1,7 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";

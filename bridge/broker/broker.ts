@@ -1,6 +1,7 @@
 /** The MQTT connection to the broker. Each time it is lost, it is made again with a fresh client. */
-import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";

@@ -1,10 +1,10 @@
 /** What rules say, and what people do with them. */
 import type { Source } from "@edgecall/core/loop/taint.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { REPEATS } from "@edgecall/core/protocol/rules.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
 import {
   FOR_MINUTES_MAX,
-  REPEATS,
   RULE_NAME_MAX,
   SAY_MAX,
   SEVERITIES,

@@ -1,5 +1,5 @@
 /** `/v1/rules`: what is watched, and what people are reminded of. Rules are made in a conversation. */
-import { RULE_ID } from "@edgecall/core/rules/watch-rule.ts";
+import { RULE_ID } from "@edgecall/core/protocol/rules.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";
 import { HttpError } from "../../kernel/http/errors.ts";

@@ -1,4 +1,4 @@
-import { z } from "../protocol/parse.ts";
+import { z } from "./parse.ts";
 
 /** The end of the year 9999: `Intl` throws for times that are far beyond, and a peer may send any number. */
 const MAX_MS = 253_402_300_799_999;

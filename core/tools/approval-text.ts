@@ -1,5 +1,5 @@
 /** Writes out what an approval is for: the arguments of one call, or a line for each of several calls. */
-import { visible, visibleJson } from "../tools/visible.ts";
+import { visible, visibleJson } from "./visible.ts";
 
 type Shown = { approval: { parameters: Record<string, unknown> }; members?: readonly unknown[] | undefined };
 
