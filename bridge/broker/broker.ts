@@ -62,6 +62,9 @@ const VERSION_REFUSED = [1, 0x84];
 const CUTS_MAX = 4;
 const CUTS_WITHIN_MS = 60_000;
 
+/** The broker, for parts that only publish. */
+export type Publisher = Pick<BrokerLink, "up" | "publish">;
+
 export class BrokerLink {
   readonly #options: BrokerOptions;
   #client: MqttClient | undefined;
