@@ -7,6 +7,7 @@ import { testProgram, testVars } from "./test/tokens.ts";
 
 const IN_NODE = [
   "core",
+  "discovery",
   "node",
   "bridge",
   "pi-agent",
@@ -29,10 +30,10 @@ const LONG = [
   "bridge/gateway/many-agents",
   "bridge/rules/process",
   "cli/agent/doctor",
-  "core/devices/publisher-walk",
-  "core/devices/template/names",
-  "core/devices/trust/allow-hash",
   "core/loop/fit",
+  "discovery/publisher-walk",
+  "discovery/template/names",
+  "discovery/trust/allow-hash",
   "local/gateway",
   "local/polling/polling",
   "pi-agent/killed",

@@ -1,7 +1,7 @@
 /** Puts a bridge together: the broker on one side, Home on the other, and agents, calls and reports between. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import type { AgentKey, HomeFrame, StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
@@ -19,26 +19,22 @@ import { Inbound, LISTENS_TO } from "./broker/inbound.ts";
 import { Roster, type Standing } from "./broker/presence.ts";
 import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
-import type { BridgeContext } from "./context.ts";
+import { Counts } from "./counts.ts";
 import { DeviceHost } from "./devices/device-host.ts";
 import { HostedAgents } from "./devices/hosted-agents.ts";
 import { GatewayLink, type Welcome } from "./gateway/gateway.ts";
 import { HomeOutbox, RETAINED_WITHIN_MS } from "./gateway/outbox.ts";
 import { BrokerLogins } from "./ops/broker-logins.ts";
-import { Counts } from "./ops/counts.ts";
 import { type Readiness, serveHealth } from "./ops/health.ts";
 import { SelfUpdate } from "./ops/self-update.ts";
+import type { Watched } from "./ops/service.ts";
 import type { BridgeSettings } from "./settings.ts";
 
-export type Bridge = {
+export type Bridge = Watched & {
   /** Welcomed by the gateway and connected to the broker. */
   ready(): boolean;
-  /** Tells which sides are connected, and why the gateway is not, in words for a person. */
-  links(): Readiness;
   /** The port of the health server; undefined without one. */
   healthPort(): number | undefined;
-  /** What is wrong, as this bridge sees it. */
-  conditions(): readonly Condition[];
   /** Stops taking calls and closes both sides. */
   stop(): Promise<void>;
 };
@@ -159,23 +155,28 @@ class RunningBridge implements Bridge {
       clock: systemClock,
       log,
     });
-    const context: BridgeContext = {
+    const shared = {
       prefix,
       log,
       clock: systemClock,
       stall: this.#stall,
-      roster: this.#roster,
       reports: this.#reports,
       broker: this.#broker,
       outbox: this.#outbox,
     };
-    this.#foreign = new ForeignAgentQueue(context);
-    this.#calls = new Calls(context, this.#foreign);
-    this.#inbound = new Inbound(context, this.#verifier, this.#foreign, this.#calls);
+    const atBroker = { ...shared, roster: this.#roster };
+    this.#foreign = new ForeignAgentQueue(atBroker);
+    this.#calls = new Calls({ ...atBroker, foreign: this.#foreign });
+    this.#inbound = new Inbound({
+      ...atBroker,
+      verifier: this.#verifier,
+      foreign: this.#foreign,
+      calls: this.#calls,
+    });
     if (settings.devices && this.#hosted)
       this.#devices = new DeviceHost({
+        ...shared,
         settings: settings.devices,
-        context: { ...context, broker: this.#broker },
         agents: this.#hosted,
         gateway: this.#gateway,
         onChange: () => this.#outbox.sendChangesSoon(),

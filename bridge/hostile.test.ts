@@ -11,9 +11,9 @@ import { Inbound } from "./broker/inbound.ts";
 import { BROKER_GRACE_MS, Roster } from "./broker/presence.ts";
 import { ReportBuffer } from "./broker/report-buffer.ts";
 import { ReportVerifier } from "./broker/report-verifier.ts";
+import { Counts } from "./counts.ts";
 import { HomeOutbox } from "./gateway/outbox.ts";
 import { snapshotFrames } from "./gateway/snapshot.ts";
-import { Counts } from "./ops/counts.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
@@ -54,10 +54,10 @@ function bench() {
   now = BROKER_GRACE_MS;
   outbox.welcomed({ texts: undefined, keyed: [], isPaced: false });
   const stall = { arrival: () => now };
-  const context = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
-  const foreign = new ForeignAgentQueue(context);
-  const calls = new Calls(context, foreign);
-  const inbound = new Inbound(context, new ReportVerifier(), foreign, calls);
+  const parts = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
+  const foreign = new ForeignAgentQueue(parts);
+  const calls = new Calls({ ...parts, foreign });
+  const inbound = new Inbound({ ...parts, verifier: new ReportVerifier(), foreign, calls });
   inbound.listenUnasked(["pi", "__proto__"]);
   const tick = (ms: number) => {
     now += ms;

@@ -10,7 +10,9 @@ import { isPrivateHost } from "@edgecall/core/web/address.ts";
 import { messageOf } from "@edgecall/node/log.ts";
 import { type UpdateFiles, updateFiles } from "@edgecall/node/systemd/update.ts";
 import { type OwnKey, readOwnKey } from "./gateway/own-key.ts";
-import { BRIDGE_PASSWORD_FILE } from "./ops/broker-files.ts";
+
+/** In the folder of a broker that the bridge manages: the password of the bridge's own user. Only the bridge reads it. */
+export const BRIDGE_PASSWORD_FILE = "bridge-password";
 
 export type BridgeSettings = {
   /** The socket's address: `wss://…/bridge`. */

@@ -23,7 +23,7 @@ test("C9: a cut of words at a fixed length is found; one at a place that was loo
 
 test("C9: no program cuts words of a person at a fixed length", () => {
   const sources = globSync(
-    "{core,worker,bridge,pi-agent,cli,client,node,local,tool-browser,tool-mcp}/**/*.{ts,tsx}",
+    "{core,discovery,worker,bridge,pi-agent,cli,client,node,local,tool-browser,tool-mcp}/**/*.{ts,tsx}",
     { cwd: ROOT, exclude: ["**/node_modules/**", "**/*.test.ts", "**/dist/**"] },
   );
   expect(sources.length).toBeGreaterThan(500);

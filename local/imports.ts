@@ -8,11 +8,13 @@ import { posix } from "node:path";
 /** Each program's folder, and the folders of others that it may import. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  // What devices say of themselves by MQTT discovery. The Worker does not need it: the bridge plays those devices.
+  discovery: ["core"],
   node: ["core"],
   // It needs `fetch` alone.
   client: [],
   worker: ["core", "client"],
-  bridge: ["core", "node"],
+  bridge: ["core", "discovery", "node"],
   "pi-agent": ["core", "node", "tool-browser", "tool-mcp"],
   "tool-browser": ["core", "node", "pi-agent"],
   "tool-mcp": ["core", "node", "pi-agent"],

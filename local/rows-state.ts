@@ -4,7 +4,8 @@
  */
 import { access, constants, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { findUnwritable, unwritableBy, unwritableCondition } from "@edgecall/node/writable.ts";
 
 const MAGIC = "SQLite format 3\0";

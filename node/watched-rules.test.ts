@@ -2,9 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "@edgecall/core/protocol/parse.ts";
-import type { KnownState } from "@edgecall/core/rules/evaluate.ts";
+import type { KnownState, WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
-import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../test/wait.ts";
 import { WatchedRules } from "./watched-rules.ts";

@@ -8,11 +8,10 @@
 
 import { readFile } from "node:fs/promises";
 import { check, checkJson, z } from "@edgecall/core/protocol/parse.ts";
+import { type KnownState, RuleChange, WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import {
   initialState,
-  type KnownState,
   nextDue,
-  RuleChange,
   type RuleState,
   readState,
   restarted,
@@ -21,7 +20,6 @@ import {
   withClockSet,
 } from "@edgecall/core/rules/evaluate.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
-import { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import { writeAtomic } from "./atomic-write.ts";
 import { type Clock, SteadyTime } from "./clock.ts";

@@ -1,7 +1,8 @@
 /** Says why a folder cannot be written: its disk is full or read-only, or it is another user's. */
 import { access, constants, mkdir, open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { messageOf } from "./log.ts";
 
 /** Below so much free space only a write shows whether there is room. */

@@ -1,8 +1,8 @@
 /** Puts an agent together: its tools, its ledger and its connection to the broker. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { newTurnCounts } from "@edgecall/core/metrics/tally.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { broadcastTopic, HEARTBEAT_EVERY_MS } from "@edgecall/core/protocol/names.ts";
 import { relayPlace } from "@edgecall/core/protocol/relay-token.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";

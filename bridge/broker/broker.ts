@@ -1,6 +1,7 @@
 /** The MQTT connection to the broker. Each time it is lost, it is made again with a fresh client. */
-import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { ReconnectSchedule, type RetryPolicy } from "@edgecall/node/backoff.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { endMqtt, mqttFault, openMqtt, refusedTopic } from "@edgecall/node/mqtt-client.ts";
@@ -60,6 +61,9 @@ const VERSION_REFUSED = [1, 0x84];
 /** So many ends without a reason within this time are no restart of the broker: another client has our id, or it limits us. */
 const CUTS_MAX = 4;
 const CUTS_WITHIN_MS = 60_000;
+
+/** The broker, for parts that only publish. */
+export type Publisher = Pick<BrokerLink, "up" | "publish">;
 
 export class BrokerLink {
   readonly #options: BrokerOptions;

@@ -2,8 +2,8 @@ import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { FOREIGN_COMMAND_MAX_BYTES } from "@edgecall/core/protocol/names.ts";
 import { StallDetector, TICK_MS } from "@edgecall/node/stall-detector.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Counts } from "../counts.ts";
 import { HomeOutbox } from "../gateway/outbox.ts";
-import { Counts } from "../ops/counts.ts";
 import type { Published } from "./broker.ts";
 import { type CallFrame, Calls, COMMAND_MAX_BYTES, TAKEN_AFTER_MS } from "./calls.ts";
 import { ForeignAgentQueue } from "./foreign-agent-queue.ts";
@@ -54,8 +54,8 @@ beforeEach(() => {
       return brokerUp;
     },
   };
-  const context = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
-  calls = new Calls(context, new ForeignAgentQueue(context));
+  const parts = { prefix: "evoclaw", log, clock, stall, roster, reports, broker, outbox };
+  calls = new Calls({ ...parts, foreign: new ForeignAgentQueue(parts) });
   roster.advertised("pi", "{}", { capabilities: "", features: [] }, true);
   roster.onPresence("pi", "{}", { state: "online" }, true);
   roster.advertised("claw", "{}", { capabilities: "" }, true);

@@ -8,11 +8,14 @@ import type { HomeFrame, Refusal } from "@edgecall/core/protocol/frames.ts";
 import { Command, type ReadReport } from "@edgecall/core/protocol/mqtt.ts";
 import { FOREIGN_COMMAND_MAX_BYTES, topicOf } from "@edgecall/core/protocol/names.ts";
 import { checkJson } from "@edgecall/core/protocol/parse.ts";
-import type { BridgeContext } from "../context.ts";
-import type { Published } from "./broker.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import type { StallDetector } from "@edgecall/node/stall-detector.ts";
+import type { Published, Publisher } from "./broker.ts";
 import type { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import type { Roster } from "./presence.ts";
-import type { BufferedReport } from "./report-buffer.ts";
+import type { BufferedReport, ReportBuffer } from "./report-buffer.ts";
+import type { ToHome } from "./to-home.ts";
 
 export type CallFrame = Extract<HomeFrame, { t: "call" }>;
 export type PublishFrame = Extract<HomeFrame, { t: "publish" }>;
@@ -61,15 +64,26 @@ function tooLargeReport(agent: string, id: string, { bytes, max }: { bytes: numb
   });
 }
 
+export type CallsParts = {
+  /** The topics' prefix. */
+  prefix: string;
+  log: Log;
+  clock: Clock;
+  stall: Pick<StallDetector, "arrival">;
+  roster: Roster;
+  reports: ReportBuffer;
+  broker: Publisher;
+  foreign: ForeignAgentQueue;
+  outbox: Pick<ToHome, "taken" | "refuse" | "report">;
+};
+
 export class Calls {
-  readonly #context: BridgeContext;
-  readonly #foreign: ForeignAgentQueue;
+  readonly #parts: CallsParts;
   /** Calls to our own agents, by id. */
   readonly #inFlight = new Map<string, InFlight>();
 
-  constructor(context: BridgeContext, foreign: ForeignAgentQueue) {
-    this.#context = context;
-    this.#foreign = foreign;
+  constructor(parts: CallsParts) {
+    this.#parts = parts;
   }
 
   /** The number of calls to our own agents whose report has not come. */
@@ -79,21 +93,21 @@ export class Calls {
 
   call(frame: CallFrame): void {
     const { id, agent, payload } = frame;
-    const deadline = this.#context.stall.arrival() + frame.expires_in_ms;
+    const deadline = this.#parts.stall.arrival() + frame.expires_in_ms;
     const decision = this.#decide(frame, deadline);
     switch (decision.kind) {
       case "refuse":
-        this.#context.outbox.refuse(frame, decision.code, decision.message);
+        this.#parts.outbox.refuse(frame, decision.code, decision.message);
         break;
       case "answered":
-        this.#context.outbox.report(decision.report);
+        this.#parts.outbox.report(decision.report);
         break;
       case "known":
-        this.#context.log("info", "call.repeated", { id, agent });
-        this.#context.outbox.taken(id);
+        this.#parts.log("info", "call.repeated", { id, agent });
+        this.#parts.outbox.taken(id);
         break;
       case "foreign":
-        this.#foreign.submit({ id, agent, payload, command: decision.command, deadline });
+        this.#parts.foreign.submit({ id, agent, payload, command: decision.command, deadline });
         break;
       case "own": {
         const call = this.#inFlight.get(id) ?? {
@@ -115,20 +129,20 @@ export class Calls {
   publish(frame: PublishFrame): void {
     const problem = this.#plainProblem(frame);
     if (problem === undefined) this.#publishPlain(frame.agent, frame.payload);
-    else this.#context.log("info", "call.publish_dropped", { agent: frame.agent, reason: problem });
+    else this.#parts.log("info", "call.publish_dropped", { agent: frame.agent, reason: problem });
   }
 
   /** Home has stored the report: the bridge deletes it and passes the ack on to the agent. */
   ack(frame: AckFrame): void {
-    const deleted = this.#context.reports.acked(frame.id, frame.agent);
+    const deleted = this.#parts.reports.acked(frame.id, frame.agent);
     const agent = frame.agent ?? deleted[0]?.agent;
-    if (agent === undefined || frame.payload === undefined || this.#context.roster.isForeign(agent)) return;
+    if (agent === undefined || frame.payload === undefined || this.#parts.roster.isForeign(agent)) return;
     if (Buffer.byteLength(frame.payload) <= COMMAND_MAX_BYTES) this.#publishPlain(agent, frame.payload);
   }
 
   /** The same for many reports at once. */
   acks({ agent, ids, payload }: AcksFrame): void {
-    for (const id of ids) this.#context.reports.acked(id, agent);
+    for (const id of ids) this.#parts.reports.acked(id, agent);
     if (Buffer.byteLength(payload) <= COMMAND_MAX_BYTES) this.#publishPlain(agent, payload);
   }
 
@@ -144,7 +158,7 @@ export class Calls {
     raw: string,
     payload: Record<string, unknown>,
   ): void {
-    const matched = this.#foreign.answered(agent, requestId, payload);
+    const matched = this.#parts.foreign.answered(agent, requestId, payload);
     if (matched !== undefined) this.#report(agent, matched.id, raw);
     else this.#answersNothing(agent, requestId);
   }
@@ -155,13 +169,13 @@ export class Calls {
     read: Pick<ReadReport, "requestId" | "payload"> | undefined,
     size: { bytes: number; max: number },
   ): void {
-    const matched = this.#foreign.answered(agent, read?.requestId, read?.payload ?? {});
+    const matched = this.#parts.foreign.answered(agent, read?.requestId, read?.payload ?? {});
     if (matched !== undefined) this.#report(agent, matched.id, tooLargeReport(agent, matched.id, size));
     else this.#answersNothing(agent, read?.requestId);
   }
 
   #answersNothing(agent: string, requestId: string | undefined): void {
-    this.#context.log("debug", "report.ignored", {
+    this.#parts.log("debug", "report.ignored", {
       agent,
       id: requestId,
       reason: "answers none of our calls",
@@ -174,9 +188,9 @@ export class Calls {
    * recognises it. Otherwise a break too short for Home to notice would lose it.
    */
   agentBack(agent: string): void {
-    if (!this.#context.broker.up) return;
+    if (!this.#parts.broker.up) return;
     for (const [id, call] of this.#inFlight) {
-      if (call.agent === agent && this.#context.clock.now() < call.deadline) this.#publishOwn(id, call);
+      if (call.agent === agent && this.#parts.clock.now() < call.deadline) this.#publishOwn(id, call);
     }
   }
 
@@ -184,13 +198,13 @@ export class Calls {
   brokerBack(): void {
     const waiting = new Set([...this.#inFlight.values()].map((call) => call.agent));
     for (const agent of waiting) {
-      if (this.#context.roster.judge(agent)?.online) this.agentBack(agent);
+      if (this.#parts.roster.judge(agent)?.online) this.agentBack(agent);
     }
   }
 
   /** Drops calls whose time has run out. A late report is forwarded all the same. */
   tick(): void {
-    const now = this.#context.clock.now();
+    const now = this.#parts.clock.now();
     for (const [id, call] of this.#inFlight) {
       if (now >= call.deadline) this.#inFlight.delete(id);
     }
@@ -204,15 +218,15 @@ export class Calls {
       return { kind: "refuse", code: "invalid", message: "payload: request_id: should be the call's id" };
     }
     // Home acknowledges reports in its next command to their agent.
-    for (const stored of command.value.acks ?? []) this.#context.reports.acked(stored, agent);
-    const report = this.#context.reports.get(agent, id);
+    for (const stored of command.value.acks ?? []) this.#parts.reports.acked(stored, agent);
+    const report = this.#parts.reports.get(agent, id);
     if (report !== undefined) return { kind: "answered", report };
-    if (this.#foreign.has(id)) return { kind: "known" };
+    if (this.#parts.foreign.has(id)) return { kind: "known" };
     const before = this.#inFlight.get(id);
     if (before !== undefined && before.agent !== agent) {
       return { kind: "refuse", code: "invalid", message: "id: a call to another agent has it" };
     }
-    const judged = this.#context.roster.judge(agent);
+    const judged = this.#parts.roster.judge(agent);
     const problem = this.#problem(frame, deadline, judged);
     if (problem !== undefined)
       return before === undefined ? { kind: "refuse", ...problem } : { kind: "known" };
@@ -225,10 +239,10 @@ export class Calls {
     judged: ReturnType<Roster["judge"]>,
   ): { code: Refusal; message: string } | undefined {
     const { agent, id } = frame;
-    if (this.#context.clock.now() >= deadline) {
+    if (this.#parts.clock.now() >= deadline) {
       return { code: "expired", message: "its time ran out before the bridge could publish it" };
     }
-    if (!this.#context.broker.up) return { code: "broker_offline", message: "the broker is not connected" };
+    if (!this.#parts.broker.up) return { code: "broker_offline", message: "the broker is not connected" };
     if (judged?.online !== true) {
       const why = judged === undefined ? "no such agent is known here" : judged.reason;
       return { code: "agent_offline", message: `${agent} is not online: ${why}` };
@@ -245,10 +259,10 @@ export class Calls {
   }
 
   #publishOwn(id: string, call: InFlight): void {
-    const topic = topicOf(this.#context.prefix, call.agent, "commands");
+    const topic = topicOf(this.#parts.prefix, call.agent, "commands");
     call.unacked += 1;
-    void this.#context.broker
-      .publish(topic, call.payload, call.deadline - this.#context.clock.now())
+    void this.#parts.broker
+      .publish(topic, call.payload, call.deadline - this.#parts.clock.now())
       .then((published) => this.#published(id, call, published));
   }
 
@@ -258,7 +272,7 @@ export class Calls {
     if (published.kind === "unsure" && call.published === "pending") call.published = "maybe";
     if (call.published !== "pending") {
       setTimeout(() => {
-        if (this.#inFlight.get(id) === call) this.#context.outbox.taken(id);
+        if (this.#inFlight.get(id) === call) this.#parts.outbox.taken(id);
       }, TAKEN_AFTER_MS);
       return;
     }
@@ -266,21 +280,21 @@ export class Calls {
     if (call.unacked > 0) return;
     if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);
     if (published.kind === "delivered") {
-      this.#context.outbox.refuse(
+      this.#parts.outbox.refuse(
         { id, agent: call.agent },
         "not_listening",
         `nobody listens on ${call.agent}'s commands at the moment`,
       );
     } else {
       const message = published.kind === "rejected" ? published.message : "the broker is not connected";
-      this.#context.outbox.refuse({ id, agent: call.agent }, "broker_offline", message);
+      this.#parts.outbox.refuse({ id, agent: call.agent }, "broker_offline", message);
     }
   }
 
   #plainProblem(frame: PublishFrame): string | undefined {
-    const judged = this.#context.roster.judge(frame.agent);
+    const judged = this.#parts.roster.judge(frame.agent);
     // The gateway tells it with which numbers it has to go on.
-    const isReached = judged?.online === true || this.#context.roster.hasOldNumbers(frame.agent);
+    const isReached = judged?.online === true || this.#parts.roster.hasOldNumbers(frame.agent);
     if (!judged || !isReached) return "agent_offline";
     const max = judged.foreign ? FOREIGN_COMMAND_MAX_BYTES : COMMAND_MAX_BYTES;
     if (Buffer.byteLength(frame.payload) > max) return "too_large";
@@ -290,8 +304,8 @@ export class Calls {
   }
 
   #publishPlain(agent: string, payload: string): void {
-    void this.#context.broker.publish(
-      topicOf(this.#context.prefix, agent, "commands"),
+    void this.#parts.broker.publish(
+      topicOf(this.#parts.prefix, agent, "commands"),
       payload,
       PLAIN_EXPIRES_MS,
     );
@@ -299,7 +313,7 @@ export class Calls {
 
   #report(agent: string, id: string, payload: string): void {
     const report = { id, agent, payload };
-    this.#context.reports.add(report);
-    this.#context.outbox.report(report);
+    this.#parts.reports.add(report);
+    this.#parts.outbox.report(report);
   }
 }

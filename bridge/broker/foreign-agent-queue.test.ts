@@ -11,7 +11,6 @@ import {
   QUEUE_MAX,
 } from "./foreign-agent-queue.ts";
 import { Roster } from "./presence.ts";
-import { ReportBuffer } from "./report-buffer.ts";
 
 const HEARD: Published = { kind: "delivered", listening: true };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -35,11 +34,8 @@ beforeEach(() => {
   roster.brokerConnected();
   queue = new ForeignAgentQueue({
     prefix: "evoclaw",
-    log: () => {},
     clock: { now: () => now, wall: () => now },
-    stall: { arrival: () => now },
     roster,
-    reports: new ReportBuffer(() => {}),
     broker: {
       up: true,
       publish: (topic, payload) => {
@@ -53,8 +49,6 @@ beforeEach(() => {
         answers.push(`${code} ${id}`);
         if (retryAfterMs !== undefined) retries.push(retryAfterMs);
       },
-      report: () => {},
-      event: () => {},
     },
   });
   heartbeat("claw");

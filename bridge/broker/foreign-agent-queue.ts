@@ -9,8 +9,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { FOREIGN_TIMEOUT_MAX_MS, topicOf } from "@edgecall/core/protocol/names.ts";
-import type { BridgeContext } from "../context.ts";
-import type { Published } from "./broker.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Published, Publisher } from "./broker.ts";
+import type { Roster } from "./presence.ts";
+import type { ToHome } from "./to-home.ts";
 
 export type ForeignCall = {
   id: string;
@@ -55,16 +57,25 @@ type Lane = { open: Open | undefined; queue: ForeignCall[]; nextProbe: number | 
 /** The call that a report answers; undefined: none of ours, or one that was answered before. */
 export type Matched = { id: string } | undefined;
 
+export type ForeignQueueParts = {
+  /** The topics' prefix. */
+  prefix: string;
+  clock: Clock;
+  roster: Roster;
+  broker: Publisher;
+  outbox: Pick<ToHome, "taken" | "refuse">;
+};
+
 export class ForeignAgentQueue {
-  readonly #context: BridgeContext;
+  readonly #parts: ForeignQueueParts;
   readonly #lanes = new Map<string, Lane>();
   /** The weighted mean time of each agent's latest answers, ms. */
   readonly #means = new Map<string, number>();
   /** Every call that was published, by id, oldest first, so that it is never published again. */
   readonly #published = new Map<string, { agent: string; at: number; answered: boolean }>();
 
-  constructor(context: BridgeContext) {
-    this.#context = context;
+  constructor(parts: ForeignQueueParts) {
+    this.#parts = parts;
   }
 
   /** The number of calls that wait behind an open one. */
@@ -79,7 +90,7 @@ export class ForeignAgentQueue {
 
   /** Publishes the call, lets it wait behind the open one, or refuses it. Home is told which. */
   submit(call: ForeignCall): void {
-    const latest = this.#context.clock.now() + FOREIGN_TIMEOUT_MAX_MS;
+    const latest = this.#parts.clock.now() + FOREIGN_TIMEOUT_MAX_MS;
     const capped = { ...call, deadline: Math.min(call.deadline, latest) };
     const lane = this.#lane(call.agent);
     if (lane.open === undefined) {
@@ -92,12 +103,12 @@ export class ForeignAgentQueue {
     }
     lane.queue.push(capped);
     // Home holds a call that is not taken within 5 s to be undelivered.
-    this.#context.outbox.taken(call.id);
+    this.#parts.outbox.taken(call.id);
   }
 
   /** Takes a result or error report. @returns the call that it answers */
   answered(agent: string, requestId: string | undefined, payload: Record<string, unknown>): Matched {
-    this.#context.roster.answered(agent);
+    this.#parts.roster.answered(agent);
     const lane = this.#lane(agent);
     lane.nextProbe = undefined;
     const open = lane.open;
@@ -119,7 +130,7 @@ export class ForeignAgentQueue {
     const lane = this.#lanes.get(agent);
     if (lane?.open === undefined) return;
     lane.open.beating = true;
-    if (this.#context.clock.now() >= lane.open.deadline) this.#deaf(agent, lane, DEAF_TO_CALLS);
+    if (this.#parts.clock.now() >= lane.open.deadline) this.#deaf(agent, lane, DEAF_TO_CALLS);
   }
 
   /** The agent has just started, so it is no longer busy with an earlier call. */
@@ -128,24 +139,20 @@ export class ForeignAgentQueue {
     if (lane === undefined) return;
     lane.nextProbe = undefined;
     lane.open = undefined;
-    this.#context.roster.busy(agent, undefined);
+    this.#parts.roster.busy(agent, undefined);
     this.#next(lane);
   }
 
   /** Ends calls that have run out, and probes deaf agents. Call it about every second. */
   tick(): void {
-    const now = this.#context.clock.now();
+    const now = this.#parts.clock.now();
     for (const [agent, lane] of this.#lanes) {
       const { open } = lane;
       if (open !== undefined && now >= open.deadline && (open.beating || now >= open.busyUntil)) {
         this.#deaf(agent, lane, DEAF_TO_CALLS);
       }
       this.#refuseLate(lane);
-      if (
-        lane.nextProbe !== undefined &&
-        now >= lane.nextProbe &&
-        this.#context.roster.isDeafButAlive(agent)
-      ) {
+      if (lane.nextProbe !== undefined && now >= lane.nextProbe && this.#parts.roster.isDeafButAlive(agent)) {
         lane.nextProbe = now + PROBE_EVERY_MS;
         this.#probe(agent, PROBE_EVERY_MS / 2);
       }
@@ -160,7 +167,7 @@ export class ForeignAgentQueue {
   }
 
   #publish(lane: Lane, call: ForeignCall): void {
-    const { clock, outbox, roster } = this.#context;
+    const { clock, outbox, roster } = this.#parts;
     const budget = call.deadline - clock.now();
     if (budget <= 0) {
       outbox.refuse(call, "expired", "its time ran out before the bridge could publish it");
@@ -180,31 +187,31 @@ export class ForeignAgentQueue {
   }
 
   #send(agent: string, payload: string, expiresInMs: number): Promise<Published> {
-    const { broker, prefix } = this.#context;
+    const { broker, prefix } = this.#parts;
     return broker.publish(topicOf(prefix, agent, "commands"), payload, expiresInMs);
   }
 
   #after(lane: Lane, open: Open, published: Published): void {
     if (published.kind === "unsure" || (published.kind === "delivered" && published.listening)) {
-      this.#context.outbox.taken(open.id);
+      this.#parts.outbox.taken(open.id);
       return;
     }
     // It reached nobody: it counts as never published.
     this.#published.delete(open.id);
     if (published.kind === "delivered") {
-      this.#context.outbox.refuse(open, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
+      this.#parts.outbox.refuse(open, "not_listening", `${open.agent}: ${NOBODY_LISTENS}`);
       if (lane.open === open) this.#deaf(open.agent, lane, NOBODY_LISTENS);
       return;
     }
     const message = published.kind === "offline" ? "the broker is not connected" : published.message;
-    this.#context.outbox.refuse(open, "broker_offline", message);
+    this.#parts.outbox.refuse(open, "broker_offline", message);
     if (lane.open === open) this.#free(lane, open.agent);
   }
 
   #close(lane: Lane, open: Open): Matched {
     const published = this.#published.get(open.id);
     if (published !== undefined) published.answered = true;
-    this.#recordTime(open.agent, this.#context.clock.now() - open.publishedAt);
+    this.#recordTime(open.agent, this.#parts.clock.now() - open.publishedAt);
     this.#free(lane, open.agent);
     return { id: open.id };
   }
@@ -215,7 +222,7 @@ export class ForeignAgentQueue {
     if (published === undefined) {
       if (!UUID.test(requestId)) return undefined;
       // This bridge may have published it before it was restarted.
-      this.#remember({ id: requestId, agent }, this.#context.clock.now()).answered = true;
+      this.#remember({ id: requestId, agent }, this.#parts.clock.now()).answered = true;
       return { id: requestId };
     }
     if (published.agent !== agent || published.answered) return undefined;
@@ -224,14 +231,14 @@ export class ForeignAgentQueue {
   }
 
   #deaf(agent: string, lane: Lane, why: string): void {
-    this.#context.roster.deaf(agent, why, why === NOBODY_LISTENS ? DEAF_TO_BROKER : why);
-    lane.nextProbe ??= this.#context.clock.now() + FIRST_PROBE_AFTER_MS;
+    this.#parts.roster.deaf(agent, why, why === NOBODY_LISTENS ? DEAF_TO_BROKER : why);
+    lane.nextProbe ??= this.#parts.clock.now() + FIRST_PROBE_AFTER_MS;
     this.#free(lane, agent);
   }
 
   #free(lane: Lane, agent: string): void {
     lane.open = undefined;
-    this.#context.roster.busy(agent, undefined);
+    this.#parts.roster.busy(agent, undefined);
     this.#next(lane);
   }
 
@@ -257,7 +264,7 @@ export class ForeignAgentQueue {
 
   /** True if a call can be answered in its time behind `before` others, at the agent's recent pace. */
   #isInTime(lane: Lane, call: ForeignCall, before: number): boolean {
-    const now = this.#context.clock.now();
+    const now = this.#parts.clock.now();
     if (now >= call.deadline) return false;
     const mean = this.#means.get(call.agent);
     // While the agent's pace is unknown, only the call's time decides.
@@ -267,7 +274,7 @@ export class ForeignAgentQueue {
   /** @returns ms until the open call and `before` others are answered */
   #waitMs(lane: Lane, mean: number, before: number): number {
     const { open } = lane;
-    const left = open === undefined ? 0 : Math.max(0, mean - (this.#context.clock.now() - open.publishedAt));
+    const left = open === undefined ? 0 : Math.max(0, mean - (this.#parts.clock.now() - open.publishedAt));
     return left + before * mean;
   }
 
@@ -276,7 +283,7 @@ export class ForeignAgentQueue {
     const retryAfterMs = mean === undefined ? RETRY_AFTER_MS : this.#waitMs(lane, mean, lane.queue.length);
     const others = lane.queue.length + (lane.open === undefined ? 0 : 1);
     const message = `${call.agent} takes one call at a time, and with ${others} before this one it cannot answer in the call's time`;
-    this.#context.outbox.refuse(call, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
+    this.#parts.outbox.refuse(call, "agent_busy", message, Math.max(1_000, Math.ceil(retryAfterMs)));
   }
 
   #recordTime(agent: string, ms: number): void {

@@ -15,13 +15,16 @@ import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import { stampOf } from "@edgecall/core/protocol/signing.ts";
 import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
-import type { BridgeContext } from "../context.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Log } from "@edgecall/node/log.ts";
 import type { BrokerMessage } from "./broker.ts";
 import type { Calls } from "./calls.ts";
 import { EventLimit } from "./event-limit.ts";
 import type { ForeignAgentQueue } from "./foreign-agent-queue.ts";
 import { LogThrottle } from "./log-throttle.ts";
+import type { Roster } from "./presence.ts";
 import type { ReportVerifier } from "./report-verifier.ts";
+import type { ToHome } from "./to-home.ts";
 
 /** The kinds of topics that the bridge subscribes to. It publishes on `commands`. */
 export const LISTENS_TO = ["capabilities", "tools", "presence", "reports", "events", "status"] as const;
@@ -47,23 +50,29 @@ const TOO_MUCH = "too many agents are known already, or they advertise too much"
 
 const AnyStatus = z.record(z.string(), z.unknown());
 
+export type InboundParts = {
+  /** The topics' prefix. */
+  prefix: string;
+  log: Log;
+  clock: Clock;
+  roster: Roster;
+  verifier: ReportVerifier;
+  foreign: ForeignAgentQueue;
+  calls: Calls;
+  outbox: Pick<ToHome, "event">;
+};
+
 export class Inbound {
-  readonly #context: BridgeContext;
-  readonly #verifier: ReportVerifier;
-  readonly #foreign: ForeignAgentQueue;
-  readonly #calls: Calls;
+  readonly #parts: InboundParts;
   readonly #throttle: LogThrottle;
   readonly #limit: EventLimit;
   /** Agents whose words Home takes without having asked. */
   #unasked: ReadonlySet<string> = new Set();
 
-  constructor(context: BridgeContext, verifier: ReportVerifier, foreign: ForeignAgentQueue, calls: Calls) {
-    this.#context = context;
-    this.#verifier = verifier;
-    this.#foreign = foreign;
-    this.#calls = calls;
-    this.#limit = new EventLimit(context.clock.now);
-    this.#throttle = new LogThrottle(context.clock.now);
+  constructor(parts: InboundParts) {
+    this.#parts = parts;
+    this.#limit = new EventLimit(parts.clock.now);
+    this.#throttle = new LogThrottle(parts.clock.now);
   }
 
   /** Home says of which agents without a key it takes words that answer no call. */
@@ -79,7 +88,7 @@ export class Inbound {
 
   /** @returns what is wrong with the message */
   #read(message: BrokerMessage): string | undefined {
-    const topic = parseTopic(this.#context.prefix, message.topic);
+    const topic = parseTopic(this.#parts.prefix, message.topic);
     if (topic === undefined) return "topic: not one of an agent's, or its id is wrong";
     const bytes = message.payload.length;
     const max = MAX_BYTES[topic.kind];
@@ -92,10 +101,10 @@ export class Inbound {
     const text = message.payload.toString("utf8");
     const { agentId, kind } = topic;
     const live = !message.retained;
-    const problem = this.#verifier.problem(agentId, kind, text, live);
+    const problem = this.#parts.verifier.problem(agentId, kind, text, live);
     if (problem !== undefined) {
-      const behind = live && this.#verifier.behind(agentId);
-      if (behind) this.#context.roster.numbersAreOld(agentId, behind);
+      const behind = live && this.#parts.verifier.behind(agentId);
+      if (behind) this.#parts.roster.numbersAreOld(agentId, behind);
       return problem;
     }
     if (kind === "reports" && live) this.#signOfLife(agentId, text);
@@ -104,19 +113,22 @@ export class Inbound {
 
   /** The call is over, and its answer cannot be passed on. An agent of ours keeps to the bound. */
   #tooLarge(agent: string, payload: Buffer): void {
-    if (!this.#context.roster.isForeign(agent) || this.#verifier.isKeyed(agent)) return;
+    if (!this.#parts.roster.isForeign(agent) || this.#parts.verifier.isKeyed(agent)) return;
     const isRead = payload.length <= READ_MAX_BYTES;
     const report = isRead ? readReport(payload.toString("utf8")) : undefined;
     if (report && (!report.ok || (report.value.type !== "result" && report.value.type !== "error"))) return;
-    this.#calls.foreignTooLarge(agent, report?.value, { bytes: payload.length, max: MAX_BYTES.reports });
+    this.#parts.calls.foreignTooLarge(agent, report?.value, {
+      bytes: payload.length,
+      max: MAX_BYTES.reports,
+    });
   }
 
   /** A keyed agent's signature on a live report outweighs its retained presence. */
   #signOfLife(agent: string, text: string): void {
-    if (!this.#verifier.isKeyed(agent) || text.length > MAX_BYTES.status) return;
+    if (!this.#parts.verifier.isKeyed(agent) || text.length > MAX_BYTES.status) return;
     const stamp = stampOf(text);
-    if (stamp.ok && this.#context.roster.reportSigned(agent, text, stamp.value.boot_id))
-      this.#calls.agentBack(agent);
+    if (stamp.ok && this.#parts.roster.reportSigned(agent, text, stamp.value.boot_id))
+      this.#parts.calls.agentBack(agent);
   }
 
   #take(agent: string, kind: TopicKind, text: string, live: boolean): string | undefined {
@@ -139,7 +151,7 @@ export class Inbound {
   }
 
   #capabilities(agent: string, text: string, live: boolean): string | undefined {
-    const { roster } = this.#context;
+    const { roster } = this.#parts;
     if (text === "") {
       roster.withdrawn(agent);
       return undefined;
@@ -147,39 +159,39 @@ export class Inbound {
     const advert = checkJson(Capabilities, text);
     if (!advert.ok) return advert.error;
     if (!roster.advertised(agent, text, advert.value, live)) return TOO_MUCH;
-    if (live && roster.isForeign(agent)) this.#foreign.advertisedAfresh(agent);
+    if (live && roster.isForeign(agent)) this.#parts.foreign.advertisedAfresh(agent);
     return undefined;
   }
 
   #tools(agent: string, text: string): string | undefined {
     // Home has read a text that it stored.
-    if (text !== "" && !this.#verifier.isStored(agent, "tools", text)) {
+    if (text !== "" && !this.#parts.verifier.isStored(agent, "tools", text)) {
       const advert = checkJson(ToolsAdvert, text);
       if (!advert.ok) return advert.error;
     }
-    return this.#context.roster.toolsAdvertised(agent, text || undefined) ? undefined : TOO_MUCH;
+    return this.#parts.roster.toolsAdvertised(agent, text || undefined) ? undefined : TOO_MUCH;
   }
 
   #presence(agent: string, text: string, live: boolean): string | undefined {
     if (text === "") {
-      this.#context.roster.presenceCleared(agent);
+      this.#parts.roster.presenceCleared(agent);
       return undefined;
     }
     const presence = checkJson(Presence, text);
     if (!presence.ok) return presence.error;
-    if (this.#verifier.isKeyed(agent)) this.#context.roster.presenceSigned(agent);
-    this.#context.roster.onPresence(agent, text, presence.value, live);
-    if (presence.value.state === "online") this.#calls.agentBack(agent);
+    if (this.#parts.verifier.isKeyed(agent)) this.#parts.roster.presenceSigned(agent);
+    this.#parts.roster.onPresence(agent, text, presence.value, live);
+    if (presence.value.state === "online") this.#parts.calls.agentBack(agent);
     return undefined;
   }
 
   #report(agent: string, text: string): string | undefined {
     const report = readReport(text);
     if (!report.ok) return report.error;
-    const { roster } = this.#context;
+    const { roster } = this.#parts;
     if (report.value.type === "heartbeat") {
       roster.heartbeat(agent);
-      this.#foreign.heartbeat(agent);
+      this.#parts.foreign.heartbeat(agent);
       return undefined;
     }
     // EvoClaw sends a skill_report or metric unasked, so it is no proof that the agent hears.
@@ -192,50 +204,50 @@ export class Inbound {
 
   /** Figures without a text, which come every few seconds, wake nobody. */
   #saysUnasked(agent: string, text: string, report: ReadReport): string | undefined {
-    const isWanted = this.#unasked.has(agent) && !this.#verifier.isKeyed(agent);
+    const isWanted = this.#unasked.has(agent) && !this.#parts.verifier.isKeyed(agent);
     if (!isWanted || unaskedText(report) === undefined) return undefined;
     const id = randomUUID();
     if (!this.#limit.takes(agent, id)) return "more of its own words than an agent may send in an hour";
-    this.#context.outbox.event({ t: "event", id, agent, payload: text }, true);
+    this.#parts.outbox.event({ t: "event", id, agent, payload: text }, true);
     return undefined;
   }
 
   #answer(agent: string, text: string, report: ReadReport): string | undefined {
-    const { roster } = this.#context;
+    const { roster } = this.#parts;
     if (roster.isForeign(agent)) {
-      this.#calls.foreignReport(agent, report.requestId, text, report.payload);
+      this.#parts.calls.foreignReport(agent, report.requestId, text, report.payload);
       return undefined;
     }
     roster.answered(agent);
     if (report.requestId === undefined) return "payload.request_id: missing, so nobody waits for it";
-    this.#calls.ownReport(agent, report.requestId, text);
+    this.#parts.calls.ownReport(agent, report.requestId, text);
     return undefined;
   }
 
   #event(agent: string, text: string): string | undefined {
     const event = checkJson(AgentEvent, text);
     if (!event.ok) return event.error;
-    this.#context.roster.onMessage(agent);
+    this.#parts.roster.onMessage(agent);
     const { type, request_id: id } = event.value;
     if (type === "event") {
-      if (this.#context.roster.isForeign(agent)) return "type: an agent without features says no event";
+      if (this.#parts.roster.isForeign(agent)) return "type: an agent without features says no event";
       if (!this.#limit.takes(agent, id)) return "more changes of rules than an agent may send in an hour";
     }
-    this.#context.outbox.event({ t: "event", id, agent, payload: text }, type === "event");
+    this.#parts.outbox.event({ t: "event", id, agent, payload: text }, type === "event");
     return undefined;
   }
 
   #status(agent: string, text: string): string | undefined {
     const status = checkJson(AnyStatus, text);
     if (!status.ok) return status.error;
-    this.#context.roster.onMessage(agent);
+    this.#parts.roster.onMessage(agent);
     return undefined;
   }
 
   #drop(topic: string, error: string): void {
     const name = topic.slice(0, 200);
     if (this.#throttle.due(`${name} ${error}`.slice(0, 300))) {
-      this.#context.log("warn", "broker.message_dropped", { topic: name, error: cutText(error, 500) });
+      this.#parts.log("warn", "broker.message_dropped", { topic: name, error: cutText(error, 500) });
     }
   }
 }

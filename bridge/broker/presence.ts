@@ -10,7 +10,8 @@
  * A retained message may be old, so it is never a sign of life.
  */
 
-import { type Condition, conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { counterTime } from "@edgecall/core/protocol/counter.ts";
 import { type AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import type { Capabilities, Presence } from "@edgecall/core/protocol/mqtt.ts";

@@ -18,7 +18,7 @@ import { isOfSession } from "@edgecall/core/protocol/session.ts";
 import { type Stamp, signedBytes, splitSigned, stampOf } from "@edgecall/core/protocol/signing.ts";
 import { type Verifier, verifierOf } from "@edgecall/node/keypair.ts";
 import { MacKey } from "@edgecall/node/session.ts";
-import { hashOf } from "../gateway/sent-texts.ts";
+import { hashOf } from "./text-hash.ts";
 
 type KnownSession = { of: BridgeSession; key: MacKey };
 

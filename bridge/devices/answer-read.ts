@@ -1,8 +1,11 @@
 /** Answers a read of a hosted device: from memory with the age of each value, after asking the device where that is possible and of use. */
 import { INLINE_MAX_CHARS, InlineMedia } from "@edgecall/core/protocol/media.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
-import type { DeviceContext } from "./context.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Publisher } from "../broker/broker.ts";
 import type { DeviceCall, Ended } from "./device-call.ts";
+import type { MessageWatch } from "./message-watch.ts";
 import { FRESH, failed, succeeded } from "./reports.ts";
 import { isDeviceTopic } from "./topics.ts";
 
@@ -11,17 +14,26 @@ const ASKED_WAIT_MS = 3_000;
 /** An answer may come in several messages. */
 const MORE_MS = 150;
 
-export async function answerRead(context: DeviceContext, call: DeviceCall): Promise<Ended> {
-  const { catalog, clock } = context;
+export type ReadParts = {
+  /** The prefix of agents' topics, on which nothing is asked. */
+  prefix: string;
+  clock: Clock;
+  broker: Publisher;
+  catalog: DeviceCatalog;
+  watch: MessageWatch;
+};
+
+export async function answerRead(parts: ReadParts, call: DeviceCall): Promise<Ended> {
+  const { catalog, clock } = parts;
   const { agent, action } = call;
-  if (action !== "read") return snapshot(context, call);
+  if (action !== "read") return snapshot(parts, call);
   const { [FRESH]: fresh, ...parameters } = call.parameters;
   if (fresh !== undefined && typeof fresh !== "boolean")
     return { report: failed(action, "invalid_params", `Error: ${FRESH}: it has to be true or false`) };
   const read = () => catalog.read(agent, parameters, clock.wall());
   // Wrong parameters are refused before anything is asked.
   const isEmpty = catalog.readings(agent, clock.wall()).every(({ value }) => value === null);
-  if (!("error" in read()) && (fresh === true || isEmpty)) await askDevice(context, call);
+  if (!("error" in read()) && (fresh === true || isEmpty)) await askDevice(parts, call);
   const found = read();
   if ("error" in found)
     return { report: failed(action, "invalid_params", `Error: ${found.error}`, found.tainted) };
@@ -29,8 +41,8 @@ export async function answerRead(context: DeviceContext, call: DeviceCall): Prom
 }
 
 /** Asks the device for its values, where its publisher can, and waits until it answers. */
-async function askDevice(context: DeviceContext, call: DeviceCall): Promise<void> {
-  const { broker, catalog, clock, prefix, watch } = context;
+async function askDevice(parts: ReadParts, call: DeviceCall): Promise<void> {
+  const { broker, catalog, clock, prefix, watch } = parts;
   const asks = catalog.asks(call.agent, clock.wall()).filter(({ topic }) => isDeviceTopic(topic, prefix));
   if (asks.length === 0 || !broker.up) return;
   const heard = () => catalog.device(call.agent, clock.wall())?.lastSeen ?? 0;
@@ -48,7 +60,7 @@ async function askDevice(context: DeviceContext, call: DeviceCall): Promise<void
 }
 
 /** The last picture of a camera. */
-function snapshot({ catalog, clock }: DeviceContext, { agent, action }: DeviceCall): Ended {
+function snapshot({ catalog, clock }: ReadParts, { agent, action }: DeviceCall): Ended {
   const now = clock.wall();
   const picture = catalog.picture(agent, action, now);
   if ("error" in picture) return { report: failed(action, "execution_failed", `Error: ${picture.error}`) };

@@ -7,12 +7,15 @@
 import type { Refusal } from "@edgecall/core/protocol/frames.ts";
 import { Command, ToolCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { check, checkJson } from "@edgecall/core/protocol/parse.ts";
+import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import { type CallFrame, type PublishFrame, TAKEN_AFTER_MS } from "../broker/calls.ts";
-import { answerRead } from "./answer-read.ts";
-import { carryOut, problemOf } from "./carry-out.ts";
+import type { ReportBuffer } from "../broker/report-buffer.ts";
+import type { ToHome } from "../broker/to-home.ts";
+import { answerRead, type ReadParts } from "./answer-read.ts";
+import { type CarryOutParts, carryOut, problemOf } from "./carry-out.ts";
 import type { CommandEntry, DeviceLedger } from "./command-ledger.ts";
-import type { DeviceContext } from "./context.ts";
 import { type DeviceCall, type Ended, type Interruption, notRun } from "./device-call.ts";
+import type { HostedAgents } from "./hosted-agents.ts";
 import { type Outcome, reportOf, succeeded, unhandled, unknown } from "./reports.ts";
 
 /** Home limits its calls itself; this bounds the bridge's memory. */
@@ -29,16 +32,24 @@ type Decision =
 
 type Lane = { running: DeviceCall | undefined; queue: DeviceCall[] };
 
+export type DeviceCallsParts = ReadParts &
+  CarryOutParts & {
+    stall: Pick<StallDetector, "arrival">;
+    agents: HostedAgents;
+    reports: ReportBuffer;
+    outbox: Pick<ToHome, "taken" | "refuse" | "report">;
+  };
+
 export class DeviceCalls {
-  readonly #context: DeviceContext;
+  readonly #parts: DeviceCallsParts;
   /** Undefined: there is no folder for it. */
   #ledger: DeviceLedger | undefined;
   readonly #calls = new Map<string, DeviceCall>();
   /** By the device's key. */
   readonly #lanes = new Map<string, Lane>();
 
-  constructor(context: DeviceContext) {
-    this.#context = context;
+  constructor(parts: DeviceCallsParts) {
+    this.#parts = parts;
   }
 
   get inFlight(): number {
@@ -50,7 +61,7 @@ export class DeviceCalls {
     this.#ledger = ledger;
     for (const entry of ledger.interrupted()) {
       const { id, agent, route } = entry.begun;
-      this.#context.log("warn", "devices.call_interrupted", { id, agent, state: entry.state });
+      this.#parts.log("warn", "devices.call_interrupted", { id, agent, state: entry.state });
       ledger.done(id, reportOf({ id, agent, route }, outcomeOfInterrupted(entry)));
     }
     for (const report of ledger.unacked()) this.#answer(report.id, report.agent, report.payload);
@@ -63,7 +74,7 @@ export class DeviceCalls {
 
   call(frame: CallFrame): void {
     const { id, agent } = frame;
-    const { log, outbox } = this.#context;
+    const { log, outbox } = this.#parts;
     const decision = this.#decide(frame);
     switch (decision.kind) {
       case "refuse":
@@ -83,7 +94,7 @@ export class DeviceCalls {
 
   #decide(frame: CallFrame): Decision {
     const { id, agent, allow } = frame;
-    const { agents, clock, reports, stall } = this.#context;
+    const { agents, clock, reports, stall } = this.#parts;
     const deadline = stall.arrival() + frame.expires_in_ms;
     const refuse = (code: Refusal, message: string): Decision => ({ kind: "refuse", code, message });
     const command = checkJson(Command, frame.payload);
@@ -128,7 +139,7 @@ export class DeviceCalls {
 
   #begin(call: DeviceCall): void {
     const { id, agent, key, action } = call;
-    const { outbox, agents } = this.#context;
+    const { outbox, agents } = this.#parts;
     const known = agents.device(agent)?.actions.find(({ name }) => name === action);
     const lane = this.#lanes.get(key) ?? { running: undefined, queue: [] };
     const isRead = known?.effect === "read";
@@ -141,12 +152,12 @@ export class DeviceCalls {
       if (this.#calls.get(id) === call) outbox.taken(id);
     }, TAKEN_AFTER_MS).unref();
     if (isRead) {
-      void this.#run(call, answerRead(this.#context, call));
+      void this.#run(call, answerRead(this.#parts, call));
       return;
     }
     if (known && isStop(action)) {
       // A stop that is not sent must not end the wait of another call.
-      const problem = problemOf(this.#context, this.#ledger, call);
+      const problem = problemOf(this.#parts, this.#ledger, call);
       if (problem) {
         this.#end(call, problem);
         return;
@@ -175,7 +186,7 @@ export class DeviceCalls {
       this.#lanes.delete(key);
       return;
     }
-    void this.#run(call, carryOut(this.#context, this.#ledger, call)).then(() => {
+    void this.#run(call, carryOut(this.#parts, this.#ledger, call)).then(() => {
       lane.running = undefined;
       this.#next(key, lane);
     });
@@ -188,7 +199,7 @@ export class DeviceCalls {
       ended = await work;
     } catch (error) {
       const text = error instanceof Error ? error.stack : String(error);
-      this.#context.log("error", "bridge.internal_error", { side: "devices", error: text });
+      this.#parts.log("error", "bridge.internal_error", { side: "devices", error: text });
       ended = { report: unknown(call.action, "Error: The bridge failed in the middle of this call.") };
     }
     this.#end(call, ended);
@@ -198,11 +209,11 @@ export class DeviceCalls {
     const { id, agent } = call;
     this.#calls.delete(id);
     if ("refuse" in ended) {
-      this.#context.outbox.refuse(call, ended.refuse, ended.message);
+      this.#parts.outbox.refuse(call, ended.refuse, ended.message);
       return;
     }
     const { type, payload } = ended.report;
-    const elapsed_ms = Math.round(this.#context.clock.now() - call.began);
+    const elapsed_ms = Math.round(this.#parts.clock.now() - call.began);
     const report = reportOf(call, { type, payload: { ...payload, elapsed_ms } });
     this.#ledger?.done(id, report);
     this.#answer(id, agent, report);
@@ -210,8 +221,8 @@ export class DeviceCalls {
 
   #answer(id: string, agent: string, payload: string): void {
     const report = { id, agent, payload };
-    this.#context.reports.add(report);
-    this.#context.outbox.report(report);
+    this.#parts.reports.add(report);
+    this.#parts.outbox.report(report);
   }
 
   #other({ command, payload }: Command): Outcome {

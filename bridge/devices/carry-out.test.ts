@@ -3,18 +3,15 @@ import { createHash } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { systemClock } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
 import { expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import type { Published } from "../broker/broker.ts";
-import { ReportBuffer } from "../broker/report-buffer.ts";
-import { carryOut } from "./carry-out.ts";
+import { type CarryOutParts, carryOut } from "./carry-out.ts";
 import { DeviceLedger } from "./command-ledger.ts";
-import type { DeviceContext } from "./context.ts";
 import type { DeviceCall, Interruption } from "./device-call.ts";
-import { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
@@ -46,16 +43,12 @@ async function lamp(isMute = false) {
     device: { identifiers: ["lamp"], name: "Lamp" },
   };
   catalog.config("homeassistant/light/lamp/config", JSON.stringify(config), Date.now());
-  const context: DeviceContext = {
+  const parts: CarryOutParts = {
     prefix: "evoclaw",
     log,
     clock: systemClock,
-    stall: { arrival: () => systemClock.now() },
-    reports: new ReportBuffer(log),
     broker,
-    outbox: { taken: log, refuse: log, report: log, event: log },
     catalog,
-    agents: new HostedAgents({ mode: "allow", roster: { isServed: () => false }, clock: systemClock, log }),
     subscriptions: new Subscriptions(broker, log),
     watch: new MessageWatch(),
     onCommand: () => {},
@@ -75,7 +68,7 @@ async function lamp(isMute = false) {
     interrupted: undefined,
     wake: log,
   };
-  const ended = carryOut(context, ledger, call).finally(() => ledger.close());
+  const ended = carryOut(parts, ledger, call).finally(() => ledger.close());
   await until(() => acks.length === 1, { what: "the first message" });
   return { acks, broker, call, ended, ledger, published };
 }

@@ -4,12 +4,18 @@
  * The topics of states are subscribed to before anything is published, and only messages after the plan's mark count. So "done"
  * is said of a command alone after which the device reported what was asked for.
  */
-import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/core/devices/device.ts";
+
 import { errorText } from "@edgecall/core/tools/errors.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { DeviceAction, HostedDevice, Mark, Plan } from "@edgecall/discovery/device.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import type { Publisher } from "../broker/broker.ts";
 import type { DeviceLedger } from "./command-ledger.ts";
-import type { DeviceContext } from "./context.ts";
 import { type DeviceCall, type Ended, notRun } from "./device-call.ts";
+import type { MessageWatch } from "./message-watch.ts";
 import { failed, type Outcome, succeeded, unknown } from "./reports.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 import { isDeviceTopic } from "./topics.ts";
 
 /** Home and the line to it need this of a call's time. */
@@ -28,26 +34,39 @@ const NO_FOLDER = {
   advice: "Explain to the user.",
 };
 
+export type CarryOutParts = {
+  /** The prefix of agents' topics, on which no command is sent. */
+  prefix: string;
+  log: Log;
+  clock: Clock;
+  broker: Publisher;
+  catalog: DeviceCatalog;
+  subscriptions: Subscriptions;
+  watch: MessageWatch;
+  /** Hears of each command that is sent: what it changes is no news. */
+  onCommand(device: string, readings: readonly string[], waitMs: number): void;
+};
+
 type Prepared = { device: HostedDevice; plan: Plan };
 
 /** @returns how the call would end at once if it had its turn now; undefined: it would be sent */
 export function problemOf(
-  context: DeviceContext,
+  parts: CarryOutParts,
   ledger: DeviceLedger | undefined,
   call: DeviceCall,
 ): Ended | undefined {
   if (!ledger) return { report: failed(call.action, "permission_denied", NO_FOLDER) };
-  const prepared = prepare(context, call);
+  const prepared = prepare(parts, call);
   return "plan" in prepared ? undefined : prepared;
 }
 
 /** @param ledger undefined: the bridge has no folder for it */
 export async function carryOut(
-  context: DeviceContext,
+  parts: CarryOutParts,
   ledger: DeviceLedger | undefined,
   call: DeviceCall,
 ): Promise<Ended> {
-  const { catalog, clock, subscriptions } = context;
+  const { catalog, clock, subscriptions } = parts;
   const { id, agent, action, route } = call;
   if (!ledger) return { report: failed(action, "permission_denied", NO_FOLDER) };
   const isSubscribed = await within(
@@ -56,7 +75,7 @@ export async function carryOut(
   );
   if (!isSubscribed)
     return { refuse: "broker_offline", message: "the broker does not answer a subscription" };
-  const prepared = prepare(context, call);
+  const prepared = prepare(parts, call);
   if (!("plan" in prepared)) return prepared;
   const { device, plan } = prepared;
   const problem = await ledger.begin({
@@ -72,23 +91,23 @@ export async function carryOut(
     return { report: failed(action, "execution_failed", words) };
   }
   // The disk may have taken its time.
-  const late = tooLate(context, call);
+  const late = tooLate(parts, call);
   if (late) {
     ledger.void(id);
     return late;
   }
   const since = catalog.mark(clock.wall());
-  context.onCommand(device.key, plan.readings, plan.waitMs);
-  const sent = await send(context, ledger, call, prepared);
-  if (sent === "all") return { report: await outcomeOf(context, call, prepared, since) };
+  parts.onCommand(device.key, plan.readings, plan.waitMs);
+  const sent = await send(parts, ledger, call, prepared);
+  if (sent === "all") return { report: await outcomeOf(parts, call, prepared, since) };
   return sent === "a part" ? { report: partlySent(call, device) } : sent;
 }
 
 /** @returns what the call sends, or why nothing is sent */
-function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
-  const { catalog, clock, log, prefix } = context;
+function prepare(parts: CarryOutParts, call: DeviceCall): Prepared | Ended {
+  const { catalog, clock, log, prefix } = parts;
   const { agent, action, allow, parameters } = call;
-  const late = tooLate(context, call);
+  const late = tooLate(parts, call);
   if (late) return late;
   const device = catalog.device(agent, clock.wall());
   if (!device)
@@ -118,7 +137,7 @@ function prepare(context: DeviceContext, call: DeviceCall): Prepared | Ended {
 }
 
 /** @returns why nothing may be sent any more */
-function tooLate({ broker, clock }: DeviceContext, call: DeviceCall): Ended | undefined {
+function tooLate({ broker, clock }: CarryOutParts, call: DeviceCall): Ended | undefined {
   if (call.interrupted) return { report: notRun(call) };
   if (clock.now() >= call.deadline - REPORT_MS)
     return { refuse: "expired", message: "its time ran out before the bridge could send it" };
@@ -127,7 +146,7 @@ function tooLate({ broker, clock }: DeviceContext, call: DeviceCall): Ended | un
 
 /** Publishes the command's messages in their order. @returns how much was sent; the call's end if nothing was */
 async function send(
-  { broker }: DeviceContext,
+  { broker }: CarryOutParts,
   ledger: DeviceLedger,
   call: DeviceCall,
   { device, plan }: Prepared,
@@ -181,17 +200,17 @@ function notListening({ name }: HostedDevice): Ended {
 }
 
 async function outcomeOf(
-  context: DeviceContext,
+  parts: CarryOutParts,
   call: DeviceCall,
   prepared: Prepared,
   since: Mark,
 ): Promise<Outcome> {
-  const { clock, broker } = context;
+  const { clock, broker } = parts;
   const { action } = call;
   const { device, plan } = prepared;
   const sentAt = clock.now();
   const waitMs = Math.min(waitOf(prepared), call.deadline - REPORT_MS - sentAt);
-  const confirmed = await confirmation(context, call, plan, since, waitMs);
+  const confirmed = await confirmation(parts, call, plan, since, waitMs);
   if (confirmed !== undefined) return succeeded(action, confirmed, { confirmed: true });
   const failure = plan.failure(since);
   if (plan.confirm === null && failure === undefined)
@@ -223,7 +242,7 @@ function waitOf({ plan, device }: Prepared): number {
 
 /** Waits until a state confirms the command. @returns the words; undefined: none did in time, or the wait was ended */
 async function confirmation(
-  { broker, watch, prefix }: DeviceContext,
+  { broker, watch, prefix }: CarryOutParts,
   call: DeviceCall,
   plan: Plan,
   since: Mark,

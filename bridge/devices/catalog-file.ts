@@ -1,6 +1,6 @@
 /** The catalog's file: the devices' ids and last states, for the next start. Written seldom, since an SD card bears a limited number of writes. */
 import { readFile } from "node:fs/promises";
-import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
 import { writeAtomic } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 

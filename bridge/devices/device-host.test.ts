@@ -36,15 +36,13 @@ function host() {
   };
   const devices = new DeviceHost({
     settings: { mode: "allow", prefix: "homeassistant", birth: false, dangerWords: [], folder: undefined },
-    context: {
-      prefix: "evoclaw",
-      log,
-      clock: systemClock,
-      stall: { arrival: () => systemClock.now() },
-      reports: new ReportBuffer(log),
-      broker,
-      outbox,
-    },
+    prefix: "evoclaw",
+    log,
+    clock: systemClock,
+    stall: { arrival: () => systemClock.now() },
+    reports: new ReportBuffer(log),
+    broker,
+    outbox,
     agents,
     gateway: { send: () => true },
     onChange: log,

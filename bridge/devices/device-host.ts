@@ -1,6 +1,6 @@
 /**
  * Hosts the devices of the broker that describe themselves by Home Assistant's MQTT discovery: reads their configs and states, tells
- * Home of each as an agent, and carries out its calls. core/devices knows what the messages mean; this part has the connection,
+ * Home of each as an agent, and carries out its calls. discovery/ knows what the messages mean; this part has the connection,
  * the files and the time.
  *
  * A broker sends hundreds of configs and states at once: after each connect, and when a publisher starts. Home is told of what came
@@ -8,22 +8,24 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import { isConfigTopic } from "@edgecall/core/devices/discovery/tasmota.ts";
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
-import { SteadyTime } from "@edgecall/node/clock.ts";
+import { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import { isConfigTopic } from "@edgecall/discovery/config/tasmota.ts";
+import { type Clock, SteadyTime } from "@edgecall/node/clock.ts";
 import { LedgerFile } from "@edgecall/node/ledger-file.ts";
+import type { Log } from "@edgecall/node/log.ts";
+import type { StallDetector } from "@edgecall/node/stall-detector.ts";
 import type { BrokerLink, BrokerMessage } from "../broker/broker.ts";
 import type { CallFrame, PublishFrame } from "../broker/calls.ts";
-import type { BridgeContext } from "../context.ts";
+import type { ReportBuffer } from "../broker/report-buffer.ts";
+import type { ToHome } from "../broker/to-home.ts";
+import type { HostedNow } from "../counts.ts";
 import type { GatewayLink } from "../gateway/gateway.ts";
-import type { HostedNow } from "../ops/counts.ts";
 import { HostedRules } from "../rules/hosted-rules.ts";
 import type { DeviceSettings } from "../settings.ts";
 import { DeviceCalls } from "./calls.ts";
 import { CatalogFile } from "./catalog-file.ts";
 import { DeviceLedger } from "./command-ledger.ts";
-import type { DeviceContext } from "./context.ts";
 import { FirstReads } from "./first-reads.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 import { MessageWatch } from "./message-watch.ts";
@@ -52,9 +54,14 @@ const CONFIGS_MAX = 4_000;
 
 export type HostParts = {
   settings: DeviceSettings;
-  context: Omit<BridgeContext, "broker" | "roster"> & {
-    broker: Pick<BrokerLink, "up" | "publish" | "subscribe" | "unsubscribe">;
-  };
+  /** The prefix of agents' topics. */
+  prefix: string;
+  log: Log;
+  clock: Clock;
+  stall: Pick<StallDetector, "arrival">;
+  broker: Pick<BrokerLink, "up" | "publish" | "subscribe" | "unsubscribe">;
+  reports: ReportBuffer;
+  outbox: Pick<ToHome, "taken" | "refuse" | "report">;
   agents: HostedAgents;
   gateway: Pick<GatewayLink, "send">;
   /** Home has to be told of changes. */
@@ -65,8 +72,10 @@ type Burst = { by: number; atMost: number };
 
 export class DeviceHost {
   readonly #settings: DeviceSettings;
-  readonly #context: DeviceContext;
   readonly #parts: HostParts;
+  readonly #catalog: DeviceCatalog;
+  readonly #subscriptions: Subscriptions;
+  readonly #watch = new MessageWatch();
   readonly #calls: DeviceCalls;
   readonly #file: CatalogFile | undefined;
   #ledger: DeviceLedger | undefined;
@@ -99,29 +108,34 @@ export class DeviceHost {
   #isStopped = false;
 
   constructor(parts: HostParts) {
-    const { settings, context, agents } = parts;
-    const { prefix, dangerWords, folder } = settings;
+    const { settings, prefix, log, clock, broker } = parts;
+    const { folder, dangerWords } = settings;
     this.#settings = settings;
     this.#parts = parts;
-    const catalog = new DeviceCatalog({ prefix, ownPrefix: context.prefix, sha256, dangerWords });
-    const subscriptions = new Subscriptions(context.broker, context.log);
-    const onCommand: DeviceContext["onCommand"] = (...command) => this.#rules?.commanded(...command);
-    const watch = new MessageWatch();
-    this.#context = { ...context, catalog, agents, subscriptions, watch, onCommand };
-    if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, context.log);
-    this.#time = new SteadyTime(context.clock);
-    this.#calls = new DeviceCalls(this.#context);
-    this.#firstReads = new FirstReads(this.#context);
+    const catalog = new DeviceCatalog({ prefix: settings.prefix, ownPrefix: prefix, sha256, dangerWords });
+    this.#catalog = catalog;
+    const subscriptions = new Subscriptions(broker, log);
+    this.#subscriptions = subscriptions;
+    if (folder !== undefined) this.#file = new CatalogFile(join(folder, CATALOG_FILE), catalog, log);
+    this.#time = new SteadyTime(clock);
+    this.#calls = new DeviceCalls({
+      ...parts,
+      catalog,
+      subscriptions,
+      watch: this.#watch,
+      onCommand: (...command) => this.#rules?.commanded(...command),
+    });
+    this.#firstReads = new FirstReads({ ...parts, catalog });
     this.#loaded = this.#load();
   }
 
   async #load(): Promise<void> {
-    const { clock, log } = this.#context;
+    const { clock, log } = this.#parts;
     const { folder } = this.#settings;
     if (folder === undefined) log("warn", "devices.no_folder", { set: "BRIDGE_STATE" });
     else {
       await this.#file?.load();
-      const { catalog } = this.#context;
+      const catalog = this.#catalog;
       const path = join(folder, RULES_FILE);
       this.#rules = await HostedRules.open({ path, catalog, clock, gateway: this.#parts.gateway, log });
       const storage = new LedgerFile(join(folder, LEDGER_FILE));
@@ -148,7 +162,8 @@ export class DeviceHost {
 
   /** For the page of figures. */
   counts(): HostedNow {
-    const { agents, catalog } = this.#context;
+    const { agents } = this.#parts;
+    const catalog = this.#catalog;
     const all = agents.ids();
     const online = all.filter((id) => agents.state(id)?.online).length;
     return { online, offline: all.length - online, ...catalog.counts() };
@@ -156,7 +171,8 @@ export class DeviceHost {
 
   /** The broker is connected, and subscriptions can be made. */
   brokerUp(): void {
-    const { agents, clock, subscriptions } = this.#context;
+    const { agents, clock } = this.#parts;
+    const subscriptions = this.#subscriptions;
     agents.brokerConnected();
     this.#connection += 1;
     this.#connectedAt = clock.now();
@@ -173,14 +189,15 @@ export class DeviceHost {
   }
 
   brokerLost(): void {
-    this.#context.agents.brokerLost();
-    this.#context.subscriptions.lost();
+    this.#parts.agents.brokerLost();
+    this.#subscriptions.lost();
     this.#rules?.brokerLost();
   }
 
   /** Takes any message that is not on an agent's topic. */
   message({ topic, payload, retained }: BrokerMessage): void {
-    const { catalog, clock } = this.#context;
+    const { clock } = this.#parts;
+    const catalog = this.#catalog;
     this.#noticeClock();
     const now = clock.wall();
     if (this.#isConfig(topic)) {
@@ -197,8 +214,8 @@ export class DeviceHost {
   #noticeClock(): void {
     const { setBy } = this.#time.read();
     if (setBy === 0) return;
-    this.#context.log("warn", "devices.clock_set", { by_s: Math.round(setBy / 1_000) });
-    this.#context.catalog.clockSet(setBy);
+    this.#parts.log("warn", "devices.clock_set", { by_s: Math.round(setBy / 1_000) });
+    this.#catalog.clockSet(setBy);
   }
 
   /** The devices have read a message. */
@@ -206,12 +223,12 @@ export class DeviceHost {
     this.#isStateChanged = true;
     this.#file?.changed("states");
     this.#rules?.onMessage(topic);
-    this.#context.watch.came();
+    this.#watch.came();
   }
 
   /** True if this is for a hosted device, or the call of one that is gone. */
   has(agent: string, call?: string): boolean {
-    return this.#context.agents.has(agent) || (call !== undefined && this.#calls.knows(call));
+    return this.#parts.agents.has(agent) || (call !== undefined && this.#calls.knows(call));
   }
 
   call(frame: CallFrame): void {
@@ -229,13 +246,14 @@ export class DeviceHost {
 
   /** Answers from memory. */
   states(frame: Extract<HomeFrame, { t: "states" }>): void {
-    const { agents, catalog, clock } = this.#context;
+    const { agents, clock } = this.#parts;
+    const catalog = this.#catalog;
     for (const answer of statesFrames(frame, catalog, agents, clock.wall())) this.#parts.gateway.send(answer);
   }
 
   /** A person has removed a device that is gone. Nothing is published. */
   forget(key: string): void {
-    this.#context.catalog.forget(key, this.#context.clock.wall());
+    this.#catalog.forget(key, this.#parts.clock.wall());
     this.#file?.changed("ids");
     this.#judge();
   }
@@ -248,11 +266,11 @@ export class DeviceHost {
 
   /** Call it every second. */
   tick(): void {
-    const { agents, clock, log } = this.#context;
+    const { agents, clock, log } = this.#parts;
     const now = clock.now();
     this.#noticeClock();
     this.#firstReads.tick();
-    for (const topic of this.#context.catalog.catchUp(clock.wall())) this.#read(topic);
+    for (const topic of this.#catalog.catchUp(clock.wall())) this.#read(topic);
     if (this.#connectedAt !== undefined && now - this.#connectedAt >= CONFIG_GONE_MS) {
       this.#connectedAt = undefined;
       const gone = [...this.#configs].filter(([, connection]) => connection !== this.#connection);
@@ -283,7 +301,7 @@ export class DeviceHost {
     if (text === "") this.#configs.delete(topic);
     else if (this.#configs.has(topic) || this.#configs.size < CONFIGS_MAX)
       this.#configs.set(topic, this.#connection);
-    const isChanged = this.#context.catalog.config(topic, text, now);
+    const isChanged = this.#catalog.config(topic, text, now);
     if (isChanged) {
       this.#file?.changed("ids");
       this.#openBurst();
@@ -295,14 +313,14 @@ export class DeviceHost {
       this.#prolong();
       return;
     }
-    const now = this.#context.clock.now();
+    const now = this.#parts.clock.now();
     this.#burst = { by: now + this.#quietMs(), atMost: now + BURST_MAX_MS };
-    this.#context.agents.hold();
+    this.#parts.agents.hold();
     this.#burstTimer = setTimeout(() => this.#lookSoon(), LOOK_EVERY_MS);
   }
 
   #prolong(): void {
-    if (this.#burst) this.#burst.by = this.#context.clock.now() + this.#quietMs();
+    if (this.#burst) this.#burst.by = this.#parts.clock.now() + this.#quietMs();
   }
 
   #quietMs(): number {
@@ -316,7 +334,8 @@ export class DeviceHost {
 
   /** Subscribes to what the configs name so far, since its retained states belong to the same burst. */
   #lookAtBurst(): void {
-    const { clock, subscriptions } = this.#context;
+    const { clock } = this.#parts;
+    const subscriptions = this.#subscriptions;
     const burst = this.#burst;
     if (!burst || this.#isStopped) return;
     const now = clock.now();
@@ -332,7 +351,8 @@ export class DeviceHost {
   }
 
   #endBurst(): void {
-    const { agents, catalog, log } = this.#context;
+    const { agents, log } = this.#parts;
+    const catalog = this.#catalog;
     this.#burst = undefined;
     agents.release();
     this.#judge();
@@ -352,7 +372,9 @@ export class DeviceHost {
   }
 
   #subscribe(): void {
-    const { catalog, prefix, subscriptions } = this.#context;
+    const { prefix } = this.#parts;
+    const catalog = this.#catalog;
+    const subscriptions = this.#subscriptions;
     const topics = catalog.topics();
     // The catalog makes another map when a config changes.
     if (topics === this.#topics) return;
@@ -364,7 +386,8 @@ export class DeviceHost {
 
   /** Judges each device as of now, and lets Home know if that changes anything. */
   #judge(): void {
-    const { agents, catalog, clock } = this.#context;
+    const { agents, clock } = this.#parts;
+    const catalog = this.#catalog;
     this.#isStateChanged = false;
     this.#judgedAt = clock.now();
     // A device has no name of an agent: it gets another one.
@@ -381,7 +404,7 @@ export class DeviceHost {
   #announce(): void {
     if (!this.#settings.birth || this.#isBorn) return;
     this.#isBorn = true;
-    void this.#context.broker.publish(`${this.#settings.prefix}/status`, "online");
+    void this.#parts.broker.publish(`${this.#settings.prefix}/status`, "online");
   }
 }
 

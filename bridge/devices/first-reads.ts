@@ -2,7 +2,10 @@
  * Asks devices for their values after a connect, since many publishers do not retain states: what changed while the bridge was away
  * is unknown. A few at a time, as each question goes over the radio.
  */
-import type { DeviceContext } from "./context.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { Clock } from "@edgecall/node/clock.ts";
+import type { Publisher } from "../broker/broker.ts";
+import type { HostedAgents } from "./hosted-agents.ts";
 import { isDeviceTopic } from "./topics.ts";
 
 /** In a second. */
@@ -11,21 +14,30 @@ const DEVICES_AT_ONCE = 2;
 const AGAIN_AFTER_MS = 600_000;
 const EXPIRES_MS = 10_000;
 
+export type FirstReadsParts = {
+  /** The prefix of agents' topics, on which nothing is asked. */
+  prefix: string;
+  clock: Clock;
+  broker: Publisher;
+  catalog: DeviceCatalog;
+  agents: HostedAgents;
+};
+
 export class FirstReads {
-  readonly #context: DeviceContext;
+  readonly #parts: FirstReadsParts;
   #queue: string[] = [];
   /** Epoch ms of the connect. */
   #since = 0;
   /** Monotonic ms. */
   #last = Number.NEGATIVE_INFINITY;
 
-  constructor(context: DeviceContext) {
-    this.#context = context;
+  constructor(parts: FirstReadsParts) {
+    this.#parts = parts;
   }
 
   /** The devices of a new connection are known. */
   begin(): void {
-    const { agents, clock } = this.#context;
+    const { agents, clock } = this.#parts;
     const now = clock.now();
     if (now - this.#last < AGAIN_AFTER_MS || agents.ids().length === 0) return;
     this.#last = now;
@@ -35,7 +47,7 @@ export class FirstReads {
 
   /** Call it every second. */
   tick(): void {
-    const { broker, catalog, clock, prefix } = this.#context;
+    const { broker, catalog, clock, prefix } = this.#parts;
     for (let asked = 0; asked < DEVICES_AT_ONCE && broker.up; ) {
       const id = this.#queue.shift();
       if (id === undefined) return;

@@ -4,14 +4,15 @@
  */
 
 import { createHash } from "node:crypto";
-import type { DeviceAction, HostedDevice } from "@edgecall/core/devices/device.ts";
 import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
 import { AgentState, BROKER_UNREACHABLE, type TextKind } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
+import type { DeviceAction, HostedDevice } from "@edgecall/discovery/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
+import type { HostedDevices } from "../gateway/outbox.ts";
 import { FRESH } from "./reports.ts";
 
 /** It is told to Home, which shows it in the console. */
@@ -30,7 +31,7 @@ export type HostedAgentsOptions = {
   log: Log;
 };
 
-export class HostedAgents {
+export class HostedAgents implements HostedDevices {
   readonly #options: HostedAgentsOptions;
   /** By agent id. */
   #agents = new Map<string, Told>();

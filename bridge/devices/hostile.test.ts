@@ -1,7 +1,8 @@
 /** Properties: whatever a device is called and reports, only valid frames of bounded size go to Home. */
-import type { HostedDevice, Reading } from "@edgecall/core/devices/device.ts";
+
 import { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { check } from "@edgecall/core/protocol/parse.ts";
+import type { HostedDevice, Reading } from "@edgecall/discovery/device.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inGroups } from "../gateway/snapshot.ts";

@@ -1,7 +1,5 @@
 /** Makes the answer to Home's `states`: the readings of hosted devices, from memory, in frames of bounded size. */
 
-import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import type { Reading as OwnReading } from "@edgecall/core/devices/device.ts";
 import {
   type DeviceReadings,
   LEFT_OUT_MAX,
@@ -10,6 +8,8 @@ import {
 } from "@edgecall/core/protocol/devices.ts";
 import type { BridgeFrame, HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { Reading as OwnReading } from "@edgecall/discovery/device.ts";
 import type { HostedAgents } from "./hosted-agents.ts";
 
 /** Home reads a frame at once, and is deaf meanwhile. */

@@ -1,4 +1,4 @@
-/** Values of devices over a real broker (aedes): what is told, and when a report confirms. The table with all kinds is in core/devices. */
+/** Values of devices over a real broker (aedes): what is told, and when a report confirms. The table with all kinds is in discovery/. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -2,7 +2,7 @@ import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Roster } from "../broker/presence.ts";
 import { ReportBuffer } from "../broker/report-buffer.ts";
-import { Counts } from "../ops/counts.ts";
+import { Counts } from "../counts.ts";
 import { HomeOutbox } from "./outbox.ts";
 
 const OURS = { capabilities: "thermometer", features: ["v1"] };

@@ -5,6 +5,7 @@
 
 import { DEVICES_MAX } from "@edgecall/core/protocol/devices.ts";
 import {
+  type AgentState,
   type BridgeFrame,
   isTextKind,
   type Refusal,
@@ -19,8 +20,8 @@ import type { Log } from "@edgecall/node/log.ts";
 import type { CallSpans } from "../broker/call-spans.ts";
 import { BROKER_GRACE_MS, type Roster, type RosterChange } from "../broker/presence.ts";
 import type { BufferedReport, ReportBuffer } from "../broker/report-buffer.ts";
-import type { HostedAgents } from "../devices/hosted-agents.ts";
-import type { Counts } from "../ops/counts.ts";
+import type { ToHome } from "../broker/to-home.ts";
+import type { Counts } from "../counts.ts";
 import type { GatewayLink } from "./gateway.ts";
 import { SentTexts } from "./sent-texts.ts";
 import { inGroups, snapshotFrames } from "./snapshot.ts";
@@ -51,11 +52,27 @@ const EVENTS_MAX = 100;
 
 type EventFrame = Extract<BridgeFrame, { t: "event" }>;
 
+/** Devices of the broker as agents, as far as Home is told of them. */
+export type HostedDevices = {
+  /** Not all of them are known yet: a snapshot waits. */
+  readonly isHeld: boolean;
+  /** The gateway knows hosted devices. */
+  readonly isWanted: boolean;
+  has(id: string): boolean;
+  /** Tells whether the texts of these kinds are there. */
+  holds(id: string, kinds: readonly TextKind[]): boolean;
+  snapshot(): AgentState[];
+  /** The changes since the last time. */
+  changes(): RosterChange[];
+  /** Home has lost what it was sent of this one. */
+  setUnsent(id: string): void;
+};
+
 export type OutboxParts = {
   gateway: Pick<GatewayLink, "up" | "send">;
   roster: Roster;
   /** Undefined: no devices are hosted. */
-  devices?: HostedAgents | undefined;
+  devices?: HostedDevices | undefined;
   reports: ReportBuffer;
   counts: Counts;
   clock: Clock;
@@ -73,7 +90,7 @@ export type Greeting = {
   isPaced: boolean;
 };
 
-export class HomeOutbox {
+export class HomeOutbox implements ToHome {
   readonly #parts: OutboxParts;
   readonly #events: EventFrame[] = [];
   /** Home has this connection's snapshot. Before that there is nothing that a change could refer to. */

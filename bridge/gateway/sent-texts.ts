@@ -1,12 +1,11 @@
 /** The texts of agents that Home has, by their hashes, so that the bridge sends only what Home lacks. */
-import { createHash } from "node:crypto";
 import {
   type AgentState,
   type StoredTexts,
   TEXT_KINDS,
   type TextKind,
 } from "@edgecall/core/protocol/frames.ts";
-import { TEXT_HASH_CHARS } from "@edgecall/core/protocol/text-hash.ts";
+import { hashOf } from "../broker/text-hash.ts";
 
 type Hashes = Partial<Record<TextKind, string | undefined>>;
 
@@ -41,9 +40,4 @@ export class SentTexts {
   forget(id: string): void {
     this.#hashes.delete(id);
   }
-}
-
-/** The same as core's textHash, at once. */
-export function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, TEXT_HASH_CHARS);
 }

@@ -16,6 +16,7 @@ import {
 import { DEFAULT_TOPIC_PREFIX } from "@edgecall/core/protocol/names.ts";
 import { writeAtomicSync } from "@edgecall/node/atomic-write.ts";
 import { messageOf } from "@edgecall/node/log.ts";
+import { BRIDGE_PASSWORD_FILE } from "../settings.ts";
 
 const BROKER_FILES_USAGE = `usage: broker-files DIR [AGENT…] [--remove AGENT]…
 
@@ -36,8 +37,6 @@ export type BrokerFiles = {
   withoutConf?: boolean;
 };
 
-/** The password of the bridge's own user. Only the bridge reads it. */
-export const BRIDGE_PASSWORD_FILE = "bridge-password";
 export const PASSWORDS_FILE = "passwords";
 export const ACL_FILE = "acl";
 /** Written after each change of the two. Whatever runs the broker deletes it and makes the broker read them again. */

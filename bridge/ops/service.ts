@@ -1,19 +1,28 @@
 /** Tells systemd and the commands `status` and `doctor` how the bridge is. Without systemd it does nothing. */
 import { join } from "node:path";
 import { withoutLogin } from "@edgecall/core/protocol/addresses.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { replaceInMemory } from "@edgecall/node/atomic-write.ts";
 import { type Log, messageOf } from "@edgecall/node/log.ts";
 import { openNotify } from "@edgecall/node/systemd/notify.ts";
 import { type BridgeStatus, ERRORS_KEPT, STATUS_FILE } from "@edgecall/node/systemd/status.ts";
-import type { Bridge } from "../bridge.ts";
 import type { BridgeSettings } from "../settings.ts";
+import type { Readiness } from "./health.ts";
+
+/** The running bridge, as far as the service tells of it. */
+export type Watched = {
+  /** Tells which sides are connected, and why the gateway is not, in words for a person. */
+  links(): Readiness;
+  /** What is wrong, as this bridge sees it. */
+  conditions(): readonly Condition[];
+};
 
 export type Service = {
   /** The bridge's log. It also shows changes of the connections. */
   readonly log: Log;
   /** The bridge has started, and connects by itself. */
-  started(bridge: Pick<Bridge, "links" | "conditions">): void;
+  started(bridge: Watched): void;
   stopping(): void;
 };
 
@@ -51,7 +60,7 @@ export function openService(options: ServiceOptions): Service {
     broker: { url: withoutLogin(settings.mqttUrl), up: false },
     last_errors: [],
   };
-  let running: Pick<Bridge, "links" | "conditions"> | undefined;
+  let running: Watched | undefined;
   let ready = false;
   let late: NodeJS.Timeout | undefined;
 

@@ -1,7 +1,6 @@
 /** Rules on hosted devices, between a real broker and a played Home. */
-import type { KnownState, RuleChange } from "@edgecall/core/rules/evaluate.ts";
+import type { KnownState, RuleChange, WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
-import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
 import { beforeEach, expect, test } from "vitest";
 import { until } from "../../test/wait.ts";
 import { usePlayedDevices } from "../testkit/devices.ts";

@@ -2,11 +2,12 @@
  * Home's rules on hosted devices, evaluated on each state that the broker brings. Only a change of a rule's state goes to Home,
  * also one that came about while the gateway was away.
  */
-import type { DeviceCatalog } from "@edgecall/core/devices/catalog.ts";
-import type { SourcedReading } from "@edgecall/core/devices/device.ts";
+
 import type { HomeFrame } from "@edgecall/core/protocol/frames.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
+import type { DeviceCatalog } from "@edgecall/discovery/catalog.ts";
+import type { SourcedReading } from "@edgecall/discovery/device.ts";
 import type { Clock } from "@edgecall/node/clock.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type WatchedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";

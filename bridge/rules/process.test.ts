@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
+import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { beforeEach, expect, test } from "vitest";
 import { bundleBridge } from "../../local/bundles.ts";
 import { NODE_ENVIRONMENT, NODE_FLAGS } from "../../pi-agent/config/node-options.ts";

@@ -1,5 +1,5 @@
 /** A real publisher at a real broker: rtl_433, which hears a freezer's thermometer. */
-import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
+import type { WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { describe, expect, test } from "vitest";
 import { startRtl433 } from "../../test/publishers/rtl-433.ts";
 import { until } from "../../test/wait.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { Condition, ConditionList } from "../protocol/conditions.ts";
 import { checkJson, z } from "../protocol/parse.ts";
-import { Condition, ConditionList, conditionOf, describeCondition, firstProblem } from "./conditions.ts";
+import { conditionOf, describeCondition, firstProblem } from "./conditions.ts";
 
 test("O4: a condition has one text and one cure in every program that shows it, and goes over the wire without either", () => {
   const told = conditionOf("disk_full", { path: "/var/lib/edgecall-agent", error: "ENOSPC" });

@@ -3,27 +3,8 @@
  * words and the cure of each, so that doctors, lists and the console say the same. The wire has code and parameters alone:
  * words of a device would be a stranger's text.
  */
-import { z } from "../protocol/parse.ts";
+import { type Condition, PARAMETER_MAX } from "../protocol/conditions.ts";
 import { oneLine } from "../tools/one-line.ts";
-
-const PARAMETER_MAX = 200;
-/** An agent or a bridge tells of so many at most. */
-export const CONDITIONS_MAX = 8;
-
-/** On the wire. The code may be one of a newer program. */
-export const Condition = z.object({
-  code: z.string().check(z.regex(/^[a-z_]{1,48}$/)),
-  params: z.optional(
-    z.record(z.string().check(z.maxLength(32)), z.string().check(z.maxLength(PARAMETER_MAX))),
-  ),
-});
-export type Condition = z.infer<typeof Condition>;
-
-/** A field of an advert or a frame. A wrong list counts as none, so that the rest is still read. */
-export const ConditionList = z.catch(
-  z.optional(z.array(Condition).check(z.maxLength(CONDITIONS_MAX))),
-  undefined,
-);
 
 /** `wrong`: something does not work. `notice`: it may be meant so. */
 type Severity = "wrong" | "notice";

@@ -28,14 +28,12 @@
  * hello and Home in its welcome. Older peers get whole texts, and one frame for each change.
  */
 
-import { CONDITIONS_MAX, Condition, ConditionList } from "../conditions/conditions.ts";
-import { KnownState, RuleChange } from "../rules/evaluate.ts";
-import { WatchCondition } from "../rules/watch-rule.ts";
-import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
+import { CONDITIONS_MAX, Condition, ConditionList } from "./conditions.ts";
 import { DEVICES_MAX, DeviceKey, DeviceReadings, HostedState, LEFT_OUT_MAX, LeftOut } from "./devices.ts";
 import { ACKS_MAX } from "./mqtt.ts";
-import { AGENT_ID, CallId } from "./names.ts";
+import { AGENT_ID, CallId, TRACEPARENT_MAX_CHARS } from "./names.ts";
 import { z } from "./parse.ts";
+import { KnownState, RuleChange, WatchCondition } from "./rules.ts";
 
 const agentId = z.string().check(z.regex(AGENT_ID));
 const hash = z.string().check(z.maxLength(64));

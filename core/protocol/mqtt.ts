@@ -4,14 +4,13 @@
  * Objects are loose on purpose, since an unknown field comes from a newer peer and is no error. The topic is the agent's
  * identity; an `agent_id` in a payload never overrides it.
  */
-import { ConditionList } from "../conditions/conditions.ts";
-import { KnownState, RuleChange } from "../rules/evaluate.ts";
-import { CheckSeconds, WatchCondition } from "../rules/watch-rule.ts";
-import { TRACEPARENT_MAX_CHARS } from "../trace/context.ts";
+
 import { AuditBatch } from "./audit.ts";
+import { ConditionList } from "./conditions.ts";
 import { InlineMedia, MEDIA_MAX_ITEMS, StoredMedia, UploadRequest } from "./media.ts";
-import { CallId, UUID } from "./names.ts";
+import { CallId, TRACEPARENT_MAX_CHARS, UUID } from "./names.ts";
 import { check, checkJson, type Parsed, z } from "./parse.ts";
+import { CheckSeconds, KnownState, RuleChange, WatchCondition } from "./rules.ts";
 
 /** The most reports that one message acknowledges. */
 export const ACKS_MAX = 64;

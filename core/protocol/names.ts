@@ -21,6 +21,9 @@ export const CallId = z.string().check(z.minLength(1), z.maxLength(128));
 /** A random id of ours. */
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Of a W3C trace context (core/trace/context.ts): a longer one is none. */
+export const TRACEPARENT_MAX_CHARS = 128;
+
 /** EvoClaw's prefix; `TOPIC_PREFIX` changes it for both the bridge and the agents. */
 export const DEFAULT_TOPIC_PREFIX = "evoclaw";
 

@@ -1,4 +1,6 @@
 /** The gateway's answer to `watch` and `remind`: what the person is shown, whatever the model says. */
+
+import type { TimeWindow } from "../protocol/rules.ts";
 import { conditionWords, valueWords } from "./condition-words.ts";
 import { isTrue } from "./evaluate.ts";
 import { plainWords } from "./plain-words.ts";
@@ -8,7 +10,7 @@ import { nextTimes } from "./schedule.ts";
 import { spanWords, timeWords } from "./time-words.ts";
 import { readValue } from "./value.ts";
 import { isMomentary, RULE_NAME_MAX, type WatchRule } from "./watch-rule.ts";
-import { clockText, isInside, type TimeWindow, windowText } from "./window.ts";
+import { clockText, isInside, windowText } from "./window.ts";
 
 const PLACE_MAX = 120;
 /** A value that is older than this is told with its age. */

@@ -1,11 +1,11 @@
 /** From values to messages: what holds for every rule, every series, and whatever is sent twice, held back or answered. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { RuleChange } from "../protocol/rules.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { acknowledge, deliveryDue, type Notice, newRecord, onChange, onDue } from "./delivery.ts";
-import type { RuleChange } from "./evaluate.ts";
 import { anyRule, LATER, NOON, runWithTicks, series } from "./testkit/rules.ts";
 import type { WatchRule } from "./watch-rule.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "./zone.ts";
 
 /** Of one day, in minutes from noon: nothing may be said. */
 const quiet = fc.option(

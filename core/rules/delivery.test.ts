@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { RuleChange } from "../protocol/rules.ts";
+import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 import {
   acknowledge,
   type DeliveryRecord,
@@ -11,11 +13,9 @@ import {
   onDue,
   snooze,
 } from "./delivery.ts";
-import type { RuleChange } from "./evaluate.ts";
 import { heldUntil } from "./limits.ts";
 import { bellOf, NOON, watchOf } from "./testkit/rules.ts";
 import type { WatchRule } from "./watch-rule.ts";
-import { DAY_MS, MINUTE_MS } from "./zone.ts";
 
 const minutes = (n: number) => NOON + n * MINUTE_MS;
 

@@ -4,9 +4,9 @@
  *
  * Each message stands for changes that no message before it stood for, or it is a repeat that the rule asks for.
  */
-import type { KnownState, RuleChange } from "./evaluate.ts";
+import type { KnownState, RuleChange } from "../protocol/rules.ts";
+import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { isMomentary, type WatchRule } from "./watch-rule.ts";
-import { HOUR_MS, MINUTE_MS } from "./zone.ts";
 
 /** A rule that fires as often as this within an hour is muted for an hour, or until it settles. */
 const FLAPPING = 10;

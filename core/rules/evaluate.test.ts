@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { check } from "../protocol/parse.ts";
+import { RuleChange, WatchCondition } from "../protocol/rules.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import {
   initialState,
   nextDue,
   phaseOf,
-  RuleChange,
   type RuleState,
   readState,
   restarted,
@@ -12,8 +13,7 @@ import {
   step,
 } from "./evaluate.ts";
 import { bellOf, doorOf, NOON, run, runWithTicks, watchOf } from "./testkit/rules.ts";
-import { conditionOf, WatchCondition, WatchRule } from "./watch-rule.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "./zone.ts";
+import { conditionOf, WatchRule } from "./watch-rule.ts";
 
 /** Minutes after noon, and a value. */
 const at = (minutes: number, value: unknown, more: object = {}): StepInput => ({

@@ -6,22 +6,19 @@
  * changes. While there is no value, nothing changes: unknown never fires and is never over.
  */
 import { check, type Parsed, z } from "../protocol/parse.ts";
-import { Instant } from "./instant.ts";
-import { isEqual, type RawValue, readValue, VALUE_MAX_CHARS, type Value } from "./value.ts";
-import { isMomentary, RULE_ID, type WatchCondition } from "./watch-rule.ts";
+import { COUNT_MAX, KnownState, type RuleChange, RuleValue, type WatchCondition } from "../protocol/rules.ts";
+import { MINUTE_MS } from "../time/zone.ts";
+import { isEqual, type RawValue, readValue, type Value } from "./value.ts";
+import { isMomentary } from "./watch-rule.ts";
 import { isInside, nextEdge } from "./window.ts";
-import { MINUTE_MS } from "./zone.ts";
 
 /** Events and changes after one that was told are counted, and told together after this time. */
 const GATHER_MS = MINUTE_MS;
-/** Moments that one change stands for: 200 in a second, and more. */
-const COUNT_MAX = 100_000;
 /** 18.2 − 18.1 is a little less than 0.1. */
 const ROUNDING = 1e-9;
 /** Of a rule without `stale_ms`: a device that says "unavailable" for so long is told as unknown. */
 const UNAVAILABLE_MS = 10 * MINUTE_MS;
 
-const value = z.union([z.number(), z.string().check(z.maxLength(VALUE_MAX_CHARS)), z.boolean()]);
 const instant = z.number();
 const count = z.int().check(z.minimum(0));
 
@@ -30,16 +27,11 @@ const RuleState = z.object({
   at: instant,
   /** When watching began: before that, silence says nothing. */
   began: instant,
-  /** Changes so far. It goes on from Home's count, so that no two changes of a rule have the same. */
-  seq: count,
-  /** The change with which it last fired; 0: never. It names the firing. */
-  occurrence: count,
-  /** The firing that is not over. `since`: when the condition became true. */
-  open: z.optional(z.object({ at: instant, since: instant })),
+  ...KnownState.shape,
   /** Since when the value says the opposite: true before a firing, false within one. */
   turning: z.optional(instant),
   /** The last value. */
-  last: z.optional(z.object({ value, at: instant })),
+  last: z.optional(z.object({ value: RuleValue, at: instant })),
   /** Since when the device says that it has no value. */
   missing: z.optional(instant),
   /** It was told as unknown. */
@@ -47,7 +39,7 @@ const RuleState = z.object({
   /** It is true by a command of ours, and counts as false until it was false. */
   excused: z.optional(z.boolean()),
   /** Of `changes`: the value that the next one is compared with. */
-  base: z.optional(value),
+  base: z.optional(RuleValue),
   /** Of moments: when one was last told, and those since. */
   told_at: z.optional(instant),
   more: z.optional(z.object({ count, since: instant })),
@@ -55,32 +47,6 @@ const RuleState = z.object({
   ended: z.optional(z.boolean()),
 });
 export type RuleState = z.infer<typeof RuleState>;
-
-/** A change of a rule's state: the only thing that leaves the place of evaluation. */
-export const RuleChange = z.object({
-  rule: z.string().check(z.regex(RULE_ID)),
-  version: z.int().check(z.minimum(1)),
-  seq: z.int().check(z.minimum(1)),
-  state: z.enum(["idle", "firing", "unknown"]),
-  /** Names the firing that it is about: `seq` of the change that told it. 0: it never fired. */
-  occurrence: count,
-  /** Epoch ms. */
-  at: Instant,
-  /**
-   * Of `firing`: since when it is true. Of `idle`: since when it was true; absent where no firing ended. Of `unknown`: the
-   * time of the last value; absent where there never was one.
-   */
-  since: z.optional(Instant),
-  /** Of `idle`: since when it is false. */
-  until: z.optional(Instant),
-  value: z.optional(value),
-  unit: z.optional(z.string().check(z.maxLength(32))),
-  /** Of moments: how many this change stands for. */
-  count: z.optional(z.int().check(z.minimum(1), z.maximum(COUNT_MAX))),
-  /** `window`: it is not watched at this time of the day, and nothing is known of its end. */
-  why: z.optional(z.literal("window")),
-});
-export type RuleChange = z.infer<typeof RuleChange>;
 
 /**
  * What happened. A value, the word that there is none, or only that time has passed.
@@ -93,14 +59,6 @@ export type StepInput = { at: number } & (
 );
 
 export type Step = { state: RuleState; change?: RuleChange };
-
-/** The part of a state that Home knows, from the changes that it got. */
-export const KnownState = z.object({
-  seq: RuleState.shape.seq,
-  occurrence: RuleState.shape.occurrence,
-  open: RuleState.shape.open,
-});
-export type KnownState = z.infer<typeof KnownState>;
 
 /**
  * @param known where the rule was evaluated before, elsewhere or in another version: a firing that was told is not told again, and

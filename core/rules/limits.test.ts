@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { heldUntil, isNoisy, type SentMessage } from "./limits.ts";
 import { NOON } from "./testkit/rules.ts";
 import type { Severity } from "./watch-rule.ts";
-import { HOUR_MS, MINUTE_MS } from "./zone.ts";
 
 const SEVERITIES: Severity[] = ["info", "warning", "critical"];
 const sentOf = (count: number, critical = false): SentMessage[] =>

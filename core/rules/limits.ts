@@ -2,9 +2,11 @@
  * Until when a home holds a message back: quiet hours, the number of messages in an hour, and a moment in which others may
  * come that go into the same message. Pure.
  */
+
+import type { TimeWindow } from "../protocol/rules.ts";
+import { HOUR_MS } from "../time/zone.ts";
 import type { Severity } from "./watch-rule.ts";
-import { isInside, nextEdge, type TimeWindow } from "./window.ts";
-import { HOUR_MS } from "./zone.ts";
+import { isInside, nextEdge } from "./window.ts";
 
 /** Messages of a home in an hour: all, and those that are not critical. */
 const HOME_MAX = 60;

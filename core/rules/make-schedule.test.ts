@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { localTime } from "../time/zone.ts";
 import { scheduleOf } from "./make-schedule.ts";
 import { nextTimes } from "./schedule.ts";
 import { clockOf } from "./testkit/clock.ts";
 import { NOON } from "./testkit/rules.ts";
 import type { RemindInput } from "./tools.ts";
-import { localTime } from "./zone.ts";
 
 const ZONE = "Europe/Berlin";
 const made = (input: Omit<RemindInput, "text">) => scheduleOf({ text: "x", ...input }, ZONE, NOON);

@@ -1,10 +1,10 @@
 /** Makes the schedule of a reminder from the fields that a model fills. */
 import type { Parsed } from "../protocol/parse.ts";
+import { type LocalTime, localTime, MINUTE_MS, WEEKDAYS, type Weekday } from "../time/zone.ts";
 import { nextTime, type Schedule } from "./schedule.ts";
 import { timeWords } from "./time-words.ts";
 import type { EVERY, RemindInput } from "./tools.ts";
 import { readClock } from "./window.ts";
-import { type LocalTime, localTime, MINUTE_MS, WEEKDAYS, type Weekday } from "./zone.ts";
 
 const WORKDAYS: readonly Weekday[] = ["mo", "tu", "we", "th", "fr"];
 const WEEKEND: readonly Weekday[] = ["sa", "su"];

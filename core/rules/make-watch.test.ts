@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { makeWatch, type ReadingOption, type WatchedDevice } from "./make-watch.ts";
 import { NOON } from "./testkit/rules.ts";
 import type { WatchInput } from "./tools.ts";
 import { conditionOf, WatchRule } from "./watch-rule.ts";
-import { HOUR_MS, MINUTE_MS } from "./zone.ts";
 
 const freezer: WatchedDevice = {
   name: "Freezer",

@@ -1,6 +1,8 @@
 /** Makes a watch from the fields that a model fills and the readings that the device has, with defaults that do not flap. */
 import { check, type Parsed } from "../protocol/parse.ts";
+import type { TimeWindow } from "../protocol/rules.ts";
 import { closest } from "../text/closest.ts";
+import { HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { checkWatch, type WatchInput } from "./tools.ts";
 import { readValue, type Value, type ValueType } from "./value.ts";
 import {
@@ -11,8 +13,7 @@ import {
   WatchRule,
   type WatchSource,
 } from "./watch-rule.ts";
-import { readWindow, type TimeWindow } from "./window.ts";
-import { HOUR_MS, MINUTE_MS } from "./zone.ts";
+import { readWindow } from "./window.ts";
 
 /**
  * One value that a device can be asked for.

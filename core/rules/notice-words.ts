@@ -1,10 +1,11 @@
 /** Writes what a watch tells: plain text, with the time of the event by the home's clock. */
+
+import { MINUTE_MS } from "../time/zone.ts";
 import { valueWords } from "./condition-words.ts";
 import type { Firing, Notice } from "./delivery.ts";
 import { plainWords } from "./plain-words.ts";
 import { spanWords, timeWords } from "./time-words.ts";
 import { isMomentary, RULE_NAME_MAX, SAY_MAX, type WatchRule } from "./watch-rule.ts";
-import { MINUTE_MS } from "./zone.ts";
 
 const MARKS = { info: "🔔", warning: "⚠", critical: "🚨" } as const;
 const PLACE_MAX = 120;

@@ -1,10 +1,11 @@
 /** Writes what a reminder says, and its times in words. */
+
+import type { Weekday } from "../time/zone.ts";
 import { plainWords } from "./plain-words.ts";
 import { REMINDER_TEXT_MAX, type Reminder } from "./reminder.ts";
 import type { Schedule } from "./schedule.ts";
 import { timeWords, WEEKDAY_WORDS } from "./time-words.ts";
 import { clockText } from "./window.ts";
-import type { Weekday } from "./zone.ts";
 
 const WEEK: readonly Weekday[] = ["mo", "tu", "we", "th", "fr", "sa", "su"];
 /** Skipped times that are named. */

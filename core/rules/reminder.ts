@@ -1,7 +1,7 @@
 /** A rule of time: it says a text, or has a model write one, at times by the home's clock. */
 import { z } from "../protocol/parse.ts";
+import { RULE_ID } from "../protocol/rules.ts";
 import { Schedule } from "./schedule.ts";
-import { RULE_ID } from "./watch-rule.ts";
 
 export const REMINDER_TEXT_MAX = 500;
 

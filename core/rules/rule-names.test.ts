@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { RULE_ID } from "../protocol/rules.ts";
 import { findRule, newRuleId } from "./rule-names.ts";
-import { RULE_ID } from "./watch-rule.ts";
 
 const RULES = [
   { id: "w-0001", name: "Freezer too warm" },

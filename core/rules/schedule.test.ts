@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DAY_MS, HOUR_MS, instantOf, isZone, localTime, MINUTE_MS, WEEKDAYS } from "../time/zone.ts";
 import { dueTimes, nextTime, nextTimes, type Schedule } from "./schedule.ts";
 import { clockOf, ZONES } from "./testkit/clock.ts";
-import { DAY_MS, HOUR_MS, instantOf, isZone, localTime, MINUTE_MS, WEEKDAYS } from "./zone.ts";
 
 const daily = (
   hour: number,

@@ -1,7 +1,8 @@
 /** Times by the clock of a home: when a reminder is due, also over nights when the clock is changed. */
+
+import { Instant } from "../protocol/instant.ts";
 import { z } from "../protocol/parse.ts";
-import { Instant } from "./instant.ts";
-import { DAY_MS, HOUR_MS, instantOf, localTime, MINUTE_MS, WEEKDAYS, weekdayOf } from "./zone.ts";
+import { DAY_MS, HOUR_MS, instantOf, localTime, MINUTE_MS, WEEKDAYS, weekdayOf } from "../time/zone.ts";
 
 const hour = z.int().check(z.minimum(0), z.maximum(23));
 const minute = z.int().check(z.minimum(0), z.maximum(59));

@@ -1,7 +1,7 @@
 /** Times, spans and values in words, as people read them at home. */
-import { numberText } from "../devices/values/quantity.ts";
+import { numberText } from "../text/quantity.ts";
+import { DAY_MS, HOUR_MS, type LocalTime, localTime, MINUTE_MS } from "../time/zone.ts";
 import type { Value } from "./value.ts";
-import { DAY_MS, HOUR_MS, type LocalTime, localTime, MINUTE_MS } from "./zone.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 export const WEEKDAY_WORDS = {

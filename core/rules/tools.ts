@@ -1,15 +1,12 @@
 /** The tools by which a model makes, lists and ends rules. A model fills fields; it never writes cron or a UTC time. */
 import { check, type Parsed, z } from "../protocol/parse.ts";
+import { CheckSeconds, CONDITIONS, REPEATS, RULE_ID } from "../protocol/rules.ts";
 import type { Tool } from "../tools/contract.ts";
 import { REMINDER_TEXT_MAX } from "./reminder.ts";
 import { isMissing } from "./value.ts";
 import {
-  CheckSeconds,
-  CONDITIONS,
   FOR_MINUTES_MAX,
   PRESENCE,
-  REPEATS,
-  RULE_ID,
   RULE_NAME_MAX,
   SAY_MAX,
   SEVERITIES,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isEqual, readValue, VALUE_TYPES } from "./value.ts";
+import { VALUE_TYPES } from "../protocol/rules.ts";
+import { isEqual, readValue } from "./value.ts";
 
 test.each<[unknown, string | undefined, number | undefined]>([
   [-18.2, "°C", -18.2],

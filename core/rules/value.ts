@@ -1,13 +1,10 @@
 /** Values as devices give them, brought to the type that a rule compares. What is not such a value counts as unknown. */
+import { VALUE_MAX_CHARS, type VALUE_TYPES } from "../protocol/rules.ts";
 import { graphemeCut } from "../text/cut.ts";
 
 export type Value = number | string | boolean;
 
-export const VALUE_TYPES = ["number", "boolean", "text"] as const;
 export type ValueType = (typeof VALUE_TYPES)[number];
-
-/** A text of a device may be long; a rule keeps and compares this much. */
-export const VALUE_MAX_CHARS = 200;
 
 /** Texts by which devices and programs say that there is no value. */
 const MISSING: ReadonlySet<string> = new Set([

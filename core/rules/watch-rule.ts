@@ -3,26 +3,11 @@
  * reading is (agent, bridge, Home); it holds no names of people.
  */
 import { z } from "../protocol/parse.ts";
-import { VALUE_MAX_CHARS, VALUE_TYPES } from "./value.ts";
-import { TimeWindow } from "./window.ts";
-import { DAY_MS, MINUTE_MS } from "./zone.ts";
+import { CheckSeconds, type CONDITIONS, WatchCondition } from "../protocol/rules.ts";
+import { DAY_MS, MINUTE_MS } from "../time/zone.ts";
 
-/** Four characters, or more where those are taken. `w-`: a watch; `r-`: a reminder. */
-export const RULE_ID = /^[wr]-[0-9a-f]{4,12}$/;
-
-export const CONDITIONS = [
-  "above",
-  "below",
-  "equal",
-  "not_equal",
-  "changes",
-  "offline",
-  "online",
-  "happens",
-] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
-export const REPEATS = ["once", "each_time", "until_ack"] as const;
 export const SEVERITIES = ["info", "warning", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -35,44 +20,8 @@ export const FOR_MINUTES_MAX = 1_440;
 /** A day. */
 export const THEN_MINUTES_MAX = 1_440;
 
-/** How often an agent looks at a reading, in seconds. */
-export const CheckSeconds = z.int().check(z.minimum(10), z.maximum(3_600));
-
 const ms = (max: number) => z.int().check(z.minimum(0), z.maximum(max));
-const value = z.union([z.number(), z.string().check(z.maxLength(VALUE_MAX_CHARS)), z.boolean()]);
-const readingName = z.string().check(z.minLength(1), z.maxLength(128));
 const deviceKey = z.string().check(z.minLength(1), z.maxLength(128));
-
-/** The part of a watch that is evaluated. */
-export const WatchCondition = z.object({
-  id: z.string().check(z.regex(RULE_ID)),
-  /** Rises with each change of the rule, so that both sides know who has which. */
-  version: z.int().check(z.minimum(1)),
-  /** An action that only reads, a state of the device, or `presence`. */
-  reading: readingName,
-  /** Which value of the reading, where it has several. */
-  field: z.optional(readingName),
-  /** The type that values are read in. */
-  type: z.enum(VALUE_TYPES),
-  is: z.enum(CONDITIONS),
-  /** What is compared with. Of `happens`: the kind of event; absent = any. */
-  value: z.optional(value),
-  /** The unit that the rule was made with. A value in another one counts as unknown. */
-  unit: z.optional(z.string().check(z.maxLength(32))),
-  /** How far a number has to go back before the condition is over; of `changes`, how far it has to go to count. */
-  hysteresis: z.number().check(z.minimum(0)),
-  /** How long the condition has to be true before the rule fires, and false before it is over. */
-  hold_ms: ms(DAY_MS),
-  clear_hold_ms: ms(DAY_MS),
-  /** Silence of the device for so long counts as unknown. Absent: it speaks only when something changes. */
-  stale_ms: z.optional(ms(7 * DAY_MS)),
-  /** Outside it, nothing fires. */
-  only_between: z.optional(TimeWindow),
-  repeat: z.enum(REPEATS),
-  /** It also fires on what our own command did. */
-  tell_own: z.boolean(),
-});
-export type WatchCondition = z.infer<typeof WatchCondition>;
 
 /** Whose value it is. Keys survive renames: an agent's public key, or the hash of a hosted device's identifiers. */
 export const WatchSource = z.discriminatedUnion("of", [

@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  clockText,
-  isInside,
-  nextEdge,
-  readClock,
-  readWindow,
-  type TimeWindow,
-  windowText,
-} from "./window.ts";
+import type { TimeWindow } from "../protocol/rules.ts";
+import { clockText, isInside, nextEdge, readClock, readWindow, windowText } from "./window.ts";
 
 const berlin = (text: string): TimeWindow => {
   const read = readWindow(text, "Europe/Berlin");

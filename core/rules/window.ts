@@ -1,17 +1,7 @@
 /** A part of the day on a zone's clock, as `22:00-07:00`: when a watch counts, and the quiet hours of a home. */
-import { type Parsed, z } from "../protocol/parse.ts";
-import { instantOf, isZone, localTime } from "./zone.ts";
-
-const MINUTES_A_DAY = 1_440;
-const minuteOfDay = z.int().check(z.minimum(0), z.maximum(MINUTES_A_DAY - 1));
-
-const ZoneName = z
-  .string()
-  .check(z.maxLength(64), z.refine(isZone, "expected a time zone, as in Europe/Berlin"));
-
-/** From the minute `from` up to, and without, the minute `to`. It goes over midnight where `from` is the later one. */
-export const TimeWindow = z.object({ from: minuteOfDay, to: minuteOfDay, zone: ZoneName });
-export type TimeWindow = z.infer<typeof TimeWindow>;
+import type { Parsed } from "../protocol/parse.ts";
+import type { TimeWindow } from "../protocol/rules.ts";
+import { instantOf, localTime } from "../time/zone.ts";
 
 /** Reads `HH:MM`. @returns minutes since midnight; undefined when there is no such time */
 export function readClock(text: string): number | undefined {

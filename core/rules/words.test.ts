@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time/zone.ts";
 import { conditionWords } from "./condition-words.ts";
 import { reminderConfirmation, type WatchFacts, watchConfirmation } from "./confirmation-words.ts";
 import type { Firing, Notice } from "./delivery.ts";
@@ -10,7 +11,6 @@ import { reminderWords } from "./reminder-words.ts";
 import { bellOf, doorOf, NOON, watchOf } from "./testkit/rules.ts";
 import { figureWords, spanWords, timeWords } from "./time-words.ts";
 import type { WatchRule } from "./watch-rule.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "./zone.ts";
 
 const ZONE = "Europe/Berlin";
 const minutes = (n: number) => NOON + n * MINUTE_MS;

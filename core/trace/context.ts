@@ -3,6 +3,8 @@
  * program has to know, or that a program makes again after a crash, follow from the uuid of the turn or the call.
  */
 
+import { TRACEPARENT_MAX_CHARS } from "../protocol/names.ts";
+
 export type SpanContext = { traceId: string; spanId: string; sampled: boolean };
 
 /** The spans that are named by a uuid: a turn's, a call's at the conversation, Home, the bridge and the agent, and a tool's. */
@@ -10,7 +12,6 @@ export type SpanOwner = "turn" | "call" | "home" | "bridge" | "agent" | "tool";
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ALL_ZERO = /^0+$/;
-export const TRACEPARENT_MAX_CHARS = 128;
 
 /** @returns undefined: it is not one, and the trace begins anew */
 export function readTraceparent(text: string | undefined | null): SpanContext | undefined {

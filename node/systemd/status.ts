@@ -1,5 +1,5 @@
 /** The status file of a running service, in its RUNTIME_DIRECTORY. `edgecall agent status` and `edgecall bridge status` read it. */
-import { ConditionList } from "@edgecall/core/conditions/conditions.ts";
+import { ConditionList } from "@edgecall/core/protocol/conditions.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
 
 export const STATUS_FILE = "status.json";

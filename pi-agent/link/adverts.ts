@@ -1,6 +1,6 @@
 /** The texts with which the agent advertises itself. */
 import { createHash } from "node:crypto";
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { type ActionAdvert, CALL_FEATURE, RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { VERSION } from "@edgecall/core/protocol/names.ts";
 import { jsonSchema } from "@edgecall/core/protocol/parse.ts";

@@ -2,7 +2,7 @@
  * Whether this agent can write to its state folder. Without the record of commands it refuses everything but reads, so a
  * person has to know of a full disk or a read-only card before something is refused.
  */
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { findUnwritable, type Look, unwritableBy, unwritableCondition } from "@edgecall/node/writable.ts";
 
 export class StateDisk {

@@ -3,7 +3,7 @@
  * oldest is out: the gateway drops a change that comes behind a later one.
  */
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
-import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
+import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 
 /** Pauses before a change is published again. The last one stays. */
 const AGAIN_MS = [5_000, 10_000, 20_000, 30_000];

@@ -5,7 +5,7 @@
  */
 
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
-import { VALUE_MAX_CHARS } from "@edgecall/core/rules/value.ts";
+import { VALUE_MAX_CHARS } from "@edgecall/core/protocol/rules.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Tool } from "@edgecall/core/tools/contract.ts";
 

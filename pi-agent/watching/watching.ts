@@ -6,9 +6,9 @@
 import { join } from "node:path";
 import type { WatchSetCommand } from "@edgecall/core/protocol/mqtt.ts";
 import { z } from "@edgecall/core/protocol/parse.ts";
+import type { WatchCondition } from "@edgecall/core/protocol/rules.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import type { ReadingOption } from "@edgecall/core/rules/make-watch.ts";
-import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";

@@ -1,10 +1,7 @@
 /** A doctor's findings, and the checks of links that both services have. */
-import {
-  type Condition,
-  describeCondition,
-  type ShownCondition,
-} from "@edgecall/core/conditions/conditions.ts";
+import { describeCondition, type ShownCondition } from "@edgecall/core/conditions/conditions.ts";
 import { isLoopback } from "@edgecall/core/protocol/addresses.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import type { BrokerCheck } from "@edgecall/pi-agent/service/broker-check.ts";
 import { type CommandCall, EXIT } from "../../command.ts";
 import { fileProblem } from "../file-problem.ts";

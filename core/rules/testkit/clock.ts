@@ -1,5 +1,5 @@
 /** Zones whose clocks are changed in different ways, with both nights of 2027. */
-import type { LocalTime } from "../zone.ts";
+import type { LocalTime } from "../../time/zone.ts";
 
 type Night = { date: string; hour: number };
 type ChangingZone = {

@@ -1,8 +1,9 @@
 /** A watch with what a test needs of it, and series of values for it. */
 import fc from "fast-check";
-import { initialState, nextDue, type RuleChange, type RuleState, type StepInput, step } from "../evaluate.ts";
+import type { RuleChange } from "../../protocol/rules.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time/zone.ts";
+import { initialState, nextDue, type RuleState, type StepInput, step } from "../evaluate.ts";
 import type { WatchRule } from "../watch-rule.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../zone.ts";
 
 /** A Sunday at 12:00 in Berlin. */
 export const NOON = Date.parse("2026-11-22T11:00Z");

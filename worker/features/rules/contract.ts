@@ -1,8 +1,8 @@
 import { z } from "@edgecall/core/protocol/parse.ts";
+import { REPEATS } from "@edgecall/core/protocol/rules.ts";
 import { REMINDER_TEXT_MAX } from "@edgecall/core/rules/reminder.ts";
 import {
   FOR_MINUTES_MAX,
-  REPEATS,
   RULE_NAME_MAX,
   SAY_MAX,
   SEVERITIES,

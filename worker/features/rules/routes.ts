@@ -1,6 +1,6 @@
 /** `/v1/rules`: what is watched, and what people are reminded of. Rules are made in a conversation. */
 
-import { RULE_ID } from "@edgecall/core/rules/watch-rule.ts";
+import { RULE_ID } from "@edgecall/core/protocol/rules.ts";
 import type { Pressed } from "../../kernel/api/notices.ts";
 import { homeOf } from "../../kernel/api/stubs.ts";
 import { newRoutes } from "../../kernel/http/app.ts";

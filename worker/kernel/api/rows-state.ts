@@ -1,10 +1,6 @@
 /** Asks the machine below what is wrong with the gateway's rows, for a status and for an error of an object. */
-import {
-  Condition,
-  conditionOf,
-  describeCondition,
-  type ShownCondition,
-} from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf, describeCondition, type ShownCondition } from "@edgecall/core/conditions/conditions.ts";
+import { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { checkJson, z } from "@edgecall/core/protocol/parse.ts";
 import type { Env } from "../env.ts";
 

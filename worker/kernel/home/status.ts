@@ -1,11 +1,7 @@
 /** A home's present state: for people, and for the next model call of a conversation. */
 
-import {
-  type Condition,
-  conditionOf,
-  describeCondition,
-  type ShownCondition,
-} from "@edgecall/core/conditions/conditions.ts";
+import { conditionOf, describeCondition, type ShownCondition } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { AGENTS_MAX, VERSION } from "@edgecall/core/protocol/names.ts";
 import { versionProblem } from "@edgecall/core/protocol/versions.ts";
 import type { HomeStatus } from "../api/answers.ts";

@@ -1,7 +1,8 @@
 /** The home's clock: its time zone, and the hours in which it is left in peace. */
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
-import { clockText, readWindow, type TimeWindow } from "@edgecall/core/rules/window.ts";
-import { isZone } from "@edgecall/core/rules/zone.ts";
+import type { TimeWindow } from "@edgecall/core/protocol/rules.ts";
+import { clockText, readWindow } from "@edgecall/core/rules/window.ts";
+import { isZone } from "@edgecall/core/time/zone.ts";
 
 export type ClockSettings = {
   /** An IANA name. */

@@ -1,6 +1,7 @@
 /** Writes a question or an approval for a chat: its text, its buttons and its outcome. */
-import { approvalText } from "@edgecall/core/text/approval-text.ts";
+
 import { cutText } from "@edgecall/core/text/cut.ts";
+import { approvalText } from "@edgecall/core/tools/approval-text.ts";
 import { betweenWords, headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { TurnQuestion } from "../../../kernel/api/answers.ts";
 import { ACCEPT, CLOSED, EXPIRED } from "../../../kernel/api/questions.ts";

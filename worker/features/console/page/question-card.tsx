@@ -1,6 +1,6 @@
 /** Asks a person during a call: for an approval, a choice or a text. */
 import type { TurnQuestion } from "@edgecall/client/routes.ts";
-import { approvalText } from "@edgecall/core/text/approval-text.ts";
+import { approvalText } from "@edgecall/core/tools/approval-text.ts";
 import { headAndTail, hiddenNotice, visible } from "@edgecall/core/tools/visible.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -2,10 +2,10 @@
 
 import type { BridgeFrame } from "@edgecall/core/protocol/frames.ts";
 import type { AgentEvent } from "@edgecall/core/protocol/mqtt.ts";
-import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
+import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
-import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
+import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import { keysOf, nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";
 import { acknowledgeReport } from "../../../kernel/home/calls/acks.ts";

@@ -5,7 +5,7 @@
 
 import type { Parsed } from "@edgecall/core/protocol/parse.ts";
 import type { WatchRule } from "@edgecall/core/rules/watch-rule.ts";
-import { MINUTE_MS } from "@edgecall/core/rules/zone.ts";
+import { MINUTE_MS } from "@edgecall/core/time/zone.ts";
 import type { Handed } from "../../../kernel/api/notices.ts";
 import { conversationOf } from "../../../kernel/api/stubs.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";

@@ -1,11 +1,12 @@
 /** The rows of rules, of their firings, and of what has to be told. They are few, so all rules are held in memory. */
 
+import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import type { DeliveryRecord } from "@edgecall/core/rules/delivery.ts";
-import type { RuleChange, RuleState } from "@edgecall/core/rules/evaluate.ts";
+import type { RuleState } from "@edgecall/core/rules/evaluate.ts";
 import type { SentMessage } from "@edgecall/core/rules/limits.ts";
 import type { Reminder } from "@edgecall/core/rules/reminder.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
-import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
+import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import type { Address, Origin } from "../../../kernel/api/turns.ts";
 import { slot } from "../../../kernel/home/slot.ts";
 

@@ -1,14 +1,14 @@
 /** What is told of a watch: decided from its record, and a row before it is handed over. */
 
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
+import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { deliveryDue, isLast, onChange, onDue, type Notice as Told } from "@edgecall/core/rules/delivery.ts";
-import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
 import { heldUntil } from "@edgecall/core/rules/limits.ts";
 import { messageWords } from "@edgecall/core/rules/notice-words.ts";
 import { plainWords } from "@edgecall/core/rules/plain-words.ts";
 import { isMomentary } from "@edgecall/core/rules/watch-rule.ts";
 import { isInside } from "@edgecall/core/rules/window.ts";
-import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
+import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import type { RuleButton } from "../../../kernel/api/notices.ts";
 import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";

@@ -8,7 +8,7 @@ import { readReport } from "@edgecall/core/protocol/mqtt.ts";
 import { unaskedText } from "@edgecall/core/protocol/unasked.ts";
 import { heldUntil, isNoisy } from "@edgecall/core/rules/limits.ts";
 import { deviceWords } from "@edgecall/core/rules/plain-words.ts";
-import { HOUR_MS } from "@edgecall/core/rules/zone.ts";
+import { HOUR_MS } from "@edgecall/core/time/zone.ts";
 import type { Notice } from "../../../kernel/api/notices.ts";
 import { keysOf } from "../../../kernel/home/agents/agent-keys.ts";
 import type { HomeContext } from "../../../kernel/home/context.ts";

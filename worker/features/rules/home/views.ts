@@ -12,7 +12,7 @@ import { nextTime, nextTimes } from "@edgecall/core/rules/schedule.ts";
 import { timeWords } from "@edgecall/core/rules/time-words.ts";
 import { isMomentary, WatchRule } from "@edgecall/core/rules/watch-rule.ts";
 import { clockText, isInside, nextEdge, readWindow, windowText } from "@edgecall/core/rules/window.ts";
-import { HOUR_MS, MINUTE_MS } from "@edgecall/core/rules/zone.ts";
+import { HOUR_MS, MINUTE_MS } from "@edgecall/core/time/zone.ts";
 import { seesAll, type Viewer } from "../../../kernel/api/may-see.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";

@@ -1,6 +1,6 @@
 /** Watches whose values are elsewhere: at the bridge, for hosted devices, and at agents. The other ends are played. */
 import { evictDurableObject, reset } from "cloudflare:test";
-import type { RuleChange } from "@edgecall/core/rules/evaluate.ts";
+import type { RuleChange } from "@edgecall/core/protocol/rules.ts";
 import { rulesHash } from "@edgecall/core/rules/rules-hash.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { device, reading, reported } from "../../../../test/hosted-device.ts";

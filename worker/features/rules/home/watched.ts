@@ -1,12 +1,12 @@
 /** The devices that watches are about, by their keys: a rename changes nothing. */
 
-import { classWords } from "@edgecall/core/devices/entities/class-words.ts";
 import type { Reading } from "@edgecall/core/protocol/devices.ts";
 import { RULES_FEATURE } from "@edgecall/core/protocol/mqtt.ts";
 import { check, type Parsed, z } from "@edgecall/core/protocol/parse.ts";
+import { VALUE_TYPES } from "@edgecall/core/protocol/rules.ts";
 import type { ReadingOption, WatchedDevice } from "@edgecall/core/rules/make-watch.ts";
-import { VALUE_TYPES } from "@edgecall/core/rules/value.ts";
 import type { WatchRule, WatchSource } from "@edgecall/core/rules/watch-rule.ts";
+import { classWords } from "@edgecall/core/text/class-words.ts";
 import { nameOfKey } from "../../../kernel/home/agents/agent-keys.ts";
 import { agentsOf } from "../../../kernel/home/agents/agents.ts";
 import { bridgeOf } from "../../../kernel/home/bridge/bridge-socket.ts";

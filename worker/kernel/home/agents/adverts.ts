@@ -1,5 +1,5 @@
 /** What of an agent's adverts can be used. An advert is a stranger's text: it is checked, bounded and put in order here. */
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import type { AgentState } from "@edgecall/core/protocol/frames.ts";
 import { type ActionAdvert, Capabilities, ToolsAdvert } from "@edgecall/core/protocol/mqtt.ts";
 import { AGENT_ID, isReservedId, RESERVED_ID } from "@edgecall/core/protocol/names.ts";

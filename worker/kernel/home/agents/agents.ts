@@ -7,12 +7,12 @@
 
 import type { IndexedAgent } from "@edgecall/core/agents/agent-index.ts";
 import {
-  type Condition,
   conditionOf,
   describeCondition,
   firstProblem,
   type ShownCondition,
 } from "@edgecall/core/conditions/conditions.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { HOSTED_FEATURE, HOSTED_TYPE, type HostedState } from "@edgecall/core/protocol/devices.ts";
 import type { StoredTexts } from "@edgecall/core/protocol/frames.ts";
 import type { ActionAdvert } from "@edgecall/core/protocol/mqtt.ts";

@@ -1,8 +1,8 @@
 /** Handles what the bridge sends, frame by frame. No frame can crash the object or go unanswered. */
 
-import type { Condition } from "@edgecall/core/conditions/conditions.ts";
 import { agentSource, type Source, STRANGER } from "@edgecall/core/loop/taint.ts";
 import { AuditBatch } from "@edgecall/core/protocol/audit.ts";
+import type { Condition } from "@edgecall/core/protocol/conditions.ts";
 import { DEVICES_FEATURE } from "@edgecall/core/protocol/devices.ts";
 import {
   type AgentKey,

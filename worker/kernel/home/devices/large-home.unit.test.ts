@@ -1,8 +1,8 @@
 /** find_agents in a home of 1,700 entities: 30 questions in each of five languages, test/cases/device_questions.json. */
 import { readFileSync } from "node:fs";
 import { AgentIndex } from "@edgecall/core/agents/agent-index.ts";
-import { NOW } from "@edgecall/core/testkit/device-cases.ts";
-import { largeHome } from "@edgecall/core/testkit/large-home.ts";
+import { NOW } from "@edgecall/discovery/testkit/device-cases.ts";
+import { largeHome } from "@edgecall/discovery/testkit/large-home.ts";
 import { describe, expect, test } from "vitest";
 import { devicesByReading } from "./by-reading.ts";
 import { areaOf, lineOf } from "./device-line.ts";
