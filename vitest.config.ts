@@ -37,7 +37,7 @@ const LONG = [
   "local/polling/polling",
   "pi-agent/killed",
   "pi-agent/linear-time",
-  "pi-agent/watching/killed",
+  "pi-agent/rules/killed",
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
   "pi-agent/env/contract-programs",

@@ -4,11 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AgentEvent, AnswerCommand, ApprovalRequest } from "@edgecall/core/protocol/mqtt.ts";
+import { QUESTION_EXPIRES_MS, QUESTION_MAX_MS } from "../config/question-times.ts";
 
-/** The time for a question that names no other. */
-export const QUESTION_EXPIRES_MS = 10 * 60 * 1_000;
-/** A week: the wire's bound. */
-export const QUESTION_MAX_MS = 604_800_000;
 /** A question is published again at this interval, under the same id, for a gateway that was away when it was asked. */
 const AGAIN_MS = 60_000;
 /** The number of closed questions that are remembered: their answer may come a second time. */

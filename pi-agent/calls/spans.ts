@@ -10,9 +10,10 @@ import {
   spanIdOf,
   traceparentOf,
 } from "@edgecall/core/trace/context.ts";
-import type { Device } from "./device.ts";
+import type { Tracer } from "@edgecall/core/trace/tracer.ts";
 
-type Traced = Pick<Device, "tracer">;
+/** @property tracer undefined: nothing is traced */
+export type Traced = { tracer: Tracer | undefined };
 
 /** The place of a command that is recorded; undefined: it is not. */
 export function commandSpan({ tracer }: Traced, command: Command): SpanContext | undefined {

@@ -5,10 +5,10 @@ import { z } from "@edgecall/core/protocol/parse.ts";
 import { PublicKey } from "@edgecall/core/protocol/signing.ts";
 import { PERMISSIONS } from "@edgecall/core/tools/contract.ts";
 import { readAllowedRanges } from "@edgecall/core/web/address.ts";
-import { QUESTION_MAX_MS } from "../calls/questions.ts";
-import { NODE_NAME } from "../env/node.ts";
+import { NODE_NAME } from "../env/nodes/node.ts";
 import { SANDBOX_ENGINES } from "../env/sandbox/sandbox-engine.ts";
 import { PRESET_NAMES } from "./preset-names.ts";
+import { QUESTION_MAX_MS } from "./question-times.ts";
 
 const int = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max));
 const text = z.string().check(z.minLength(1));

@@ -1,10 +1,10 @@
 /** Checks the sections of agent.toml against settings-keys.ts, and collects all problems. */
 import type { Parsed, z } from "@edgecall/core/protocol/parse.ts";
 import { closest } from "@edgecall/core/text/closest.ts";
-import { type PolicyRules, RULES, type Rule } from "../calls/policy.ts";
-import type { Node } from "../env/node.ts";
+import type { Node } from "../env/nodes/node.ts";
 import { type McpServerSettings, readMcpServers } from "./mcp-servers.ts";
 import { readNodes } from "./node-settings.ts";
+import { type PolicyRules, RULES, type Rule } from "./policy-rules.ts";
 import { serveProblems } from "./serve-settings.ts";
 import { RIGHT, SECTIONS, type Section } from "./settings-keys.ts";
 

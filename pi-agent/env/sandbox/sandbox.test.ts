@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { kinds, NEEDED, ofKind, REMOVED } from "../../testing/sandbox-kinds.ts";
-import { processGroupLimit } from "./process-group-limit.ts";
+import { processGroupLimit } from "../process-group-limit.ts";
 import { type SandboxOptions, sandbox, sandboxMissing } from "./sandbox.ts";
 import { sandboxEngine } from "./sandbox-engine.ts";
 import { KINDS, ownerOf } from "./sandbox-kinds.ts";

@@ -12,8 +12,8 @@ import { asShellsTell } from "../exit-status.ts";
 import { filesByCommand } from "../files-by-command.ts";
 import { READABLE_FILES } from "../path-guard.ts";
 import { lookFor, NoAnswer } from "../probe.ts";
+import { processGroupLimit } from "../process-group-limit.ts";
 import { runProcess } from "../run-process.ts";
-import { processGroupLimit } from "./process-group-limit.ts";
 import { KINDS, type SandboxKind, type Start } from "./sandbox-kinds.ts";
 import { type Entered, SANDBOX_LIMITS, type SandboxLimits, type SandboxProfile } from "./sandbox-profile.ts";
 

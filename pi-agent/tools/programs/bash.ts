@@ -10,11 +10,17 @@ import {
 } from "@edgecall/core/tools/contract.ts";
 import { type Environment, ProgramLost, type Ran, type RunOptions } from "../../env/environment.ts";
 import { type JobStart, runJobProgram } from "../../env/job-program.ts";
+import {
+  type Captured,
+  CapturedOutput,
+  NO_OUTPUT,
+  plainText,
+  type SpillOptions,
+} from "../../output/captured-output.ts";
+import { lostResult } from "../../output/lost-result.ts";
+import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../../output/text-cut.ts";
 import { orFault } from "../files/file-fault.ts";
-import { CUT_MAX_BYTES, CUT_MAX_LINES, formatSize } from "../files/text-cut.ts";
-import { type Captured, CapturedOutput, plainText, type SpillOptions } from "./captured-output.ts";
 import { type GuardRules, judgeCommand } from "./exec-guard.ts";
-import { lostResult } from "./job-result.ts";
 import { inTerminal, problemOfKeys, Typist, typedText } from "./terminal.ts";
 
 export const BASH_TIMEOUT_MS = 30_000;
@@ -182,13 +188,13 @@ function resultOf(ran: Ran, { text, total, spill }: Captured, host: string): Too
   };
   // The runner knows whether it was a time-out or a cancel, and says so above the output.
   if (ran.stopped) return textResult(text, details);
-  if (ran.exitCode === 0) return textResult(text || "(no output)", details);
+  if (ran.exitCode === 0) return textResult(text || NO_OUTPUT, details);
   const [code, words] =
     ran.exitCode === null
       ? (["signal", `Command was killed by ${ran.signal ?? "a signal"}`] as const)
       : (["exit_nonzero", `Command exited with code ${ran.exitCode}`] as const);
   const fault = faultResult(code, words, { details });
-  const body = text === "" ? "(no output)" : withoutLastNewlines(text);
+  const body = text === "" ? NO_OUTPUT : withoutLastNewlines(text);
   return { ...fault, content: [{ type: "text", text: `${body}\n\n${words}` }] };
 }
 

@@ -1,10 +1,10 @@
 /** Another machine on which the agent's tools can work: over ssh, or over HTTP through the agent there. */
 import { z } from "@edgecall/core/protocol/parse.ts";
 import { messageOf } from "@edgecall/node/log.ts";
-import type { Environment } from "./environment.ts";
-import { http } from "./http/http.ts";
-import { httpPlace } from "./http/http-place.ts";
-import { type SshOptions, ssh, sshArguments, sshMissing } from "./ssh/ssh.ts";
+import type { Environment } from "../environment.ts";
+import { http } from "../http/http.ts";
+import { httpPlace } from "../http/http-place.ts";
+import { type SshOptions, ssh, sshArguments, sshMissing } from "../ssh/ssh.ts";
 
 export const MAX_NODES = 32;
 export const NODE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;

@@ -12,9 +12,9 @@ import type { WatchCondition } from "@edgecall/core/rules/watch-rule.ts";
 import { cutText } from "@edgecall/core/text/cut.ts";
 import type { Log } from "@edgecall/node/log.ts";
 import { type RefusedRule, WatchedRules } from "@edgecall/node/watched-rules.ts";
+import type { SaidEvent } from "../calls/program-events.ts";
 import { type ChangeEvent, ChangeSender, readChangeId } from "./change-sender.ts";
-import type { ProgramEvents, SaidEvent } from "./program-events.ts";
-import { type Read, type ReadingDevice, Readings } from "./readings.ts";
+import { type Read, type ReadingParts, Readings } from "./readings.ts";
 import type { NamedValue } from "./values.ts";
 
 const FILE = "rules.json";
@@ -31,9 +31,7 @@ const STREAMS_MAX = 64;
 const Place = z.object({ check_s: z.int() });
 type Place = z.infer<typeof Place>;
 
-export type WatchingParts = {
-  device: ReadingDevice;
-  events: ProgramEvents;
+export type AgentRulesParts = ReadingParts & {
   /** The agent's folder for its state. */
   stateDir: string;
   publish(event: ChangeEvent): void;
@@ -46,8 +44,8 @@ export type WatchingParts = {
 type BegunRead = Read & { begun: number };
 type Check = { everyMs: number; timer: NodeJS.Timeout | undefined };
 
-export class Watching {
-  readonly #parts: WatchingParts;
+export class AgentRules {
+  readonly #parts: AgentRulesParts;
   readonly #readings: Readings;
   readonly #rules: WatchedRules<Place>;
   readonly #sender: ChangeSender;
@@ -65,9 +63,9 @@ export class Watching {
   #tell: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  private constructor(parts: WatchingParts, open: (onChanges: () => void) => WatchedRules<Place>) {
+  private constructor(parts: AgentRulesParts, open: (onChanges: () => void) => WatchedRules<Place>) {
     this.#parts = parts;
-    this.#readings = new Readings(parts.device);
+    this.#readings = new Readings(parts);
     this.#rules = open(() => this.#sender.look());
     this.#sender = new ChangeSender({
       publish: parts.publish,
@@ -78,7 +76,7 @@ export class Watching {
   }
 
   /** Reads the rules of before, and goes on with them. */
-  static async open(parts: WatchingParts): Promise<Watching> {
+  static async open(parts: AgentRulesParts): Promise<AgentRules> {
     let onChanges = () => {};
     const rules = await WatchedRules.open<Place>({
       path: join(parts.stateDir, FILE),
@@ -87,12 +85,12 @@ export class Watching {
       log: parts.log,
       onChanges: () => onChanges(),
     });
-    const watching = new Watching(parts, (look) => {
+    const agentRules = new AgentRules(parts, (look) => {
       onChanges = look;
       return rules;
     });
-    watching.#plan(new Set());
-    return watching;
+    agentRules.#plan(new Set());
+    return agentRules;
   }
 
   /** Of its rules and their versions, for the presence. */
