@@ -37,6 +37,7 @@ const LONG = [
   "local/polling/polling",
   "pi-agent/killed",
   "pi-agent/linear-time",
+  "pi-agent/optional",
   "pi-agent/rules/killed",
   "pi-agent/link/duplicate",
   "pi-agent/env/contract-files",
