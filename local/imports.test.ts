@@ -45,7 +45,10 @@ test("an import of another program's folder is found, unless it is allowed", () 
     "worker/a.ts": `import "@edgecall/core/loop/a.ts"; import "./env.ts"; import "@edgecall/bridge/log.ts";`,
     "cli/a.ts": `import "@edgecall/pi-agent/run.ts";`,
   });
-  expect(findForbidden(imports)).toEqual(["core/loop/a.ts → worker/kernel/env.ts", "worker/a.ts → bridge/log.ts"]);
+  expect(findForbidden(imports)).toEqual([
+    "core/loop/a.ts → worker/kernel/env.ts",
+    "worker/a.ts → bridge/log.ts",
+  ]);
 });
 
 test("within the Worker, imports go one way, and no front door imports another", () => {
@@ -82,6 +85,26 @@ test("only one source of the agent imports the optional tools, which import the 
     "tool-mcp/servers.ts": `import type { ExecOps } from "@edgecall/pi-agent/env/environment.ts";`,
   });
   expect(findForbidden(imports)).toEqual(["pi-agent/toolbox/mcp.ts → tool-mcp/servers.ts"]);
+});
+
+test("the agent's kernel imports no feature, no feature another, and nothing what puts them together", () => {
+  const imports = importsOf({
+    "pi-agent/agent.ts": `import "./calls/inbox.ts"; import "./rules/a.ts"; import "./toolbox/all.ts";`,
+    "pi-agent/toolbox/all.ts": `import "../tools/files/read.ts"; import "../skills/a.ts"; import "../agent.ts";`,
+    "pi-agent/calls/inbox.ts": `import "../config/a.ts"; import type { B } from "../commands/a.ts";`,
+    "pi-agent/env/ssh/ssh.ts": `import "../environment.ts"; import "../../toolbox/all.ts";`,
+    "pi-agent/rules/a.ts": `import "../calls/inbox.ts"; import "./b.ts"; import "../evoclaw/a.ts";`,
+    "pi-agent/service/a.ts": `import type { Agent } from "../agent.ts";`,
+    "pi-agent/tools/web/a.ts": `import "../files/read.ts"; import "../../toolbox/all.ts";`,
+  });
+  expect(findForbidden(imports)).toEqual([
+    "pi-agent/toolbox/all.ts → pi-agent/agent.ts",
+    "pi-agent/calls/inbox.ts → pi-agent/commands/a.ts",
+    "pi-agent/env/ssh/ssh.ts → pi-agent/toolbox/all.ts",
+    "pi-agent/rules/a.ts → pi-agent/evoclaw/a.ts",
+    "pi-agent/service/a.ts → pi-agent/agent.ts",
+    "pi-agent/tools/web/a.ts → pi-agent/toolbox/all.ts",
+  ]);
 });
 
 test("the console's page imports the client and nothing of the Worker, which does not import the client", () => {
