@@ -185,7 +185,7 @@ function parseFile(source: string, file: string): Record<string, unknown> {
 }
 
 function assemble(
-  { top, mqtt, gateway, agent, metrics, policy, mcp, serve, trace: _, ...rest }: Sections,
+  { "": top, mqtt, gateway, agent, metrics, policy, mcp, serve, trace: _, ...rest }: Sections,
   llm: Values<"llm">,
   folder: string,
   env: Record<string, string | undefined>,
