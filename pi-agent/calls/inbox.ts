@@ -36,7 +36,7 @@ import type { OfferedTools } from "./offered-tools.ts";
 import { Progress } from "./progress.ts";
 import type { PersonQuestions } from "./questions.ts";
 import { unrecordable } from "./refusals.ts";
-import { commandSpan, recordCommand } from "./spans.ts";
+import { addCommandSpan, commandSpan } from "./spans.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** Larger commands are not read. The gateway sends far smaller ones. */
@@ -143,7 +143,7 @@ export class Inbox {
       const budget = budgetOf(command.value, unknownAge, this.#options.clocks, maxMs);
       if (verifier && proof && !this.#isAccepted(verifier, command.value, proof)) return;
       for (const id of command.value.acks ?? []) await this.#acked(id);
-      await this.#take(command.value, budget);
+      await this.#accept(command.value, budget);
     } catch (error) {
       log("error", "command.failed", { error: messageOf(error) });
     }
@@ -210,7 +210,7 @@ export class Inbox {
     await publisher.report(textOf(settings, id, failed(`invalid command: ${problem}`)));
   }
 
-  async #take(command: Command, budget: Budget): Promise<void> {
+  async #accept(command: Command, budget: Budget): Promise<void> {
     const { commands, metrics, log } = this.#options;
     log("info", "command.received", { command: command.command, request_id: command.request_id });
     switch (command.command) {
@@ -286,7 +286,7 @@ export class Inbox {
     // Check again: writing the record may have been slow.
     const notRun = refusal ?? this.#refusal(command, budget);
     const reply = notRun ?? (await this.#runAccepted(command, kind, budget));
-    recordCommand(this.#options, command, commandSpan(this.#options, command), startMs, failureOf(reply));
+    addCommandSpan(this.#options, command, commandSpan(this.#options, command), startMs, failureOf(reply));
     await this.#finish(command, reply);
   }
 

@@ -31,7 +31,7 @@ export type Answered =
   /** The call ended first. */
   | { by: "end" };
 
-export type AnswerTaken = { ok: true } | { ok: false; error: string };
+export type AnswerVerdict = { ok: true } | { ok: false; error: string };
 
 type Open = { asked: Asked; expiresAt: number; expire(): void; close(answered: Answered): void };
 type Closed = { why: "answered" | "expired" | "ended"; answerId?: string };
@@ -83,7 +83,7 @@ export class PersonQuestions {
    * @param command.by the person who answered
    * @param answerId the request id of the `answer` command: the same id a second time is no second answer
    */
-  answer(command: AnswerCommand & { by: string }, answerId: string): AnswerTaken {
+  answer(command: AnswerCommand & { by: string }, answerId: string): AnswerVerdict {
     const { question_id, answer, hash, by, refused } = command;
     const open = this.#open.get(question_id);
     if (!open) return this.#notOpen(question_id, answerId);
@@ -108,7 +108,7 @@ export class PersonQuestions {
     return { ok: true };
   }
 
-  #notOpen(id: string, answerId: string): AnswerTaken {
+  #notOpen(id: string, answerId: string): AnswerVerdict {
     const closed = this.#closed.get(id);
     if (closed?.answerId === answerId) return { ok: true };
     const words = {

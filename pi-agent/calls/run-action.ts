@@ -31,7 +31,7 @@ import { decide, decidePlan } from "./policy.ts";
 import type { ProfileInForce } from "./profile-in-force.ts";
 import type { ProgramEvents } from "./program-events.ts";
 import type { PersonQuestions } from "./questions.ts";
-import { recordTool, traceOfTool } from "./spans.ts";
+import { addToolSpan, traceOfTool } from "./spans.ts";
 import type { ToolMetrics } from "./tool-metrics.ts";
 import { innerCalls } from "./tool-reply.ts";
 import type { Uploads } from "./uploads.ts";
@@ -108,7 +108,7 @@ async function runAction(
   const { approval, ...outcome } = await attempt(action, { parsed, registry }, call, parts, starting);
   const { fault } = outcome.result;
   const error = fault && errorTypeOf(fault.code);
-  recordTool(parts, call.span, { callId: action.callId, name: action.name, startMs, error });
+  addToolSpan(parts, call.span, { callId: action.callId, name: action.name, startMs, error });
   const isPlanned = parsed?.tool.plan !== undefined;
   record({ ...action, args: parsed?.input ?? action.args }, { ...outcome, approval, isPlanned }, call, parts);
   return { ...outcome, ...(parsed && { args: parsed.input }) };

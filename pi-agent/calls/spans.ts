@@ -22,7 +22,7 @@ export function commandSpan({ tracer }: Traced, command: Command): SpanContext |
 }
 
 /** A command has its reply. @param error a code of its failure */
-export function recordCommand(
+export function addCommandSpan(
   { tracer }: Traced,
   { command, request_id, traceparent }: Command,
   context: SpanContext | undefined,
@@ -53,7 +53,7 @@ export function traceOfTool(above: SpanContext | undefined, callId: string): { t
 }
 
 /** A tool has run, or was refused. A tool of a skill or a server has a name that its owner chose, which is not sent. */
-export function recordTool(
+export function addToolSpan(
   { tracer }: Traced,
   above: SpanContext | undefined,
   tool: { callId: string; name: string; startMs: number; error: string | undefined },
@@ -73,7 +73,7 @@ export function recordTool(
 }
 
 /** Calls this device's model as a span. */
-export async function recordModelCall(
+export async function callModelInSpan(
   { tracer }: Traced,
   above: SpanContext | undefined,
   model: string,

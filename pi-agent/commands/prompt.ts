@@ -28,7 +28,7 @@ import type { OfferedTools } from "../calls/offered-tools.ts";
 import type { ProfileInForce } from "../calls/profile-in-force.ts";
 import type { RunAction } from "../calls/run-action.ts";
 import { HeldPlace, type Semaphore } from "../calls/semaphore.ts";
-import { recordModelCall } from "../calls/spans.ts";
+import { callModelInSpan } from "../calls/spans.ts";
 import { calledNoTool, innerCalls, reported } from "../calls/tool-reply.ts";
 import type { Uploads } from "../calls/uploads.ts";
 import type { Settings } from "../config/settings.ts";
@@ -94,7 +94,7 @@ export function promptCommand(parts: PromptParts): CommandKind {
       const elapsed = () => Math.round(performance.now() - startedAt);
       const trace: Trace = { modelCalls: 0, usage: NO_USAGE, records: [], jobs: [], media: [] };
       try {
-        const place = await HeldPlace.take(semaphore, call.signal);
+        const place = await HeldPlace.acquire(semaphore, call.signal);
         try {
           return await answer({ ...call, place }, parts, trace, elapsed);
         } finally {
@@ -161,7 +161,7 @@ async function answer(
     fit: { model: llm, limits: modelLimits },
     model: (request) => {
       trace.modelCalls += 1;
-      return recordModelCall(parts, call.span, llm.model, () =>
+      return callModelInSpan(parts, call.span, llm.model, () =>
         callModel(llm, {
           ...request,
           onText: (delta) => call.progress?.output(delta, undefined),

@@ -22,7 +22,7 @@ const RULES_MAX = 50;
 /** Of a rule that does not say how often it is checked. */
 const CHECK_S = 60;
 /** The presence is published again when so long no other rules came: they come in several commands. */
-const TELL_AFTER_MS = 2_000;
+const ANNOUNCE_AFTER_MS = 2_000;
 /** Times of a tool's events, at least as many as may come in an hour. */
 const EVENTS_KEPT = 50;
 /** Jobs whose events are remembered. */
@@ -60,7 +60,7 @@ export class AgentRules {
   readonly #times = new Map<string, number[]>();
   /** What the device last said of a rule's event. */
   readonly #texts = new Map<string, string>();
-  #tell: NodeJS.Timeout | undefined;
+  #announcing: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   private constructor(parts: AgentRulesParts, open: (onChanges: () => void) => WatchedRules<Place>) {
@@ -113,7 +113,7 @@ export class AgentRules {
       await Promise.all(names.map(async (name) => [name, await this.#read(name)] as const)),
     );
     const refused: RefusedRule[] = [];
-    const taken = set.filter(({ condition }) => {
+    const accepted = set.filter(({ condition }) => {
       const why = this.#problem(condition, reads.get(condition.reading));
       if (why !== undefined) refused.push({ id: condition.id, why });
       return why === undefined;
@@ -121,7 +121,7 @@ export class AgentRules {
     const before = this.hash;
     // An older version of a rule that is refused now is not what was asked for.
     const gone = [...drop, ...refused.map(({ id }) => id)];
-    const rules = taken.map(({ condition, check_s: every = CHECK_S, known }) => ({
+    const rules = accepted.map(({ condition, check_s: every = CHECK_S, known }) => ({
       condition,
       place: { check_s: every },
       known,
@@ -129,7 +129,7 @@ export class AgentRules {
     refused.push(...(await this.#rules.change({ set: rules, drop: gone, all })));
     for (const name of names) this.#feed(name, reads.get(name));
     this.#plan(new Set(names));
-    if (this.hash !== before) this.#tellSoon();
+    if (this.hash !== before) this.#announceSoon();
     return { rules: this.#rules.versions(), refused };
   }
 
@@ -149,7 +149,7 @@ export class AgentRules {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#tell);
+    clearTimeout(this.#announcing);
     for (const { timer } of this.#checks.values()) clearTimeout(timer);
     this.#sender.stop();
     this.#readings.stop();
@@ -266,9 +266,9 @@ export class AgentRules {
     return true;
   }
 
-  #tellSoon(): void {
-    clearTimeout(this.#tell);
-    this.#tell = setTimeout(() => this.#parts.onRules(), TELL_AFTER_MS);
+  #announceSoon(): void {
+    clearTimeout(this.#announcing);
+    this.#announcing = setTimeout(() => this.#parts.onRules(), ANNOUNCE_AFTER_MS);
   }
 }
 

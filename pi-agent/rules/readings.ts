@@ -72,7 +72,7 @@ export class Readings {
     // It is in the log of neither tool nor call: it runs each minute.
     const { log: _, ...quiet } = runner;
     const { signal } = this.#stopped;
-    const release = await this.#semaphore.take(signal).catch(() => undefined);
+    const release = await this.#semaphore.acquire(signal).catch(() => undefined);
     if (!release) return { ok: false, why: "the agent is stopping" };
     try {
       const update = (output: string) => events?.add(output);

@@ -54,7 +54,7 @@ export function bash(environment: Environment, options: BashOptions = {}): Tool 
   const { timeoutMs = BASH_TIMEOUT_MS, maxTimeoutMs = BASH_MAX_TIMEOUT_MS, shell = "bash", guard } = options;
   return defineTool({
     name: "bash",
-    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${isElsewhere(environment) ? "" : " What takes longer runs with background: true."}${environment.kind === "sandbox" ? ` ${sandboxWords(options.grants)}` : ""}`,
+    description: `Run a shell command${whereOf(environment)}. Returns stdout and stderr as they came; at most the last ${CUT_MAX_LINES} lines or ${formatSize(CUT_MAX_BYTES)}. Ends after ${timeoutMs / 1_000} s unless timeout_ms says otherwise (at most ${maxTimeoutMs / 1_000} s). It has no input but keys, and nothing it starts outlives it.${isElsewhere(environment) ? "" : " What takes longer runs with background: true."}${environment.kind === "sandbox" ? ` ${sandboxText(options.grants)}` : ""}`,
     input: z.strictObject({
       command: z
         .string()
@@ -247,7 +247,7 @@ function whereOf(environment: Environment): string {
     : " on this device (in its workspace folder)";
 }
 
-function sandboxWords(grants: RunOptions["grants"]): string {
+function sandboxText(grants: RunOptions["grants"]): string {
   const network = grants?.network ? "There is a network" : "There is no network";
   const devices = grants?.devices?.length ? `the devices ${grants.devices.join(", ")}` : "no device";
   return `It runs in a sandbox: only the workspace can be written, /tmp is empty each time. ${network} and ${devices}.`;
